@@ -1,0 +1,47 @@
+// What no algorithm can beat, and what the reference text estimates. Pure functions of the group.
+//
+// V is always the size of the array as it is when complete within one group: AllGather's output,
+// ReduceScatter's and AllReduce's input. n is the number of members, r the one-way rate of one link.
+#pragma once
+
+#include "collectives/operation.h"
+#include "topology/lattice.h"
+
+namespace podsim::collectives {
+
+/// Links of one direction into (and out of) a chip along the group's axes: the fewest over all chips
+/// of the slice, and the mean. A chip inside a wrapped axis has 2 per axis, an end of an unwrapped one 1.
+struct LinkCount {
+    double fewest = 0;
+    double mean = 0;
+};
+LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask);
+
+/// Bit a is set when the group uses physical axis a.
+unsigned axes_mask(const Group& group);
+
+/// The least bytes that each member must receive, must send, and the mean over members of what they
+/// must receive:
+///   AllGather      receive (n-1)V/n   send V/n         mean (n-1)V/n
+///   ReduceScatter  receive V/n        send (n-1)V/n    mean (n-1)V/n
+///   AllReduce      receive V          send V           mean 2(n-1)V/n
+/// (n = 1: all zero. AllReduce: each of the V bytes is reduced over n-1 links and spread over n-1.)
+struct LeastTraffic {
+    sim::Bytes receive;
+    sim::Bytes send;
+    sim::Bytes mean;
+};
+LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
+
+/// The physical bound of the collective on its own: the largest of every member's least bytes at the
+/// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
+sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
+                            sim::Bytes v, sim::BytesPerSecond link_one_way);
+
+/// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
+///   max(V / (2 r n_axes), latency x sum over axes of floor(length / 2)),  AllReduce twice that;
+/// without wraparound V / (r n_axes) and (length - 1) hops.
+sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,29 @@
+// The vocabulary of collectives: what is asked for, of whom, and how many bytes.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/quantity.h"
+#include "topology/mesh.h"
+
+namespace podsim::collectives {
+
+enum class Operation { all_gather, reduce_scatter, all_reduce };
+
+/// `all-gather`, `reduce-scatter`, `all-reduce`.
+std::string_view to_string(Operation operation);
+/// Reads the names above. Throws sim::InputError with the nearest valid one.
+Operation parse_operation(std::string_view text);
+/// Every operation, in the order of the enumeration.
+std::span<const Operation> all_operations();
+
+/// The members of one collective: the product of factors of physical axes, as DeviceMesh::group
+/// returns them (merged, none of length 1, sorted). Every chip of the slice is in one such group.
+using Group = std::vector<topology::AxisFactor>;
+
+/// Number of members n.
+int group_size(const Group& group);
+
+}  // namespace podsim::collectives

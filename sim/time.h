@@ -1,0 +1,56 @@
+// The kernel's clock: whole picoseconds in 64 bits (106 days), in a type of its own.
+//
+// Rates stay real numbers. A duration is rounded up to a picosecond once, where it is scheduled, so
+// that no simulated time is ever below the bound it is compared with.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "sim/quantity.h"
+
+namespace podsim::sim {
+
+/// A point in simulated time or a span of it, in picoseconds since the start of the run.
+struct Time {
+    std::int64_t ps = 0;
+
+    [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps) * 1e-12; }
+    static constexpr Time max() { return {std::numeric_limits<std::int64_t>::max()}; }
+
+    constexpr Time& operator+=(Time other) {
+        ps += other.ps;
+        return *this;
+    }
+    constexpr Time& operator-=(Time other) {
+        ps -= other.ps;
+        return *this;
+    }
+    friend constexpr Time operator+(Time a, Time b) { return {a.ps + b.ps}; }
+    friend constexpr Time operator-(Time a, Time b) { return {a.ps - b.ps}; }
+    friend constexpr auto operator<=>(Time, Time) = default;
+};
+
+/// A simulated duration or clock would leave the 64-bit range (106 days).
+class TimeOverflow : public std::overflow_error {
+public:
+    TimeOverflow() : std::overflow_error("the simulated time exceeds 106 days (2^63 ps)") {}
+};
+
+/// The least whole number of picoseconds that is not below `duration`.
+/// Throws TimeOverflow beyond the clock's range and for NaN; negative durations are bugs of the caller.
+inline Time round_up(Seconds duration) {
+    const double picoseconds = duration.value() * 1e12;
+    if (!(picoseconds < 9.2e18)) {
+        throw TimeOverflow();
+    }
+    auto whole = static_cast<std::int64_t>(picoseconds);
+    if (static_cast<double>(whole) < picoseconds) {
+        ++whole;
+    }
+    return {whole};
+}
+
+}  // namespace podsim::sim

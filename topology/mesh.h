@@ -1,0 +1,72 @@
+// The device mesh: named logical axes (data, fsdp, context, tensor) mapped onto physical axes of a
+// slice, whole or in factors.
+//
+// A factor of a physical axis is a pair (stride s, length f): the members of one group are the chips
+// c, c + s, ..., c + (f-1) s along that axis. Notation: `y` is the whole axis, `x%4` blocks of 4
+// neighbours (stride 1), `x/4` their outer, strided factor (stride 4, length n/4), `x/2%3` stride 2 and length 3.
+// The factors of a mesh must tile every physical axis exactly: sorted by stride, each stride is the
+// product of the lengths before it, and the product of all is the axis length.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/lattice.h"
+
+namespace podsim::topology {
+
+struct AxisFactor {
+    int axis = 0;  ///< 0, 1, 2 for x, y, z
+    int stride = 1;
+    int length = 1;
+
+    friend bool operator==(const AxisFactor&, const AxisFactor&) = default;
+};
+
+/// `x`, `x%4`, `x/4`, `x/2%3`: the text that parse_factor reads for this factor on an axis of that length.
+std::string to_string(const AxisFactor& factor, int axis_length);
+
+/// One named axis of the mesh; its ranks count through `factors` with the last one fastest.
+struct LogicalAxis {
+    std::string name;
+    std::vector<AxisFactor> factors;
+
+    /// Number of members: the product of the factors' lengths (1 without factors).
+    [[nodiscard]] int size() const;
+};
+
+class DeviceMesh {
+public:
+    DeviceMesh() = default;
+    /// Throws sim::InputError when the factors do not tile the slice's axes exactly (see above).
+    DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes);
+
+    [[nodiscard]] const std::vector<LogicalAxis>& axes() const { return axes_; }
+
+    /// Members of the axis of that name; 1 when the mesh has no such axis.
+    [[nodiscard]] int size(std::string_view name) const;
+
+    /// The factors of several axes as one group, in the order named: neighbouring factors of one
+    /// physical axis are merged (stride s, length f with stride s f, length g gives stride s, length f g),
+    /// factors of length 1 dropped, and the rest sorted by axis, then stride.
+    [[nodiscard]] std::vector<AxisFactor> group(const std::vector<std::string>& names) const;
+
+private:
+    std::vector<LogicalAxis> axes_;
+};
+
+/// Reads one factor (`x`, `x%4`, `x/4`, `x/2%3`). Throws sim::InputError.
+AxisFactor parse_factor(std::string_view text, const Lattice& slice);
+
+/// Reads the factors of one logical axis, separated by blanks: `x/4 y z/2`. Throws sim::InputError.
+std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice);
+
+/// Chooses factors for logical axes that are given by their sizes alone.
+/// Axes are placed in the order tensor, context, then the rest as given: each takes whole physical
+/// axes where a product of them fits (fewest first), otherwise blocks of neighbours (the smallest
+/// strides left), backtracking until every size is placed.
+/// Throws sim::InputError when the sizes do not multiply to the chips or no placement exists.
+DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::string, int>>& sizes);
+
+}  // namespace podsim::topology
