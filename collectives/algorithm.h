@@ -1,0 +1,51 @@
+// The algorithms by name, and how an array is divided among axis orders, chunks and messages.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "collectives/operation.h"
+#include "topology/lattice.h"
+
+namespace podsim::collectives {
+
+enum class Algorithm {
+    automatic,   ///< the default for the group: two_way for one factor, weighted for several
+    one_way,     ///< rings in one direction only; several factors one after the other
+    two_way,     ///< rings in both directions (lines always use both); several factors one after the other
+    equal_parts, ///< several factors at once: one part per cyclic axis order, of equal size
+    weighted,    ///< several factors at once: parts per axis order, sized so that all axes carry equal time
+};
+
+std::string_view to_string(Algorithm algorithm);
+/// `auto`, `one-way`, `two-way`, `equal-parts`, `weighted`. Throws sim::InputError with the nearest.
+Algorithm parse_algorithm(std::string_view text);
+struct AlgorithmInfo {
+    Algorithm algorithm;
+    std::string_view name;
+    std::string_view summary;
+};
+std::span<const AlgorithmInfo> all_algorithms();
+
+/// How one factor of a group carries traffic: a ring when the factor is the outermost of a wrapped axis, else a line.
+struct FactorKind {
+    bool ring = false;
+    int links_per_hop = 1;  ///< the stride: physical links between neighbouring members
+};
+FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFactor& factor);
+
+/// One part of the array: the order in which its AllGather takes the factors (ReduceScatter takes
+/// the reverse), and its share of the bytes.
+struct Part {
+    std::vector<int> order;
+    double weight = 1;
+};
+
+/// The parts of a group under an algorithm; weights add up to 1. For `weighted` the weights minimise
+/// the largest, over factors, of link time per byte
+///     sum over parts of weight x (length - 1) x (product of lengths gathered before) x links_per_hop / links,
+/// links = 2 on a ring, 1 on a line, and among the optima are the least-norm ones.
+std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Algorithm algorithm);
+
+}  // namespace podsim::collectives

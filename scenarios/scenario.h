@@ -1,0 +1,55 @@
+// A validated, immutable scenario: what a YAML file says once every default is filled in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/quantity.h"
+#include "topology/chip.h"
+#include "topology/lattice.h"
+#include "topology/mesh.h"
+#include "workloads/model.h"
+#include "workloads/plan.h"
+
+namespace podsim::scenarios {
+
+enum class LatencyRule { additive, floor };
+
+struct Hardware {
+    topology::ChipSpec chip;  ///< with the scenario's overrides applied
+    topology::IciRates ici_rates = topology::IciRates::book;
+    topology::Point shape{1, 1, 1};
+    bool twisted = false;
+    topology::Lattice slice;
+    std::string profile = "ideal";
+    LatencyRule latency = LatencyRule::additive;
+    sim::Bytes message_cap{4.0 * 1024 * 1024};
+};
+
+/// `expect:` a quantity of the result, the value it is held to, and how near it must be.
+struct Expectation {
+    std::string quantity;  ///< a key of the JSON without its unit: `step_time`, `mfu`, ...
+    double of = 0;         ///< in the base unit
+    double within = 0;     ///< relative: 0.1 for 10 %
+    std::string source;
+};
+
+struct ReportOptions {
+    std::optional<double> tokens;               ///< token budget of the whole training run
+    std::optional<double> usd_per_chip_hour;
+};
+
+struct Scenario {
+    std::string name;
+    std::string file;
+    Hardware hardware;
+    workloads::ModelSpec model;
+    topology::DeviceMesh mesh;
+    std::string mesh_text;  ///< the factors, as the report prints them: `fsdp x/4 y z/2, context z%2, tensor x%4`
+    workloads::TrainingPlan plan;
+    ReportOptions report;
+    std::vector<Expectation> expectations;
+};
+
+}  // namespace podsim::scenarios
