@@ -28,6 +28,9 @@ struct AlgorithmInfo {
 };
 std::span<const AlgorithmInfo> all_algorithms();
 
+/// The algorithm that `automatic` stands for on that group; any other stands for itself.
+Algorithm resolve(Algorithm algorithm, const Group& group);
+
 /// How one factor of a group carries traffic: a ring when the factor is the outermost of a wrapped axis, else a line.
 struct FactorKind {
     bool ring = false;
@@ -45,7 +48,8 @@ struct Part {
 /// The parts of a group under an algorithm; weights add up to 1. For `weighted` the weights minimise
 /// the largest, over factors, of link time per byte
 ///     sum over parts of weight x (length - 1) x (product of lengths gathered before) x links_per_hop / links,
-/// links = 2 on a ring, 1 on a line, and among the optima are the least-norm ones.
+/// links = 2 on a ring, 1 on a line; where all factors can carry equal time the weights of least norm do.
+/// Up to three factors every order is a part, beyond that the rotations.
 std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Algorithm algorithm);
 
 }  // namespace podsim::collectives

@@ -1,0 +1,178 @@
+#include "collectives/bounds.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "collectives/algorithm.h"
+
+namespace podsim::collectives {
+namespace {
+
+using topology::AxisFactor;
+using topology::Lattice;
+
+/// Axes longer than this are only cut at their start: the bound stays true, and cheap.
+constexpr int kCutEverywhere = 128;
+
+/// Links of one direction between a member and other members: fewest and mean.
+LinkCount links_per_member(const Lattice& slice, const Group& group) {
+    LinkCount count;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        LinkCount on_axis;
+        for (const AxisFactor& factor : group) {
+            if (factor.axis != axis || factor.length == 1) {
+                continue;
+            }
+            const bool ring = factor_kind(slice, factor).ring;
+            on_axis.fewest += ring ? 2 : 1;
+            on_axis.mean += ring ? 2.0 : 2.0 * (factor.length - 1) / factor.length;
+        }
+        count.fewest += std::min(on_axis.fewest, 2.0);
+        count.mean += std::min(on_axis.mean, 2.0);
+    }
+    return count;
+}
+
+/// Which of the group's cosets along `axis` each coordinate belongs to: coordinates of one coset
+/// belong to members of one group.
+std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
+    std::vector<int> coset(static_cast<std::size_t>(slice.length(axis)));
+    for (int c = 0; c < slice.length(axis); ++c) {
+        int base = c;
+        for (const AxisFactor& factor : group) {
+            if (factor.axis == axis) {
+                base -= (base / factor.stride) % factor.length * factor.stride;
+            }
+        }
+        coset[static_cast<std::size_t>(c)] = base;
+    }
+    return coset;
+}
+
+/// Largest over arcs [begin, end) of one axis of the bytes that must enter the arc, divided by the
+/// links that enter it, per unit of V and for one line of chips along the axis.
+double worst_cut(Operation operation, const Lattice& slice, const Group& group, int axis) {
+    const int length = slice.length(axis);
+    const std::vector<int> coset = cosets_of(slice, group, axis);
+    std::vector<int> size(static_cast<std::size_t>(length));
+    for (const int c : coset) {
+        ++size[static_cast<std::size_t>(c)];
+    }
+    const int cosets = static_cast<int>(std::count_if(size.begin(), size.end(), [](int s) { return s > 0; }));
+    // One line along the axis stands for length / n groups' worth of members; the groups divide
+    // evenly among the cosets.
+    const double groups_per_coset = static_cast<double>(length) / group_size(group) / cosets;
+
+    double worst = 0;
+    std::vector<int> inside(static_cast<std::size_t>(length));
+    const bool wraps = slice.wraps(axis);
+    for (int begin = 0; begin < length; ++begin) {
+        if (begin > 0 && length > kCutEverywhere) {
+            break;
+        }
+        std::fill(inside.begin(), inside.end(), 0);
+        for (int width = 1; width < length; ++width) {
+            const int last = begin + width - 1;
+            if (!wraps && last >= length) {
+                break;
+            }
+            ++inside[static_cast<std::size_t>(coset[static_cast<std::size_t>(last % length)])];
+            double bytes = 0;
+            for (std::size_t k = 0; k < inside.size(); ++k) {
+                const int in = inside[k];
+                const int out = size[k] - in;
+                if (in == 0 || out == 0) {
+                    continue;
+                }
+                const double share = operation == Operation::all_gather ? static_cast<double>(out) / size[k]
+                                     : operation == Operation::reduce_scatter
+                                         ? static_cast<double>(in) / size[k]
+                                         : 1.0;
+                bytes += groups_per_coset * share;
+            }
+            const bool touches_edge = begin == 0 || last == length - 1;
+            worst = std::max(worst, bytes / (!wraps && touches_edge ? 1.0 : 2.0));
+        }
+    }
+    return worst;
+}
+
+}  // namespace
+
+LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask) {
+    LinkCount count;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        const int length = slice.length(axis);
+        if (length == 1 || (axes_mask >> axis & 1U) == 0) {
+            continue;
+        }
+        count.fewest += slice.wraps(axis) ? 2 : 1;
+        count.mean += slice.wraps(axis) ? 2.0 : 2.0 * (length - 1) / length;
+    }
+    return count;
+}
+
+unsigned axes_mask(const Group& group) {
+    unsigned mask = 0;
+    for (const AxisFactor& factor : group) {
+        mask |= 1U << factor.axis;
+    }
+    return mask;
+}
+
+LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v) {
+    if (members <= 1) {
+        return {};
+    }
+    const double n = members;
+    const sim::Bytes others = v * ((n - 1) / n);
+    switch (operation) {
+        case Operation::all_gather:
+            return {others, v / n, others};
+        case Operation::reduce_scatter:
+            return {v / n, others, others};
+        case Operation::all_reduce:
+            return {v, v, 2.0 * others};
+    }
+    return {};
+}
+
+sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
+                            sim::Bytes v, sim::BytesPerSecond link_one_way) {
+    if (group_size(group) <= 1) {
+        return {};
+    }
+    const LeastTraffic least = least_traffic(operation, group_size(group), v);
+    const LinkCount links = links_per_member(slice, group);
+    double link_bytes = std::max({least.receive.value() / links.fewest, least.send.value() / links.fewest,
+                                  least.mean.value() / links.mean});
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        if ((axes_mask(group) >> axis & 1U) != 0) {
+            link_bytes = std::max(link_bytes, v.value() * worst_cut(operation, slice, group, axis));
+        }
+    }
+    return sim::Bytes(link_bytes) / link_one_way;
+}
+
+sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency) {
+    if (group_size(group) <= 1) {
+        return {};
+    }
+    double hops = 0;
+    double links = 0;
+    unsigned counted = 0;
+    for (const AxisFactor& factor : group) {
+        const bool ring = factor_kind(slice, factor).ring;
+        hops += ring ? factor.length / 2 : factor.length - 1;
+        if ((counted >> factor.axis & 1U) == 0) {
+            links += ring ? 2 : 1;
+            counted |= 1U << factor.axis;
+        }
+    }
+    const sim::Seconds bandwidth = v / (link_one_way * links);
+    const sim::Seconds gather = std::max(bandwidth, hop_latency * hops);
+    return operation == Operation::all_reduce ? gather * 2.0 : gather;
+}
+
+}  // namespace podsim::collectives

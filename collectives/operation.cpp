@@ -1,0 +1,55 @@
+#include "collectives/operation.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "sim/error.h"
+#include "sim/nearest.h"
+
+namespace podsim::collectives {
+namespace {
+
+struct Name {
+    Operation operation;
+    std::string_view text;
+};
+constexpr std::array kNames{Name{Operation::all_gather, "all-gather"},
+                            Name{Operation::reduce_scatter, "reduce-scatter"},
+                            Name{Operation::all_reduce, "all-reduce"}};
+constexpr std::array kOperations{Operation::all_gather, Operation::reduce_scatter,
+                                 Operation::all_reduce};
+
+}  // namespace
+
+std::string_view to_string(Operation operation) {
+    for (const Name& name : kNames) {
+        if (name.operation == operation) {
+            return name.text;
+        }
+    }
+    return "unknown";
+}
+
+Operation parse_operation(std::string_view text) {
+    std::vector<std::string> names;
+    for (const Name& name : kNames) {
+        if (name.text == text) {
+            return name.operation;
+        }
+        names.emplace_back(name.text);
+    }
+    throw sim::unknown_name("operation", text, names);
+}
+
+std::span<const Operation> all_operations() { return kOperations; }
+
+int group_size(const Group& group) {
+    int size = 1;
+    for (const topology::AxisFactor& factor : group) {
+        size *= factor.length;
+    }
+    return size;
+}
+
+}  // namespace podsim::collectives

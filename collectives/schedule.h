@@ -1,0 +1,73 @@
+// Building the hop schedule of a collective: translation-invariant, one role per position on lines.
+//
+// The array V is divided into parts (axis orders, algorithm.h), each part into chunks that travel
+// independently, and each block of a step into messages of at most `message_cap`. A part and chunk pass through
+// phases, one a factor: AllGather gathers along order[0], order[1], ...; ReduceScatter reduces along the reverse;
+// AllReduce reduces, then gathers. With B the bytes that one member holds before a gather phase (or after
+// a reduce phase), a phase on a factor of length n is
+//   ring, two-way   distance j = 1 .. floor(n/2) in both directions, B bytes a step, and for even n
+//                   half of the block at j = n/2 in each direction
+//   ring, one-way   distance j = 1 .. n-1 in the positive direction
+//   line            every member passes on all that comes from its left and right; n-1 steps
+// Gathering, step j forwards the block of the member at distance j-1 behind; its first message may leave
+// once that block's message has arrived. Reducing, a member sends the partial sum for the member at
+// distance j ahead, farthest first, once its own contribution is ready and the partial sum from behind has arrived.
+// A phase begins at a member when that member's previous phase has ended there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/operation.h"
+#include "collectives/shift_table.h"
+#include "sim/schedule.h"
+#include "topology/lattice.h"
+
+namespace podsim::collectives {
+
+struct ScheduleOptions {
+    sim::Bytes message_cap{4.0 * 1024 * 1024};
+    int chunks = 4;  ///< of each part, when the group has several factors
+};
+
+enum class Motion : std::uint8_t { gather, reduce };
+
+/// What a transfer carries, for proofs that carry data: of part `part` and chunk `chunk`, the
+/// fraction [low, high) / unit of the block whose home is `block` members along `factor` from the sender
+/// (behind it when gathering, ahead when reducing). Joins have direction 0.
+struct Payload {
+    std::uint16_t part = 0;
+    std::uint16_t chunk = 0;
+    std::uint16_t phase = 0;
+    std::uint16_t factor = 0;  ///< index within the group
+    Motion motion{};
+    std::int8_t direction = 0;
+    int block = 0;
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    std::uint32_t unit = 1;
+};
+
+struct CollectiveSchedule {
+    sim::Schedule schedule;
+    std::vector<Payload> payloads;  ///< parallel to schedule.transfers
+    std::vector<Part> parts;
+    int chunks = 1;
+    int hops = 0;  ///< links crossed one after the other by the last byte, at the least
+};
+
+/// Port of the link along `axis` in `direction` (+1 or -1): 2 axis, or 2 axis + 1.
+constexpr std::uint32_t port_of(int axis, int direction) {
+    return static_cast<std::uint32_t>(2 * axis + (direction < 0 ? 1 : 0));
+}
+inline constexpr std::size_t kPorts = 2 * topology::kAxes;
+
+/// The schedule of `operation` on every group of `slice` at once. `shifts` numbers the displacements
+/// on the simulated places (topology::fold or the slice itself).
+/// Throws sim::InputError when the array would need more than 20 million messages per role.
+CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
+                                  const Group& group, Algorithm algorithm, sim::Bytes v,
+                                  const ScheduleOptions& options, ShiftTable& shifts);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,396 @@
+#include "sim/executor.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/event_queue.h"
+#include "sim/link_server.h"
+
+namespace podsim::sim {
+namespace {
+
+constexpr unsigned kRankBits = 40;  ///< of a message's key; the operation takes the upper 24
+
+Time later(Time start, Time duration) {
+    Time end;
+    if (__builtin_add_overflow(start.ps, duration.ps, &end.ps)) {
+        throw TimeOverflow();
+    }
+    return end;
+}
+
+/// A transfer on its way.
+struct Message {
+    Time previous_end;  ///< when it leaves the link before
+    std::uint32_t operation = 0;
+    std::uint32_t transfer = 0;
+    std::uint32_t source = 0;
+    std::uint32_t hop = 0;
+};
+
+/// Where the counters of each place start, for one schedule or graph.
+std::vector<std::uint32_t> offsets(const std::vector<std::uint32_t>& kind_of_place,
+                                   const std::vector<std::size_t>& size_of_kind) {
+    std::vector<std::uint32_t> first(kind_of_place.size() + 1);
+    for (std::size_t place = 0; place < kind_of_place.size(); ++place) {
+        first[place + 1] =
+            first[place] + static_cast<std::uint32_t>(size_of_kind[kind_of_place[place]]);
+    }
+    return first;
+}
+
+/// The state of one operation, alive from its first start to its last arrival.
+struct Operation {
+    std::vector<std::uint32_t> needs;    ///< of every place's transfers
+    std::vector<std::uint32_t> pending;  ///< of every place: its start and its arrivals
+    std::vector<std::uint32_t> task;     ///< of every place: the task that takes part
+    std::size_t open_places = 0;
+};
+
+class Executor {
+public:
+    Executor(const Workload& workload, Observer* observer);
+    ExecutionResult run();
+
+private:
+    void prepare_graphs();
+    void open(std::uint32_t operation);
+    void start_task(std::uint32_t place, std::uint32_t task);
+    void end_task(std::uint32_t place, std::uint32_t task);
+    void start_operation(std::uint32_t place, std::uint32_t operation);
+    void need_met(std::uint32_t operation, std::uint32_t place, std::uint32_t transfer);
+    void successors_met(std::uint32_t operation, std::uint32_t place, const Transfer& transfer);
+    void place_progress(std::uint32_t operation, std::uint32_t place);
+    void wait_for_link(std::uint32_t message);
+    void arrived(std::uint32_t message);
+    void mark(std::uint32_t server);
+    void pick(std::uint32_t server);
+    void deliver(const Event& event);
+
+    [[nodiscard]] const Schedule& schedule_of(std::uint32_t operation) const {
+        return workload_.schedules[workload_.operations[operation].schedule];
+    }
+    [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
+        return workload_.graphs[workload_.graph_of_place[place]];
+    }
+
+    const Workload& workload_;
+    const Machine& machine_;
+    Observer* observer_;
+    Time now_;
+    EventQueue queue_;
+    std::vector<LinkServer> servers_;
+    std::vector<std::uint32_t> marked_;
+    std::vector<Message> messages_;
+    std::vector<std::uint32_t> free_messages_;
+    std::vector<Operation> operations_;
+    std::vector<std::vector<std::uint32_t>> first_counter_;    ///< [schedule][place]
+    std::vector<std::vector<std::vector<std::uint32_t>>> successors_;  ///< [graph][task]
+    std::vector<std::vector<std::uint32_t>> initial_needs_;    ///< [graph][task]
+    std::vector<std::uint32_t> first_task_;                    ///< [place]
+    std::vector<std::uint32_t> task_needs_;                    ///< [place][task]
+    std::vector<Time> began_;                                  ///< [place][task], with an observer
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ended_;  ///< tasks that ended at this instant
+    std::size_t open_tasks_ = 0;
+    ExecutionResult result_;
+};
+
+Executor::Executor(const Workload& workload, Observer* observer)
+    : workload_(workload), machine_(workload.machine), observer_(observer),
+      servers_(machine_.places * machine_.ports), operations_(workload.operations.size()) {
+    result_.end_of_place.resize(machine_.places);
+    first_counter_.reserve(workload.schedules.size());
+    for (const Schedule& schedule : workload.schedules) {
+        std::vector<std::size_t> sizes;
+        for (const Role& role : schedule.roles) {
+            sizes.push_back(role.transfer_count);
+        }
+        first_counter_.push_back(offsets(schedule.role_of_place, sizes));
+    }
+    prepare_graphs();
+}
+
+void Executor::prepare_graphs() {
+    std::vector<std::size_t> sizes;
+    for (const TaskGraph& graph : workload_.graphs) {
+        sizes.push_back(graph.tasks.size());
+        auto& successors = successors_.emplace_back(graph.tasks.size());
+        auto& needs = initial_needs_.emplace_back(graph.tasks.size());
+        std::vector<std::uint32_t> last_on_resource;
+        for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
+            const Task& spec = graph.tasks[task];
+            for (const std::uint32_t before : spec.after) {
+                if (before >= task) {
+                    throw std::logic_error("a task depends on a later one");
+                }
+                successors[before].push_back(task);
+                ++needs[task];
+            }
+            if (spec.operation != kNoOperation) {
+                continue;
+            }
+            if (spec.resource >= last_on_resource.size()) {
+                last_on_resource.resize(spec.resource + 1, kNoOperation);
+            }
+            std::uint32_t& last = last_on_resource[spec.resource];
+            if (last != kNoOperation) {
+                successors[last].push_back(task);
+                ++needs[task];
+            }
+            last = task;
+        }
+    }
+    first_task_ = offsets(workload_.graph_of_place, sizes);
+    task_needs_.reserve(first_task_.back());
+    for (const std::uint32_t graph : workload_.graph_of_place) {
+        task_needs_.insert(task_needs_.end(), initial_needs_[graph].begin(),
+                           initial_needs_[graph].end());
+    }
+    open_tasks_ = first_task_.back();
+    if (observer_ != nullptr) {
+        began_.resize(first_task_.back());
+    }
+}
+
+ExecutionResult Executor::run() {
+    for (std::uint32_t place = 0; place < machine_.places; ++place) {
+        const auto& needs = initial_needs_[workload_.graph_of_place[place]];
+        for (std::uint32_t task = 0; task < needs.size(); ++task) {
+            if (needs[task] == 0) {
+                start_task(place, task);
+            }
+        }
+    }
+    while (true) {
+        for (const std::uint32_t server : marked_) {
+            pick(server);
+        }
+        marked_.clear();
+        if (queue_.empty()) {
+            break;
+        }
+        now_ = queue_.next_time();
+        do {
+            deliver(queue_.pop());
+            while (!ended_.empty()) {
+                const auto [place, task] = ended_.back();
+                ended_.pop_back();
+                end_task(place, task);
+            }
+        } while (!queue_.empty() && queue_.next_time() == now_);
+    }
+    if (open_tasks_ != 0) {
+        throw std::logic_error("tasks are left that can never run");
+    }
+    result_.links.reserve(servers_.size());
+    for (const LinkServer& server : servers_) {
+        result_.links.push_back({server.busy(), server.carried()});
+    }
+    return std::move(result_);
+}
+
+void Executor::deliver(const Event& event) {
+    switch (event.kind()) {
+        case EventKind::link_free:
+            servers_[event.subject].free_event_due = false;
+            mark(event.subject);
+            break;
+        case EventKind::head_arrived:
+            wait_for_link(event.subject);
+            break;
+        case EventKind::message_arrived:
+            arrived(event.subject);
+            break;
+        case EventKind::task_ended:
+            end_task(event.subject, event.detail);
+            break;
+        case EventKind::operation_launched:
+            start_operation(event.subject, graph_at(event.subject).tasks[event.detail].operation);
+            break;
+    }
+}
+
+void Executor::start_task(std::uint32_t place, std::uint32_t task) {
+    const Task& spec = graph_at(place).tasks[task];
+    if (observer_ != nullptr) {
+        began_[first_task_[place] + task] = now_;
+    }
+    const bool work = spec.operation == kNoOperation;
+    if (!work) {
+        open(spec.operation);
+        operations_[spec.operation].task[place] = task;
+    }
+    queue_.push({later(now_, spec.duration),
+                 work ? EventKind::task_ended : EventKind::operation_launched, place, task});
+}
+
+void Executor::end_task(std::uint32_t place, std::uint32_t task) {
+    ++result_.events;
+    --open_tasks_;
+    result_.end = now_;
+    result_.end_of_place[place] = now_;
+    if (observer_ != nullptr) {
+        observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task], now_);
+    }
+    for (const std::uint32_t next : successors_[workload_.graph_of_place[place]][task]) {
+        if (--task_needs_[first_task_[place] + next] == 0) {
+            start_task(place, next);
+        }
+    }
+}
+
+void Executor::open(std::uint32_t operation) {
+    Operation& state = operations_[operation];
+    if (!state.pending.empty()) {
+        return;
+    }
+    const Schedule& schedule = schedule_of(operation);
+    state.open_places = machine_.places;
+    state.task.resize(machine_.places);
+    state.pending.reserve(machine_.places);
+    for (const std::uint32_t role_index : schedule.role_of_place) {
+        const Role& role = schedule.roles[role_index];
+        state.pending.push_back(role.arrivals + 1);
+        for (std::uint32_t t = 0; t < role.transfer_count; ++t) {
+            state.needs.push_back(schedule.transfers[role.first_transfer + t].needs);
+        }
+    }
+}
+
+void Executor::start_operation(std::uint32_t place, std::uint32_t operation) {
+    const Schedule& schedule = schedule_of(operation);
+    const Role& role = schedule.roles[schedule.role_of_place[place]];
+    for (std::uint32_t t = 0; t < role.transfer_count; ++t) {
+        need_met(operation, place, role.first_transfer + t);
+    }
+    place_progress(operation, place);
+}
+
+void Executor::need_met(std::uint32_t operation, std::uint32_t place, std::uint32_t transfer) {
+    const Schedule& schedule = schedule_of(operation);
+    const Role& role = schedule.roles[schedule.role_of_place[place]];
+    const std::size_t counter = first_counter_[workload_.operations[operation].schedule][place] +
+                                transfer - role.first_transfer;
+    if (--operations_[operation].needs[counter] != 0) {
+        return;
+    }
+    const Transfer& spec = schedule.transfers[transfer];
+    if (spec.hop_count == 0) {
+        successors_met(operation, place, spec);
+        return;
+    }
+    std::uint32_t message = 0;
+    if (free_messages_.empty()) {
+        message = static_cast<std::uint32_t>(messages_.size());
+        messages_.emplace_back();
+    } else {
+        message = free_messages_.back();
+        free_messages_.pop_back();
+    }
+    messages_[message] = {
+        .previous_end = {}, .operation = operation, .transfer = transfer, .source = place, .hop = 0};
+    if (observer_ != nullptr) {
+        observer_->transfer_fired(OperationId(operation), PlaceId(place), transfer, now_);
+    }
+    wait_for_link(message);
+}
+
+void Executor::successors_met(std::uint32_t operation, std::uint32_t place, const Transfer& transfer) {
+    const Schedule& schedule = schedule_of(operation);
+    for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
+        need_met(operation, place, schedule.successors[transfer.first_successor + s]);
+    }
+}
+
+void Executor::place_progress(std::uint32_t operation, std::uint32_t place) {
+    Operation& state = operations_[operation];
+    if (--state.pending[place] != 0) {
+        return;
+    }
+    ended_.emplace_back(place, state.task[place]);
+    if (--state.open_places == 0) {
+        state = Operation{};
+    }
+}
+
+void Executor::wait_for_link(std::uint32_t message_index) {
+    const Message& message = messages_[message_index];
+    const Schedule& schedule = schedule_of(message.operation);
+    const Transfer& transfer = schedule.transfers[message.transfer];
+    const Hop& hop = schedule.hops[transfer.first_hop + message.hop];
+    const std::uint32_t place = machine_.shifted(hop.shift, message.source);
+    const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port));
+    const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
+    servers_[server].add({.priority = priority_class << 32 | transfer.phase,
+                          .arrival = now_,
+                          .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
+                          .hop = message.hop,
+                          .message = message_index});
+    mark(server);
+}
+
+void Executor::mark(std::uint32_t server) {
+    if (!servers_[server].marked) {
+        servers_[server].marked = true;
+        marked_.push_back(server);
+    }
+}
+
+void Executor::pick(std::uint32_t server_index) {
+    LinkServer& server = servers_[server_index];
+    server.marked = false;
+    if (server.idle(now_) && server.has_waiting()) {
+        const std::uint32_t message_index = server.take_first().message;
+        Message& message = messages_[message_index];
+        const Transfer& transfer = schedule_of(message.operation).transfers[message.transfer];
+        const LinkSpec& link = machine_.links[server_index];
+        const bool additive = machine_.rule == LatencyRule::additive;
+
+        Time end = later(now_, round_up(transfer.bytes / link.rate));
+        if (message.hop > 0) {
+            end = std::max(end, additive ? later(message.previous_end, link.latency)
+                                         : message.previous_end);
+        }
+        server.hold(now_, end, transfer.bytes);
+        ++result_.events;
+        if (observer_ != nullptr) {
+            observer_->link_held(ServerId(server_index), OperationId(message.operation), now_, end);
+        }
+        message.previous_end = end;
+        if (++message.hop < transfer.hop_count) {
+            queue_.push({later(now_, link.latency), EventKind::head_arrived, message_index});
+        } else {
+            const Time arrival =
+                additive ? later(end, link.latency)
+                         : std::max(end, later(now_, link.latency) -
+                                             round_up(transfer.bytes_before / link.rate));
+            queue_.push({arrival, EventKind::message_arrived, message_index});
+        }
+    }
+    if (server.has_waiting() && !server.free_event_due) {
+        server.free_event_due = true;
+        queue_.push({server.free_at(), EventKind::link_free, server_index});
+    }
+}
+
+void Executor::arrived(std::uint32_t message_index) {
+    const Message message = messages_[message_index];
+    free_messages_.push_back(message_index);
+    const Transfer& transfer = schedule_of(message.operation).transfers[message.transfer];
+    const std::uint32_t destination = machine_.shifted(transfer.destination_shift, message.source);
+    if (observer_ != nullptr) {
+        observer_->transfer_arrived(OperationId(message.operation), PlaceId(message.source),
+                                    PlaceId(destination), message.transfer, now_);
+    }
+    open(message.operation);
+    successors_met(message.operation, destination, transfer);
+    place_progress(message.operation, destination);
+}
+
+}  // namespace
+
+ExecutionResult execute(const Workload& workload, Observer* observer) {
+    return Executor(workload, observer).run();
+}
+
+}  // namespace podsim::sim

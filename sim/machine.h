@@ -1,0 +1,46 @@
+// The machine as the kernel sees it: identical places, each with the same ports, and nothing else.
+//
+// A port of a place is a link server. A displacement between places is a `shift`: an entry of a table
+// that says where each place finds the place it names. In a folded run several real points are one
+// place, and a shift may lead back to where it started.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/ids.h"
+#include "sim/quantity.h"
+#include "sim/time.h"
+
+namespace podsim::sim {
+
+/// How a link's latency a adds to the b/r seconds that b bytes hold it.
+enum class LatencyRule {
+    additive,     ///< arrival b/r + a after the start
+    floor,        ///< arrival max(b/r, a) after the start of the step that the message is a piece of
+};
+
+struct LinkSpec {
+    BytesPerSecond rate;
+    Time latency;
+};
+
+inline constexpr std::uint32_t kNoPlace = 0xffffffff;
+
+struct Machine {
+    std::size_t places = 1;
+    std::size_t ports = 0;
+    LatencyRule rule = LatencyRule::additive;
+    std::vector<LinkSpec> links;        ///< [place][port]
+    std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
+
+    [[nodiscard]] std::size_t server(std::size_t place, std::size_t port) const {
+        return place * ports + port;
+    }
+    [[nodiscard]] std::uint32_t shifted(std::size_t shift, std::size_t place) const {
+        return shifts[shift * places + place];
+    }
+};
+
+}  // namespace podsim::sim

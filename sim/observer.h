@@ -1,0 +1,29 @@
+// Watching a run without being part of it.
+#pragma once
+
+#include "sim/ids.h"
+#include "sim/time.h"
+
+namespace podsim::sim {
+
+/// Called by the executor as things happen. The defaults ignore everything.
+class Observer {
+public:
+    Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual ~Observer() = default;
+
+    /// `began`: when the task's dependencies were met and its resource was free.
+    virtual void task_ended(PlaceId /*place*/, TaskId /*task*/, Time /*began*/, Time /*now*/) {}
+    /// A transfer's needs are met at its source; it queues for its first link.
+    virtual void transfer_fired(OperationId /*op*/, PlaceId /*source*/, std::uint32_t /*transfer*/,
+                                Time /*now*/) {}
+    /// All bytes of a transfer have reached its destination.
+    virtual void transfer_arrived(OperationId /*op*/, PlaceId /*source*/, PlaceId /*destination*/,
+                                  std::uint32_t /*transfer*/, Time /*now*/) {}
+    /// A link is held from `start` to `end` for one message.
+    virtual void link_held(ServerId /*server*/, OperationId /*op*/, Time /*start*/, Time /*end*/) {}
+};
+
+}  // namespace podsim::sim

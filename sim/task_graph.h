@@ -1,0 +1,45 @@
+// What the places do: tasks in program order, each after others of the same place.
+//
+// A work task holds one of the place's serial resources for its duration; a serial resource runs its
+// tasks one at a time in program order. An operation task takes part in an operation and ends when
+// the operation has ended at its place. A task may only depend on earlier ones.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/machine.h"
+#include "sim/schedule.h"
+#include "sim/time.h"
+
+namespace podsim::sim {
+
+inline constexpr std::uint32_t kNoOperation = 0xffffffff;
+
+struct Task {
+    Time duration;                            ///< of work; the launch cost of an operation
+    std::uint32_t operation = kNoOperation;   ///< kNoOperation: work
+    std::uint32_t resource = 0;               ///< of work: which serial resource
+    std::vector<std::uint32_t> after;
+};
+
+struct TaskGraph {
+    std::vector<Task> tasks;
+};
+
+/// One use of a schedule by all places. Lower classes go first at every link.
+struct OperationSpec {
+    std::uint32_t schedule = 0;
+    std::uint32_t priority_class = 0;
+};
+
+/// Everything the executor needs. Operations are numbered in program order: that is the last tie-break.
+struct Workload {
+    Machine machine;
+    std::vector<Schedule> schedules;
+    std::vector<OperationSpec> operations;
+    std::vector<TaskGraph> graphs;
+    std::vector<std::uint32_t> graph_of_place;
+};
+
+}  // namespace podsim::sim
