@@ -1,7 +1,7 @@
 // The chip catalogue: one record a TPU generation, each field with its source.
 //
-// Rates are per chip; ICI rates are per link and direction. Where public sources disagree on the ICI
-// rate, both are kept under a name (`book`, the default, and `vendor`).
+// Rates are per chip; ICI rates are per link and direction. Where public sources disagree on the
+// ICI rate, both are kept under a name (`book`, the default, and `vendor`).
 #pragma once
 
 #include <span>
@@ -21,12 +21,21 @@ struct Sourced {
     std::string source;
 };
 
+/// Which shapes a generation offers, and which of their axes wrap. (An axis of length 1 has no
+/// links and counts as not wrapped; axes beyond the torus dimensions have length 1.)
 enum class Wraparound {
-    full_pod,      ///< an axis wraps only in the full pod (v3)
-    cubes_of_4,    ///< all axes wrap when every length is a multiple of 4, else none (v4p, v5p)
-    length_of_16,  ///< an axis wraps when its length is 16 (v5e, v6e)
-    every_axis,    ///< every axis wraps (user-defined chips)
-    never,         ///< no axis wraps (user-defined chips)
+    /// Lengths: powers of two up to the pod's. All axes wrap in the full pod, none otherwise (v3).
+    full_pod,
+    /// Whole 4x4x4 cubes, every length a multiple of 4 and no more chips than the pod: all axes
+    /// wrap.
+    /// Or a box inside one cube, lengths 1, 2, 4 but not all 4: none wraps (v4p, v5p). The vendor
+    /// rents 2x2x1, 2x2x2, 2x2x4 and 2x4x4 of these; the others are parts of a cube just as well.
+    cubes_of_4,
+    /// Lengths: powers of two up to 16. An axis wraps when its length is 16 (v5e, v6e). The vendor
+    /// rents 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16 and 16x16.
+    length_of_16,
+    every_axis,  ///< any lengths; every axis longer than 1 wraps (user-defined chips)
+    never,       ///< any lengths; no axis wraps (user-defined chips)
 };
 
 enum class IciRates { book, vendor };
@@ -37,9 +46,12 @@ struct ChipSpec {
     Sourced<sim::FlopsPerSecond> int8_ops;
     Sourced<sim::Bytes> hbm_capacity;
     Sourced<sim::BytesPerSecond> hbm_bandwidth;
-    Sourced<int> mxu_dimension;  ///< rows and columns of one systolic array; matrix dimensions pad to it
+    Sourced<int>
+        mxu_dimension;  ///< rows and columns of one systolic array; matrix dimensions pad to it
     Sourced<int> torus_dimensions;
+    Sourced<int> ici_links;                           ///< per chip: one each way along each axis
     Sourced<sim::BytesPerSecond> ici_one_way_book;    ///< per link and direction
+    Sourced<sim::BytesPerSecond> ici_both_ways_book;  ///< per link, both directions together
     Sourced<sim::BytesPerSecond> ici_one_way_vendor;  ///< per link and direction
     Sourced<sim::Seconds> ici_latency;                ///< per hop
     Sourced<sim::BytesPerSecond> pcie_one_way;        ///< chip to host, each way
@@ -50,7 +62,8 @@ struct ChipSpec {
     Sourced<Point> pod_shape;   ///< the largest slice
     Sourced<Wraparound> wraparound;
     Sourced<bool> twistable;
-    Sourced<sim::Seconds> collective_launch;  ///< cost of starting one collective; 0 in profile `ideal`
+    Sourced<sim::Seconds>
+        collective_launch;  ///< cost of starting one collective; 0 in profile `ideal`
 
     [[nodiscard]] sim::BytesPerSecond ici_one_way(IciRates rates) const {
         return rates == IciRates::book ? ici_one_way_book.value : ici_one_way_vendor.value;
@@ -63,12 +76,17 @@ std::span<const ChipSpec> chip_catalogue();
 /// The chip of that name. Throws sim::InputError with the nearest valid name.
 const ChipSpec& find_chip(std::string_view name);
 
-/// Reads `16x20x28` or `8x4` (missing axes have length 1). Throws sim::InputError.
+/// Reads `16x20x28` or `8x4` (missing axes have length 1). Throws sim::InputError for anything but
+/// one to three positive whole numbers joined by `x`, and beyond 2^20 chips.
 Point parse_shape(std::string_view text);
+/// `16x20x28`, or `8x4` for 2 dimensions.
 std::string to_string(const Point& shape, int dimensions = kAxes);
 
-/// The slice of that shape on that chip, wrapped as the generation's rule says.
-/// Throws sim::InputError when the generation does not offer the shape, or not twisted.
+/// The slice of that shape on that chip, wrapped as the generation's rule says. Twisted slices are
+/// k x k x 2k (once round x or y adds k to z) and k x 2k x 2k (once round x adds k to y and to z),
+/// k a multiple of 4, with the short axes first (TPU v4 paper, 2023). Throws sim::InputError when
+/// the generation does not offer the shape, or not twisted; the message names the offered shapes
+/// that are nearest by lengths and by number of chips.
 Lattice make_slice(const ChipSpec& chip, const Point& shape, bool twisted);
 
 }  // namespace podsim::topology

@@ -1,24 +1,27 @@
 // Folding: the smallest set of chips whose simulation equals that of the whole slice.
 //
-// Let G be the largest group of translations, containing the slice's own lattice, that preserves the link rates,
-// the groups with their ranks and every chip's program. The chips modulo G evolve identically, so one
-// of each class is simulated. Along an axis the period of G is
+// Let G be the largest group of translations, containing the slice's own lattice, that preserves
+// the link rates, the groups with their ranks and every chip's program. The chips modulo G evolve
+// identically, so one of each class is simulated. Along an axis the period of G is
 //   1                          when the axis is unused, or wrapped and only used whole,
 //   its length                 when it is unwrapped and used,
-//   stride x length            for a factor in use that is not the outermost of the axis (`x%4`: 4),
-//   1                          for the outermost factor of a wrapped axis, strided or not (`x/4`: its
+//   stride x length            for a factor in use that is not the outermost of the axis (`x%4`:
+//   4), 1                          for the outermost factor of a wrapped axis, strided or not
+//   (`x/4`: its
 //                              groups are rotated or exchanged by every translation),
 // and the least common multiple where several of these hold: with `x%4` and `x/4` both in use, 4.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "topology/lattice.h"
 #include "topology/mesh.h"
 
 namespace podsim::topology {
 
-/// The lattice of representatives for traffic within groups of these factors.
+/// The lattice of representatives for traffic within groups of these factors: an unwrapped axis in
+/// use keeps its length and its ends, every other axis is wrapped with its period as length.
 /// `groups` holds the factors of each group in use (merged as DeviceMesh::group returns them).
 /// For a twisted slice: one chip when only the whole slice is used, else every chip.
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups);

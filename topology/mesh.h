@@ -1,15 +1,17 @@
 // The device mesh: named logical axes (data, fsdp, context, tensor) mapped onto physical axes of a
 // slice, whole or in factors.
 //
-// A factor of a physical axis is a pair (stride s, length f): the members of one group are the chips
-// c, c + s, ..., c + (f-1) s along that axis. Notation: `y` is the whole axis, `x%4` blocks of 4
-// neighbours (stride 1), `x/4` their outer, strided factor (stride 4, length n/4), `x/2%3` stride 2 and length 3.
-// The factors of a mesh must tile every physical axis exactly: sorted by stride, each stride is the
-// product of the lengths before it, and the product of all is the axis length.
+// A factor of a physical axis is a pair (stride s, length f): the members of one group are the
+// chips c, c + s, ..., c + (f-1) s along that axis. Notation: `y` is the whole axis, `x%4` blocks
+// of 4 neighbours (stride 1), `x/4` their outer, strided factor (stride 4, length n/4), `x/2%3`
+// stride 2 and length 3. The factors of a mesh must tile every physical axis exactly: sorted by
+// stride, each stride is the product of the lengths before it, and the product of all is the axis
+// length.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "topology/lattice.h"
@@ -24,7 +26,8 @@ struct AxisFactor {
     friend bool operator==(const AxisFactor&, const AxisFactor&) = default;
 };
 
-/// `x`, `x%4`, `x/4`, `x/2%3`: the text that parse_factor reads for this factor on an axis of that length.
+/// `x`, `x%4`, `x/4`, `x/2%3`: the text that parse_factor reads for this factor on an axis of that
+/// length.
 std::string to_string(const AxisFactor& factor, int axis_length);
 
 /// One named axis of the mesh; its ranks count through `factors` with the last one fastest.
@@ -39,7 +42,9 @@ struct LogicalAxis {
 class DeviceMesh {
 public:
     DeviceMesh() = default;
-    /// Throws sim::InputError when the factors do not tile the slice's axes exactly (see above).
+    /// Throws sim::InputError when a name comes twice, a factor does not divide its axis, or the
+    /// factors do not tile the slice's axes exactly (see above); the message names the factor that
+    /// is unused or used twice. Factors of length 1 are allowed and do nothing.
     DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes);
 
     [[nodiscard]] const std::vector<LogicalAxis>& axes() const { return axes_; }
@@ -48,25 +53,30 @@ public:
     [[nodiscard]] int size(std::string_view name) const;
 
     /// The factors of several axes as one group, in the order named: neighbouring factors of one
-    /// physical axis are merged (stride s, length f with stride s f, length g gives stride s, length f g),
-    /// factors of length 1 dropped, and the rest sorted by axis, then stride.
+    /// physical axis are merged (stride s, length f with stride s f, length g gives stride s,
+    /// length f g), factors of length 1 dropped, and the rest sorted by axis, then stride. Names
+    /// that the mesh lacks add nothing, names that come twice count once.
     [[nodiscard]] std::vector<AxisFactor> group(const std::vector<std::string>& names) const;
 
 private:
     std::vector<LogicalAxis> axes_;
 };
 
-/// Reads one factor (`x`, `x%4`, `x/4`, `x/2%3`). Throws sim::InputError.
+/// Reads one factor (`x`, `x%4`, `x/4`, `x/2%3`). Throws sim::InputError, also when the stride or
+/// the length does not divide the axis.
 AxisFactor parse_factor(std::string_view text, const Lattice& slice);
 
-/// Reads the factors of one logical axis, separated by blanks: `x/4 y z/2`. Throws sim::InputError.
+/// Reads the factors of one logical axis, separated by blanks: `x/4 y z/2` (none in an empty text).
+/// Throws sim::InputError.
 std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice);
 
 /// Chooses factors for logical axes that are given by their sizes alone.
 /// Axes are placed in the order tensor, context, then the rest as given: each takes whole physical
-/// axes where a product of them fits (fewest first), otherwise blocks of neighbours (the smallest
-/// strides left), backtracking until every size is placed.
-/// Throws sim::InputError when the sizes do not multiply to the chips or no placement exists.
+/// axes where a product of them fits (fewest first), otherwise the blocks of neighbours on the
+/// fewest axes with the smallest strides left; of equals, x before y before z. A placement exists
+/// whenever the sizes multiply to the chips: prime by prime, what the sizes still ask for is what
+/// the axes still have, however the earlier sizes were placed. Throws sim::InputError when they do
+/// not, when a size is below 1 or a name comes twice.
 DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::string, int>>& sizes);
 
 }  // namespace podsim::topology

@@ -1,0 +1,121 @@
+// A device mesh from sizes alone.
+#include <algorithm>
+#include <cassert>
+#include <fmt/format.h>
+#include <optional>
+#include <tuple>
+
+#include "sim/error.h"
+#include "topology/chip.h"
+#include "topology/mesh.h"
+
+namespace podsim::topology {
+namespace {
+
+using Sizes = std::vector<std::pair<std::string, int>>;
+
+void check_sizes(const Lattice& slice, const Sizes& sizes) {
+    std::vector<std::string> terms;
+    double product = 1;  // a double: wrong sizes can multiply beyond any integer
+    for (const auto& [name, size] : sizes) {
+        if (size < 1) {
+            throw sim::InputError(fmt::format("logical axis '{}' has size {}", name, size),
+                                  "sizes are positive whole numbers");
+        }
+        product *= size;
+        terms.push_back(fmt::format("{} {}", name, size));
+    }
+    const int chips = slice.size();
+    if (product == chips) {
+        return;
+    }
+    // The one size that would mend it, for each axis where that is a whole number.
+    std::vector<std::string> mended;
+    for (const auto& [name, size] : sizes) {
+        const double others = product / size;
+        if (others <= chips && chips % static_cast<int>(others) == 0) {
+            mended.push_back(fmt::format("{} {}", name, chips / static_cast<int>(others)));
+        }
+    }
+    throw sim::InputError(
+        fmt::format("the mesh {} has {:.0f} members, but slice {} has {} chips",
+                    fmt::join(terms, " x "), product, to_string(slice.lengths), chips),
+        mended.empty() ? fmt::format("choose sizes that multiply to {}", chips)
+                       : fmt::format("change one size: {}", fmt::join(mended, " or ")));
+}
+
+/// Tensor, context, then the others as given.
+std::vector<std::size_t> placing_order(const Sizes& sizes) {
+    std::vector<std::size_t> order(sizes.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        return sizes[i].first == "tensor" ? 0 : sizes[i].first == "context" ? 1 : 2;
+    });
+    return order;
+}
+
+/// How good it is to give `split` chips of each axis to one logical axis, `used` being the strides
+/// that are taken: whole axes before blocks, fewest axes, smallest strides; smaller is better.
+std::tuple<bool, int, int> cost(const Lattice& slice, const Point& used, const Point& split) {
+    bool blocks = false;
+    int axes = 0;
+    int strides = 0;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        if (split[axis] > 1) {
+            blocks = blocks || split[axis] != slice.lengths[axis];
+            ++axes;
+            strides += used[axis];
+        }
+    }
+    return {blocks, axes, strides};
+}
+
+/// The best way to place a size on what `used` leaves. Of equals, the one that takes more of x,
+/// then of y.
+Point place(const Lattice& slice, const Point& used, int size) {
+    std::optional<Point> best;
+    const auto rest = [&](std::size_t axis) { return slice.lengths[axis] / used[axis]; };
+    for (int x = std::min(size, rest(0)); x >= 1; --x) {
+        if (size % x != 0 || rest(0) % x != 0) {
+            continue;
+        }
+        for (int y = std::min(size / x, rest(1)); y >= 1; --y) {
+            const int z = size / x / y;
+            if (size / x % y != 0 || rest(1) % y != 0 || rest(2) % z != 0) {
+                continue;
+            }
+            const Point split{x, y, z};
+            if (!best || cost(slice, used, split) < cost(slice, used, *best)) {
+                best = split;
+            }
+        }
+    }
+    assert(best && "the sizes multiply to the chips, so a placement exists (see the header)");
+    return best.value();
+}
+
+}  // namespace
+
+DeviceMesh choose_mesh(const Lattice& slice, const Sizes& sizes) {
+    check_sizes(slice, sizes);
+    std::vector<LogicalAxis> axes;
+    for (const auto& [name, size] : sizes) {
+        axes.push_back({name, {}});
+    }
+    Point used{1, 1, 1};
+    for (const std::size_t i : placing_order(sizes)) {
+        const Point split = place(slice, used, sizes[i].second);
+        for (int axis = 0; axis < kAxes; ++axis) {
+            const auto a = static_cast<std::size_t>(axis);
+            if (split[a] > 1) {
+                axes[i].factors.push_back({axis, used[a], split[a]});
+                used[a] *= split[a];
+            }
+        }
+    }
+    return DeviceMesh(slice, std::move(axes));
+}
+
+}  // namespace podsim::topology
