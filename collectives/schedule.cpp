@@ -14,6 +14,11 @@ using topology::AxisFactor;
 
 constexpr double kMostTransfers = 20e6;
 
+sim::InputError too_many_messages() {
+    return sim::InputError("the array would be cut into more than 20 million messages",
+                           "use a smaller array or a larger message cap");
+}
+
 struct Phase {
     int factor = 0;
     Motion motion{};
@@ -72,6 +77,12 @@ private:
                                    std::size_t phase, int direction, int distance) const {
         return slots_[role][slot_index(part, chunk, phase, direction, distance)];
     }
+    /// Earlier chunks in flight first, among them the earlier phase.
+    [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const {
+        const auto wave = static_cast<std::uint32_t>(chunk / chunks_in_flight_);
+        return wave * static_cast<std::uint32_t>(phases_[part].size()) +
+               static_cast<std::uint32_t>(phase);
+    }
     [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
         return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
                    phases_[0].size() + phase;
@@ -80,6 +91,7 @@ private:
     const topology::Lattice& slice_;
     const Group& group_;
     bool one_way_ = false;
+    int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
     std::vector<bool> ring_;
     std::size_t longest_ = 1;   ///< distances run below this
@@ -95,7 +107,8 @@ private:
 Builder::Builder(Operation operation, const topology::Lattice& slice, const Group& group,
                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
                  ShiftTable& shifts)
-    : slice_(slice), group_(group), one_way_(algorithm == Algorithm::one_way), shifts_(shifts) {
+    : slice_(slice), group_(group), one_way_(algorithm == Algorithm::one_way),
+      chunks_in_flight_(options.chunks_in_flight), shifts_(shifts) {
     result_.parts = divide(slice, group, algorithm);
     result_.chunks = result_.parts.size() > 1 ? options.chunks : 1;
     for (const AxisFactor& f : group) {
@@ -114,13 +127,9 @@ void Builder::plan_phases(Operation operation, sim::Bytes v, const ScheduleOptio
         int hops = 0;
         sim::Bytes held = v * (part.weight / group_size(group_) / result_.chunks);
         for (const int index : part.order) {
-            const double pieces = std::max(1.0, std::ceil(held / options.message_cap));
-            if (!(pieces < kMostTransfers)) {
-                throw sim::InputError("the array would be cut into more than 20 million messages",
-                                      "use a smaller array or a larger message_cap");
-            }
-            most_pieces_ = std::max(most_pieces_, static_cast<std::uint64_t>(pieces));
-            gather.push_back({index, Motion::gather, held, static_cast<std::uint32_t>(pieces)});
+            const std::uint32_t pieces = message_count(held, options.message_cap);
+            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
+            gather.push_back({index, Motion::gather, held, pieces});
             held = held * factor(index).length;
             const int steps = ring(index) && !one_way_ ? factor(index).length / 2
                                                        : factor(index).length - 1;
@@ -149,8 +158,7 @@ void Builder::check_size() const {
         }
     }
     if (transfers * roles_ > kMostTransfers) {
-        throw sim::InputError("the array would be cut into more than 20 million messages",
-                              "use a smaller array or a larger message_cap");
+        throw too_many_messages();
     }
 }
 
@@ -246,7 +254,7 @@ void Builder::emit_phase(std::uint32_t role, std::size_t part, int chunk, std::s
         gates_[role][gate_index(part, chunk, phase)] =
             static_cast<std::uint32_t>(result_.schedule.transfers.size());
         sim::Transfer join;
-        join.phase = static_cast<std::uint32_t>(phase);
+        join.phase = turn(part, chunk, phase);
         result_.schedule.transfers.push_back(join);
         result_.payloads.push_back({});
     }
@@ -287,14 +295,18 @@ void Builder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::si
         const std::uint32_t piece = slot.first_piece + i;
         const std::uint32_t low = std::max(begin, 2 * piece);
         const std::uint32_t high = std::min(end, 2 * piece + 2);
+        // The two directions take the messages in opposite orders, so that each begins with those
+        // of its own half of the opposite member's block.
+        const std::uint32_t place_in_step = direction > 0 ? piece : spec.pieces - 1 - piece;
+        const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
         sim::Transfer transfer;
         transfer.first_hop = first_hop;
         transfer.hop_count = static_cast<std::uint32_t>(f.stride);
         transfer.destination_shift = shifts_.number(topology::along(f.axis, direction * f.stride));
-        transfer.phase = static_cast<std::uint32_t>(phase);
-        transfer.rank = rank + piece;
+        transfer.phase = turn(part, chunk, phase);
+        transfer.rank = rank + place_in_step;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
-        transfer.bytes_before = spec.block * (static_cast<double>(low - begin) / unit);
+        transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
         schedule.transfers.push_back(transfer);
         result_.payloads.push_back({.part = static_cast<std::uint16_t>(part),
                                     .chunk = static_cast<std::uint16_t>(chunk),
@@ -419,6 +431,15 @@ void Builder::assign_roles_to_places() {
 }
 
 }  // namespace
+
+std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
+    const double count = std::ceil(block / message_cap);
+    if (!(count < kMostTransfers)) {
+        throw too_many_messages();
+    }
+    const auto messages = static_cast<std::uint32_t>(count);
+    return messages <= 1 ? 1 : messages + messages % 2;
+}
 
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,

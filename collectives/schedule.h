@@ -28,7 +28,8 @@ namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 4;  ///< of each part, when the group has several factors
+    int chunks = 6;            ///< of each part, when the group has several factors
+    int chunks_in_flight = 2;  ///< chunks that share a priority; later ones wait behind them at every link
 };
 
 enum class Motion : std::uint8_t { gather, reduce };
@@ -62,6 +63,10 @@ constexpr std::uint32_t port_of(int axis, int direction) {
     return static_cast<std::uint32_t>(2 * axis + (direction < 0 ? 1 : 0));
 }
 inline constexpr std::size_t kPorts = 2 * topology::kAxes;
+
+/// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
+/// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.
+std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
 
 /// The schedule of `operation` on every group of `slice` at once. `shifts` numbers the displacements
 /// on the simulated places (topology::fold or the slice itself).

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/machine.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
 #include "topology/lattice.h"
@@ -14,7 +15,7 @@
 
 namespace podsim::scenarios {
 
-enum class LatencyRule { additive, floor };
+using sim::LatencyRule;
 
 struct Hardware {
     topology::ChipSpec chip;  ///< with the scenario's overrides applied

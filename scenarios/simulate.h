@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,0 +1,57 @@
+#include "scenarios/lowering.h"
+
+#include <fmt/format.h>
+
+#include "topology/fold.h"
+
+namespace podsim::scenarios {
+
+sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTable& shifts) {
+    sim::Machine machine;
+    machine.places = static_cast<std::size_t>(shifts.places().size());
+    machine.ports = collectives::kPorts;
+    machine.rule = hardware.latency;
+    machine.links.assign(machine.places * machine.ports,
+                         {.rate = hardware.chip.ici_one_way(hardware.ici_rates),
+                          .latency = sim::round_up(hardware.chip.ici_latency.value)});
+    machine.shifts = shifts.table();
+    return machine;
+}
+
+topology::Lattice simulated_places(const topology::Lattice& slice, Fold fold,
+                                   const std::vector<collectives::Group>& groups) {
+    return fold == Fold::off ? slice : topology::fold(slice, groups);
+}
+
+std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice& places,
+                              const topology::Lattice& folded, const sim::ExecutionResult& result) {
+    std::vector<LinkUse> uses;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        const int length = hardware.slice.length(axis);
+        if (length == 1) {
+            continue;
+        }
+        LinkUse use{.name = fmt::format("ici_{}", "xyz"[axis]), .busy_fraction = 0, .bytes = {}};
+        sim::Time busy;
+        sim::Bytes bytes;
+        for (int place = 0; place < folded.size(); ++place) {
+            for (const int direction : {1, -1}) {
+                const std::size_t server =
+                    static_cast<std::size_t>(places.index(folded.point(place))) *
+                        collectives::kPorts +
+                    collectives::port_of(axis, direction);
+                busy += result.links[server].busy;
+                bytes += result.links[server].carried;
+            }
+        }
+        // An unwrapped axis lacks the two links at its ends.
+        const double per_line = hardware.slice.wraps(axis) ? 2.0 : 2.0 * (length - 1) / length;
+        const double links = per_line * folded.size();
+        use.busy_fraction = result.end.ps > 0 ? busy.seconds() / links / result.end.seconds() : 0.0;
+        use.bytes = bytes / links;
+        uses.push_back(use);
+    }
+    return uses;
+}
+
+}  // namespace podsim::scenarios
