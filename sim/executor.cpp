@@ -45,6 +45,7 @@ struct Operation {
     std::vector<std::uint32_t> pending;  ///< of every place: its start and its arrivals
     std::vector<std::uint32_t> task;     ///< of every place: the task that takes part
     std::size_t open_places = 0;
+    std::uint32_t link_set = 0;
 };
 
 class Executor {
@@ -70,6 +71,9 @@ private:
     [[nodiscard]] const Schedule& schedule_of(std::uint32_t operation) const {
         return workload_.schedules[workload_.operations[operation].schedule];
     }
+    [[nodiscard]] std::uint32_t links_per_set() const {
+        return static_cast<std::uint32_t>(machine_.links.size());
+    }
     [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
         return workload_.graphs[workload_.graph_of_place[place]];
     }
@@ -84,6 +88,7 @@ private:
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_messages_;
     std::vector<Operation> operations_;
+    std::vector<std::uint32_t> free_link_sets_;  ///< of isolated operations
     std::vector<std::vector<std::uint32_t>> first_counter_;    ///< [schedule][place]
     std::vector<std::vector<std::vector<std::uint32_t>>> successors_;  ///< [graph][task]
     std::vector<std::vector<std::uint32_t>> initial_needs_;    ///< [graph][task]
@@ -97,7 +102,7 @@ private:
 
 Executor::Executor(const Workload& workload, Observer* observer)
     : workload_(workload), machine_(workload.machine), observer_(observer),
-      servers_(machine_.places * machine_.ports), operations_(workload.operations.size()) {
+      servers_(machine_.links.size()), operations_(workload.operations.size()) {
     result_.end_of_place.resize(machine_.places);
     first_counter_.reserve(workload.schedules.size());
     for (const Schedule& schedule : workload.schedules) {
@@ -182,9 +187,11 @@ ExecutionResult Executor::run() {
     if (open_tasks_ != 0) {
         throw std::logic_error("tasks are left that can never run");
     }
-    result_.links.reserve(servers_.size());
-    for (const LinkServer& server : servers_) {
-        result_.links.push_back({server.busy(), server.carried()});
+    result_.links.resize(machine_.links.size());
+    for (std::size_t server = 0; server < servers_.size(); ++server) {
+        LinkTotals& totals = result_.links[server % links_per_set()];
+        totals.busy += servers_[server].busy();
+        totals.carried += servers_[server].carried();
     }
     return std::move(result_);
 }
@@ -245,6 +252,15 @@ void Executor::open(std::uint32_t operation) {
         return;
     }
     const Schedule& schedule = schedule_of(operation);
+    if (machine_.isolated_operations) {
+        if (free_link_sets_.empty()) {
+            state.link_set = static_cast<std::uint32_t>(servers_.size()) / links_per_set();
+            servers_.resize(servers_.size() + links_per_set());
+        } else {
+            state.link_set = free_link_sets_.back();
+            free_link_sets_.pop_back();
+        }
+    }
     state.open_places = machine_.places;
     state.task.resize(machine_.places);
     state.pending.reserve(machine_.places);
@@ -309,6 +325,9 @@ void Executor::place_progress(std::uint32_t operation, std::uint32_t place) {
     }
     ended_.emplace_back(place, state.task[place]);
     if (--state.open_places == 0) {
+        if (machine_.isolated_operations) {
+            free_link_sets_.push_back(state.link_set);
+        }
         state = Operation{};
     }
 }
@@ -319,7 +338,8 @@ void Executor::wait_for_link(std::uint32_t message_index) {
     const Transfer& transfer = schedule.transfers[message.transfer];
     const Hop& hop = schedule.hops[transfer.first_hop + message.hop];
     const std::uint32_t place = machine_.shifted(hop.shift, message.source);
-    const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port));
+    const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port)) +
+                        operations_[message.operation].link_set * links_per_set();
     const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
     servers_[server].add({.priority = priority_class << 32 | transfer.phase,
                           .arrival = now_,
@@ -343,7 +363,8 @@ void Executor::pick(std::uint32_t server_index) {
         const std::uint32_t message_index = server.take_first().message;
         Message& message = messages_[message_index];
         const Transfer& transfer = schedule_of(message.operation).transfers[message.transfer];
-        const LinkSpec& link = machine_.links[server_index];
+        const std::uint32_t link_index = server_index % links_per_set();
+        const LinkSpec& link = machine_.links[link_index];
         const bool additive = machine_.rule == LatencyRule::additive;
 
         Time end = later(now_, round_up(transfer.bytes / link.rate));
@@ -354,7 +375,7 @@ void Executor::pick(std::uint32_t server_index) {
         server.hold(now_, end, transfer.bytes);
         ++result_.events;
         if (observer_ != nullptr) {
-            observer_->link_held(ServerId(server_index), OperationId(message.operation), now_, end);
+            observer_->link_held(ServerId(link_index), OperationId(message.operation), now_, end);
         }
         message.previous_end = end;
         if (++message.hop < transfer.hop_count) {

@@ -32,6 +32,8 @@ struct Machine {
     std::size_t places = 1;
     std::size_t ports = 0;
     LatencyRule rule = LatencyRule::additive;
+    /// Every operation has links of its own: a what-if that removes contention between operations.
+    bool isolated_operations = false;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
 
