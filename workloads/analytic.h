@@ -1,5 +1,8 @@
-// The analytic estimates that stand beside every simulated step, at ideal rates whatever the profile.
+// The analytic estimates that stand beside every simulated step, at ideal rates whatever the
+// profile.
 #pragma once
+
+#include <string>
 
 #include "sim/quantity.h"
 #include "topology/chip.h"
@@ -13,14 +16,14 @@ namespace podsim::workloads {
 
 /// The machine as the formulas see it.
 struct MachineRates {
-    sim::FlopsPerSecond flops;          ///< peak of the matmul dtype
+    sim::FlopsPerSecond flops;  ///< peak of the matmul dtype
     sim::BytesPerSecond hbm;
-    sim::BytesPerSecond ici_one_way;    ///< per link and direction
+    sim::BytesPerSecond ici_one_way;  ///< per link and direction
     int mxu_dimension = 128;
 };
 
-/// Time of one compute operation, in its parts. `padded` counts every matmul dimension rounded up to
-/// the systolic array; the operation takes max(mxu_padded, hbm).
+/// Time of one compute operation, in its parts. `padded` counts every matmul dimension rounded up
+/// to the systolic array; the operation takes max(mxu_padded, hbm).
 struct ComputeTime {
     sim::Seconds mxu;         ///< flops / peak
     sim::Seconds mxu_padded;  ///< the same with padding: >= mxu
@@ -32,15 +35,17 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 /// Which resource a true lower bound comes from.
 struct LowerBound {
     sim::Seconds time;
-    std::string bound;  ///< `compute`, `hbm`, or the ICI axes of the tightest set: `ici x`, `ici x+y+z`
+    std::string
+        bound;  ///< `compute`, `hbm`, or the ICI axes of the tightest set: `ici x`, `ici x+y+z`
     sim::Seconds compute;  ///< sum of flops / peak
     sim::Seconds hbm;      ///< sum of HBM bytes / bandwidth
     sim::Seconds ici;      ///< the tightest set of axes
 };
 
-/// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes the
-/// least bytes that a chip must receive, must send, or on average receives, for the collectives that use only axes of
-/// S, at the rate of its links on S (the weakest chip's for receive and send, the mean for the mean). Never above a simulated time.
+/// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes
+/// the least bytes that a chip must receive, must send, or on average receives, for the collectives
+/// that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
+/// the mean for the mean). Never above a simulated time.
 LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 
@@ -49,10 +54,11 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
 sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates);
 
-/// `book`: the reference text's closed forms (section 5), forward and backward separately, with 2DF generalised to
-/// the layer's matmul parameters P_layer and the tensor terms once per block (attention, MLP).
+/// `book`: the reference text's closed forms (section 5), forward and backward separately, with 2DF
+/// generalised to the layer's matmul parameters P_layer and the tensor terms once per block
+/// (attention, MLP).
 ///   forward   L max(T_math, T_fsdp + T_tensor),  backward likewise, plus the unembedding.
-/// The header of analytic.cpp's implementation states every term.
+/// The comment at the head of book.cpp states every term and what is left out.
 sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates);
 

@@ -20,8 +20,10 @@ struct ModelSpec {
     std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;
     std::int64_t vocabulary = 0;
-    bool gated_mlp = true;        ///< three MLP matrices (gate, up, down) instead of two
-    bool tied_embeddings = false; ///< one table serves as embedding and unembedding
+    bool gated_mlp = true;         ///< three MLP matrices (gate, up, down) instead of two
+    bool tied_embeddings = false;  ///< one table serves as embedding and unembedding
+    std::int64_t published_parameters =
+        0;  ///< the published count, which the shapes must give; 0: none known
 };
 
 /// Parameters by part, exact. Norms: two vectors of D a layer and one at the end.
@@ -53,11 +55,28 @@ std::span<const ModelSpec> model_catalogue();
 /// Throws sim::InputError with the nearest valid name.
 const ModelSpec& find_model(std::string_view name);
 
-/// Checks every field and their relations (K divides N, all positive). Throws sim::InputError.
+/// Largest accepted values. Within them every parameter count fits 64 bits: a layer has at most
+/// D H (2 N + 2 K) + 3 D F < 2^49 parameters, all layers < 2^61, the two tables 2^45.
+struct ModelLimits {
+    static constexpr std::int64_t layers = 1LL << 12;
+    static constexpr std::int64_t d_model = 1LL << 20;
+    static constexpr std::int64_t d_ff = 1LL << 22;
+    static constexpr std::int64_t heads = 1LL << 14;
+    static constexpr std::int64_t head_dim = 1LL << 12;
+    static constexpr std::int64_t vocabulary = 1LL << 24;
+};
+
+/// Checks every field and their relations: each from 1 to its limit, K divides N.
+/// Throws sim::InputError naming the field, its value and what is allowed.
 void validate(const ModelSpec& model);
 
-/// Reads a Hugging Face `config.json` (model_type llama or mistral without sliding window). Throws sim::InputError that
-/// names the file and the missing key or the unknown architecture.
+/// Reads a Hugging Face `config.json`: model_type llama or mistral, without sliding window or
+/// biases.
+///   hidden_size D, intermediate_size F, num_hidden_layers L, num_attention_heads N, vocab_size V,
+///   num_key_value_heads K (default N), head_dim H (default D / N), tie_word_embeddings (default
+///   false)
+/// Throws sim::InputError with the file in its mark: bad JSON with line and column, a missing or
+/// wrong key by its name, an architecture by what of it is not modelled.
 ModelSpec read_hf_config(const std::string& path);
 
 }  // namespace podsim::workloads

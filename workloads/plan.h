@@ -12,17 +12,19 @@ namespace podsim::workloads {
 
 enum class Remat {
     none,     ///< every intermediate is saved
-    matmuls,  ///< the seven matmul outputs of a layer are saved, attention's dot products recomputed
+    matmuls,  ///< the seven matmul outputs of a layer are saved, attention's dot products
+              ///< recomputed
     block,    ///< only each layer's input is saved, the layer's forward pass is recomputed
+    // layer.h states the bytes that each policy saves.
 };
 
 enum class Optimizer { adam, sgd };
 
 /// Bytes of one element of each kind of state.
 struct Precision {
-    double compute = 2;    ///< activations, gathered weights (bf16)
-    double parameters = 2; ///< stored parameters
-    double gradients = 2;  ///< gradients, as stored and as reduced
+    double compute = 2;           ///< activations, gathered weights (bf16)
+    double parameters = 2;        ///< stored parameters
+    double gradients = 2;         ///< gradients, as stored and as reduced
     double optimizer_moment = 4;  ///< each of Adam's two moments
 };
 
@@ -37,8 +39,9 @@ struct TrainingPlan {
     Remat remat = Remat::block;
     Optimizer optimizer = Optimizer::adam;
     Precision precision;
-    int prefetch_layers = 1;        ///< weight gathers may run this many uses ahead
-    int reductions_in_flight = 2;   ///< gradient reductions that may be pending behind the backward pass
+    int prefetch_layers = 1;  ///< weight gathers may run this many uses ahead
+    int reductions_in_flight =
+        2;  ///< gradient reductions that may be pending behind the backward pass
 };
 
 /// What the plan makes of the batch on one chip.
@@ -46,20 +49,22 @@ struct Occupancy {
     std::int64_t sequences = 0;            ///< of the global batch: tokens / sequence
     std::int64_t sequences_per_shard = 0;  ///< ceil(sequences / (data x fsdp))
     double occupied = 1;                   ///< sequences / (sequences_per_shard x data x fsdp)
-    double tokens_per_chip_group = 0;      ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
+    double tokens_per_chip_group =
+        0;  ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
 };
 Occupancy occupancy(const TrainingPlan& plan);
 
-/// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K, F and V,
-/// sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts, ...
-/// Throws sim::InputError naming the offending setting, what is allowed, and the nearest values that work.
+/// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K, F and
+/// V, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
+/// ... Throws sim::InputError naming the offending setting, what is allowed, and the nearest values
+/// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
 
 /// Builds the step of one chip. `plan` has been validated.
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan);
 
-/// The largest prefetch (at most plan.prefetch_layers, at least 0) for which the program's memory in
-/// program order stays within `capacity`; 0 when none does. Decided before the run.
+/// The largest prefetch (at most plan.prefetch_layers, at least 0) for which the program's memory
+/// in program order stays within `capacity`; 0 when none does. Decided before the run.
 int prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
 
 }  // namespace podsim::workloads

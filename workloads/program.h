@@ -1,12 +1,14 @@
-// The training step as a program for one chip: compute, collectives and their dependencies, no seconds.
+// The training step as a program for one chip: compute, collectives and their dependencies, no
+// seconds.
 //
 // All chips run the same program (SPMD). Operations stand in program order; an operation may depend
-// only on earlier ones. Compute operations run one after another in this order on the chip's compute
-// stream; collectives run beside it as soon as their dependencies are met.
+// only on earlier ones. Compute operations run one after another in this order on the chip's
+// compute stream; collectives run beside it as soon as their dependencies are met.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -62,12 +64,13 @@ std::string_view to_string(MemoryClass memory_class);
 
 inline constexpr OpIndex kWholeStep = 0xffffffff;
 
-/// Bytes held in one chip's HBM from the start of one operation to the end of another (the last to end of `freed_after`).
+/// Bytes held in one chip's HBM from the start of one operation to the end of another (the last to
+/// end of `freed_after`).
 struct Buffer {
     MemoryClass memory_class{};
     sim::Bytes bytes;
-    OpIndex allocated_at = kWholeStep;      ///< kWholeStep: held from the start of the step
-    std::vector<OpIndex> freed_after;       ///< empty: held to the end of the step
+    OpIndex allocated_at = kWholeStep;  ///< kWholeStep: held from the start of the step
+    std::vector<OpIndex> freed_after;   ///< empty: held to the end of the step
 };
 
 struct StepProgram {

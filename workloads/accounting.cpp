@@ -1,0 +1,51 @@
+#include "workloads/accounting.h"
+
+#include <map>
+#include <tuple>
+
+namespace podsim::workloads {
+
+sim::Flops PassFlops::total() const {
+    sim::Flops sum;
+    for (const sim::Flops flops : by_pass) {
+        sum += flops;
+    }
+    return sum;
+}
+
+PassFlops flops_by_pass(const StepProgram& program) {
+    PassFlops sums;
+    for (const Op& op : program.ops) {
+        if (const auto* work = std::get_if<Compute>(&op.work)) {
+            sums.by_pass[static_cast<std::size_t>(op.pass)] += work->flops;
+        }
+    }
+    return sums;
+}
+
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepProgram& program) {
+    const double per_token = training_flops_per_token(model, plan.sequence, plan.causal).total();
+    const double chips = static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor;
+    StepFlops flops;
+    flops.model = sim::Flops(static_cast<double>(plan.tokens) * per_token);
+    flops.hardware = flops.model + flops_by_pass(program).of(Pass::recompute) *
+                                       (chips * occupancy(plan).occupied);
+    return flops;
+}
+
+std::vector<CollectiveBytes> collective_bytes(const StepProgram& program) {
+    std::map<std::tuple<int, Pass, Purpose>, sim::Bytes> sums;
+    for (const Op& op : program.ops) {
+        if (const auto* collective = std::get_if<Collective>(&op.work)) {
+            const bool twice = collective->operation == collectives::Operation::all_reduce;
+            sums[{op.layer, op.pass, collective->purpose}] += collective->bytes * (twice ? 2 : 1);
+        }
+    }
+    std::vector<CollectiveBytes> rows;
+    for (const auto& [key, bytes] : sums) {
+        rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), bytes});
+    }
+    return rows;
+}
+
+}  // namespace podsim::workloads

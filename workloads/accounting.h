@@ -1,0 +1,46 @@
+// What a program adds up to: FLOPs by pass, collective bytes by layer, and the FLOPs of MFU and
+// HFU.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/quantity.h"
+#include "workloads/model.h"
+#include "workloads/plan.h"
+#include "workloads/program.h"
+
+namespace podsim::workloads {
+
+/// FLOPs that one chip executes in each pass, the tokens of padded shards included.
+struct PassFlops {
+    std::array<sim::Flops, 4> by_pass{};  ///< in the order of Pass
+    [[nodiscard]] sim::Flops of(Pass pass) const { return by_pass[static_cast<std::size_t>(pass)]; }
+    [[nodiscard]] sim::Flops total() const;
+};
+PassFlops flops_by_pass(const StepProgram& program);
+
+/// FLOPs of one step over all chips, for the global batch's real tokens (no padding).
+///   model     tokens x (6 x all parameters + attention: 12 S N H L, half of it when causal). The
+///   lookup of an
+///             untied embedding and the norms execute no FLOPs but count, as is usual for MFU.
+///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens).
+/// mfu = model / (step time x chips x peak), hfu = hardware / the same.
+struct StepFlops {
+    sim::Flops model;
+    sim::Flops hardware;
+};
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepProgram& program);
+
+/// Collective bytes of one layer (-1: outside the layers), pass and purpose: the sum of V over its
+/// collectives, an AllReduce twice (the reference text's way to count a strategy's cost).
+struct CollectiveBytes {
+    int layer = -1;
+    Pass pass{};
+    Purpose purpose{};
+    sim::Bytes bytes;
+};
+/// In order of layer, pass, purpose; rows of no bytes are left out.
+std::vector<CollectiveBytes> collective_bytes(const StepProgram& program);
+
+}  // namespace podsim::workloads

@@ -1,0 +1,136 @@
+#include "workloads/plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "sim/error.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr std::int64_t kMostTokens = 1LL << 40;
+constexpr std::int64_t kMostWays = 1LL << 20;
+constexpr double kWidestElement = 16;  // bytes
+
+void check_range(std::string_view setting, std::int64_t value, std::int64_t least,
+                 std::int64_t most) {
+    if (value < least || value > most) {
+        throw sim::InputError(fmt::format("{} = {} is out of range", setting, value),
+                              fmt::format("allowed are {} to {}", least, most));
+    }
+}
+
+std::string nearest_of(std::int64_t below, std::int64_t above) {
+    if (below == 0 || above == 0) {
+        return fmt::format("the nearest that works is {}", below + above);
+    }
+    return fmt::format("the nearest that work are {} and {}", below, above);
+}
+
+/// The multiples of `unit` next to `value`, as a remedy.
+std::string nearest_multiples(std::int64_t value, std::int64_t unit) {
+    const std::int64_t below = value / unit * unit;
+    return nearest_of(below, below + unit);
+}
+
+/// The divisors of `number` next to `value`, as a remedy.
+std::string nearest_divisors(std::int64_t value, std::int64_t number) {
+    std::int64_t below = 1;
+    std::int64_t above = 0;
+    for (std::int64_t d = 1; d <= number && above == 0; ++d) {
+        if (number % d == 0) {
+            (d <= value ? below : above) = d;
+        }
+    }
+    return nearest_of(below, above);
+}
+
+void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
+    std::int64_t common = std::gcd(model.heads, model.kv_heads);
+    common = std::gcd(common, std::gcd(model.d_ff, model.vocabulary));
+    struct Part {
+        std::int64_t size;
+        std::string_view what;
+    };
+    for (const Part part :
+         {Part{model.heads, "query heads"}, Part{model.kv_heads, "key/value heads"},
+          Part{model.d_ff, "feed-forward columns (d_ff)"},
+          Part{model.vocabulary, "vocabulary entries"}}) {
+        if (part.size % plan.tensor != 0) {
+            throw sim::InputError(fmt::format("tensor = {} does not divide the {} {} of {}",
+                                              plan.tensor, part.size, part.what, model.name),
+                                  nearest_divisors(plan.tensor, common));
+        }
+    }
+}
+
+void check_sequence(const TrainingPlan& plan) {
+    const bool zigzag = plan.causal && plan.context > 1;
+    const std::int64_t pieces = zigzag ? 2LL * plan.context : plan.context;
+    const std::int64_t shards = static_cast<std::int64_t>(plan.context) * plan.tensor;
+    const std::int64_t unit = std::lcm(pieces, shards);
+    if (plan.sequence % pieces != 0) {
+        throw sim::InputError(
+            zigzag ? fmt::format("sequence = {} does not split into the 2 x context = {} equal "
+                                 "pieces of the causal zig-zag placement",
+                                 plan.sequence, pieces)
+                   : fmt::format("sequence = {} does not split over context = {}", plan.sequence,
+                                 pieces),
+            nearest_multiples(plan.sequence, unit));
+    }
+    if (plan.sequence % shards != 0) {
+        throw sim::InputError(fmt::format("sequence = {} does not split over context x tensor = {}",
+                                          plan.sequence, shards),
+                              nearest_multiples(plan.sequence, unit));
+    }
+}
+
+}  // namespace
+
+Occupancy occupancy(const TrainingPlan& plan) {
+    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp;
+    Occupancy result;
+    result.sequences = plan.tokens / plan.sequence;
+    result.sequences_per_shard = (result.sequences + shards - 1) / shards;
+    result.occupied = static_cast<double>(result.sequences) /
+                      static_cast<double>(result.sequences_per_shard * shards);
+    result.tokens_per_chip_group =
+        static_cast<double>(result.sequences_per_shard * plan.sequence) / plan.context;
+    return result;
+}
+
+void validate(const TrainingPlan& plan, const ModelSpec& model) {
+    validate(model);
+    check_range("tokens", plan.tokens, 1, kMostTokens);
+    check_range("sequence", plan.sequence, 1, kMostTokens);
+    check_range("data", plan.data, 1, kMostWays);
+    check_range("fsdp", plan.fsdp, 1, kMostWays);
+    check_range("context", plan.context, 1, kMostWays);
+    check_range("tensor", plan.tensor, 1, kMostWays);
+    check_range("prefetch_layers", plan.prefetch_layers, 0, kMostWays);
+    check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
+    struct Element {
+        std::string_view of;
+        double bytes;
+    };
+    for (const Element element : {Element{"compute", plan.precision.compute},
+                                  Element{"parameters", plan.precision.parameters},
+                                  Element{"gradients", plan.precision.gradients},
+                                  Element{"optimizer_moment", plan.precision.optimizer_moment}}) {
+        if (!(element.bytes > 0 && element.bytes <= kWidestElement)) {
+            throw sim::InputError(
+                fmt::format("precision: {} B for one element of {}", element.bytes, element.of),
+                fmt::format("allowed are more than 0 up to {} B", kWidestElement));
+        }
+    }
+    if (plan.tokens % plan.sequence != 0) {
+        throw sim::InputError(fmt::format("tokens = {} is not a multiple of sequence = {}",
+                                          plan.tokens, plan.sequence),
+                              nearest_multiples(plan.tokens, plan.sequence));
+    }
+    check_tensor(plan, model);
+    check_sequence(plan);
+}
+
+}  // namespace podsim::workloads

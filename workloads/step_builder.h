@@ -1,0 +1,138 @@
+// Writes the operations of one chip's step in program order, with their dependencies and buffers.
+//
+// Compute operations and blocking collectives (tensor, context) form one chain: each depends on the
+// one before it, so a blocking collective stands strictly on the critical path. Two things run
+// beside it:
+//
+// Weight gathers. A use is one stretch of compute that needs one group of weights. Its gather is an
+//   AllGather of V = parameters / T x compute bytes over fsdp x context (none when those are 1).
+//   Use u's gather waits for the last compute of use u - 1 - prefetch, so prefetch + 1 gathered
+//   buffers are alive; the first compute of use u waits for its gather. A collective of use u that
+//   comes before its first compute does not wait.
+// Gradient reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes),
+// then
+//   AllReduce over data of the shard. The first compute that writes gradients of the i-th reduction
+//   waits for the end of reduction i - reductions_in_flight.
+//
+// Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5
+// of a layer, would in fact be whole on every tensor way). Axes of one member are left out of a
+// group.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/plan.h"
+#include "workloads/program.h"
+#include "workloads/work.h"
+
+namespace podsim::workloads {
+
+/// A buffer whose end may be set later; kNoBuffer where nothing is held.
+using BufferId = std::uint32_t;
+inline constexpr BufferId kNoBuffer = 0xffffffff;
+
+/// A stretch of compute that needs one group of weights.
+struct WeightUse {
+    std::string part;  ///< `embedding`, `layer 3`, `unembedding`
+    int layer = -1;
+    Pass pass{};
+    double parameters = 0;  ///< of the whole model's group, before any split
+};
+
+class StepBuilder {
+public:
+    /// `uses` in the order in which begin_use will be called.
+    StepBuilder(const ModelSpec& model, const TrainingPlan& plan, std::vector<WeightUse> uses);
+
+    [[nodiscard]] const Shard& shard() const { return shard_; }
+    [[nodiscard]] const TrainingPlan& plan() const { return plan_; }
+
+    /// Starts the next use: issues the gather that may start now. Names and layer of the following
+    /// operations are those of the use.
+    void begin_use();
+    void end_use();
+    /// The pass of the following operations (begin_use sets the use's).
+    void set_pass(Pass pass) { pass_ = pass; }
+    /// Following operations belong to no layer and to no use of weights.
+    void set_part(std::string part, Pass pass);
+
+    /// The next compute operation of the chain.
+    OpIndex compute(std::string_view what, Compute work);
+
+    /// A blocking AllGather over tensor of t x D activations. Without tensor parallelism nothing is
+    /// issued; either way returns the operation from which on the complete rows exist.
+    OpIndex gather_rows(std::string_view what);
+    /// A blocking ReduceScatter over tensor of the t x D partial sums that `producer` wrote, held
+    /// until it ends. Returns the operation after which this chip's rows exist (`producer` without
+    /// tensor).
+    OpIndex scatter_rows(std::string_view what, OpIndex producer);
+    /// A blocking AllReduce over tensor; nothing without tensor parallelism.
+    void all_reduce_tensor(std::string_view what, double bytes);
+    /// Blocking AllGather / ReduceScatter over context of keys and values (or their gradients) of
+    /// the whole sequence. Return values as above.
+    OpIndex gather_kv(std::string_view what);
+    OpIndex scatter_kv(std::string_view what, OpIndex producer);
+
+    /// To be called just before the first compute that writes gradients of a group: that compute
+    /// will wait for the reduction that must have ended. Returns the buffer of the unreduced
+    /// gradients.
+    BufferId begin_gradients(double parameters);
+    /// Issues the reduction of a group's gradients after the last compute. The unreduced ones are
+    /// held until its ReduceScatter ends, the shard from then on; without a ReduceScatter they are
+    /// the shard.
+    void reduce_gradients(double parameters, BufferId unreduced);
+
+    /// The optimizer, after every reduction. `parameters` of the whole model.
+    void optimize(double parameters);
+
+    /// Holds bytes (rounded up to whole ones) from the start of `from`; kNoBuffer for zero bytes.
+    BufferId hold(MemoryClass memory_class, double bytes, OpIndex from);
+    void release(BufferId buffer, OpIndex after);
+    void hold_between(MemoryClass memory_class, double bytes, OpIndex from, OpIndex to);
+
+    /// The last operation of the chain; the next operation of any kind.
+    [[nodiscard]] OpIndex last() const { return last_; }
+    [[nodiscard]] OpIndex next() const { return static_cast<OpIndex>(program_.ops.size()); }
+
+    /// Bytes of t x D and of r x D activations.
+    [[nodiscard]] double full_rows() const;
+    [[nodiscard]] double local_rows() const;
+
+    StepProgram finish();
+
+private:
+    OpIndex add(std::string name, std::variant<Compute, Collective> work,
+                std::vector<OpIndex> after);
+    OpIndex blocking(std::string_view what, Collective collective);
+    void gather_weights(std::size_t use);
+    [[nodiscard]] std::string name(std::string_view what) const;
+    /// This chip's share of a group's parameters, split over tensor, fsdp and context.
+    [[nodiscard]] double local(double parameters) const {
+        return parameters / (plan_.tensor * shard_ways_);
+    }
+
+    const TrainingPlan plan_;
+    const Shard shard_;
+    const std::vector<WeightUse> uses_;
+    std::vector<std::string> shard_axes_;  ///< those of fsdp and context that have members
+    double shard_ways_ = 1;
+
+    StepProgram program_;
+    std::string part_;
+    int layer_ = -1;
+    Pass pass_{};
+    OpIndex last_ = kWholeStep;  ///< kWholeStep before the first operation of the chain
+    OpIndex last_compute_ = kWholeStep;
+    std::vector<OpIndex> waits_;  ///< of the next compute beside the chain
+
+    std::size_t use_ = 0;            ///< uses begun
+    std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
+    std::vector<OpIndex> gathers_;   ///< by use; empty without sharded weights
+    std::vector<BufferId> gathered_;
+
+    std::vector<OpIndex> reductions_;  ///< last operation of every reduction
+};
+
+}  // namespace podsim::workloads
