@@ -128,6 +128,12 @@ double length_ratio(const Point& a, const Point& b) {
 
 /// The offered shapes nearest to `shape`: by lengths, and by number of chips, in words.
 std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twisted) {
+    const int dimensions = chip.torus_dimensions.value;
+    const Wraparound wraparound = chip.wraparound.value;
+    if (!twisted && (wraparound == Wraparound::every_axis || wraparound == Wraparound::never)) {
+        return "; nearest: " +
+               to_string(shape, dimensions);  // any lengths: only the axes are too many
+    }
     const std::vector<Point> shapes = offered_shapes(chip, twisted);
     if (shapes.empty()) {
         return {};
@@ -138,7 +144,6 @@ std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twiste
         shapes, {}, [&](const Point& p) { return std::pair(ratio(p), off(p)); });
     const Point by_chips = *std::ranges::min_element(
         shapes, {}, [&](const Point& p) { return std::pair(off(p), ratio(p)); });
-    const int dimensions = chip.torus_dimensions.value;
     std::string text = "; nearest: " + to_string(by_lengths, dimensions);
     if (by_chips != by_lengths) {
         text += fmt::format(" by lengths, {} by number of chips", to_string(by_chips, dimensions));
