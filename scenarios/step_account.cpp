@@ -1,0 +1,238 @@
+#include "scenarios/step_account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "workloads/memory.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// `AllGather over fsdp+context (weights)`.
+std::string describe(const workloads::Op& op) {
+    const auto* collective = std::get_if<workloads::Collective>(&op.work);
+    if (collective == nullptr) {
+        return op.name;
+    }
+    constexpr std::array<const char*, 3> kNames{"AllGather", "ReduceScatter", "AllReduce"};
+    return fmt::format("{} over {} ({})", kNames[static_cast<std::size_t>(collective->operation)],
+                       fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
+}
+
+void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
+    const auto found = std::find_if(shares.begin(), shares.end(),
+                                    [&](const Share& share) { return share.name == name; });
+    if (found == shares.end()) {
+        shares.push_back({name, time});
+    } else {
+        found->time += time;
+    }
+}
+
+sim::Time rounded_down(sim::Seconds seconds) {
+    const sim::Time up = sim::round_up(seconds);
+    return up.ps > 0 && static_cast<double>(up.ps) > seconds.value() * 1e12 ? sim::Time{up.ps - 1}
+                                                                            : up;
+}
+
+/// The end of the step without one cause, and the account of its stream.
+struct WhatIf {
+    sim::Time end;
+    StreamAccount stream;
+};
+WhatIf what_if(const workloads::StepProgram& program, const LoweredStep& step) {
+    const StepRun run = run_step(step);
+    return {run.result.end, account_stream(program, run)};
+}
+
+}  // namespace
+
+StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run) {
+    StreamAccount account;
+    sim::Time free;
+    const auto wait_until = [&](sim::Time until, const std::string& cause) {
+        if (until > free) {
+            add(account.waited_for, cause, until - free);
+            account.waited += until - free;
+        }
+    };
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        const workloads::Op& op = program.ops[i];
+        if (!std::holds_alternative<workloads::Compute>(op.work)) {
+            continue;
+        }
+        // The stream was held up by whichever dependency ended last, the first of equals.
+        const auto last = std::max_element(
+            op.after.begin(), op.after.end(),
+            [&](auto a, auto b) { return run.ended[a] < run.ended[b]; });
+        if (last != op.after.end()) {
+            wait_until(run.began[i], describe(program.ops[*last]));
+        }
+        const sim::Time duration = run.ended[i] - run.began[i];
+        add(account.by_pass, std::string(workloads::to_string(op.pass)), duration);
+        account.busy += duration;
+        free = run.ended[i];
+    }
+    const auto last = std::max_element(run.ended.begin(), run.ended.end());
+    if (last != run.ended.end()) {
+        account.end = *last;
+        wait_until(*last, describe(program.ops[static_cast<std::size_t>(last - run.ended.begin())]));
+    }
+    return account;
+}
+
+WorkAccount account_work(const workloads::StepProgram& program,
+                         const workloads::MachineRates& rates) {
+    WorkAccount account;
+    for (const workloads::Op& op : program.ops) {
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            const workloads::ComputeTime time = workloads::compute_time(*work, rates);
+            const sim::Time ideal = sim::round_up(time.mxu);
+            const sim::Time padded = sim::round_up(time.mxu_padded);
+            account.ideal += ideal;
+            account.padding += padded - ideal;
+            account.hbm += sim::round_up(time.total()) - padded;
+        }
+    }
+    return account;
+}
+
+std::vector<Share> scale_to(const std::vector<Share>& shares, sim::Time total,
+                            const std::string& name_if_none) {
+    double sum = 0;
+    for (const Share& share : shares) {
+        sum += static_cast<double>(share.time.ps);
+    }
+    if (!(sum > 0)) {
+        return total.ps == 0 ? std::vector<Share>{} : std::vector<Share>{{name_if_none, total}};
+    }
+    std::vector<Share> scaled;
+    std::vector<std::pair<double, std::size_t>> remainders;
+    std::int64_t given = 0;
+    for (const Share& share : shares) {
+        const double exact =
+            static_cast<double>(total.ps) * (static_cast<double>(share.time.ps) / sum);
+        const auto whole = static_cast<std::int64_t>(exact);
+        remainders.emplace_back(static_cast<double>(whole) - exact, scaled.size());
+        scaled.push_back({share.name, {whole}});
+        given += whole;
+    }
+    std::stable_sort(remainders.begin(), remainders.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    // A proportion computed in doubles may be off by more than one; the rest goes round.
+    const std::int64_t step = total.ps >= given ? 1 : -1;
+    for (std::size_t i = 0; given != total.ps; i = (i + 1) % remainders.size()) {
+        scaled[remainders[i].second].time.ps += step;
+        given += step;
+    }
+    return scaled;
+}
+
+MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& run,
+                         sim::Bytes capacity) {
+    struct Change {
+        sim::Time at;
+        double bytes = 0;
+        std::size_t memory_class = 0;
+    };
+    std::vector<Change> changes;
+    for (const workloads::Buffer& buffer : program.buffers) {
+        const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
+        const sim::Time from = buffer.allocated_at == workloads::kWholeStep
+                                   ? sim::Time{}
+                                   : run.began[buffer.allocated_at];
+        changes.push_back({from, buffer.bytes.value(), memory_class});
+        if (!buffer.freed_after.empty()) {
+            sim::Time until;
+            for (const workloads::OpIndex op : buffer.freed_after) {
+                until = std::max(until, run.ended[op]);
+            }
+            changes.push_back({until, -buffer.bytes.value(), memory_class});
+        }
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
+    });
+
+    MemoryUse use;
+    use.capacity = capacity;
+    std::array<double, workloads::kMemoryClasses.size()> held{};
+    std::array<double, workloads::kMemoryClasses.size()> at_peak{};
+    double total = 0;
+    for (const Change& change : changes) {
+        held[change.memory_class] += change.bytes;
+        total += change.bytes;
+        if (total > use.peak.value()) {
+            use.peak = sim::Bytes(total);
+            use.peak_at = change.at;
+            at_peak = held;
+        }
+    }
+    for (const workloads::MemoryClass memory_class : workloads::kMemoryClasses) {
+        use.at_peak.emplace_back(workloads::to_string(memory_class),
+                                 at_peak[static_cast<std::size_t>(memory_class)]);
+    }
+    use.fits = use.peak <= capacity;
+    return use;
+}
+
+std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
+                               const StepRun& run, const workloads::MachineRates& rates,
+                               const workloads::LowerBound& lower) {
+    std::vector<Share> gap;
+    LoweredStep reduced = step;
+    WhatIf now{run.result.end, account_stream(program, run)};
+    const auto remove_cause = [&](const std::string& name) {
+        WhatIf without = what_if(program, reduced);
+        gap.push_back({name, now.end - without.end});
+        now = std::move(without);
+    };
+
+    bool launches = false;
+    for (sim::Task& task : reduced.workload.graphs[0].tasks) {
+        if (task.operation != sim::kNoOperation && task.duration.ps > 0) {
+            task.duration = {};
+            launches = true;
+        }
+    }
+    if (launches) {
+        remove_cause("launch");
+    }
+    bool latencies = false;
+    for (sim::LinkSpec& link : reduced.workload.machine.links) {
+        latencies = latencies || link.latency.ps > 0;
+        link.latency = {};
+    }
+    if (latencies) {
+        remove_cause("latency");
+    }
+    const bool ici_bound = lower.ici >= lower.compute && lower.ici >= lower.hbm;
+    if (!ici_bound) {
+        reduced.workload.machine.isolated_operations = true;
+        remove_cause("contention");
+    }
+
+    const WorkAccount work = account_work(program, rates);
+    const sim::Time bound = rounded_down(lower.time);
+    std::vector<Share> left;
+    left.push_back({"padding", work.padding});
+    left.push_back({"HBM", work.hbm});
+    for (const Share& share : now.stream.waited_for) {
+        left.push_back({"exposed " + share.name, share.time});
+    }
+    if (lower.compute >= lower.time) {
+        left.push_back({"rounding", work.ideal - bound});
+        gap.insert(gap.end(), left.begin(), left.end());
+    } else {
+        const std::vector<Share> scaled = scale_to(left, now.end - bound, "rounding");
+        gap.insert(gap.end(), scaled.begin(), scaled.end());
+    }
+    std::erase_if(gap, [](const Share& share) { return share.time.ps == 0; });
+    return gap;
+}
+
+}  // namespace podsim::scenarios

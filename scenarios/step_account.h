@@ -1,0 +1,60 @@
+// Accounting for a simulated step: every picosecond of the compute stream, the gap to the roofline,
+// the memory over time.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "scenarios/simulate.h"
+#include "scenarios/step_lowering.h"
+#include "workloads/program.h"
+
+namespace podsim::scenarios {
+
+/// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
+struct StreamAccount {
+    sim::Time end;                  ///< busy + waited == end
+    sim::Time busy;
+    sim::Time waited;
+    std::vector<Share> by_pass;     ///< of busy
+    std::vector<Share> waited_for;  ///< of waited, by the collective that ended last before the stream went on
+};
+StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run);
+
+/// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
+/// rounded up to picoseconds.
+struct WorkAccount {
+    sim::Time ideal;    ///< flops / peak
+    sim::Time padding;  ///< matrix dimensions rounded up to the systolic array
+    sim::Time hbm;      ///< HBM time beyond the padded MXU time
+};
+WorkAccount account_work(const workloads::StepProgram& program,
+                         const workloads::MachineRates& rates);
+
+/// Splits `total` in proportion to the shares, in whole picoseconds that add up exactly (largest
+/// remainders first, earlier shares first among equals). Shares of zero stay zero; with no share
+/// above zero, the result is one share of that name.
+std::vector<Share> scale_to(const std::vector<Share>& shares, sim::Time total,
+                            const std::string& name_if_none);
+
+/// Peak of the buffers over the run's own times. At one instant, what ends is freed before what
+/// begins is allocated.
+MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& run,
+                         sim::Bytes capacity);
+
+/// step_time - roofline_lower, in named terms that add up exactly.
+///
+/// Causes are removed one after the other from the same step, and the difference in step time is
+/// that cause's term (it can be negative where a delay happens to help):
+///   launch      the launch cost of collectives
+///   latency     the latency of links
+///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
+///               where ICI is, the bound itself counts all traffic of the links)
+/// What is then left above the bound is padding, HBM time beyond the MXU's, and idle time of the
+/// compute stream by collective and mesh axis. Where another resource than compute is the bound, part of
+/// these is inside it: they are scaled to what is left. `rounding` is each operation's rounding up to a picosecond.
+std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
+                               const StepRun& run, const workloads::MachineRates& rates,
+                               const workloads::LowerBound& lower);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,174 @@
+#include "scenarios/step_lowering.h"
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "topology/fold.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::Purpose;
+
+/// Collectives on the critical path go first at every link, then weight gathers, then gradients.
+std::uint32_t priority_class(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::tensor:
+        case Purpose::context:
+            return 0;
+        case Purpose::weights:
+            return 1;
+        case Purpose::gradients:
+            return 2;
+    }
+    return 2;
+}
+
+/// Builds each kind of collective once.
+class ScheduleCache {
+public:
+    ScheduleCache(const Hardware& hardware, const topology::DeviceMesh& mesh,
+                  collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
+        : hardware_(hardware), mesh_(mesh), shifts_(shifts), schedules_(schedules) {}
+
+    std::uint32_t schedule(const workloads::Collective& collective) {
+        const Key key{collective.operation, collective.axes, collective.bytes.value()};
+        const auto next = static_cast<std::uint32_t>(schedules_.size());
+        const auto [entry, added] = numbers_.try_emplace(key, next);
+        if (added) {
+            schedules_.push_back(
+                collectives::build_schedule(collective.operation, hardware_.slice,
+                                            group_of(collective, mesh_),
+                                            collectives::Algorithm::automatic, collective.bytes,
+                                            {.message_cap = hardware_.message_cap}, shifts_)
+                    .schedule);
+        }
+        return entry->second;
+    }
+
+private:
+    using Key = std::tuple<collectives::Operation, std::vector<std::string>, double>;
+
+    const Hardware& hardware_;
+    const topology::DeviceMesh& mesh_;
+    collectives::ShiftTable& shifts_;
+    std::vector<sim::Schedule>& schedules_;
+    std::map<Key, std::uint32_t> numbers_;
+};
+
+/// Keeps the spans of the representatives.
+class SpanRecorder : public sim::Observer {
+public:
+    SpanRecorder(const LoweredStep& step, std::size_t tasks)
+        : slot_(step.workload.machine.places, kNotKept), tasks_(tasks) {
+        for (int slot = 0; slot < step.folded.size(); ++slot) {
+            const auto place =
+                static_cast<std::size_t>(step.places.index(step.folded.point(slot)));
+            slot_[place] = static_cast<std::uint32_t>(slot);
+        }
+        began_.resize(tasks * static_cast<std::size_t>(step.folded.size()));
+        ended_.resize(began_.size());
+    }
+
+    void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
+        const std::uint32_t slot = slot_[place.index()];
+        if (slot != kNotKept) {
+            began_[slot * tasks_ + task.index()] = began;
+            ended_[slot * tasks_ + task.index()] = now;
+        }
+    }
+
+    /// The spans of one representative.
+    void take(std::size_t slot, std::vector<sim::Time>& began, std::vector<sim::Time>& ended) const {
+        const auto first = static_cast<std::ptrdiff_t>(slot * tasks_);
+        const auto last = first + static_cast<std::ptrdiff_t>(tasks_);
+        began.assign(began_.begin() + first, began_.begin() + last);
+        ended.assign(ended_.begin() + first, ended_.begin() + last);
+    }
+
+private:
+    static constexpr std::uint32_t kNotKept = 0xffffffff;
+
+    std::vector<std::uint32_t> slot_;
+    std::size_t tasks_;
+    std::vector<sim::Time> began_;  ///< [representative][task]
+    std::vector<sim::Time> ended_;
+};
+
+}  // namespace
+
+workloads::MachineRates machine_rates(const Hardware& hardware) {
+    return {.flops = hardware.chip.bf16_flops.value,
+            .hbm = hardware.chip.hbm_bandwidth.value,
+            .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
+            .mxu_dimension = hardware.chip.mxu_dimension.value};
+}
+
+collectives::Group group_of(const workloads::Collective& collective,
+                            const topology::DeviceMesh& mesh) {
+    return mesh.group(collective.axes);
+}
+
+LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
+                       const topology::DeviceMesh& mesh, Fold fold) {
+    std::map<std::vector<std::string>, collectives::Group> used;
+    for (const workloads::Op& op : program.ops) {
+        if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+            used.try_emplace(collective->axes, group_of(*collective, mesh));
+        }
+    }
+    std::vector<collectives::Group> groups;
+    for (auto& [axes, group] : used) {
+        groups.push_back(std::move(group));
+    }
+
+    LoweredStep step;
+    step.folded = topology::fold(hardware.slice, groups);
+    step.places = fold == Fold::off ? hardware.slice : step.folded;
+    collectives::ShiftTable shifts(step.places);
+    ScheduleCache schedules(hardware, mesh, shifts, step.workload.schedules);
+    const workloads::MachineRates rates = machine_rates(hardware);
+    const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
+
+    sim::TaskGraph graph;
+    graph.tasks.reserve(program.ops.size());
+    for (const workloads::Op& op : program.ops) {
+        sim::Task task;
+        task.after = op.after;
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            task.duration = sim::round_up(workloads::compute_time(*work, rates).total());
+        } else {
+            const auto& collective = std::get<workloads::Collective>(op.work);
+            task.duration = launch;
+            task.operation = static_cast<std::uint32_t>(step.workload.operations.size());
+            step.workload.operations.push_back(
+                {.schedule = schedules.schedule(collective),
+                 .priority_class = priority_class(collective.purpose)});
+        }
+        graph.tasks.push_back(std::move(task));
+    }
+    step.workload.graphs.push_back(std::move(graph));
+    step.workload.machine = build_machine(hardware, shifts);
+    step.workload.graph_of_place.assign(step.workload.machine.places, 0);
+    return step;
+}
+
+StepRun run_step(const LoweredStep& step) {
+    SpanRecorder recorder(step, step.workload.graphs[0].tasks.size());
+    StepRun run;
+    run.result = sim::execute(step.workload, &recorder);
+    const auto end_of = [&](int slot) {
+        return run.result
+            .end_of_place[static_cast<std::size_t>(step.places.index(step.folded.point(slot)))];
+    };
+    for (int slot = 1; slot < step.folded.size(); ++slot) {
+        if (end_of(slot) > end_of(run.reported)) {
+            run.reported = slot;
+        }
+    }
+    recorder.take(static_cast<std::size_t>(run.reported), run.began, run.ended);
+    return run;
+}
+
+}  // namespace podsim::scenarios

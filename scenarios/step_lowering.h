@@ -1,0 +1,39 @@
+// From a step program to a workload of the kernel: one task per operation, one schedule per kind of
+// collective, on the places that are simulated.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/lowering.h"
+#include "workloads/analytic.h"
+#include "workloads/program.h"
+
+namespace podsim::scenarios {
+
+/// The rates that the simulation and the estimates share.
+workloads::MachineRates machine_rates(const Hardware& hardware);
+
+/// The group of a collective of the program.
+collectives::Group group_of(const workloads::Collective& collective,
+                            const topology::DeviceMesh& mesh);
+
+struct LoweredStep {
+    sim::Workload workload;    ///< task i is operation i of the program
+    topology::Lattice places;  ///< that are simulated
+    topology::Lattice folded;  ///< one representative of each class; `places` unless the fold is off
+};
+
+LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
+                       const topology::DeviceMesh& mesh, Fold fold);
+
+/// When the operations of the representatives began and ended, and where the run ended.
+struct StepRun {
+    sim::ExecutionResult result;
+    int reported = 0;               ///< the representative that ended last (the first such)
+    std::vector<sim::Time> began;   ///< of the reported chip, by operation
+    std::vector<sim::Time> ended;
+};
+
+StepRun run_step(const LoweredStep& step);
+
+}  // namespace podsim::scenarios
