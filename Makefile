@@ -1,0 +1,57 @@
+# podsim: install, build, run, test. `make help` lists the targets.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+QUICKSTART := scenarios/quickstart/llama3-70b-v5p-pod.yaml
+CODE := sim topology collectives workloads scenarios tests bench
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+.PHONY: deps
+deps: ## install the Debian packages that are missing (packages.txt)
+	@.ci/deps build
+
+.PHONY: build
+build: deps ## build the program: build/release/podsim
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+.PHONY: run
+run: build ## simulate the quick start: a training step of LLaMA 3-70B on a v5p pod
+	build/release/podsim run $(QUICKSTART)
+
+.PHONY: test
+test: deps ## build with sanitizers and run every test
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS)
+	ctest --preset dev --parallel $(JOBS)
+
+.PHONY: readme
+readme: build ## write the output of the quick start into README.md
+	tests/house/update_readme.sh build/release/podsim
+
+.PHONY: bench
+bench: deps ## run the benchmarks; results in build/bench/results.json
+	cmake --preset bench
+	cmake --build --preset bench --parallel $(JOBS)
+	build/bench/podsim_bench --benchmark_out=build/bench/results.json \
+	    --benchmark_out_format=json $(BENCH_FLAGS)
+
+.PHONY: format
+format: ## format all C++ files in place
+	@.ci/deps build style
+	find $(CODE) -name '*.h' -o -name '*.cpp' | xargs clang-format -i
+
+.PHONY: lint
+lint: ## run clang-tidy on all source files; warnings are errors
+	@.ci/deps build style
+	cmake --preset dev
+	find sim topology collectives workloads scenarios -name '*.cpp' | \
+	    xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf build
