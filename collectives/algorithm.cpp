@@ -17,8 +17,9 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{Algorithm::two_way, "two-way",
                   "rings in both directions, the block of the opposite chip split between them; "
                   "several axis factors one after the other"},
-    AlgorithmInfo{Algorithm::equal_parts, "equal-parts",
-                  "several axis factors at once: equal parts of the array take them in rotated orders"},
+    AlgorithmInfo{
+        Algorithm::equal_parts, "equal-parts",
+        "several axis factors at once: equal parts of the array take them in rotated orders"},
     AlgorithmInfo{Algorithm::weighted, "weighted",
                   "several axis factors at once: a part for every order, sized so that all links "
                   "work all the time"},
@@ -46,7 +47,9 @@ Algorithm parse_algorithm(std::string_view text) {
     throw sim::unknown_name("algorithm", text, names);
 }
 
-std::span<const AlgorithmInfo> all_algorithms() { return kAlgorithms; }
+std::span<const AlgorithmInfo> all_algorithms() {
+    return kAlgorithms;
+}
 
 Algorithm resolve(Algorithm algorithm, const Group& group) {
     if (algorithm != Algorithm::automatic) {

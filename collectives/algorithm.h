@@ -11,11 +11,11 @@
 namespace podsim::collectives {
 
 enum class Algorithm {
-    automatic,   ///< the default for the group: two_way for one factor, weighted for several
-    one_way,     ///< rings in one direction only; several factors one after the other
-    two_way,     ///< rings in both directions (lines always use both); several factors one after the other
-    equal_parts, ///< several factors at once: one part per cyclic axis order, of equal size
-    weighted,    ///< several factors at once: parts per axis order, sized so that all axes carry equal time
+    automatic,  ///< the default for the group: two_way for one factor, weighted for several
+    one_way,    ///< rings in one direction only; several factors one after the other
+    two_way,  ///< rings in both directions (lines always use both); several factors one after the other
+    equal_parts,  ///< several factors at once: one part per cyclic axis order, of equal size
+    weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };
 
 std::string_view to_string(Algorithm algorithm);

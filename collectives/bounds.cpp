@@ -58,7 +58,8 @@ double worst_cut(Operation operation, const Lattice& slice, const Group& group, 
     for (const int c : coset) {
         ++size[static_cast<std::size_t>(c)];
     }
-    const int cosets = static_cast<int>(std::count_if(size.begin(), size.end(), [](int s) { return s > 0; }));
+    const int cosets =
+        static_cast<int>(std::count_if(size.begin(), size.end(), [](int s) { return s > 0; }));
     // One line along the axis stands for length / n groups' worth of members; the groups divide
     // evenly among the cosets.
     const double groups_per_coset = static_cast<double>(length) / group_size(group) / cosets;
@@ -84,10 +85,10 @@ double worst_cut(Operation operation, const Lattice& slice, const Group& group, 
                 if (in == 0 || out == 0) {
                     continue;
                 }
-                const double share = operation == Operation::all_gather ? static_cast<double>(out) / size[k]
-                                     : operation == Operation::reduce_scatter
-                                         ? static_cast<double>(in) / size[k]
-                                         : 1.0;
+                const double share =
+                    operation == Operation::all_gather       ? static_cast<double>(out) / size[k]
+                    : operation == Operation::reduce_scatter ? static_cast<double>(in) / size[k]
+                                                             : 1.0;
                 bytes += groups_per_coset * share;
             }
             const bool touches_edge = begin == 0 || last == length - 1;
@@ -144,8 +145,9 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
     }
     const LeastTraffic least = least_traffic(operation, group_size(group), v);
     const LinkCount links = links_per_member(slice, group);
-    double link_bytes = std::max({least.receive.value() / links.fewest, least.send.value() / links.fewest,
-                                  least.mean.value() / links.mean});
+    double link_bytes =
+        std::max({least.receive.value() / links.fewest, least.send.value() / links.fewest,
+                  least.mean.value() / links.mean});
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         if ((axes_mask(group) >> axis & 1U) != 0) {
             link_bytes = std::max(link_bytes, v.value() * worst_cut(operation, slice, group, axis));

@@ -5,7 +5,9 @@
 namespace podsim::collectives {
 namespace {
 
-sim::Time times(std::int64_t count, sim::Time t) { return {count * t.ps}; }
+sim::Time times(std::int64_t count, sim::Time t) {
+    return {count * t.ps};
+}
 
 }  // namespace
 

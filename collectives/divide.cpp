@@ -73,7 +73,8 @@ Matrix loads(const topology::Lattice& slice, const Group& group, const std::vect
         for (const int index : parts[o].order) {
             const auto a = static_cast<std::size_t>(index);
             const FactorKind kind = factor_kind(slice, group[a]);
-            load[a][o] = (group[a].length - 1) * gathered * kind.links_per_hop / (kind.ring ? 2 : 1);
+            load[a][o] =
+                (group[a].length - 1) * gathered * kind.links_per_hop / (kind.ring ? 2 : 1);
             largest = std::max(largest, load[a][o]);
             gathered *= group[a].length;
         }
@@ -141,8 +142,9 @@ std::optional<Row> equal_loads(const Matrix& load) {
             norm += w[o] * w[o];
         }
         for (std::size_t i = 0; i < constraints.size(); ++i) {
-            valid = valid && std::abs(std::inner_product(w.begin(), w.end(), constraints[i].begin(), 0.0) -
-                                      target[i]) < 1e-9;
+            valid = valid &&
+                    std::abs(std::inner_product(w.begin(), w.end(), constraints[i].begin(), 0.0) -
+                             target[i]) < 1e-9;
         }
         if (valid && (!best || norm < best_norm - kTiny)) {
             best = w;
@@ -191,7 +193,8 @@ Row least_largest_load(const Matrix& load) {
             }
             const double t = x->back();
             for (const Row& row : load) {
-                valid = valid && std::inner_product(w.begin(), w.end(), row.begin(), 0.0) <= t + 1e-9;
+                valid =
+                    valid && std::inner_product(w.begin(), w.end(), row.begin(), 0.0) <= t + 1e-9;
             }
             if (valid && (best.empty() || t < best_t - kTiny)) {
                 best = w;

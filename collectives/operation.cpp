@@ -42,7 +42,9 @@ Operation parse_operation(std::string_view text) {
     throw sim::unknown_name("operation", text, names);
 }
 
-std::span<const Operation> all_operations() { return kOperations; }
+std::span<const Operation> all_operations() {
+    return kOperations;
+}
 
 int group_size(const Group& group) {
     int size = 1;

@@ -22,7 +22,7 @@ sim::InputError too_many_messages() {
 struct Phase {
     int factor = 0;
     Motion motion{};
-    sim::Bytes block;      ///< of one member, of one chunk
+    sim::Bytes block;          ///< of one member, of one chunk
     std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
 };
 
@@ -49,8 +49,8 @@ private:
     void check_size() const;
     void emit_role(std::uint32_t role);
     void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
-    void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase, int direction,
-                   int distance);
+    void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
+                   int direction, int distance);
     void connect_role(std::uint32_t role);
     void connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
     void link_edges();
@@ -69,9 +69,12 @@ private:
     }
     [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
                                          int direction, int distance) const {
-        const std::size_t block = (part * static_cast<std::size_t>(result_.chunks) +
-                                   static_cast<std::size_t>(chunk)) * phases_[0].size() + phase;
-        return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ + static_cast<std::size_t>(distance);
+        const std::size_t block =
+            (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
+                phases_[0].size() +
+            phase;
+        return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ +
+               static_cast<std::size_t>(distance);
     }
     [[nodiscard]] const Slot& slot(std::uint32_t role, std::size_t part, int chunk,
                                    std::size_t phase, int direction, int distance) const {
@@ -85,7 +88,8 @@ private:
     }
     [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
         return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
-                   phases_[0].size() + phase;
+                   phases_[0].size() +
+               phase;
     }
 
     const topology::Lattice& slice_;
@@ -94,11 +98,11 @@ private:
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
     std::vector<bool> ring_;
-    std::size_t longest_ = 1;   ///< distances run below this
+    std::size_t longest_ = 1;  ///< distances run below this
     std::uint32_t roles_ = 1;
-    std::vector<std::vector<Phase>> phases_;           ///< [part]
-    std::vector<std::vector<Slot>> slots_;             ///< [role]
-    std::vector<std::vector<std::uint32_t>> gates_;    ///< [role]: the join after each phase
+    std::vector<std::vector<Phase>> phases_;         ///< [part]
+    std::vector<std::vector<Slot>> slots_;           ///< [role]
+    std::vector<std::vector<std::uint32_t>> gates_;  ///< [role]: the join after each phase
     std::vector<Edge> edges_;
     std::uint64_t most_pieces_ = 1;
     CollectiveSchedule result_;
@@ -107,8 +111,11 @@ private:
 Builder::Builder(Operation operation, const topology::Lattice& slice, const Group& group,
                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
                  ShiftTable& shifts)
-    : slice_(slice), group_(group), one_way_(algorithm == Algorithm::one_way),
-      chunks_in_flight_(options.chunks_in_flight), shifts_(shifts) {
+    : slice_(slice),
+      group_(group),
+      one_way_(algorithm == Algorithm::one_way),
+      chunks_in_flight_(options.chunks_in_flight),
+      shifts_(shifts) {
     result_.parts = divide(slice, group, algorithm);
     result_.chunks = result_.parts.size() > 1 ? options.chunks : 1;
     for (const AxisFactor& f : group) {
@@ -131,8 +138,8 @@ void Builder::plan_phases(Operation operation, sim::Bytes v, const ScheduleOptio
             most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
             gather.push_back({index, Motion::gather, held, pieces});
             held = held * factor(index).length;
-            const int steps = ring(index) && !one_way_ ? factor(index).length / 2
-                                                       : factor(index).length - 1;
+            const int steps =
+                ring(index) && !one_way_ ? factor(index).length / 2 : factor(index).length - 1;
             hops += steps * factor(index).stride;
         }
         std::vector<Phase> phases;
@@ -173,7 +180,8 @@ int Builder::position(std::uint32_t role, int index) const {
 }
 
 /// The role of the next member along a factor; nothing beyond the end of a line.
-std::optional<std::uint32_t> Builder::neighbour(std::uint32_t role, int index, int direction) const {
+std::optional<std::uint32_t> Builder::neighbour(std::uint32_t role, int index,
+                                                int direction) const {
     if (ring(index)) {
         return role;
     }
@@ -196,8 +204,8 @@ int Builder::most_distance(std::uint32_t role, const Phase& phase, int direction
     if (ring(phase.factor)) {
         return one_way_ ? length - 1 : length / 2;
     }
-    const int before = direction > 0 ? position(role, phase.factor)
-                                     : length - 1 - position(role, phase.factor);
+    const int before =
+        direction > 0 ? position(role, phase.factor) : length - 1 - position(role, phase.factor);
     const int ahead = length - 1 - before;
     if (ahead == 0) {
         return 0;
@@ -308,16 +316,17 @@ void Builder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::si
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
         schedule.transfers.push_back(transfer);
-        result_.payloads.push_back({.part = static_cast<std::uint16_t>(part),
-                                    .chunk = static_cast<std::uint16_t>(chunk),
-                                    .phase = static_cast<std::uint16_t>(phase),
-                                    .factor = static_cast<std::uint16_t>(spec.factor),
-                                    .motion = spec.motion,
-                                    .direction = static_cast<std::int8_t>(direction),
-                                    .block = spec.motion == Motion::gather ? distance - 1 : distance,
-                                    .low = low,
-                                    .high = high,
-                                    .unit = unit});
+        result_.payloads.push_back(
+            {.part = static_cast<std::uint16_t>(part),
+             .chunk = static_cast<std::uint16_t>(chunk),
+             .phase = static_cast<std::uint16_t>(phase),
+             .factor = static_cast<std::uint16_t>(spec.factor),
+             .motion = spec.motion,
+             .direction = static_cast<std::int8_t>(direction),
+             .block = spec.motion == Motion::gather ? distance - 1 : distance,
+             .low = low,
+             .high = high,
+             .unit = unit});
     }
 }
 
@@ -346,8 +355,7 @@ void Builder::connect_phase(std::uint32_t role, std::size_t part, int chunk, std
                 if (phase > 0 && (spec.motion == Motion::reduce || relayed == 0)) {
                     edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)], transfer});
                 }
-                if (!behind || relayed == 0 ||
-                    relayed > most_distance(*behind, spec, direction)) {
+                if (!behind || relayed == 0 || relayed > most_distance(*behind, spec, direction)) {
                     continue;
                 }
                 const Slot& from = slot(*behind, part, chunk, phase, direction, relayed);
@@ -421,8 +429,8 @@ void Builder::assign_roles_to_places() {
             if (ring_[f]) {
                 continue;
             }
-            const int coordinate =
-                point[static_cast<std::size_t>(group_[f].axis)] / group_[f].stride % group_[f].length;
+            const int coordinate = point[static_cast<std::size_t>(group_[f].axis)] /
+                                   group_[f].stride % group_[f].length;
             role += unit * static_cast<std::uint32_t>(coordinate);
             unit *= static_cast<std::uint32_t>(group_[f].length);
         }

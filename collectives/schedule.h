@@ -28,8 +28,9 @@ namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 6;            ///< of each part, when the group has several factors
-    int chunks_in_flight = 2;  ///< chunks that share a priority; later ones wait behind them at every link
+    int chunks = 6;  ///< of each part, when the group has several factors
+    int chunks_in_flight =
+        2;  ///< chunks that share a priority; later ones wait behind them at every link
 };
 
 enum class Motion : std::uint8_t { gather, reduce };

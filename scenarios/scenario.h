@@ -37,7 +37,7 @@ struct Expectation {
 };
 
 struct ReportOptions {
-    std::optional<double> tokens;               ///< token budget of the whole training run
+    std::optional<double> tokens;  ///< token budget of the whole training run
     std::optional<double> usd_per_chip_hour;
 };
 
@@ -47,7 +47,8 @@ struct Scenario {
     Hardware hardware;
     workloads::ModelSpec model;
     topology::DeviceMesh mesh;
-    std::string mesh_text;  ///< the factors, as the report prints them: `fsdp x/4 y z/2, context z%2, tensor x%4`
+    std::string
+        mesh_text;  ///< the factors, as the report prints them: `fsdp x/4 y z/2, context z%2, tensor x%4`
     workloads::TrainingPlan plan;
     ReportOptions report;
     std::vector<Expectation> expectations;

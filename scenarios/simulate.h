@@ -46,25 +46,27 @@ struct Span {
 
 struct StepResult {
     sim::Time step_time;
-    sim::Time compute;                   ///< sum of the compute stream's work on the reported chip
-    std::vector<Share> exposed;          ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`
-    sim::Time exposed_total;             ///< compute + exposed_total == step_time
+    sim::Time compute;  ///< sum of the compute stream's work on the reported chip
+    std::vector<Share>
+        exposed;  ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`
+    sim::Time exposed_total;  ///< compute + exposed_total == step_time
     double mfu = 0;
     double hfu = 0;
     double tokens_per_s = 0;
     workloads::LowerBound lower;
     sim::Seconds serial;
     sim::Seconds book;
-    std::vector<Share> gap;              ///< adds up to step_time - roofline_lower (rounded down to ps)
+    std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
     MemoryUse memory;
     std::vector<LinkUse> links;
-    std::vector<Share> breakdown;        ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
-    int prefetch_layers = 0;             ///< in force after the memory bound
+    std::vector<Share>
+        breakdown;  ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
+    int prefetch_layers = 0;  ///< in force after the memory bound
     std::uint64_t events = 0;
     int simulated_chips = 0;
     int chips = 0;
     double wall_time_s = 0;
-    std::vector<Span> spans;             ///< of the reported chip
+    std::vector<Span> spans;  ///< of the reported chip
 };
 
 StepResult simulate_step(const Scenario& scenario, Fold fold);
@@ -82,8 +84,8 @@ struct CollectiveResult {
     std::optional<sim::Seconds> analytic;  ///< the algorithm's exact closed form, where it has one
     sim::Seconds book;
     sim::Seconds physical_bound;
-    collectives::Algorithm algorithm{};    ///< the one that ran
-    int hops = 0;                          ///< links on the longest chain of dependent hops
+    collectives::Algorithm algorithm{};  ///< the one that ran
+    int hops = 0;                        ///< links on the longest chain of dependent hops
     std::uint64_t events = 0;
     int simulated_chips = 0;
     double wall_time_s = 0;

@@ -1,9 +1,8 @@
 #include "scenarios/step_account.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <string>
 #include <utility>
 
@@ -54,10 +53,22 @@ WhatIf what_if(const workloads::StepProgram& program, const LoweredStep& step) {
 StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run) {
     StreamAccount account;
     sim::Time free;
-    const auto wait_until = [&](sim::Time until, const std::string& cause) {
-        if (until > free) {
-            add(account.waited_for, cause, until - free);
-            account.waited += until - free;
+    const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
+        return std::max_element(ops.begin(), ops.end(),
+                                [&](auto a, auto b) { return run.ended[a] < run.ended[b]; });
+    };
+    // Walks back from `until` to where the stream was last busy: the operation that ended last held
+    // it up while it ran, before that the one that held that operation up, and so on.
+    const auto wait = [&](sim::Time until, workloads::OpIndex op) {
+        while (until > free) {
+            const sim::Time since = std::max(run.began[op], free);
+            add(account.waited_for, describe(program.ops[op]), until - since);
+            account.waited += until - since;
+            until = since;
+            const auto before = last_to_end(program.ops[op].after);
+            if (until > free && before != program.ops[op].after.end()) {
+                op = *before;
+            }
         }
     };
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
@@ -65,12 +76,9 @@ StreamAccount account_stream(const workloads::StepProgram& program, const StepRu
         if (!std::holds_alternative<workloads::Compute>(op.work)) {
             continue;
         }
-        // The stream was held up by whichever dependency ended last, the first of equals.
-        const auto last = std::max_element(
-            op.after.begin(), op.after.end(),
-            [&](auto a, auto b) { return run.ended[a] < run.ended[b]; });
+        const auto last = last_to_end(op.after);
         if (last != op.after.end()) {
-            wait_until(run.began[i], describe(program.ops[*last]));
+            wait(run.began[i], *last);
         }
         const sim::Time duration = run.ended[i] - run.began[i];
         add(account.by_pass, std::string(workloads::to_string(op.pass)), duration);
@@ -80,7 +88,7 @@ StreamAccount account_stream(const workloads::StepProgram& program, const StepRu
     const auto last = std::max_element(run.ended.begin(), run.ended.end());
     if (last != run.ended.end()) {
         account.end = *last;
-        wait_until(*last, describe(program.ops[static_cast<std::size_t>(last - run.ended.begin())]));
+        wait(*last, static_cast<workloads::OpIndex>(last - run.ended.begin()));
     }
     return account;
 }

@@ -13,11 +13,12 @@ namespace podsim::scenarios {
 
 /// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
 struct StreamAccount {
-    sim::Time end;                  ///< busy + waited == end
+    sim::Time end;  ///< busy + waited == end
     sim::Time busy;
     sim::Time waited;
-    std::vector<Share> by_pass;     ///< of busy
-    std::vector<Share> waited_for;  ///< of waited, by the collective that ended last before the stream went on
+    std::vector<Share> by_pass;  ///< of busy
+    std::vector<Share>
+        waited_for;  ///< of waited, by the collectives on the chain that held the stream up
 };
 StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run);
 

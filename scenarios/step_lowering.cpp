@@ -63,8 +63,7 @@ public:
     SpanRecorder(const LoweredStep& step, std::size_t tasks)
         : slot_(step.workload.machine.places, kNotKept), tasks_(tasks) {
         for (int slot = 0; slot < step.folded.size(); ++slot) {
-            const auto place =
-                static_cast<std::size_t>(step.places.index(step.folded.point(slot)));
+            const auto place = static_cast<std::size_t>(step.places.index(step.folded.point(slot)));
             slot_[place] = static_cast<std::uint32_t>(slot);
         }
         began_.resize(tasks * static_cast<std::size_t>(step.folded.size()));
@@ -80,7 +79,8 @@ public:
     }
 
     /// The spans of one representative.
-    void take(std::size_t slot, std::vector<sim::Time>& began, std::vector<sim::Time>& ended) const {
+    void take(std::size_t slot, std::vector<sim::Time>& began,
+              std::vector<sim::Time>& ended) const {
         const auto first = static_cast<std::ptrdiff_t>(slot * tasks_);
         const auto last = first + static_cast<std::ptrdiff_t>(tasks_);
         began.assign(began_.begin() + first, began_.begin() + last);

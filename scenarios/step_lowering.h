@@ -20,7 +20,8 @@ collectives::Group group_of(const workloads::Collective& collective,
 struct LoweredStep {
     sim::Workload workload;    ///< task i is operation i of the program
     topology::Lattice places;  ///< that are simulated
-    topology::Lattice folded;  ///< one representative of each class; `places` unless the fold is off
+    topology::Lattice
+        folded;  ///< one representative of each class; `places` unless the fold is off
 };
 
 LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
@@ -29,8 +30,8 @@ LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& ha
 /// When the operations of the representatives began and ended, and where the run ended.
 struct StepRun {
     sim::ExecutionResult result;
-    int reported = 0;               ///< the representative that ended last (the first such)
-    std::vector<sim::Time> began;   ///< of the reported chip, by operation
+    int reported = 0;              ///< the representative that ended last (the first such)
+    std::vector<sim::Time> began;  ///< of the reported chip, by operation
     std::vector<sim::Time> ended;
 };
 

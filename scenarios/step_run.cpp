@@ -34,8 +34,8 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
     const workloads::MachineRates rates = machine_rates(hardware);
 
     workloads::TrainingPlan plan = scenario.plan;
-    plan.prefetch_layers = workloads::prefetch_that_fits(scenario.model, plan,
-                                                         hardware.chip.hbm_capacity.value);
+    plan.prefetch_layers =
+        workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
     const workloads::StepProgram program = workloads::build_step(scenario.model, plan);
     const LoweredStep step = lower_step(program, hardware, scenario.mesh, fold);
     const StepRun run = run_step(step);

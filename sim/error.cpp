@@ -24,8 +24,10 @@ std::string compose(const std::string& problem, const std::string& remedy, const
 }  // namespace
 
 InputError::InputError(std::string problem, std::string remedy, SourceMark mark)
-    : std::runtime_error(compose(problem, remedy, mark)), problem_(std::move(problem)),
-      remedy_(std::move(remedy)), mark_(std::move(mark)) {}
+    : std::runtime_error(compose(problem, remedy, mark)),
+      problem_(std::move(problem)),
+      remedy_(std::move(remedy)),
+      mark_(std::move(mark)) {}
 
 InputError InputError::at(const SourceMark& mark) const {
     return mark_.file.empty() ? InputError(problem_, remedy_, mark) : *this;

@@ -88,21 +88,25 @@ private:
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_messages_;
     std::vector<Operation> operations_;
-    std::vector<std::uint32_t> free_link_sets_;  ///< of isolated operations
-    std::vector<std::vector<std::uint32_t>> first_counter_;    ///< [schedule][place]
+    std::vector<std::uint32_t> free_link_sets_;                        ///< of isolated operations
+    std::vector<std::vector<std::uint32_t>> first_counter_;            ///< [schedule][place]
     std::vector<std::vector<std::vector<std::uint32_t>>> successors_;  ///< [graph][task]
-    std::vector<std::vector<std::uint32_t>> initial_needs_;    ///< [graph][task]
-    std::vector<std::uint32_t> first_task_;                    ///< [place]
-    std::vector<std::uint32_t> task_needs_;                    ///< [place][task]
-    std::vector<Time> began_;                                  ///< [place][task], with an observer
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ended_;  ///< tasks that ended at this instant
+    std::vector<std::vector<std::uint32_t>> initial_needs_;            ///< [graph][task]
+    std::vector<std::uint32_t> first_task_;                            ///< [place]
+    std::vector<std::uint32_t> task_needs_;                            ///< [place][task]
+    std::vector<Time> began_;  ///< [place][task], with an observer
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        ended_;  ///< tasks that ended at this instant
     std::size_t open_tasks_ = 0;
     ExecutionResult result_;
 };
 
 Executor::Executor(const Workload& workload, Observer* observer)
-    : workload_(workload), machine_(workload.machine), observer_(observer),
-      servers_(machine_.links.size()), operations_(workload.operations.size()) {
+    : workload_(workload),
+      machine_(workload.machine),
+      observer_(observer),
+      servers_(machine_.links.size()),
+      operations_(workload.operations.size()) {
     result_.end_of_place.resize(machine_.places);
     first_counter_.reserve(workload.schedules.size());
     for (const Schedule& schedule : workload.schedules) {
@@ -237,7 +241,8 @@ void Executor::end_task(std::uint32_t place, std::uint32_t task) {
     result_.end = now_;
     result_.end_of_place[place] = now_;
     if (observer_ != nullptr) {
-        observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task], now_);
+        observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task],
+                              now_);
     }
     for (const std::uint32_t next : successors_[workload_.graph_of_place[place]][task]) {
         if (--task_needs_[first_task_[place] + next] == 0) {
@@ -303,15 +308,19 @@ void Executor::need_met(std::uint32_t operation, std::uint32_t place, std::uint3
         message = free_messages_.back();
         free_messages_.pop_back();
     }
-    messages_[message] = {
-        .previous_end = {}, .operation = operation, .transfer = transfer, .source = place, .hop = 0};
+    messages_[message] = {.previous_end = {},
+                          .operation = operation,
+                          .transfer = transfer,
+                          .source = place,
+                          .hop = 0};
     if (observer_ != nullptr) {
         observer_->transfer_fired(OperationId(operation), PlaceId(place), transfer, now_);
     }
     wait_for_link(message);
 }
 
-void Executor::successors_met(std::uint32_t operation, std::uint32_t place, const Transfer& transfer) {
+void Executor::successors_met(std::uint32_t operation, std::uint32_t place,
+                              const Transfer& transfer) {
     const Schedule& schedule = schedule_of(operation);
     for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
         need_met(operation, place, schedule.successors[transfer.first_successor + s]);
@@ -341,7 +350,8 @@ void Executor::wait_for_link(std::uint32_t message_index) {
     const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port)) +
                         operations_[message.operation].link_set * links_per_set();
     const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
-    servers_[server].add({.priority = priority_class << 32 | transfer.phase,
+    servers_[server].add({.priority = priority_class << 56 |
+                                      std::uint64_t{message.operation} << 32 | transfer.phase,
                           .arrival = now_,
                           .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
                           .hop = message.hop,
@@ -369,8 +379,8 @@ void Executor::pick(std::uint32_t server_index) {
 
         Time end = later(now_, round_up(transfer.bytes / link.rate));
         if (message.hop > 0) {
-            end = std::max(end, additive ? later(message.previous_end, link.latency)
-                                         : message.previous_end);
+            end = std::max(
+                end, additive ? later(message.previous_end, link.latency) : message.previous_end);
         }
         server.hold(now_, end, transfer.bytes);
         ++result_.events;

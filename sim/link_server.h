@@ -13,7 +13,7 @@ namespace podsim::sim {
 /// A message that waits for a link. Lower goes first: (priority, arrival, operation and rank, hop).
 /// The key (operation, rank, hop) is unique among the messages that wait at one server.
 struct Waiting {
-    std::uint64_t priority = 0;  ///< class, then phase
+    std::uint64_t priority = 0;  ///< class, then operation, then phase
     Time arrival;
     std::uint64_t key = 0;  ///< operation, then rank within its schedule
     std::uint32_t hop = 0;

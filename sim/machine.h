@@ -17,8 +17,8 @@ namespace podsim::sim {
 
 /// How a link's latency a adds to the b/r seconds that b bytes hold it.
 enum class LatencyRule {
-    additive,     ///< arrival b/r + a after the start
-    floor,        ///< arrival max(b/r, a) after the start of the step that the message is a piece of
+    additive,  ///< arrival b/r + a after the start
+    floor,     ///< arrival max(b/r, a) after the start of the step that the message is a piece of
 };
 
 struct LinkSpec {

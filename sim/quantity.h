@@ -38,8 +38,12 @@ public:
         return *this;
     }
 
-    friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
-    friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
+    friend constexpr Quantity operator+(Quantity a, Quantity b) {
+        return Quantity(a.value_ + b.value_);
+    }
+    friend constexpr Quantity operator-(Quantity a, Quantity b) {
+        return Quantity(a.value_ - b.value_);
+    }
     friend constexpr Quantity operator*(Quantity a, double b) { return Quantity(a.value_ * b); }
     friend constexpr Quantity operator*(double a, Quantity b) { return Quantity(a * b.value_); }
     friend constexpr Quantity operator/(Quantity a, double b) { return Quantity(a.value_ / b); }

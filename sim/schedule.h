@@ -29,11 +29,12 @@ struct Transfer {
     std::uint32_t destination_shift = 0;
     std::uint32_t first_successor = 0;
     std::uint32_t successor_count = 0;
-    std::uint32_t needs = 1;        ///< the start of the operation, and every predecessor
-    std::uint32_t phase = 0;        ///< earlier phases of the same class go first
-    std::uint64_t rank = 0;         ///< below 2^40: the turn among equals, unique at a server (with the hop)
+    std::uint32_t needs = 1;  ///< the start of the operation, and every predecessor
+    std::uint32_t phase = 0;  ///< earlier phases of the same class go first
+    std::uint64_t rank =
+        0;  ///< below 2^40: the turn among equals, unique at a server (with the hop)
     Bytes bytes;
-    Bytes bytes_before;             ///< of the same step, for LatencyRule::floor
+    Bytes bytes_before;  ///< of the same step, for LatencyRule::floor
 };
 
 struct Role {
@@ -44,9 +45,9 @@ struct Role {
 
 struct Schedule {
     std::vector<Role> roles;
-    std::vector<Transfer> transfers;         ///< grouped by role
+    std::vector<Transfer> transfers;  ///< grouped by role
     std::vector<Hop> hops;
-    std::vector<std::uint32_t> successors;   ///< transfers of the destination's role
+    std::vector<std::uint32_t> successors;  ///< transfers of the destination's role
     std::vector<std::uint32_t> role_of_place;
 };
 

@@ -17,9 +17,9 @@ namespace podsim::sim {
 inline constexpr std::uint32_t kNoOperation = 0xffffffff;
 
 struct Task {
-    Time duration;                            ///< of work; the launch cost of an operation
-    std::uint32_t operation = kNoOperation;   ///< kNoOperation: work
-    std::uint32_t resource = 0;               ///< of work: which serial resource
+    Time duration;                           ///< of work; the launch cost of an operation
+    std::uint32_t operation = kNoOperation;  ///< kNoOperation: work
+    std::uint32_t resource = 0;              ///< of work: which serial resource
     std::vector<std::uint32_t> after;
 };
 
@@ -27,7 +27,8 @@ struct TaskGraph {
     std::vector<Task> tasks;
 };
 
-/// One use of a schedule by all places. Lower classes go first at every link.
+/// One use of a schedule by all places. Lower classes go first at every link; within a class earlier
+/// operations, which are needed sooner, and within an operation earlier phases.
 struct OperationSpec {
     std::uint32_t schedule = 0;
     std::uint32_t priority_class = 0;
