@@ -61,6 +61,16 @@ TEST_P(TwistedLattice, AShortAxisClosesAfterTwiceItsLength) {
     }
 }
 
+// The catalogue's shifts are their own inverses (k of 2k); this one has a sign: x wraps with z + 2 of 9.
+TEST(Lattice, GoingPastTheEndAddsTheShiftGoingBelowTheStartTakesItAway) {
+    const Lattice lattice{
+        .lengths = {3, 1, 9}, .wrapped = {true, false, true}, .wrap_shift = {Point{0, 0, 2}}};
+    EXPECT_EQ(lattice.canonical({3, 0, 0}), (Point{0, 0, 2}));
+    EXPECT_EQ(lattice.canonical({7, 0, 8}), (Point{1, 0, 3}));
+    EXPECT_EQ(lattice.canonical({-1, 0, 0}), (Point{2, 0, 7}));
+    EXPECT_EQ(lattice.canonical({-3, 0, 2}), (Point{0, 0, 0}));
+}
+
 TEST(Lattice, IndexAndPointAreInverse) {
     const Lattice lattice{.lengths = {3, 4, 5}, .wrapped = {}, .wrap_shift = {}};
     std::set<Point> seen;

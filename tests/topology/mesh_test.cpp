@@ -224,6 +224,9 @@ TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
               parse_factors("z", box("4x4x16")));
     EXPECT_EQ(choose_mesh(box("4x4x8"), {{"data", 8}, {"tensor", 16}}).group({"tensor"}),
               parse_factors("x y", box("4x4x8")));
+    // Two whole axes beat a block of one.
+    EXPECT_EQ(choose_mesh(box("2x3x12"), {{"data", 12}, {"tensor", 6}}).group({"tensor"}),
+              parse_factors("x y", box("2x3x12")));
     EXPECT_EQ(choose_mesh(pod, {{"data", 1}, {"fsdp", 8960}}).size("data"), 1);
 }
 
