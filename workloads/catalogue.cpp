@@ -10,6 +10,8 @@
 namespace podsim::workloads {
 namespace {
 
+constexpr std::size_t kLongestQuote = 80;  // of a name in a message
+
 const std::array<ModelSpec, 3>& models() {
     static const std::array<ModelSpec, 3> catalogue{{
         {.name = "llama-2-13b",
@@ -64,7 +66,7 @@ const ModelSpec& find_model(std::string_view name) {
         }
         names.push_back(model.name);
     }
-    throw sim::unknown_name("model", name, names);
+    throw sim::unknown_name("model", name.substr(0, kLongestQuote), names);
 }
 
 }  // namespace podsim::workloads

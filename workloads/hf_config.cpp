@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::size_t kLargestFile = 1 << 20;
 constexpr std::size_t kDeepestNesting = 64;
-constexpr std::size_t kLongestQuote = 80;
+constexpr std::size_t kLongestQuote = 160;
 
 /// What of an architecture podsim does not model, by model_type.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNotModelled{{

@@ -9,17 +9,18 @@ struct Keep {
     bool matmuls = false;   ///< matmul outputs
     bool rest = false;      ///< attention's output and the hidden product
     bool normed = false;    ///< this chip's rows of the normed inputs
+    bool output = false;    ///< the layer's last matmul output
     MemoryClass memory_class = MemoryClass::activations;
 };
 
 Keep saved_by(Remat remat) {
     Keep keep;
-    keep.matmuls = remat != Remat::block;
+    keep.matmuls = keep.output = remat != Remat::block;
     keep.rest = keep.normed = remat == Remat::none;
     return keep;
 }
 
-constexpr Keep kRecomputed{true, true, true, false, MemoryClass::buffers};
+constexpr Keep kRecomputed{true, true, true, false, false, MemoryClass::buffers};
 
 /// The operation from which on each intermediate of one forward pass exists.
 struct Marks {
@@ -95,7 +96,7 @@ LayerBuffers hold_forward(StepBuilder& builder, const Keep& keep, const Marks& a
     held.gate_up =
         hold(keep.matmuls, bytes(shard, shard.branches * shard.d_ff), at.gate_up, at.down);
     held.hidden = hold(keep.rest, bytes(shard, shard.d_ff), at.down, at.down);
-    held.output = saved(keep.matmuls, local, at.output);
+    held.output = saved(keep.output, local, at.output);
     return held;
 }
 

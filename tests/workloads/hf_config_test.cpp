@@ -1,0 +1,163 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workloads/support.h"
+#include "workloads/model.h"
+
+namespace podsim::workloads {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+/// A config file of its own for every test.
+class HfConfig : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+        path_ = (std::filesystem::temp_directory_path() /
+                 (std::string("podsim_") + test->name() + ".json"))
+                    .string();
+    }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    ModelSpec read(const std::string& text) {
+        std::ofstream(path_, std::ios::binary) << text;
+        return read_hf_config(path_);
+    }
+
+    /// The message behind `<path>`; checks that it starts with the path and that the mark names it.
+    std::string refusal(const std::string& text) {
+        try {
+            read(text);
+        } catch (const sim::InputError& error) {
+            EXPECT_EQ(error.mark().file, path_);
+            EXPECT_THAT(error.what(), StartsWith(path_ + ":"));
+            return std::string(error.what()).substr(path_.size());
+        }
+        ADD_FAILURE() << "accepted";
+        return {};
+    }
+
+    /// A good config with one key's text replaced (or left out when empty).
+    static std::string with(const std::string& key, const std::string& value) {
+        const std::vector<std::pair<std::string, std::string>> keys{
+            {"model_type", "\"llama\""},    {"hidden_size", "4096"},
+            {"intermediate_size", "14336"}, {"num_hidden_layers", "32"},
+            {"num_attention_heads", "32"},  {"num_key_value_heads", "8"},
+            {"vocab_size", "128256"},       {"tie_word_embeddings", "false"},
+            {"head_dim", "null"},           {"sliding_window", "null"},
+            {"attention_bias", "false"},    {"rope_theta", "500000.0"}};
+        std::string text = "{";
+        for (const auto& [name, good] : keys) {
+            const std::string& used = name == key ? value : good;
+            if (!used.empty()) {
+                text += (text.size() > 1 ? ", \"" : "\"") + name + "\": " + used;
+            }
+        }
+        return text + "}";
+    }
+
+    std::string path_;
+};
+
+TEST_F(HfConfig, ReadsLlama3) {
+    const ModelSpec model = read(with("", ""));
+    const ModelSpec& expected = find_model("llama-3-8b");
+    EXPECT_EQ(model.layers, 32);
+    EXPECT_EQ(model.head_dim, 128);
+    EXPECT_TRUE(model.gated_mlp);
+    EXPECT_EQ(count_parameters(model).total, count_parameters(expected).total);
+}
+
+TEST_F(HfConfig, Defaults) {
+    EXPECT_EQ(read(with("num_key_value_heads", "")).kv_heads, 32);
+    EXPECT_EQ(read(with("num_key_value_heads", "null")).kv_heads, 32);
+    EXPECT_EQ(read(with("head_dim", "80")).head_dim, 80);
+    EXPECT_FALSE(read(with("tie_word_embeddings", "")).tied_embeddings);
+    EXPECT_TRUE(read(with("tie_word_embeddings", "true")).tied_embeddings);
+    EXPECT_EQ(read(with("model_type", "\"mistral\"")).d_model, 4096);
+}
+
+TEST_F(HfConfig, ArchitecturesThatAreNotModelled) {
+    const std::string remedy =
+        "; podsim reads the dense decoder families llama and mistral (without sliding window)";
+    EXPECT_EQ(refusal(with("model_type", "\"mixtral\"")),
+              ": model_type 'mixtral' is not modelled: it has experts" + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
+              ": model_type 'mamba' is not modelled" + remedy);
+    EXPECT_EQ(refusal(with("model_type", "")), ": the key 'model_type' is missing" + remedy);
+    EXPECT_EQ(refusal(with("model_type", "7")), ": 'model_type' is not a text" + remedy);
+    EXPECT_EQ(
+        refusal(with("sliding_window", "4096")),
+        ": sliding-window attention ('sliding_window') is not modelled; set it to null if the "
+        "model attends to the whole sequence");
+    EXPECT_EQ(refusal(with("attention_bias", "true")),
+              ": biases ('attention_bias': true) are not modelled" + remedy);
+}
+
+TEST_F(HfConfig, KeysAreNamed) {
+    EXPECT_EQ(refusal(with("hidden_size", "")),
+              ": the key 'hidden_size' is missing; give a whole number from 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "\"4096\"")),
+              ": 'hidden_size' is \"4096\", not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "4096.5")),
+              ": 'hidden_size' is 4096.5, not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "[1]")),
+              ": 'hidden_size' is [1], not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("vocab_size", "-1")),
+              ": 'vocab_size' = -1 is out of range; allowed are 1 to 16777216");
+    EXPECT_EQ(refusal(with("vocab_size", "18446744073709551615")),
+              ": 'vocab_size' = 18446744073709551615 is out of range; allowed are 1 to 16777216");
+    EXPECT_EQ(refusal(with("num_hidden_layers", "0")),
+              ": 'num_hidden_layers' = 0 is out of range; allowed are 1 to 4096");
+    EXPECT_EQ(refusal(with("tie_word_embeddings", "1")),
+              ": 'tie_word_embeddings' is 1, not true or false");
+    EXPECT_EQ(refusal(with("num_key_value_heads", "5")),
+              ": 'num_key_value_heads' = 5 does not divide 'num_attention_heads' = 32; every "
+              "key/value head serves the same number of query heads");
+    EXPECT_EQ(
+        refusal(with("hidden_size", "4097")),
+        ": 'hidden_size' = 4097 is not a multiple of 'num_attention_heads' = 32; give the key "
+        "'head_dim'");
+}
+
+TEST_F(HfConfig, BadJsonHasALineAndAColumn) {
+    EXPECT_EQ(
+        refusal("{\"a\": 1,\n \"b\" 2}"),
+        ":2:6: not valid JSON: syntax error while parsing object separator - unexpected number "
+        "literal; expected ':'");
+    EXPECT_EQ(refusal(""),
+              ":1:1: not valid JSON: syntax error while parsing value - unexpected end "
+              "of input; expected '[', '{', or a literal");
+    EXPECT_THAT(refusal("{\"a\": tru}"), StartsWith(":1:10: not valid JSON: "));
+    EXPECT_THAT(refusal("{}\n{}"), StartsWith(":2:1: not valid JSON: "));
+    EXPECT_THAT(refusal("{\"a\": 1e999}"), StartsWith(":1:11: not valid JSON: "));
+    EXPECT_THAT(refusal("{\"a\": \"\xff\"}"), StartsWith(":1:8: not valid JSON: "));
+    EXPECT_EQ(refusal("[1, 2]"),
+              ": the top level is not a JSON object; a model's config.json is one object");
+}
+
+TEST_F(HfConfig, HostileFiles) {
+    EXPECT_EQ(refusal(std::string(1'000'000, '[')),
+              ": JSON nested deeper than 64 levels is not a model's config.json");
+    EXPECT_EQ(refusal(std::string(10'000'000, ' ')),
+              ": larger than 1 MiB, so not a model's config.json");
+    EXPECT_THAT(refusal("{\"model_type\": \"" + std::string(900'000, 'x') + "\"}"),
+                ::testing::SizeIs(::testing::Lt(400)));
+    EXPECT_THAT(refusal(with("hidden_size", "\"" + std::string(900'000, 'x') + "\"")),
+                ::testing::SizeIs(::testing::Lt(400)));
+}
+
+TEST(HfConfigFile, UnreadableFiles) {
+    const std::string remedy = ": cannot read the file; hf_config names a model's config.json";
+    EXPECT_EQ(testing::message_of([] { read_hf_config("no/such/config.json"); }),
+              "no/such/config.json" + remedy);
+    EXPECT_EQ(testing::message_of([] { read_hf_config("/"); }), "/" + remedy);
+}
+
+}  // namespace
+}  // namespace podsim::workloads

@@ -1,0 +1,130 @@
+#include "workloads/plan.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "tests/workloads/support.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::message_of;
+
+TrainingPlan quick_start() {
+    TrainingPlan plan;
+    plan.tokens = 4 << 20;
+    plan.sequence = 4096;
+    plan.fsdp = 1120;
+    plan.context = 2;
+    plan.tensor = 4;
+    return plan;
+}
+
+std::string refusal(const TrainingPlan& plan) {
+    return message_of([&] { validate(plan, find_model("llama-3-70b")); });
+}
+
+TEST(Plan, ShardsWithoutASequenceArePadded) {
+    const TrainingPlan plan = quick_start();
+    EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
+    const Occupancy load = occupancy(plan);
+    EXPECT_EQ(load.sequences, 1024);
+    EXPECT_EQ(load.sequences_per_shard, 1);
+    EXPECT_DOUBLE_EQ(load.occupied, 1024.0 / 1120);  // 91.4 %
+    EXPECT_EQ(load.tokens_per_chip_group, 2048);
+}
+
+TEST(Plan, SequencesPerShardRoundUp) {
+    TrainingPlan plan = quick_start();
+    plan.fsdp = 300;
+    plan.data = 2;
+    EXPECT_EQ(occupancy(plan).sequences_per_shard, 2);
+    EXPECT_DOUBLE_EQ(occupancy(plan).occupied, 1024.0 / 1200);
+    plan.fsdp = 256;
+    EXPECT_EQ(occupancy(plan).occupied, 1);
+}
+
+TEST(Plan, TensorMustDivideEveryPart) {
+    TrainingPlan plan = quick_start();
+    plan.tensor = 6;
+    EXPECT_EQ(refusal(plan),
+              "tensor = 6 does not divide the 64 query heads of llama-3-70b; the "
+              "nearest that work are 4 and 8");
+    plan.tensor = 16;
+    EXPECT_EQ(refusal(plan),
+              "tensor = 16 does not divide the 8 key/value heads of llama-3-70b; the "
+              "nearest that works is 8");
+    ModelSpec model = find_model("llama-3-70b");
+    model.d_ff = 28674;
+    plan.tensor = 4;
+    EXPECT_EQ(
+        message_of([&] { validate(plan, model); }),
+        "tensor = 4 does not divide the 28674 feed-forward columns (d_ff) of llama-3-70b; the "
+        "nearest that works is 2");
+    model.d_ff = 28672;
+    model.vocabulary = 128258;
+    EXPECT_EQ(
+        message_of([&] { validate(plan, model); }),
+        "tensor = 4 does not divide the 128258 vocabulary entries of llama-3-70b; the nearest "
+        "that works is 2");
+}
+
+TEST(Plan, BatchAndSequenceMustSplit) {
+    TrainingPlan plan = quick_start();
+    plan.tokens += 1;
+    EXPECT_EQ(refusal(plan),
+              "tokens = 4194305 is not a multiple of sequence = 4096; the nearest that "
+              "work are 4194304 and 4198400");
+    plan.tokens = 100;
+    EXPECT_EQ(refusal(plan),
+              "tokens = 100 is not a multiple of sequence = 4096; the nearest that works is 4096");
+    plan = quick_start();
+    plan.context = 3;
+    EXPECT_EQ(refusal(plan),
+              "sequence = 4096 does not split into the 2 x context = 6 equal pieces of "
+              "the causal zig-zag placement; the nearest that work are 4092 and 4104");
+    plan.causal = false;
+    EXPECT_EQ(refusal(plan),
+              "sequence = 4096 does not split over context = 3; the nearest that work "
+              "are 4092 and 4104");
+    plan = quick_start();
+    plan.sequence = plan.tokens = 4100;
+    EXPECT_EQ(refusal(plan),
+              "sequence = 4100 does not split over context x tensor = 8; the nearest "
+              "that work are 4096 and 4104");
+}
+
+TEST(Plan, EverySettingHasARange) {
+    TrainingPlan plan = quick_start();
+    plan.tokens = 0;
+    EXPECT_EQ(refusal(plan), "tokens = 0 is out of range; allowed are 1 to 1099511627776");
+    plan = quick_start();
+    plan.sequence = -4096;
+    EXPECT_EQ(refusal(plan), "sequence = -4096 is out of range; allowed are 1 to 1099511627776");
+    plan = quick_start();
+    plan.fsdp = 0;
+    EXPECT_EQ(refusal(plan), "fsdp = 0 is out of range; allowed are 1 to 1048576");
+    plan = quick_start();
+    plan.prefetch_layers = -1;
+    EXPECT_EQ(refusal(plan), "prefetch_layers = -1 is out of range; allowed are 0 to 1048576");
+    plan = quick_start();
+    plan.reductions_in_flight = 0;
+    EXPECT_EQ(refusal(plan), "reductions_in_flight = 0 is out of range; allowed are 1 to 1048576");
+    plan = quick_start();
+    plan.precision.gradients = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(refusal(plan),
+              "precision: nan B for one element of gradients; allowed are more than 0 "
+              "up to 16 B");
+}
+
+TEST(Plan, RandomPlansAreLegal) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        testing::Random random(seed);
+        const ModelSpec model = testing::random_model(random);
+        EXPECT_NO_THROW(validate(testing::random_plan(random, true), model));
+    }
+}
+
+}  // namespace
+}  // namespace podsim::workloads

@@ -1,0 +1,99 @@
+// Random models and plans, and small questions about programs, for the tests of workloads/.
+#pragma once
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sim/error.h"
+#include "workloads/model.h"
+#include "workloads/plan.h"
+#include "workloads/program.h"
+
+namespace podsim::workloads::testing {
+
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    int from(int least, int most) {
+        return least + static_cast<int>(engine_() % static_cast<std::uint64_t>(most - least + 1));
+    }
+    bool coin() { return from(0, 1) == 1; }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// A model whose sizes are multiples of 4, so that tensor may be 1, 2 or 4.
+inline ModelSpec random_model(Random& random) {
+    ModelSpec model;
+    model.name = "random";
+    model.layers = random.from(1, 5);
+    model.d_model = random.from(1, 200);
+    model.d_ff = 4 * random.from(1, 100);
+    model.kv_heads = 4 * random.from(1, 3);
+    model.heads = model.kv_heads * random.from(1, 3);
+    model.head_dim = random.from(1, 64);
+    model.vocabulary = 4 * random.from(1, 200);
+    model.gated_mlp = random.coin();
+    model.tied_embeddings = random.coin();
+    return model;
+}
+
+/// A legal plan for such a model; full shards unless `padded`.
+inline TrainingPlan random_plan(Random& random, bool padded) {
+    TrainingPlan plan;
+    plan.data = random.from(1, 3);
+    plan.fsdp = random.from(1, 4);
+    plan.context = random.from(1, 3);
+    plan.tensor = 1 << random.from(0, 2);
+    plan.sequence = std::int64_t{2} * plan.context * plan.tensor * random.from(1, 8);
+    const int shards = plan.data * plan.fsdp;
+    plan.tokens =
+        plan.sequence * (padded ? random.from(1, 3 * shards) : shards * random.from(1, 3));
+    plan.causal = random.coin();
+    plan.remat = static_cast<Remat>(random.from(0, 2));
+    plan.optimizer = static_cast<Optimizer>(random.from(0, 1));
+    plan.prefetch_layers = random.from(0, 3);
+    plan.reductions_in_flight = random.from(1, 4);
+    return plan;
+}
+
+inline double chips(const TrainingPlan& plan) {
+    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor;
+}
+
+/// What an InputError says, or a failure when nothing is thrown.
+template <class F>
+std::string message_of(F&& action) {
+    try {
+        action();
+    } catch (const sim::InputError& error) {
+        return error.what();
+    }
+    ADD_FAILURE() << "no InputError";
+    return {};
+}
+
+inline std::vector<std::string> names(const StepProgram& program) {
+    std::vector<std::string> result;
+    for (const Op& op : program.ops) {
+        result.push_back(op.name);
+    }
+    return result;
+}
+
+/// The index of the operation of that name (the first); fails when there is none.
+inline OpIndex find_op(const StepProgram& program, const std::string& name) {
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        if (program.ops[i].name == name) {
+            return static_cast<OpIndex>(i);
+        }
+    }
+    ADD_FAILURE() << "no operation " << name;
+    return 0;
+}
+
+}  // namespace podsim::workloads::testing
