@@ -1,0 +1,116 @@
+// A folded run is the run of the whole slice: same times to the picosecond, same use of every link,
+// and a count of events that only lacks the copies.
+#include "topology/fold.h"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "tests/collectives/support.h"
+
+namespace podsim::collectives {
+namespace {
+
+topology::Lattice folded(const Case& c) {
+    return topology::fold(c.slice, std::array{c.group});
+}
+
+/// The place of the fold that stands for a chip.
+std::size_t place_of(const topology::Lattice& fold, const topology::Point& chip) {
+    topology::Point place;
+    for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+        place[axis] = chip[axis] % fold.lengths[axis];
+    }
+    return static_cast<std::size_t>(fold.index(place));
+}
+
+void expect_same(const Case& c) {
+    const topology::Lattice fold = folded(c);
+    const Outcome small = run_on(fold, c);
+    const Outcome whole = run_on(c.slice, c);
+    ASSERT_EQ(c.slice.size() % fold.size(), 0);
+    const auto copies = static_cast<std::uint64_t>(c.slice.size() / fold.size());
+    ASSERT_EQ(small.result.end.ps, whole.result.end.ps);
+    ASSERT_EQ(small.result.events * copies, whole.result.events);
+    for (int chip = 0; chip < c.slice.size(); ++chip) {
+        const auto at = static_cast<std::size_t>(chip);
+        const std::size_t place = place_of(fold, c.slice.point(chip));
+        ASSERT_EQ(small.result.end_of_place[place].ps, whole.result.end_of_place[at].ps);
+        for (std::size_t port = 0; port < kPorts; ++port) {
+            const sim::LinkTotals& one = small.result.links[place * kPorts + port];
+            const sim::LinkTotals& other = whole.result.links[at * kPorts + port];
+            ASSERT_EQ(one.busy.ps, other.busy.ps);
+            ASSERT_EQ(one.carried().value(), other.carried().value());
+        }
+    }
+}
+
+TEST(FoldTest, RandomCasesAreEqualToThePicosecond) {
+    int really_folded = 0;
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+        Random random(seed);
+        const Case c = random_case(random, 12, 96);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
+        expect_same(c);
+        ASSERT_FALSE(HasFailure());
+        really_folded += folded(c).size() < c.slice.size() ? 1 : 0;
+    }
+    EXPECT_GT(really_folded, 150);
+}
+
+/// A ring of 6 beside a line of 4: the fold is the line alone. Strided and block groups of the same
+/// slice keep what they need.
+TEST(FoldTest, KnownFolds) {
+    Case c;
+    c.slice = box({6, 4, 1}, 1);
+    c.v = sim::Bytes(1e6);
+    c.link = {.rate = sim::BytesPerSecond(1e11), .latency = sim::Seconds(1e-6)};
+    c.group = whole_axes(c.slice);
+    EXPECT_EQ(folded(c).size(), 4);
+    expect_same(c);
+    c.group = {{0, 1, 3}};  // x%3
+    EXPECT_EQ(folded(c).size(), 3);
+    expect_same(c);
+    c.group = {{0, 3, 2}};  // x/3
+    EXPECT_EQ(folded(c).size(), 1);
+    expect_same(c);
+}
+
+/// An unfolded run is a run of its own: halve the rate of any one link in use and its end moves.
+TEST(FoldTest, OneSlowedLinkChangesTheUnfoldedRun) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Random random(seed);
+        Case c;
+        c.slice = random_slice(random, 6, 36);
+        c.slice.wrapped = {true, true, true};
+        c.group = whole_axes(c.slice);
+        c.operation = random.pick(all_operations());
+        c.v = sim::Bytes(1e7);
+        c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
+        const Outcome even = run_on(c.slice, c);
+        EXPECT_EQ(even.result.end.ps, run_on(folded(c), c).result.end.ps);
+
+        std::vector<std::size_t> used;
+        for (std::size_t server = 0; server < even.result.links.size(); ++server) {
+            if (even.result.links[server].busy.ps > 0) {
+                used.push_back(server);
+            }
+        }
+        ASSERT_FALSE(used.empty());
+        const std::size_t slowed = random.pick(used);
+        const Outcome slow =
+            run_on(c.slice, c, [&](const CollectiveSchedule&, sim::Workload& workload) {
+                sim::BytesPerSecond& rate = workload.machine.links[slowed].rate;
+                rate = rate / 2.0;
+                return nullptr;
+            });
+        EXPECT_GT(slow.result.end.ps, even.result.end.ps) << "link " << slowed;
+        EXPECT_NE(slow.result.links[slowed].busy.ps, even.result.links[slowed].busy.ps);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::collectives
