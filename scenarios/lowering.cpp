@@ -33,7 +33,7 @@ std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice&
         }
         LinkUse use{.name = fmt::format("ici_{}", "xyz"[axis]), .busy_fraction = 0, .bytes = {}};
         sim::Time busy;
-        sim::Bytes bytes;
+        std::int64_t carried = 0;
         for (int place = 0; place < folded.size(); ++place) {
             for (const int direction : {1, -1}) {
                 const std::size_t server =
@@ -41,14 +41,14 @@ std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice&
                         collectives::kPorts +
                     collectives::port_of(axis, direction);
                 busy += result.links[server].busy;
-                bytes += result.links[server].carried;
+                carried += result.links[server].carried_units;
             }
         }
         // An unwrapped axis lacks the two links at its ends.
         const double per_line = hardware.slice.wraps(axis) ? 2.0 : 2.0 * (length - 1) / length;
         const double links = per_line * folded.size();
         use.busy_fraction = result.end.ps > 0 ? busy.seconds() / links / result.end.seconds() : 0.0;
-        use.bytes = bytes / links;
+        use.bytes = sim::LinkTotals{.busy = {}, .carried_units = carried}.carried() / links;
         uses.push_back(use);
     }
     return uses;

@@ -133,10 +133,15 @@ LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& ha
 
     sim::TaskGraph graph;
     graph.tasks.reserve(program.ops.size());
+    int layer = -1;
     for (const workloads::Op& op : program.ops) {
         sim::Task task;
         task.after = op.after;
         if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            if (op.layer != layer) {
+                layer = op.layer;
+                graph.marks.push_back(static_cast<std::uint32_t>(graph.tasks.size()));
+            }
             task.duration = sim::round_up(workloads::compute_time(*work, rates).total());
         } else {
             const auto& collective = std::get<workloads::Collective>(op.work);
@@ -154,10 +159,10 @@ LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& ha
     return step;
 }
 
-StepRun run_step(const LoweredStep& step) {
+StepRun run_step(const LoweredStep& step, bool reuse) {
     SpanRecorder recorder(step, step.workload.graphs[0].tasks.size());
     StepRun run;
-    run.result = sim::execute(step.workload, &recorder);
+    run.result = sim::execute(step.workload, &recorder, reuse);
     const auto end_of = [&](int slot) {
         return run.result
             .end_of_place[static_cast<std::size_t>(step.places.index(step.folded.point(slot)))];

@@ -35,6 +35,7 @@ struct StepRun {
     std::vector<sim::Time> ended;
 };
 
-StepRun run_step(const LoweredStep& step);
+/// With `reuse`, repeating layers are played once (sim/executor.h).
+StepRun run_step(const LoweredStep& step, bool reuse = true);
 
 }  // namespace podsim::scenarios

@@ -80,6 +80,20 @@ public:
         return first;
     }
 
+    /// The pending events, in no particular order.
+    [[nodiscard]] const std::vector<Event>& pending() const { return heap_; }
+
+    /// Moves every event later, and those of tasks to tasks that many further on. Keeps the order.
+    void skip(Time later_by, std::uint32_t tasks) {
+        for (Event& event : heap_) {
+            event.time += later_by;
+            if (event.kind() == EventKind::task_ended ||
+                event.kind() == EventKind::operation_launched) {
+                event.detail += tasks;
+            }
+        }
+    }
+
 private:
     static bool before(const Event& a, const Event& b) {
         return a.time != b.time ? a.time < b.time : a.order < b.order;

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/event_queue.h"
-#include "sim/link_server.h"
+#include "sim/executor_state.h"
 
 namespace podsim::sim {
 namespace {
-
-constexpr unsigned kRankBits = 40;  ///< of a message's key; the operation takes the upper 24
 
 Time later(Time start, Time duration) {
     Time end;
@@ -18,15 +15,6 @@ Time later(Time start, Time duration) {
     }
     return end;
 }
-
-/// A transfer on its way.
-struct Message {
-    Time previous_end;  ///< when it leaves the link before
-    std::uint32_t operation = 0;
-    std::uint32_t transfer = 0;
-    std::uint32_t source = 0;
-    std::uint32_t hop = 0;
-};
 
 /// Where the counters of each place start, for one schedule or graph.
 std::vector<std::uint32_t> offsets(const std::vector<std::uint32_t>& kind_of_place,
@@ -39,74 +27,15 @@ std::vector<std::uint32_t> offsets(const std::vector<std::uint32_t>& kind_of_pla
     return first;
 }
 
-/// The state of one operation, alive from its first start to its last arrival.
-struct Operation {
-    std::vector<std::uint32_t> needs;    ///< of every place's transfers
-    std::vector<std::uint32_t> pending;  ///< of every place: its start and its arrivals
-    std::vector<std::uint32_t> task;     ///< of every place: the task that takes part
-    std::size_t open_places = 0;
-    std::uint32_t link_set = 0;
-};
+}  // namespace
 
-class Executor {
-public:
-    Executor(const Workload& workload, Observer* observer);
-    ExecutionResult run();
-
-private:
-    void prepare_graphs();
-    void open(std::uint32_t operation);
-    void start_task(std::uint32_t place, std::uint32_t task);
-    void end_task(std::uint32_t place, std::uint32_t task);
-    void start_operation(std::uint32_t place, std::uint32_t operation);
-    void need_met(std::uint32_t operation, std::uint32_t place, std::uint32_t transfer);
-    void successors_met(std::uint32_t operation, std::uint32_t place, const Transfer& transfer);
-    void place_progress(std::uint32_t operation, std::uint32_t place);
-    void wait_for_link(std::uint32_t message);
-    void arrived(std::uint32_t message);
-    void mark(std::uint32_t server);
-    void pick(std::uint32_t server);
-    void deliver(const Event& event);
-
-    [[nodiscard]] const Schedule& schedule_of(std::uint32_t operation) const {
-        return workload_.schedules[workload_.operations[operation].schedule];
-    }
-    [[nodiscard]] std::uint32_t links_per_set() const {
-        return static_cast<std::uint32_t>(machine_.links.size());
-    }
-    [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
-        return workload_.graphs[workload_.graph_of_place[place]];
-    }
-
-    const Workload& workload_;
-    const Machine& machine_;
-    Observer* observer_;
-    Time now_;
-    EventQueue queue_;
-    std::vector<LinkServer> servers_;
-    std::vector<std::uint32_t> marked_;
-    std::vector<Message> messages_;
-    std::vector<std::uint32_t> free_messages_;
-    std::vector<Operation> operations_;
-    std::vector<std::uint32_t> free_link_sets_;                        ///< of isolated operations
-    std::vector<std::vector<std::uint32_t>> first_counter_;            ///< [schedule][place]
-    std::vector<std::vector<std::vector<std::uint32_t>>> successors_;  ///< [graph][task]
-    std::vector<std::vector<std::uint32_t>> initial_needs_;            ///< [graph][task]
-    std::vector<std::uint32_t> first_task_;                            ///< [place]
-    std::vector<std::uint32_t> task_needs_;                            ///< [place][task]
-    std::vector<Time> began_;  ///< [place][task], with an observer
-    std::vector<std::pair<std::uint32_t, std::uint32_t>>
-        ended_;  ///< tasks that ended at this instant
-    std::size_t open_tasks_ = 0;
-    ExecutionResult result_;
-};
-
-Executor::Executor(const Workload& workload, Observer* observer)
+Executor::Executor(const Workload& workload, Observer* observer, bool reuse)
     : workload_(workload),
       machine_(workload.machine),
       observer_(observer),
       servers_(machine_.links.size()),
-      operations_(workload.operations.size()) {
+      operations_(workload.operations.size()),
+      reuse_(reuse) {
     result_.end_of_place.resize(machine_.places);
     first_counter_.reserve(workload.schedules.size());
     for (const Schedule& schedule : workload.schedules) {
@@ -117,6 +46,9 @@ Executor::Executor(const Workload& workload, Observer* observer)
         first_counter_.push_back(offsets(schedule.role_of_place, sizes));
     }
     prepare_graphs();
+    if (reuse_) {
+        prepare_reuse();
+    }
 }
 
 void Executor::prepare_graphs() {
@@ -156,7 +88,7 @@ void Executor::prepare_graphs() {
                            initial_needs_[graph].end());
     }
     open_tasks_ = first_task_.back();
-    if (observer_ != nullptr) {
+    if (observer_ != nullptr || reuse_) {
         began_.resize(first_task_.back());
     }
 }
@@ -175,6 +107,9 @@ ExecutionResult Executor::run() {
             pick(server);
         }
         marked_.clear();
+        if (mark_reached_ != kNoTask) {
+            consider_reuse();
+        }
         if (queue_.empty()) {
             break;
         }
@@ -195,7 +130,7 @@ ExecutionResult Executor::run() {
     for (std::size_t server = 0; server < servers_.size(); ++server) {
         LinkTotals& totals = result_.links[server % links_per_set()];
         totals.busy += servers_[server].busy();
-        totals.carried += servers_[server].carried();
+        totals.carried_units += servers_[server].carried();
     }
     return std::move(result_);
 }
@@ -223,7 +158,8 @@ void Executor::deliver(const Event& event) {
 
 void Executor::start_task(std::uint32_t place, std::uint32_t task) {
     const Task& spec = graph_at(place).tasks[task];
-    if (observer_ != nullptr) {
+    highest_touched_ = std::max(highest_touched_, task);
+    if (!began_.empty()) {
         began_[first_task_[place] + task] = now_;
     }
     const bool work = spec.operation == kNoOperation;
@@ -244,7 +180,15 @@ void Executor::end_task(std::uint32_t place, std::uint32_t task) {
         observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task],
                               now_);
     }
+    if (reuse_) {
+        task_ended_[first_task_[place] + task] = 1;
+        ended_log_.push_back({place, task, began_[first_task_[place] + task], now_});
+        if (place == 0 && is_mark_[task]) {
+            mark_reached_ = task;
+        }
+    }
     for (const std::uint32_t next : successors_[workload_.graph_of_place[place]][task]) {
+        highest_touched_ = std::max(highest_touched_, next);
         if (--task_needs_[first_task_[place] + next] == 0) {
             start_task(place, next);
         }
@@ -267,7 +211,7 @@ void Executor::open(std::uint32_t operation) {
         }
     }
     state.open_places = machine_.places;
-    state.task.resize(machine_.places);
+    state.task.assign(machine_.places, kNoTask);
     state.pending.reserve(machine_.places);
     for (const std::uint32_t role_index : schedule.role_of_place) {
         const Role& role = schedule.roles[role_index];
@@ -350,8 +294,9 @@ void Executor::wait_for_link(std::uint32_t message_index) {
     const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port)) +
                         operations_[message.operation].link_set * links_per_set();
     const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
-    servers_[server].add({.priority = priority_class << 56 |
-                                      std::uint64_t{message.operation} << 32 | transfer.phase,
+    servers_[server].add({.priority = priority_class << kClassShift |
+                                      std::uint64_t{message.operation} << kOperationShift |
+                                      transfer.phase,
                           .arrival = now_,
                           .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
                           .hop = message.hop,
@@ -418,10 +363,8 @@ void Executor::arrived(std::uint32_t message_index) {
     place_progress(message.operation, destination);
 }
 
-}  // namespace
-
-ExecutionResult execute(const Workload& workload, Observer* observer) {
-    return Executor(workload, observer).run();
+ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse) {
+    return Executor(workload, observer, reuse).run();
 }
 
 }  // namespace podsim::sim

@@ -10,6 +10,12 @@
 
 namespace podsim::sim {
 
+// The words by which messages are ordered: priority is class (8 bits), operation (24), phase (32);
+// key is operation (24), rank (40).
+inline constexpr unsigned kClassShift = 56;
+inline constexpr unsigned kOperationShift = 32;
+inline constexpr unsigned kRankBits = 40;
+
 /// A message that waits for a link. Lower goes first: (priority, arrival, operation and rank, hop).
 /// The key (operation, rank, hop) is unique among the messages that wait at one server.
 struct Waiting {
@@ -30,13 +36,16 @@ struct Waiting {
     }
 };
 
+/// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
+inline constexpr double kCarriedUnit = 1024;
+
 class LinkServer {
 public:
     [[nodiscard]] bool idle(Time now) const { return free_at_ <= now; }
     [[nodiscard]] bool has_waiting() const { return !waiting_.empty(); }
     [[nodiscard]] Time free_at() const { return free_at_; }
     [[nodiscard]] Time busy() const { return busy_; }
-    [[nodiscard]] Bytes carried() const { return carried_; }
+    [[nodiscard]] std::int64_t carried() const { return carried_; }
 
     void add(const Waiting& waiting) {
         waiting_.push_back(waiting);
@@ -54,7 +63,24 @@ public:
     void hold(Time start, Time end, Bytes bytes) {
         free_at_ = end;
         busy_ += end - start;
-        carried_ += bytes;
+        carried_ += static_cast<std::int64_t>(bytes.value() * kCarriedUnit + 0.5);
+    }
+
+    /// The messages that wait, in no particular order.
+    [[nodiscard]] const std::vector<Waiting>& waiting() const { return waiting_; }
+
+    /// Moves the state later, to operations that many further on, and repeats what the link has done
+    /// since it stood at these totals.
+    void skip(Time later_by, std::uint32_t operations, std::uint32_t repeats, Time busy_before,
+              std::int64_t carried_before) {
+        free_at_ += later_by;
+        for (Waiting& waiting : waiting_) {
+            waiting.arrival += later_by;
+            waiting.priority += std::uint64_t{operations} << kOperationShift;
+            waiting.key += std::uint64_t{operations} << kRankBits;
+        }
+        busy_.ps += (busy_ - busy_before).ps * repeats;
+        carried_ += (carried_ - carried_before) * repeats;
     }
 
     bool marked = false;          ///< in the executor's list of servers that may pick in this round
@@ -66,7 +92,7 @@ private:
     std::vector<Waiting> waiting_;
     Time free_at_;
     Time busy_;
-    Bytes carried_;
+    std::int64_t carried_ = 0;
 };
 
 }  // namespace podsim::sim

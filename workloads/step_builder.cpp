@@ -199,7 +199,11 @@ void StepBuilder::reduce_gradients(double parameters, BufferId unreduced) {
 }
 
 void StepBuilder::optimize(double parameters) {
-    waits_.insert(waits_.end(), reductions_.begin(), reductions_.end());
+    // Earlier reductions have ended: a compute operation before this one has waited for each.
+    const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
+    const std::size_t first = reductions_.size() - std::min(in_flight, reductions_.size());
+    waits_.insert(waits_.end(), reductions_.begin() + static_cast<std::ptrdiff_t>(first),
+                  reductions_.end());
     compute("update", optimizer_update(local(parameters), plan_.optimizer, plan_.precision));
 }
 
