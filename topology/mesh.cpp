@@ -37,7 +37,7 @@ void check_divides(const AxisFactor& factor, const std::string& owner, const Lat
     }
 }
 
-/// Throws when factors of the axis (none of length 1, sorted by stride) overlap.
+/// Throws when factors of the axis (none of length 1, sorted by stride) overlap or do not line up.
 void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) {
     for (std::size_t i = 1; i < factors.size(); ++i) {
         const OwnedFactor& before = factors[i - 1];
@@ -49,9 +49,11 @@ void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) 
             next == length ? std::string("nothing is left of the axis")
                            : fmt::format("the rest of the axis is '{}'",
                                          to_string(AxisFactor{axis, next, length / next}, length));
+        const bool crossing = factors[i].factor.stride < next;
         throw sim::InputError(
-            fmt::format("axis {} (length {}) is used twice: {} and {} overlap", axis_name(axis),
-                        length, quoted(before, length), quoted(factors[i], length)),
+            fmt::format("axis {} (length {}) is {}: {} and {} {}", axis_name(axis), length,
+                        crossing ? "used twice" : "not covered", quoted(before, length),
+                        quoted(factors[i], length), crossing ? "overlap" : "do not line up"),
             fmt::format("each factor belongs to one logical axis; after '{}' {}",
                         to_string(before.factor, length), rest));
     }

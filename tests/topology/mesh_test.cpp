@@ -143,6 +143,13 @@ TEST(DeviceMesh, MessagesSayWhichFactorIsUnusedOrUsedTwice) {
         error({{"data", "x/2 y"}, {"tensor", "x%4"}}),
         "axis x (length 16) is used twice: 'x%4' of 'tensor' and 'x/2' of 'data' overlap; each "
         "factor belongs to one logical axis; after 'x%4' the rest of the axis is 'x/4'");
+    // Stride 6 after blocks of 4: chips 4 and 5 belong to nobody.
+    EXPECT_EQ(
+        error_of([&] {
+            mesh_of(box("24x1x1"), {{"data", "x/6"}, {"tensor", "x%4"}});
+        }),
+        "axis x (length 24) is not covered: 'x%4' of 'tensor' and 'x/6' of 'data' do not line up; "
+        "each factor belongs to one logical axis; after 'x%4' the rest of the axis is 'x/4'");
     EXPECT_EQ(error({{"data", "x y"}, {"data", ""}}),
               "logical axis 'data' comes twice; write its factors in one entry");
     EXPECT_EQ(
@@ -224,6 +231,10 @@ TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
               parse_factors("z", box("4x4x16")));
     EXPECT_EQ(choose_mesh(box("4x4x8"), {{"data", 8}, {"tensor", 16}}).group({"tensor"}),
               parse_factors("x y", box("4x4x8")));
+    // After tensor x%4 context finds 4 on one axis at stride 4, or 2 x 2 on two axes at stride 1.
+    EXPECT_EQ(choose_mesh(box("16x6x6"), {{"data", 36}, {"context", 4}, {"tensor", 4}})
+                  .group({"context"}),
+              parse_factors("x/4", box("16x6x6")));
     // Two whole axes beat a block of one.
     EXPECT_EQ(choose_mesh(box("2x3x12"), {{"data", 12}, {"tensor", 6}}).group({"tensor"}),
               parse_factors("x y", box("2x3x12")));
