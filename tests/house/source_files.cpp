@@ -1,0 +1,34 @@
+#include "tests/house/source_files.h"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+namespace podsim::house {
+
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    if (!file) {
+        throw std::runtime_error("cannot read " + path.string());
+    }
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::vector<SourceFile> source_files(const std::string& folder) {
+    const std::filesystem::path top(PODSIM_SOURCE_DIR);
+    std::vector<SourceFile> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(top / folder)) {
+        const std::filesystem::path& path = entry.path();
+        if (path.extension() == ".h" || path.extension() == ".cpp") {
+            files.push_back({path.lexically_relative(top).generic_string(), read_lines(path)});
+        }
+    }
+    std::ranges::sort(files, {}, &SourceFile::path);
+    return files;
+}
+
+}  // namespace podsim::house

@@ -1,0 +1,21 @@
+// The project's own source files, as text.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace podsim::house {
+
+struct SourceFile {
+    std::string path;  ///< from the top of the repository, with /
+    std::vector<std::string> lines;
+};
+
+/// The *.h and *.cpp files of a folder and below, sorted by path.
+std::vector<SourceFile> source_files(const std::string& folder);
+
+/// The lines of a text file. Throws std::runtime_error when it cannot be read.
+std::vector<std::string> read_lines(const std::filesystem::path& path);
+
+}  // namespace podsim::house
