@@ -33,24 +33,25 @@ std::optional<sim::Time> closed_form(Operation operation, const topology::Lattic
         return part(Operation::reduce_scatter) + part(Operation::all_gather);
     }
 
-    const sim::Bytes block = v / n;
+    const sim::Bytes block = v * (1.0 / n);
     const std::int64_t m = message_count(block, options.message_cap);
     const std::int64_t steps = two_way ? n / 2 : n - 1;
     const bool half_edge = two_way && n % 2 == 0;
+    const std::int64_t edge_messages = half_edge && m > 1 ? m / 2 : m;
+    // The shares of a block are computed as in the schedule, so that they round alike.
+    const auto share = [&](double messages) {
+        return sim::round_up(block * (messages / static_cast<double>(m)) / link.rate);
+    };
     const sim::Time a = sim::round_up(link.latency);
-    const sim::Time tau = sim::round_up(block / static_cast<double>(m) / link.rate);
-    const sim::Time edge = !half_edge ? times(m, tau)
-                           : m == 1   ? sim::round_up(block / 2.0 / link.rate)
-                                      : times(m / 2, tau);
-    const sim::Time busy = times((steps - 1) * m, tau) + edge;
+    const sim::Time tau = share(1);
+    const sim::Time edge = half_edge && m == 1 ? share(0.5) : times(edge_messages, tau);
 
     if (link.rule == sim::LatencyRule::additive) {
-        return std::max(busy, times(steps - 1, tau + a) + edge) + a;
+        return times(steps - 1, std::max(times(m, tau), tau + a)) + edge + a;
     }
-    if (operation == Operation::all_gather || m == 1) {
-        return times(steps - 1, std::max(times(m, tau), a)) + std::max(edge, a);
-    }
-    return a <= times(m, tau) ? busy : times(steps, a);
+    const auto before_last = static_cast<double>(edge_messages - 1);
+    const sim::Time last = times(edge_messages - 1, tau) + a - share(before_last);
+    return times(steps - 1, std::max(times(m, tau), a)) + std::max(edge, last);
 }
 
 }  // namespace podsim::collectives

@@ -3,14 +3,15 @@
 // With block b = V/n cut into m messages of tau = b/(m r) seconds (each rounded up to a picosecond),
 // J steps, of which one, the edge step of a two-way ring of even length, moves half a block:
 //   J = floor(n/2) two-way ring,  n-1 one-way ring or line
-//   e = messages of the edge step: m/2 (half of one message when m = 1) for even two-way rings, else m
-//   busy = ((J-1) m + e) tau
-//   AllGather, ReduceScatter, additive latency a:  T = max(busy, (J-1)(tau + a) + e tau) + a
-//     either the link never idles, or each step waits for the first message of the step before.
-//   latency rule `floor`:
-//     AllGather, or m = 1:   T = (J-1) max(m tau, a) + max(e tau, a)
-//     ReduceScatter, m > 1:  T = busy when a <= m tau (messages without a predecessor fill the wait
-//                            after the edge step, which comes first), else J a
+//   e = time of the edge step: (m/2) tau (half a block when m = 1) for even two-way rings, else m tau
+//   AllGather and ReduceScatter:
+//     additive latency a:   T = (J-1) max(m tau, tau + a) + e + a
+//       either the link never idles, or each step waits for the first message of the step before.
+//     latency rule `floor`: T = (J-1) max(m tau, a) + max(e, a + d)
+//       d: picoseconds by which the edge step's last message starts late because the ones before it
+//       were each rounded up; 0 when they are whole.
+//     The edge step is the last of a gather and the first of a reduction. There its messages go round
+//     once more than the other half of the block, which fills the links between their rounds: the same T.
 //   AllReduce on a ring: ReduceScatter, then AllGather. On a line their times overlap: no closed form.
 #pragma once
 
