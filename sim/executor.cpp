@@ -173,6 +173,7 @@ void Executor::start_task(std::uint32_t place, std::uint32_t task) {
 
 void Executor::end_task(std::uint32_t place, std::uint32_t task) {
     ++result_.events;
+    ++result_.played_events;
     --open_tasks_;
     result_.end = now_;
     result_.end_of_place[place] = now_;
@@ -329,6 +330,7 @@ void Executor::pick(std::uint32_t server_index) {
         }
         server.hold(now_, end, transfer.bytes);
         ++result_.events;
+        ++result_.played_events;
         if (observer_ != nullptr) {
             observer_->link_held(ServerId(link_index), OperationId(message.operation), now_, end);
         }

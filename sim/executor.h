@@ -24,10 +24,11 @@ struct LinkTotals {
 };
 
 struct ExecutionResult {
-    Time end;                        ///< when the last task ended
-    std::vector<Time> end_of_place;  ///< when each place's last task ended
-    std::vector<LinkTotals> links;   ///< [place][port]
-    std::uint64_t events = 0;        ///< hops served and tasks ended
+    Time end;                         ///< when the last task ended
+    std::vector<Time> end_of_place;   ///< when each place's last task ended
+    std::vector<LinkTotals> links;    ///< [place][port]
+    std::uint64_t events = 0;         ///< hops served and tasks ended
+    std::uint64_t played_events = 0;  ///< those of them that were not skipped as repeats
 };
 
 /// Runs to the end. With `reuse`, a workload of one graph with marks skips what repeats: when the whole state at

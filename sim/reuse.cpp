@@ -199,14 +199,21 @@ void Executor::append_operations(Snapshot& snapshot, std::uint32_t first_operati
     }
 }
 
-/// Needs of every task between the first that is open anywhere and the last that was touched.
+/// Needs, and when it began, of every task between the first that is open anywhere and the last that
+/// was touched.
 void Executor::append_tasks(Snapshot& snapshot) const {
     snapshot.state.push_back(std::int64_t{snapshot.lowest_open} - snapshot.mark);
     snapshot.state.push_back(std::int64_t{highest_touched_} - snapshot.mark);
     for (std::uint32_t place = 0; place < machine_.places; ++place) {
         for (std::uint32_t task = snapshot.lowest_open; task <= highest_touched_; ++task) {
             const std::size_t at = first_task_[place] + task;
-            snapshot.state.push_back(task_ended_[at] != 0 ? -1 : std::int64_t{task_needs_[at]});
+            if (task_ended_[at] != 0) {
+                snapshot.state.push_back(-1);
+                continue;
+            }
+            // When a running task began decides nothing, but is reported.
+            snapshot.state.push_back(task_needs_[at]);
+            snapshot.state.push_back(task_needs_[at] == 0 ? relative(began_[at], now_) : 0);
         }
     }
 }

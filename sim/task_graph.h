@@ -24,9 +24,9 @@ struct Task {
 };
 
 struct TaskGraph {
-    std::vector<Task> tasks;
-    std::vector<std::uint32_t>
-        marks;  ///< tasks at which the state may repeat, ascending: the first of each layer
+    std::vector<Task> tasks{};
+    /// Tasks at which the state may repeat, ascending: the first of each layer.
+    std::vector<std::uint32_t> marks{};
 };
 
 /// One use of a schedule by all places. Lower classes go first at every link; within a class earlier

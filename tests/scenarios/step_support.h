@@ -1,0 +1,127 @@
+// Scenarios built in code, for the tests of whole steps.
+#pragma once
+
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/simulate.h"
+#include "topology/chip.h"
+
+namespace podsim::scenarios::testing {
+
+/// A scenario on a catalogue chip, its mesh given by factor texts; ways follow from the mesh.
+inline Scenario make_scenario(const std::string& chip, topology::Point shape,
+                              const workloads::ModelSpec& model,
+                              const std::vector<std::pair<std::string, std::string>>& mesh,
+                              std::int64_t sequences, std::int64_t sequence) {
+    Scenario scenario;
+    scenario.hardware.chip = topology::find_chip(chip);
+    scenario.hardware.shape = shape;
+    scenario.hardware.slice = topology::make_slice(scenario.hardware.chip, shape, false);
+    scenario.model = model;
+    std::vector<topology::LogicalAxis> axes;
+    for (const auto& [name, factors] : mesh) {
+        axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice)});
+    }
+    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes);
+    workloads::TrainingPlan& plan = scenario.plan;
+    plan.data = scenario.mesh.size("data");
+    plan.fsdp = scenario.mesh.size("fsdp");
+    plan.context = scenario.mesh.size("context");
+    plan.tensor = scenario.mesh.size("tensor");
+    plan.sequence = sequence;
+    plan.tokens = sequences * sequence;
+    return scenario;
+}
+
+/// A small model whose heads, widths and vocabulary divide by 4.
+inline workloads::ModelSpec small_model(std::int64_t layers) {
+    workloads::ModelSpec model;
+    model.name = "small";
+    model.layers = layers;
+    model.d_model = 512;
+    model.d_ff = 2048;
+    model.heads = 8;
+    model.kv_heads = 4;
+    model.head_dim = 64;
+    model.vocabulary = 4096;
+    return model;
+}
+
+inline sim::Time sum(const std::vector<Share>& shares) {
+    return std::accumulate(shares.begin(), shares.end(), sim::Time{},
+                           [](sim::Time total, const Share& share) { return total + share.time; });
+}
+
+/// A random legal mesh, plan and model on a small slice of v5p, v4p (tori and meshes) or v5e (meshes).
+inline Scenario random_scenario(std::mt19937_64& random) {
+    const auto pick = [&](auto... values) {
+        const std::vector list{values...};
+        return list[std::uniform_int_distribution<std::size_t>(0, list.size() - 1)(random)];
+    };
+    const int machine = pick(0, 1, 2, 3, 4);
+    const std::string chip = machine == 0   ? "v5p"
+                             : machine == 1 ? "v4p"
+                             : machine == 2 ? "v5e"
+                                            : "v5p";
+    const topology::Point shape = machine == 0   ? topology::Point{4, 4, 4}
+                                  : machine == 1 ? topology::Point{4, 4, 8}
+                                  : machine == 2 ? topology::Point{4, 8, 1}
+                                  : machine == 3 ? topology::Point{2, 2, 4}
+                                                 : topology::Point{2, 4, 4};
+    // Every physical axis goes whole to one logical axis, or is split into a block and its strides.
+    std::vector<std::pair<std::string, std::string>> mesh{
+        {"data", ""}, {"fsdp", ""}, {"context", ""}, {"tensor", ""}};
+    const auto give = [&](std::size_t logical, const std::string& factor) {
+        mesh[logical].second += (mesh[logical].second.empty() ? "" : " ") + factor;
+    };
+    int tensor = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const int length = shape[axis];
+        if (length == 1) {
+            continue;
+        }
+        const std::string name(1, "xyz"[axis]);
+        const bool split = length >= 4 && pick(0, 1) == 1;
+        std::size_t inner = pick(0, 1, 2, 3);
+        std::size_t outer = pick(0, 1, 1, 2);
+        const int inner_length = split ? 2 : length;
+        if (inner == 3 && tensor * inner_length > 4) {
+            inner = 1;
+        }
+        tensor *= inner == 3 ? inner_length : 1;
+        if (inner == outer) {
+            give(inner, name);
+        } else if (split) {
+            give(inner, name + "%2");
+            give(outer, name + "/2");
+        } else {
+            give(inner, name);
+        }
+    }
+    std::erase_if(mesh, [](const auto& axis) { return axis.second.empty(); });
+    Scenario scenario = make_scenario(chip, shape, small_model(pick(1, 2, 3, 5)), mesh, 1, 1024);
+    workloads::TrainingPlan& plan = scenario.plan;
+    plan.tokens = plan.sequence * pick(1, 3, 8, 64);
+    plan.remat = pick(workloads::Remat::none, workloads::Remat::matmuls, workloads::Remat::block);
+    plan.prefetch_layers = pick(0, 1, 2);
+    plan.reductions_in_flight = pick(1, 2, 3);
+    plan.causal = pick(0, 1) == 1;
+    scenario.model.gated_mlp = pick(0, 1) == 1;
+    scenario.model.tied_embeddings = pick(0, 1) == 1;
+    if (pick(0, 0, 1) == 1) {
+        scenario.hardware.chip.ici_latency.value = sim::Seconds(pick(0.0, 1e-8, 1e-4));
+    }
+    if (pick(0, 0, 0, 1) == 1) {
+        scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    }
+    if (pick(0, 0, 1) == 1) {
+        scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
+    }
+    return scenario;
+}
+
+}  // namespace podsim::scenarios::testing

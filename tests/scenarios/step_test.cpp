@@ -1,0 +1,187 @@
+// Whole steps: bounds, exact accounts, folding and reuse.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "scenarios/step_account.h"
+#include "scenarios/step_lowering.h"
+#include "step_support.h"
+#include "topology/fold.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using testing::random_scenario;
+using testing::small_model;
+using testing::sum;
+
+std::int64_t floor_ps(sim::Seconds seconds) {
+    return static_cast<std::int64_t>(std::floor(seconds.value() * 1e12));
+}
+
+/// The longest span of a collective whose name contains the text.
+sim::Time span_of(const StepResult& result, const std::string& name) {
+    for (const Span& span : result.spans) {
+        if (span.name == name) {
+            return span.end - span.start;
+        }
+    }
+    ADD_FAILURE() << "no operation " << name;
+    return {};
+}
+
+Scenario fsdp_8b(std::int64_t tokens_per_chip) {
+    return make_scenario("v5p", {16, 16, 16}, workloads::find_model("llama-3-8b"),
+                         {{"fsdp", "x y z"}}, 4096, tokens_per_chip);
+}
+
+// LLaMA 3-8B, FSDP over 4096 chips and three axes. Compute-bound above 850 tokens a chip (2550 / 3).
+// At four times that (3456 = 27 x 128 rows fill the systolic array exactly) only the first gather (embedding, 1.05 GB) and
+// the last ReduceScatter (its gradient) cannot hide behind compute, 2 % apart.
+TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
+    const StepResult result = simulate_step(fsdp_8b(3456), Fold::automatic);
+    EXPECT_EQ(result.lower.bound, "compute");
+    const double edges = span_of(result, "embedding forward gather weights").seconds() +
+                         span_of(result, "embedding backward reduce-scatter gradients").seconds();
+    EXPECT_LE(result.step_time.seconds(), 1.02 * result.lower.time.value() + edges);
+    EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+}
+
+// At a quarter of the turning point the links never rest: within 10 % of the bytes at their rate.
+TEST(Tightness, CommunicationBoundStepKeepsTheLinksBusy) {
+    const StepResult result = simulate_step(fsdp_8b(212), Fold::automatic);
+    EXPECT_EQ(result.lower.bound, "ici x+y+z");
+    EXPECT_LE(result.step_time.seconds(), 1.10 * result.lower.time.value());
+    EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+}
+
+TEST(Step, AccountsAddUpAndNothingBeatsTheRoofline) {
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.exposed), result.exposed_total);
+        EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+        EXPECT_EQ(sum(result.breakdown), result.compute);
+        for (const Share& share : result.gap) {
+            EXPECT_NE(share.name, "other");
+        }
+        for (const LinkUse& use : result.links) {
+            EXPECT_LE(use.busy_fraction, 1.0);
+        }
+        double at_peak = 0;
+        for (const auto& [name, bytes] : result.memory.at_peak) {
+            at_peak += bytes.value();
+        }
+        EXPECT_DOUBLE_EQ(at_peak, result.memory.peak.value());
+    }
+}
+
+// With links that cost nothing the compute stream never waits.
+TEST(Step, WithoutLatencyAndWithInfiniteBandwidthEqualsTheComputeTime) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Scenario scenario = random_scenario(random);
+        scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
+        scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+        scenario.hardware.chip.collective_launch.value = sim::Seconds(0);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_EQ(result.step_time, result.compute);
+        EXPECT_EQ(result.exposed_total, sim::Time{});
+    }
+}
+
+TEST(Step, FoldedEqualsUnfoldedToThePicosecond) {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(whole.simulated_chips, whole.chips);
+        EXPECT_EQ(whole.step_time, folded.step_time);
+        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+        ASSERT_EQ(whole.spans.size(), folded.spans.size());
+        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
+            EXPECT_EQ(whole.spans[i].start, folded.spans[i].start) << whole.spans[i].name;
+            EXPECT_EQ(whole.spans[i].end, folded.spans[i].end) << whole.spans[i].name;
+        }
+        ASSERT_EQ(whole.gap.size(), folded.gap.size());
+        for (std::size_t i = 0; i < whole.gap.size(); ++i) {
+            EXPECT_EQ(whole.gap[i].time, folded.gap[i].time) << whole.gap[i].name;
+        }
+        for (std::size_t i = 0; i < whole.links.size(); ++i) {
+            EXPECT_EQ(whole.links[i].busy_fraction, folded.links[i].busy_fraction);
+            EXPECT_EQ(whole.links[i].bytes, folded.links[i].bytes);
+        }
+        EXPECT_EQ(whole.memory.peak, folded.memory.peak);
+    }
+}
+
+// An unfolded run must really look at every chip: one slower link changes it.
+TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
+    const Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(2),
+                                            {{"fsdp", "x y"}, {"tensor", "z"}}, 16, 1024);
+    const auto program = workloads::build_step(scenario.model, scenario.plan);
+    LoweredStep step = lower_step(program, scenario.hardware, scenario.mesh, Fold::off);
+    const sim::Time before = run_step(step).result.end;
+    step.workload.machine.links[37 * collectives::kPorts + 4].rate = sim::BytesPerSecond(45e9);
+    EXPECT_GT(run_step(step).result.end, before);
+}
+
+// Skipping repeated layers must not change anything: deep models, mixed settings, a backlog of reductions that
+// grows (latency and slow links), an odd layer count.
+TEST(Reuse, EqualsTheFullRunToThePicosecond) {
+    int skipped = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Scenario scenario = random_scenario(random);
+        scenario.model.layers = 13 + static_cast<std::int64_t>(seed % 9);
+        const auto program = workloads::build_step(scenario.model, scenario.plan);
+        for (const bool isolated : {false, true}) {
+            LoweredStep step =
+                lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+            step.workload.machine.isolated_operations = isolated;
+            const StepRun with = run_step(step, true);
+            const StepRun without = run_step(step, false);
+            EXPECT_EQ(with.result.end, without.result.end);
+            EXPECT_EQ(with.result.end_of_place, without.result.end_of_place);
+            EXPECT_EQ(with.result.events, without.result.events);
+            EXPECT_EQ(with.began, without.began);
+            EXPECT_EQ(with.ended, without.ended);
+            for (std::size_t link = 0; link < with.result.links.size(); ++link) {
+                EXPECT_EQ(with.result.links[link].busy, without.result.links[link].busy);
+                EXPECT_EQ(with.result.links[link].carried_units,
+                          without.result.links[link].carried_units);
+            }
+            skipped += with.result.played_events < with.result.events ? 1 : 0;
+        }
+    }
+    EXPECT_GT(skipped, 40) << "the test should exercise reuse";
+}
+
+TEST(ScaleTo, AddsUpExactlyAndKeepsProportions) {
+    // 10 ps over weights 1:1:1 is 4 + 3 + 3: the largest remainders are equal, the first gets it.
+    const auto thirds = scale_to({{"a", {1}}, {"b", {1}}, {"c", {1}}}, {10}, "none");
+    EXPECT_EQ(thirds[0].time.ps, 4);
+    EXPECT_EQ(thirds[1].time.ps, 3);
+    EXPECT_EQ(thirds[2].time.ps, 3);
+    const auto zero = scale_to({{"a", {0}}, {"b", {5}}}, {7}, "none");
+    EXPECT_EQ(zero[0].time.ps, 0);
+    EXPECT_EQ(zero[1].time.ps, 7);
+    const auto none = scale_to({{"a", {0}}}, {7}, "rounding");
+    ASSERT_EQ(none.size(), 1U);
+    EXPECT_EQ(none[0].name, "rounding");
+    EXPECT_EQ(none[0].time.ps, 7);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
