@@ -112,7 +112,7 @@ StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan) {
     const OpIndex rows = builder.gather_rows("gradient");
     const double parameters = model.tied_embeddings ? groups.unembedding : groups.embedding;
     const BufferId unreduced =
-        model.tied_embeddings ? table : builder.begin_gradients(groups.embedding);
+        builder.begin_gradients(parameters, model.tied_embeddings ? table : kNoBuffer);
     const OpIndex added =
         builder.compute("scatter-add gradient", embedding_scatter_add(builder.shard()));
     builder.hold_between(MemoryClass::buffers, builder.full_rows(), rows, added);

@@ -167,10 +167,13 @@ void StepBuilder::end_use() {
 
 // ---- gradients
 
-BufferId StepBuilder::begin_gradients(double parameters) {
+BufferId StepBuilder::begin_gradients(double parameters, BufferId carried) {
     const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
     if (reductions_.size() >= in_flight) {
         waits_.push_back(reductions_[reductions_.size() - in_flight]);
+    }
+    if (carried != kNoBuffer) {
+        return carried;
     }
     return hold(MemoryClass::gradients, parameters / plan_.tensor * plan_.precision.gradients,
                 next());

@@ -77,8 +77,8 @@ public:
 
     /// To be called just before the first compute that writes gradients of a group: that compute
     /// will wait for the reduction that must have ended. Returns the buffer of the unreduced
-    /// gradients.
-    BufferId begin_gradients(double parameters);
+    /// gradients: `carried` (a tied table's, begun earlier) or a new one.
+    BufferId begin_gradients(double parameters, BufferId carried = kNoBuffer);
     /// Issues the reduction of a group's gradients after the last compute. The unreduced ones are
     /// held until its ReduceScatter ends, the shard from then on; without a ReduceScatter they are
     /// the shard.

@@ -65,7 +65,8 @@ TEST(Analytic, LowerBoundIsTheTightestSetOfAxes) {
     const StepProgram one = of({collective(Operation::all_gather, {"a"}, 80)});
     EXPECT_EQ(roofline_lower(one, slice, mesh, machine).time.value(), 30);
     EXPECT_EQ(roofline_lower(one, slice, mesh, machine).bound, "ici x");
-    // Another 60 over y at the same time: x+y 120 bytes over four links, still 30 s, and x is as tight.
+    // Another 60 over y at the same time: x+y 120 bytes over four links, still 30 s, as
+    // tight as x.
     const StepProgram two = of({collective(Operation::all_gather, {"a"}, 80),
                                 collective(Operation::reduce_scatter, {"b"}, 80)});
     EXPECT_EQ(roofline_lower(two, slice, mesh, machine).time.value(), 30);
@@ -121,7 +122,8 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
     }
 }
 
-// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192, L = 2: P = 2^22 + 2^23 = 12,582,912; S = 4096.
+// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192, L = 2: P = 2^22 + 2^23 = 12,582,912;
+// S = 4096.
 ModelSpec book_model() {
     return {.name = "book",
             .source = "this test",
@@ -142,8 +144,9 @@ TrainingPlan book_plan() {
     return plan;
 }
 
-// fsdp 16 over x and y, tensor 4 over z, block remat: t = 4096, a = 2^33, forward 2 P t / 4 + a = 2^35
-// FLOPs, one second; the unembedding 2^34. W = 2^23: gather = P / 4 x 2 / 2^24 = 0.375 s, rows = 2^23 / 2^23 = 1 s.
+// fsdp 16 over x and y, tensor 4 over z, block remat: t = 4096, a = 2^33, forward
+// 2 P t / 4 + a = 2^35 FLOPs, one second; the unembedding 2^34. W = 2^23:
+//   gather = P / 4 x 2 / 2^24 = 0.375 s, rows = 2^23 / 2^23 = 1 s
 //   forward  max(1, 0.375 + 4) = 4.375        backward max(3, 0.375 + 0.375 + 8) = 8.75
 //   unembedding: gather of 2^23 = 0.25; max(0.5, 1.25) + max(1, 1.25) = 2.5
 TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
@@ -168,7 +171,8 @@ TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
 }
 
 // data 4 over x, context 4 over y, fsdp 4 over z, no remat: t = 1024, forward 2^35 FLOPs again.
-//   gather = 2 P / 2^24 = 1.5 (two axes), scatter = 1.5 + 2 x P / 16 x 2 / 2^23 = 1.875, kv = 2^24 / 2^23 = 2
+//   gather = 2 P / 2^24 = 1.5 (two axes), scatter = 1.5 + 2 x P / 16 x 2 / 2^23 = 1.875,
+//   kv = 2^24 / 2^23 = 2
 //   forward max(1, 1.5 + 2) = 3.5             backward max(2, 1.5 + 1.875 + 4) = 7.375
 //   unembedding: max(0.5, 1) + max(1, 1 + 0.25) = 2.25
 TEST(Analytic, BookStepOfDataContextAndFsdpByHand) {

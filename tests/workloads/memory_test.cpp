@@ -10,8 +10,8 @@ namespace {
 
 using testing::Random;
 
-// D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer 64 + 64 + 8 = 136 parameters, each table 64,
-// the final norm 4, together 268.
+// D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer 64 + 64 + 8 = 136 parameters, each
+// table 64, the final norm 4, together 268.
 ModelSpec tiny() {
     return {.name = "tiny",
             .source = "this test",
@@ -28,8 +28,8 @@ ModelSpec tiny() {
 // One chip, 8 tokens, block remat. The peak stands at the down projection's weight gradient:
 //   parameters 268 x 2 = 536, Adam 268 x 8 = 2144, gradients (68 + 136) x 2 = 408
 //   activations: the layer's input, 8 x 4 x 2 = 64
-//   buffers: normed inputs 64 + 64, qkv 8 x 12 x 2 = 192, attention 64, middle 64, up 128, hidden 128,
-//   the gradient of the residual stream 64, that of up 128: 896
+//   buffers: normed inputs 64 + 64, qkv 8 x 12 x 2 = 192, attention 64, middle 64, up 128,
+//   hidden 128, the gradient of the residual stream 64, that of up 128: 896
 TEST(Memory, PeakByHand) {
     TrainingPlan plan;
     plan.tokens = plan.sequence = 8;
@@ -63,8 +63,8 @@ double held_at(const StepProgram& program, const std::string& name, MemoryClass 
     return bytes;
 }
 
-// What a layer saves, by policy, t = 8 tokens over tensor = 2 (r = 4), in 2-byte elements; the header of
-// layer.h lists it.
+// What a layer saves, by policy, t = 8 tokens over tensor = 2 (r = 4), in 2-byte elements; layer.h
+// lists it.
 TEST(Memory, SavedActivationsByRemat) {
     ModelSpec model = tiny();
     model.heads = 4;
@@ -101,8 +101,8 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
              {MemoryClass::activations, MemoryClass::buffers, MemoryClass::gathered_weights}) {
             EXPECT_EQ(held_at(program, "optimizer update", transient), 0);
         }
-        // Sharded gradients alone remain: all parameters over tensor x fsdp x context, rounded up to whole
-        // bytes in each of the reduced groups.
+        // Sharded gradients alone remain: all parameters over tensor x fsdp x context, rounded up
+        // to whole bytes in each of the reduced groups.
         const double shard = static_cast<double>(count_parameters(model).total) * 2 /
                              (plan.tensor * plan.fsdp * plan.context);
         const double gradients = held_at(program, "optimizer update", MemoryClass::gradients);

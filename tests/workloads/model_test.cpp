@@ -72,7 +72,8 @@ TEST(Model, BookSection6Parameters) {
     EXPECT_NEAR(static_cast<double>(count.total) / 70.4e9, 1, 0.015);
 }
 
-// The text takes 6 x 70e9 (rounded down from 70.55e9: 0.8 %) and leaves attention's dot products out.
+// The text takes 6 x 70e9 (rounded down from 70.55e9: 0.8 %) and leaves attention's dot
+// products out.
 TEST(Model, BookSection6Flops) {
     const double per_token =
         training_flops_per_token(find_model("llama-3-70b"), 4096, true).parameters;
@@ -81,7 +82,8 @@ TEST(Model, BookSection6Flops) {
     EXPECT_EQ(6.0 * 70e9, 4.2e11);
 }
 
-// The text takes 70e9 parameters and 4e6 tokens (not 4 Mi = 4.19e6) and truncates 20.97e12 to 20.9e12.
+// The text takes 70e9 parameters and 4e6 tokens (not 4 Mi = 4.19e6) and truncates 20.97e12
+// to 20.9e12.
 TEST(Model, BookSection6Memory) {
     const BookMemory memory = book_memory(find_model("llama-3-70b"), 70e9, 4e6);
     EXPECT_EQ(memory.parameters.value(), 140e9);
