@@ -177,7 +177,8 @@ double bytes_of(const StepProgram& program, int layer, Pass pass, Purpose purpos
 
 // The table `strategies` of the reference text (section 5), 2-byte elements, with the 2 D F
 // parameters of its two-matmul block generalised to the layer's P and its tensor terms once for
-// each of a layer's two blocks: data 0 + 4P, fsdp 2P + 4P, tensor 4BD + 4BD (+ 2BD), fsdp and tensor 4BD/X + 2P/Y, ...
+// each of a layer's two blocks: data 0 + 4P, fsdp 2P + 4P, tensor 4BD + 4BD (+ 2BD), fsdp and
+// tensor 4BD/X + 2P/Y, ...
 TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
