@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 #include <gtest/gtest.h>
-#include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +19,10 @@ struct Layer {
     std::string folder;
     std::vector<std::string> project;
     std::vector<std::string> libraries;
+
+    friend std::ostream& operator<<(std::ostream& out, const Layer& layer) {
+        return out << layer.folder;
+    }
 };
 
 const std::vector<Layer>& layers() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
@@ -54,25 +55,23 @@ std::string without_wall_time(const std::string& line) {
     return line.substr(0, before == std::string::npos ? 0 : before + 1) + '#' + line.substr(end);
 }
 
-/// The lines between the markers, without the fence of the code block.
+/// The lines of README.md between two lines.
+std::vector<std::string> readme_block(const std::string& begin, const std::string& end) {
+    const std::vector<std::string> lines =
+        read_lines(std::filesystem::path(PODSIM_SOURCE_DIR) / "README.md");
+    const auto first = std::ranges::find(lines, begin);
+    const auto last = std::find(first, lines.end(), end);
+    if (last == lines.end()) {
+        throw std::runtime_error("README.md lacks a block from " + begin + " to " + end);
+    }
+    return {first + 1, last};
+}
+
+/// Without the fence of the code block.
 std::vector<std::string> quickstart_block() {
-    std::vector<std::string> block;
-    bool inside = false;
-    bool complete = false;
-    for (const std::string& line :
-         read_lines(std::filesystem::path(PODSIM_SOURCE_DIR) / "README.md")) {
-        if (line == "<!-- quickstart:begin -->") {
-            inside = true;
-        } else if (line == "<!-- quickstart:end -->") {
-            complete = inside;
-            inside = false;
-        } else if (inside && !line.starts_with("```")) {
-            block.push_back(line);
-        }
-    }
-    if (!complete) {
-        throw std::runtime_error("README.md lacks the quickstart markers");
-    }
+    std::vector<std::string> block =
+        readme_block("<!-- quickstart:begin -->", "<!-- quickstart:end -->");
+    std::erase_if(block, [](const std::string& line) { return line.starts_with("```"); });
     return block;
 }
 
@@ -86,6 +85,20 @@ TEST(Readme, shows_the_real_output_of_the_quick_start) {
             << kRemedy;
     }
     ASSERT_EQ(block.size(), run.lines.size()) << kRemedy;
+}
+
+TEST(Readme, shows_a_scenario_that_runs) {
+    const std::filesystem::path file =
+        std::filesystem::path(testing::TempDir()) / "podsim_readme_scenario.yaml";
+    {
+        std::ofstream out(file);
+        for (const std::string& line : readme_block("```yaml", "```")) {
+            out << line << '\n';
+        }
+    }
+    const Output run = run_program("run '" + file.string() + "'");
+    std::filesystem::remove(file);
+    EXPECT_EQ(run.status, 0) << "the scenario in README.md does not run, or its expectation fails";
 }
 
 TEST(Readme, masks_the_wall_time_only) {
