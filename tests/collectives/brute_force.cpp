@@ -113,7 +113,6 @@ private:
         return static_cast<Clock>(std::ceil(bytes / case_.link.rate.value() * 1e12));
     }
 
-    /// The number of members that a block from `chip` (or a sum for a member ahead of it) can pass.
     void write_messages() {
         const std::vector<Part> parts = divide(case_.slice, case_.group, case_.algorithm);
         const int chunks = parts.size() > 1 ? case_.options.chunks : 1;
