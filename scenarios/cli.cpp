@@ -1,0 +1,122 @@
+#include "scenarios/cli.h"
+
+#include <exception>
+#include <filesystem>
+#include <fmt/format.h>
+#include <ostream>
+
+#include "scenarios/command.h"
+#include "scenarios/text.h"
+#include "sim/error.h"
+#include "sim/nearest.h"
+#include "sim/time.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"run", "simulate one training step of a scenario", command_run},
+    {"compare", "set scenarios beside the analytic and the reference values", command_compare},
+    {"collective", "simulate one collective on a slice", command_collective},
+    {"topology", "measure the shape of a slice", command_topology},
+    {"list", "list chips, models, scenarios or algorithms", command_list},
+};
+
+std::string general_help() {
+    Table table({1});
+    for (const Command& command : kCommands) {
+        table.row({std::string(command.name), std::string(command.summary)});
+    }
+    return "usage: podsim COMMAND [ARGUMENTS]\n\n"
+           "podsim simulates sharded training steps on TPU pods, hop by hop, and says how long a\n"
+           "step takes, what it waits for, and how far that is from the analytic rooflines.\n\n"
+           "Commands:\n" +
+           table.text(2) +
+           "\nOptions:\n"
+           "  --help     print this, or with a command the help of that command\n"
+           "  --version  print the version\n"
+           "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
+           "input, 3 a defect in podsim.\n"
+           "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
+}
+
+/// A message in one line, whatever the input put into it.
+std::string one_line(std::string_view message) {
+    std::string line;
+    for (const char c : message) {
+        const auto byte = static_cast<unsigned char>(c);
+        line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    }
+    return line;
+}
+
+int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
+    if (args.empty()) {
+        throw sim::InputError("no command", "try podsim --help");
+    }
+    const std::string& name = args.front();
+    if (name == "--help" || name == "-h") {
+        out << general_help();
+        return kDone;
+    }
+    if (name == "--version") {
+        out << "podsim " << PODSIM_VERSION << '\n';
+        return kDone;
+    }
+    std::vector<std::string_view> names;
+    for (const Command& command : kCommands) {
+        if (command.name == name) {
+            return command.run(args.subspan(1), out, err);
+        }
+        names.push_back(command.name);
+    }
+    if (name.starts_with("-")) {
+        names = {"--help", "--version"};
+        throw sim::unknown_name("option", printable(name), names);
+    }
+    throw sim::unknown_name("command", printable(name), names);
+}
+
+/// `podsim run: ` before messages that do not start with a file or an option.
+std::string prefix(std::span<const std::string> args, const sim::InputError& error) {
+    if (!error.mark().file.empty()) {
+        return {};
+    }
+    for (const Command& command : kCommands) {
+        if (!args.empty() && command.name == args.front()) {
+            return fmt::format("podsim {}: ", command.name);
+        }
+    }
+    return "podsim: ";
+}
+
+}  // namespace
+
+std::span<const Command> all_commands() {
+    return kCommands;
+}
+
+int run_command(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
+    const auto complain = [&](const std::string& message, int status) {
+        err << one_line(message) << '\n';
+        return status;
+    };
+    try {
+        const int status = dispatch(args, out, err);
+        out.flush();
+        return out ? status : complain("podsim: cannot write the results", kBadInput);
+    } catch (const sim::InputError& error) {
+        return complain(prefix(args, error) + error.what(), kBadInput);
+    } catch (const sim::TimeOverflow& error) {
+        return complain(fmt::format("podsim: {}; check rates, latencies and sizes", error.what()),
+                        kBadInput);
+    } catch (const std::filesystem::filesystem_error& error) {
+        return complain(fmt::format("podsim: {}", error.what()), kBadInput);
+    } catch (const std::exception& error) {
+        return complain(fmt::format("podsim: internal error: {}", error.what()), kDefect);
+    } catch (...) {
+        return complain("podsim: internal error: unknown exception", kDefect);
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,88 @@
+// What the commands of `podsim` share: option parsing with our messages, help, files to write.
+// Internal to the command line.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/variables_map.hpp>
+
+#include "scenarios/report.h"
+
+namespace podsim::scenarios {
+
+using Arguments = std::span<const std::string>;
+
+/// One command: `run` gets the arguments after its name and returns the exit status.
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    int (*run)(Arguments args, std::ostream& out, std::ostream& err);
+};
+
+std::span<const Command> all_commands();
+
+int command_run(Arguments args, std::ostream& out, std::ostream& err);
+int command_compare(Arguments args, std::ostream& out, std::ostream& err);
+int command_collective(Arguments args, std::ostream& out, std::ostream& err);
+int command_topology(Arguments args, std::ostream& out, std::ostream& err);
+int command_list(Arguments args, std::ostream& out, std::ostream& err);
+
+/// The options of one command with its help text.
+class Usage {
+public:
+    /// `synopsis` follows `podsim`; `example` and `notes` end the help.
+    Usage(std::string synopsis, std::string summary, std::string example, std::string notes = {});
+
+    /// Declares `--name VALUE`; with a fallback it is used and shown in the help.
+    void value(const std::string& name, const std::string& meaning);
+    void value(const std::string& name, const std::string& meaning, const std::string& fallback);
+    /// Declares `--name VALUE`, which may be repeated.
+    void values(const std::string& name, const std::string& meaning);
+    void flag(const std::string& name, const std::string& meaning);
+    /// Arguments without an option: what they are called, and how many at most.
+    void positional(const std::string& name, int most);
+
+    /// Parses. Throws sim::InputError for unknown options (with the nearest), missing and repeated
+    /// values.
+    void parse(Arguments args);
+
+    /// Whether --help was given: print help() and stop.
+    [[nodiscard]] bool wants_help() const;
+    [[nodiscard]] std::string help() const;
+
+    [[nodiscard]] bool has(const std::string& name) const { return map_.count(name) > 0; }
+    [[nodiscard]] bool is_set(const std::string& name) const { return map_[name].as<bool>(); }
+    /// The value of an option. Throws sim::InputError when it is required and missing.
+    [[nodiscard]] std::string get(const std::string& name) const;
+    [[nodiscard]] std::vector<std::string> all(const std::string& name) const;
+
+private:
+    [[nodiscard]] std::vector<std::string> option_names() const;
+    /// `usage: podsim ...` in one line.
+    [[nodiscard]] std::string usage_line() const;
+
+    std::string synopsis_;
+    std::string summary_;
+    std::string example_;
+    std::string notes_;
+    std::string positional_;
+    int most_positional_ = 0;
+    boost::program_options::options_description options_;
+    boost::program_options::variables_map map_;
+};
+
+/// The value of --fold. Throws sim::InputError.
+Fold parse_fold(const std::string& text);
+
+/// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
+/// written.
+void write_json(const Json& json, const std::string& path, std::ostream& out);
+/// Opens a file for `option`, lets `write` fill it, and checks that all arrived.
+void write_file(std::string_view option, const std::string& path, const std::string& text);
+
+}  // namespace podsim::scenarios

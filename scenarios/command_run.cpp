@@ -1,0 +1,64 @@
+// `podsim run`: one training step.
+#include <ostream>
+
+#include "scenarios/cli.h"
+#include "scenarios/command.h"
+#include "scenarios/load.h"
+#include "scenarios/schema.h"
+#include "sim/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Usage usage() {
+    Usage usage(
+        "run FILE.yaml [--set key=value]... [--fold auto|off] [--json PATH|-] [--trace PATH]",
+        "Simulates one training step of a scenario and reports how long it takes, where the\n"
+        "time goes, and what the analytic estimates say.",
+        "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
+        "The scenario:\n" + schema_help());
+    usage.values("set",
+                 "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
+                 "repeated");
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+}  // namespace
+
+int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+    Usage options = usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> files = options.all("FILE.yaml");
+    if (files.empty()) {
+        throw sim::InputError("no scenario file", "usage: podsim run FILE.yaml");
+    }
+    const Fold fold = parse_fold(options.get("fold"));
+    const std::string json = options.has("json") ? options.get("json") : "";
+    const std::string trace = options.has("trace") ? options.get("trace") : "";
+
+    const Scenario scenario = load_scenario(files.front(), options.all("set"));
+    const StepResult result = simulate_step(scenario, fold);
+    const std::vector<Verdict> verdicts = judge(scenario, result);
+    if (json != "-") {
+        out << step_report(scenario, result, verdicts);
+    }
+    if (!json.empty()) {
+        write_json(step_json(scenario, result, verdicts), json, out);
+    }
+    if (!trace.empty()) {
+        write_file(
+            "--trace", trace,
+            trace_json(scenario, result).dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+    return all_hold(verdicts) ? kDone : kExpectationFails;
+}
+
+}  // namespace podsim::scenarios

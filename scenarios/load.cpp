@@ -1,0 +1,78 @@
+#include "scenarios/load.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "scenarios/load_parts.h"
+#include "scenarios/quantity_text.h"
+#include "scenarios/schema.h"
+#include "scenarios/yaml_tree.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::string text_of(const std::string& text) {
+    return text;
+}
+
+double positive_count(const std::string& text) {
+    const auto count = static_cast<double>(parse_count(text));
+    if (count == 0) {
+        throw sim::InputError("the token budget is zero", "leave it out for no estimate");
+    }
+    return count;
+}
+
+void refuse_perturbations(const Reader& perturb) {
+    if (perturb.present() && !perturb.node().items.empty()) {
+        throw sim::InputError("perturb: perturbations are not available yet",
+                              "leave it out, or write perturb: []",
+                              perturb.node().items.front().mark);
+    }
+}
+
+ReportOptions read_report(const Reader& report) {
+    ReportOptions options;
+    if (report["tokens"].present()) {
+        options.tokens = report["tokens"].read(positive_count);
+    }
+    if (report["price"].present()) {
+        options.usd_per_chip_hour = report["price"].read(parse_price);
+    }
+    return options;
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& path, std::span<const std::string> settings) {
+    YamlNode tree = parse_yaml(read_text_file(path), path);
+    for (const std::string& setting : settings) {
+        apply_setting(tree, setting);
+    }
+    check_schema(tree);
+    const Reader root(tree);
+
+    const std::filesystem::path file(path);
+    Scenario scenario;
+    scenario.file = path;
+    scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
+    scenario.hardware = read_hardware(root["hardware"].require());
+    scenario.model = read_model(root["model"].require(), file.parent_path());
+    scenario.mesh = read_mesh(root["mesh"], scenario.hardware.slice);
+    scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware.slice);
+    scenario.plan = read_plan(root, scenario.mesh, scenario.model);
+    refuse_perturbations(root["perturb"]);
+    scenario.report = read_report(root["report"]);
+    scenario.expectations = read_expectations(root["expect"]);
+    return scenario;
+}
+
+std::string scenario_title(const std::string& path) {
+    const YamlNode tree = parse_yaml(read_text_file(path), path);
+    const YamlNode* const name = tree.find("name");
+    return name != nullptr && name->kind == YamlNode::Kind::scalar
+               ? name->text
+               : std::filesystem::path(path).stem().string();
+}
+
+}  // namespace podsim::scenarios

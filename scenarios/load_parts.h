@@ -1,0 +1,33 @@
+// The parts of load_scenario, one function a section of the file. Internal to the loader.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/reader.h"
+#include "scenarios/scenario.h"
+
+namespace podsim::scenarios {
+
+Hardware read_hardware(const Reader& hardware);
+
+/// `base` is the folder that hf_config is relative to.
+workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path& base);
+
+topology::DeviceMesh read_mesh(const Reader& mesh, const topology::Lattice& slice);
+
+/// `fsdp x/4 y z/2, context z%2, tensor x%4`.
+std::string mesh_text(const topology::DeviceMesh& mesh, const topology::Lattice& slice);
+
+/// The plan of `batch`, `training` and `overlap` with the sizes of the mesh, checked against the
+/// model.
+workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
+                                  const workloads::ModelSpec& model);
+
+std::vector<Expectation> read_expectations(const Reader& expect);
+
+/// Throws when the shape has more chips than kMostChips.
+void check_chip_limit(const topology::Point& shape);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,66 @@
+// What `podsim run` and the other commands say about a result: text for people, JSON for programs.
+//
+// Text: aligned columns, human units at four significant digits; the printed parts of a step and of
+// a gap add up to the printed total (largest remainders, text.h). The last line holds the wall
+// time, the only part of a report that differs from run to run. JSON: schema `podsim/1`, keys with
+// their units.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/scenario.h"
+#include "scenarios/simulate.h"
+
+namespace podsim::scenarios {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr const char* kSchemaName = "podsim/1";
+
+/// An expectation of a scenario held against a result.
+struct Verdict {
+    Expectation expectation;
+    double simulated = 0;  ///< in the base unit of the quantity
+    double error = 0;      ///< relative: simulated / reference - 1
+    bool holds = false;
+};
+std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result);
+bool all_hold(std::span<const Verdict> verdicts);
+/// The value of a quantity with its unit: `2.200 s`, `45.00 %`, `1.900M tokens/s`.
+std::string quantity_text(const std::string& quantity, double value);
+
+/// The whole report of `podsim run`.
+std::string step_report(const Scenario& scenario, const StepResult& result,
+                        std::span<const Verdict> verdicts);
+Json step_json(const Scenario& scenario, const StepResult& result,
+               std::span<const Verdict> verdicts);
+
+/// A time as the nearest double to its decimal value, for JSON.
+inline double decimal_seconds(sim::Time time) {
+    return static_cast<double>(time.ps) / 1e12;
+}
+
+/// The spans of the reported chip as Chrome trace events (chrome://tracing, ui.perfetto.dev).
+Json trace_json(const Scenario& scenario, const StepResult& result);
+
+/// `MFU 45.00 % against 44.00 % (+2.27 %, within 10 %): holds`.
+std::string verdict_text(const Verdict& verdict);
+
+/// The memory section of the report, with what would make a step fit that does not.
+std::string memory_report(const Scenario& scenario, const StepResult& result);
+
+/// `simulated 4 of 8960 chips (folded), 12345 events, 0.012 s wall time`: the last line.
+std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s);
+
+/// Links by class, busy fraction and bytes; empty without links.
+std::string links_report(std::span<const LinkUse> links);
+Json links_json(std::span<const LinkUse> links);
+
+/// `v5p 16x20x28, 8960 chips, x y z wrapped`.
+std::string slice_text(const Hardware& hardware);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,147 @@
+// The JSON of `podsim run`, and the trace.
+#include <algorithm>
+
+#include "scenarios/report.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Json shares_json(std::span<const Share> shares) {
+    Json object = Json::object();
+    for (const Share& share : shares) {
+        object[share.name] = decimal_seconds(share.time);
+    }
+    return object;
+}
+
+Json memory_json(const MemoryUse& memory) {
+    Json at_peak = Json::object();
+    for (const auto& [name, bytes] : memory.at_peak) {
+        at_peak[name + "_bytes"] = bytes.value();
+    }
+    return {{"peak_bytes", memory.peak.value()},
+            {"capacity_bytes", memory.capacity.value()},
+            {"fits", memory.fits},
+            {"peak_at_s", decimal_seconds(memory.peak_at)},
+            {"at_peak", std::move(at_peak)}};
+}
+
+Json expectations_json(std::span<const Verdict> verdicts) {
+    Json list = Json::array();
+    for (const Verdict& verdict : verdicts) {
+        list.push_back({{"quantity", verdict.expectation.quantity},
+                        {"simulated", verdict.simulated},
+                        {"reference", verdict.expectation.of},
+                        {"error", verdict.error},
+                        {"within", verdict.expectation.within},
+                        {"holds", verdict.holds},
+                        {"source", verdict.expectation.source}});
+    }
+    return list;
+}
+
+void add_training_run(Json& json, const Scenario& scenario, const StepResult& result) {
+    if (!scenario.report.tokens.has_value()) {
+        return;
+    }
+    const double seconds = *scenario.report.tokens / result.tokens_per_s;
+    const double chip_hours = seconds / 3600 * scenario.hardware.slice.size();
+    Json run = {
+        {"tokens", *scenario.report.tokens}, {"days", seconds / 86400}, {"chip_hours", chip_hours}};
+    if (scenario.report.usd_per_chip_hour.has_value()) {
+        run["cost_usd"] = chip_hours * *scenario.report.usd_per_chip_hour;
+    }
+    json["training_run"] = std::move(run);
+}
+
+}  // namespace
+
+Json links_json(std::span<const LinkUse> links) {
+    Json object = Json::object();
+    for (const LinkUse& link : links) {
+        object[link.name] = {{"busy_fraction", link.busy_fraction}, {"bytes", link.bytes.value()}};
+    }
+    return object;
+}
+
+Json step_json(const Scenario& scenario, const StepResult& result,
+               std::span<const Verdict> verdicts) {
+    const workloads::Occupancy batch = workloads::occupancy(scenario.plan);
+    Json json = {
+        {"schema", kSchemaName},
+        {"scenario", scenario.name},
+        {"file", scenario.file},
+        {"chip", scenario.hardware.chip.name},
+        {"slice", topology::to_string(scenario.hardware.shape,
+                                      scenario.hardware.chip.torus_dimensions.value)},
+        {"chips", result.chips},
+        {"mesh", scenario.mesh_text},
+        {"model", scenario.model.name},
+        {"parameters", workloads::count_parameters(scenario.model).total},
+        {"batch_tokens", scenario.plan.tokens},
+        {"sequence", scenario.plan.sequence},
+        {"occupied_fraction", batch.occupied},
+        {"step_time_s", decimal_seconds(result.step_time)},
+        {"compute_s", decimal_seconds(result.compute)},
+        {"exposed_communication_s", decimal_seconds(result.exposed_total)},
+        {"mfu", result.mfu},
+        {"tokens_per_s", result.tokens_per_s},
+        {"hfu", result.hfu},
+        {"bound", result.lower.bound},
+        {"analytic",
+         {{"book_s", result.book.value()},
+          {"roofline_lower_s", result.lower.time.value()},
+          {"roofline_serial_s", result.serial.value()}}},
+        {"gap", shares_json(result.gap)},
+        {"memory", memory_json(result.memory)},
+        {"links", links_json(result.links)},
+        {"breakdown",
+         {{"compute", shares_json(result.breakdown)},
+          {"exposed_communication", shares_json(result.exposed)}}},
+        {"prefetch_layers", result.prefetch_layers},
+        {"profile", scenario.hardware.profile},
+    };
+    add_training_run(json, scenario, result);
+    json["expectations"] = expectations_json(verdicts);
+    json["events"] = result.events;
+    json["simulated_chips"] = result.simulated_chips;
+    json["wall_time_s"] = result.wall_time_s;
+    return json;
+}
+
+Json trace_json(const Scenario& scenario, const StepResult& result) {
+    // The compute stream first, then the collectives by urgency.
+    std::vector<std::string> tracks = {"compute", "tensor", "context", "weights", "gradients"};
+    Json events = Json::array();
+    events.push_back(
+        {{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", scenario.name}}}});
+    const auto track_id = [&](const std::string& track) {
+        auto found = std::ranges::find(tracks, track);
+        if (found == tracks.end()) {
+            tracks.push_back(track);
+            found = tracks.end() - 1;
+        }
+        return found - tracks.begin();
+    };
+    for (const Span& span : result.spans) {
+        constexpr double kPicosecondsPerMicrosecond = 1e6;
+        events.push_back({{"name", span.name},
+                          {"cat", span.track},
+                          {"ph", "X"},
+                          {"pid", 0},
+                          {"tid", track_id(span.track)},
+                          {"ts", static_cast<double>(span.start.ps) / kPicosecondsPerMicrosecond},
+                          {"dur", static_cast<double>((span.end - span.start).ps) /
+                                      kPicosecondsPerMicrosecond}});
+    }
+    for (std::size_t i = 0; i < tracks.size(); ++i) {
+        events.push_back({{"name", "thread_name"},
+                          {"ph", "M"},
+                          {"pid", 0},
+                          {"tid", i},
+                          {"args", {{"name", tracks[i]}}}});
+    }
+    return {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,16 @@
+// Where scenario files are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace podsim::scenarios {
+
+/// All *.yaml and *.yml files in a folder and below, sorted by path.
+std::vector<std::string> scenario_files(const std::string& folder);
+
+/// The folders that may hold the library of scenarios: `scenarios` in the current folder, then
+/// beside the executable and in the folders above it. In the order in which they are tried.
+std::vector<std::string> library_candidates();
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,229 @@
+#include "scenarios/schema.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/text.h"
+#include "sim/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::string_view kRequired = "required";
+
+// clang-format off
+constexpr KeySpec kSchema[] = {
+    {"name", kText, "text", "the file's name", "title of the reports"},
+
+    {"hardware", kMap, "{chip: v5p, slice: 4x4x4}", kRequired, "the machine"},
+    {"hardware.chip", kText | kMap, "v5p", kRequired, "a chip of `podsim list chips`, or a map that changes one"},
+    {"hardware.chip.base", kText, "v5p", kRequired, "the catalogue chip that the other keys change"},
+    {"hardware.chip.name", kText, "text", "`<base> (modified)`", "name in the reports"},
+    {"hardware.chip.bf16_flops", kText, "459 TFLOP/s", "of the base", "peak rate of bf16 matmuls"},
+    {"hardware.chip.int8_ops", kText, "918 TOP/s", "of the base", "peak rate of int8 matmuls"},
+    {"hardware.chip.mxu", kText, "128", "of the base", "rows and columns of a systolic array; dimensions pad to it"},
+    {"hardware.chip.hbm_capacity", kText, "96 GB", "of the base", "memory of a chip"},
+    {"hardware.chip.hbm_bandwidth", kText, "2.8 TB/s", "of the base", "rate of that memory"},
+    {"hardware.chip.ici_one_way", kText, "90 GB/s", "of the base", "rate of an ICI link, one direction"},
+    {"hardware.chip.ici_latency", kText, "1 us", "of the base", "latency of one ICI hop"},
+    {"hardware.chip.pcie_one_way", kText, "16 GB/s", "of the base", "chip to host, each way"},
+    {"hardware.chip.pcie_latency", kText, "1 us", "of the base", "latency of PCIe"},
+    {"hardware.chip.dcn_per_host", kText, "25 GB/s", "of the base", "host to the data-centre network, each way"},
+    {"hardware.chip.dcn_latency", kText, "10 us", "of the base", "latency of that network"},
+    {"hardware.chip.host", kText, "2x2x1", "of the base", "chips of one host"},
+    {"hardware.chip.pod", kText, "16x20x28", "of the base", "the largest slice"},
+    {"hardware.chip.wraparound", kText, "every_axis", "of the base",
+     "which axes wrap: full_pod, cubes_of_4, length_of_16, every_axis, never"},
+    {"hardware.slice", kText, "16x20x28", kRequired, "chips along x, y, z; at most 100000 in all"},
+    {"hardware.slices", kText, "1", "1", "number of slices; more than 1 is not available yet"},
+    {"hardware.twisted", kText, "false", "false", "a twisted torus (k x k x 2k, k x 2k x 2k)"},
+    {"hardware.profile", kText, "ideal", "ideal", "calibration of the model: ideal"},
+    {"hardware.ici_rates", kText, "book", "book", "the ICI rates of the reference text or of the vendor: book, vendor"},
+    {"hardware.latency", kText, "additive", "additive", "how latency adds to a message's time: additive, floor"},
+    {"hardware.message_cap", kText, "4 MiB", "4 MiB", "longer transfers are cut into messages of at most this size"},
+
+    {"model", kText | kMap, "llama-3-70b", kRequired, "a model of `podsim list models`, or a map of hyperparameters"},
+    {"model.base", kText, "llama-3-70b", "none", "the catalogue model that the other keys change"},
+    {"model.hf_config", kText, "path/config.json", "none", "a Hugging Face config, relative to the scenario"},
+    {"model.name", kText, "text", "`custom`", "name in the reports"},
+    {"model.layers", kText, "80", kRequired, "layers (L), at most 4096"},
+    {"model.d_model", kText, "8192", kRequired, "model width (D)"},
+    {"model.d_ff", kText, "28672", kRequired, "feed-forward width (F)"},
+    {"model.heads", kText, "64", kRequired, "query heads (N)"},
+    {"model.kv_heads", kText, "8", "heads", "key and value heads (K)"},
+    {"model.head_dim", kText, "128", "d_model / heads", "width of a head (H)"},
+    {"model.vocabulary", kText, "128256", kRequired, "vocabulary (V)"},
+    {"model.mlp", kText, "gated", "gated", "three MLP matrices or two: gated, plain"},
+    {"model.tied_embeddings", kText, "false", "false", "one table for embedding and unembedding"},
+
+    {"batch", kMap, "{tokens: 4Mi, sequence: 4096}", kRequired, "the global batch of a step"},
+    {"batch.tokens", kText, "4Mi", kRequired, "tokens of the batch, a multiple of the sequence"},
+    {"batch.sequence", kText, "4096", kRequired, "tokens of a sequence"},
+
+    {"mesh", kMap, "{fsdp: x y, tensor: z}", "fsdp over every axis",
+     "logical axes: physical axes and factors (`x%4`: 4 neighbours, `x/4`: the rest), or sizes alone"},
+    {"mesh.data", kText, "x", "1", "replicated data parallelism"},
+    {"mesh.fsdp", kText, "x/4 y z/2", "1", "fully sharded data parallelism (ZeRO-3)"},
+    {"mesh.context", kText, "z%2", "1", "context parallelism: sequences are split, keys and values gathered"},
+    {"mesh.tensor", kText, "x%4", "1", "tensor parallelism"},
+    {"mesh.pipeline", kText, "", "1", "pipeline stages", false},
+    {"mesh.expert", kText, "", "1", "expert parallelism", false},
+
+    {"training", kMap, "{remat: block}", "all defaults", "how the step computes"},
+    {"training.precision", kText, "bf16", "bf16", "weights, activations and matmuls: bf16"},
+    {"training.gradients", kText, "bf16", "bf16", "gradients as stored and reduced: bf16, fp32"},
+    {"training.optimizer", kText, "adam", "adam", "adam (two fp32 moments), sgd"},
+    {"training.remat", kText, "block", "block", "what the backward pass recomputes: none, matmuls, block"},
+    {"training.microbatches", kText, "1", "1", "more than 1 is not available yet"},
+    {"training.attention", kText, "causal", "causal", "causal (masked half skipped), full"},
+
+    {"overlap", kMap, "{prefetch_layers: 1}", "all defaults", "what runs beside the compute stream"},
+    {"overlap.prefetch_layers", kText, "1", "1", "layers that weight gathers may run ahead, memory permitting"},
+    {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
+    {"overlap.tensor", kText, "blocking", "blocking", "tensor-parallel collectives: blocking"},
+
+    {"perturb", kList, "[]", "[]", "slow chips and dead links; not available yet"},
+
+    {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},
+    {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
+    {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run"},
+
+    {"expect", kMap, "{mfu: {within: 10 %, of: 45 %}}", "none", "values the result is held to; exit status 1 when one fails"},
+    {"expect.step_time", kMap, "{within: 10 %, of: 2.2 s}", "none", "time of a step"},
+    {"expect.compute", kMap, "{within: 10 %, of: 2 s}", "none", "time of the compute stream's work"},
+    {"expect.exposed_communication", kMap, "{within: 10 %, of: 200 ms}", "none", "time the compute stream waits"},
+    {"expect.mfu", kMap, "{within: 10 %, of: 45 %}", "none", "model FLOPs utilisation"},
+    {"expect.hfu", kMap, "{within: 10 %, of: 60 %}", "none", "hardware FLOPs utilisation"},
+    {"expect.tokens_per_s", kMap, "{within: 10 %, of: 1.9M}", "none", "tokens a second"},
+    {"expect.*.within", kText, "10 %", kRequired, "allowed relative error"},
+    {"expect.*.of", kText, "2.2 s", kRequired, "the reference value"},
+    {"expect.*.source", kText, "text", "none", "where the value comes from"},
+};
+// clang-format on
+
+/// Whether a pattern of the table stands for a path: segments equal, or `*` in the pattern.
+bool matches(std::string_view pattern, std::string_view path) {
+    for (;;) {
+        const std::string_view a = pattern.substr(0, pattern.find('.'));
+        const std::string_view b = path.substr(0, path.find('.'));
+        if (a != b && a != "*") {
+            return false;
+        }
+        const bool pattern_ends = a.size() == pattern.size();
+        const bool path_ends = b.size() == path.size();
+        if (pattern_ends || path_ends) {
+            return pattern_ends && path_ends;
+        }
+        pattern.remove_prefix(a.size() + 1);
+        path.remove_prefix(b.size() + 1);
+    }
+}
+
+std::string_view parent(std::string_view path) {
+    const std::size_t dot = path.rfind('.');
+    return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+
+std::string_view last(std::string_view path) {
+    return path.substr(path.rfind('.') + 1);
+}
+
+unsigned mask_of(YamlNode::Kind kind) {
+    switch (kind) {
+        case YamlNode::Kind::null:
+            return 0;
+        case YamlNode::Kind::scalar:
+            return kText;
+        case YamlNode::Kind::sequence:
+            return kList;
+        case YamlNode::Kind::map:
+            return kMap;
+    }
+    return 0;
+}
+
+void check_value(const KeySpec& key, const std::string& path, const YamlNode::Entry& entry) {
+    const YamlNode& value = entry.value;
+    if ((mask_of(value.kind) & key.accepts) != 0) {
+        return;
+    }
+    throw sim::InputError(fmt::format("'{}' holds {}", path, describe(value.kind)),
+                          fmt::format("write {}: {}", last(path), key.form),
+                          value.kind == YamlNode::Kind::null ? entry.mark : value.mark);
+}
+
+void check_map(const YamlNode& map, const std::string& path) {
+    for (const YamlNode::Entry& entry : map.entries) {
+        const std::string child = path.empty() ? entry.key : path + '.' + entry.key;
+        // A dot in a key must not reach into the table.
+        const KeySpec* key = entry.key.find('.') == std::string::npos ? find_key(child) : nullptr;
+        const std::vector<std::string> allowed = keys_of(path);
+        if (key == nullptr) {
+            throw sim::unknown_name(path.empty() ? "key" : path + " key", printable(entry.key),
+                                    allowed)
+                .at(entry.mark);
+        }
+        if (!key->available) {
+            throw sim::InputError(
+                fmt::format("'{}' ({}) is not available yet", child, key->meaning),
+                fmt::format("allowed: {}", fmt::join(allowed, ", ")), entry.mark);
+        }
+        check_value(*key, child, entry);
+        if (entry.value.kind == YamlNode::Kind::map) {
+            check_map(entry.value, child);
+        }
+    }
+}
+
+}  // namespace
+
+std::span<const KeySpec> schema() {
+    return kSchema;
+}
+
+const KeySpec* find_key(std::string_view path) {
+    const auto* const found =
+        std::ranges::find_if(kSchema, [&](const KeySpec& key) { return matches(key.path, path); });
+    return found == std::end(kSchema) ? nullptr : found;
+}
+
+std::vector<std::string> keys_of(std::string_view path) {
+    std::vector<std::string> names;
+    for (const KeySpec& key : kSchema) {
+        const std::string_view above = parent(key.path);
+        const bool here = above.empty() || path.empty() ? above == path : matches(above, path);
+        if (here && key.available) {
+            names.emplace_back(last(key.path));
+        }
+    }
+    return names;
+}
+
+void check_schema(const YamlNode& root) {
+    if (root.kind != YamlNode::Kind::map) {
+        const std::string problem =
+            root.kind == YamlNode::Kind::null
+                ? "the file is empty"
+                : fmt::format("the file holds {}, not a map of keys", describe(root.kind));
+        throw sim::InputError(
+            problem, fmt::format("a scenario has the keys {}", fmt::join(keys_of(""), ", ")),
+            root.mark);
+    }
+    check_map(root, "");
+}
+
+std::string schema_help() {
+    Table table({1, 2, 3});
+    table.row({"key", "written", "default", "meaning"});
+    for (const KeySpec& key : kSchema) {
+        if (key.available) {
+            const auto depth = static_cast<std::size_t>(std::ranges::count(key.path, '.'));
+            table.row({std::string(2 * depth, ' ') + std::string(last(key.path)),
+                       std::string(key.form), std::string(key.fallback), std::string(key.meaning)});
+        }
+    }
+    return table.text(2);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,245 @@
+// Every kind of bad scenario: exit status 2 and one message, verbatim.
+#include "command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using BadInput = CommandTest;
+
+constexpr const char* kTopKeys =
+    "name, hardware, model, batch, mesh, training, overlap, perturb, report, expect";
+const std::string kRateUnits =
+    "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
+    "Mb/s, Gb/s, Tb/s";
+
+TEST_F(BadInput, UnknownKey) {
+    expect_refused(std::string(kGood) + "trainig: {remat: block}\n",
+                   std::string("s.yaml:5:1: unknown key 'trainig'; did you mean 'training'? "
+                               "allowed: ") +
+                       kTopKeys);
+    expect_refused(
+        good_but("slice", "slise"),
+        "s.yaml:1:23: unknown hardware key 'slise'; did you mean 'slice'? allowed: chip, "
+        "slice, slices, twisted, profile, ici_rates, latency, message_cap");
+    expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
+                   "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
+                   "fsdp, context, tensor");
+}
+
+TEST_F(BadInput, AKeyWithADotDoesNotReachIntoTheSchema) {
+    expect_refused(std::string(kGood) + "\"hardware.slice\": 4x4x4\n",
+                   std::string("s.yaml:5:1: unknown key 'hardware.slice'; did you mean 'hardware'? "
+                               "allowed: ") +
+                       kTopKeys);
+}
+
+TEST_F(BadInput, MissingAndWrongUnits) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_one_way: 90}"),
+                   "s.yaml:1:43: hardware.chip.ici_one_way: '90' has no unit; " + kRateUnits);
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_one_way: 90 GB}"),
+                   "s.yaml:1:43: hardware.chip.ici_one_way: '90 GB' has the unknown unit 'GB'; " +
+                       kRateUnits + "; nearest: GB/s");
+    expect_refused(
+        std::string(kGood) + "expect: {mfu: {within: 10 %, of: 0.4}}\n",
+        "s.yaml:5:34: expect.mfu.of: '0.4' has no unit; write a percentage such as 10 %; "
+        "units: %");
+}
+
+TEST_F(BadInput, NumbersThatAreNone) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_latency: nan us}"),
+                   "s.yaml:1:43: hardware.chip.ici_latency: 'nan us' is not a number; write a time "
+                   "such as 1 us; units: ps, ns, us, ms, s");
+    const std::string counts =
+        "; write a whole number such as 4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti";
+    expect_refused(good_but("256Ki", "-5"), "s.yaml:3:17: batch.tokens: '-5' is negative" + counts);
+    expect_refused(good_but("256Ki", "1e400"),
+                   "s.yaml:3:17: batch.tokens: '1e400' is out of range" + counts);
+    expect_refused(good_but("256Ki", "lots"),
+                   "s.yaml:3:17: batch.tokens: 'lots' is not a whole number" + counts);
+}
+
+TEST_F(BadInput, ImpossibleSlice) {
+    expect_refused(
+        good_but("4x4x4", "4x4x5"),
+        "s.yaml:1:30: hardware.slice: v5p does not offer a slice 4x4x5; v5p offers "
+        "lengths that are all multiples of 4, up to 8960 chips, or boxes of lengths 1, 2, "
+        "4 inside one 4x4x4 cube; nearest: 4x4x4");
+    expect_refused(good_but("4x4x4", "100x100x100"),
+                   "s.yaml:1:30: hardware.slice: 100x100x100 has 1000000 chips; at most 100000 are "
+                   "allowed");
+}
+
+TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
+    expect_refused(good_but("x y z", "x y"),
+                   "s.yaml:4:7: mesh: factor 'z' of axis z (length 4) is unused: the mesh spans 16 "
+                   "of the 64 chips of slice 4x4x4; add 'z' to a logical axis");
+    expect_refused(good_but("fsdp: x y z", "fsdp: 32, tensor: 4"),
+                   "s.yaml:4:7: mesh: the mesh fsdp 32 x tensor 4 has 128 members, but slice 4x4x4 "
+                   "has 64 chips; change one size: fsdp 16 or tensor 2");
+    expect_refused(
+        good_but("fsdp: x y z", "fsdp: 16, tensor: z%4"),
+        "s.yaml:4:14: mesh.fsdp: the size 16 beside axes with factors; write factors for "
+        "every axis, or sizes for every axis");
+}
+
+TEST_F(BadInput, HeadsThatTensorParallelismDoesNotDivide) {
+    expect_refused(good_but("fsdp: x y z", "fsdp: x, tensor: y z"),
+                   "s.yaml:4:25: tensor = 16 does not divide the 8 key/value heads of llama-3-8b; "
+                   "the nearest that works is 8");
+}
+
+TEST_F(BadInput, UnknownNames) {
+    expect_refused(
+        good_but("v5p", "v5"),
+        "s.yaml:1:18: hardware.chip: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, "
+        "v4p, v5p, v5e, v6e");
+    expect_refused(good_but("slice:", "latency: flor, slice:"),
+                   "s.yaml:1:32: unknown hardware.latency 'flor'; did you mean 'floor'? allowed: "
+                   "additive, floor");
+}
+
+TEST_F(BadInput, WhatIsNotAvailableYetSaysSo) {
+    expect_refused(good_but("slice:", "profile: measured, slice:"),
+                   "s.yaml:1:32: unknown hardware.profile 'measured'; allowed: ideal");
+    expect_refused(good_but("slice:", "slices: 2, slice:"),
+                   "s.yaml:1:31: hardware.slices: more than one slice is not available yet; write "
+                   "slices: 1");
+    expect_refused(good_but("fsdp: x y z", "fsdp: x y, pipeline: z"),
+                   "s.yaml:4:19: 'mesh.pipeline' (pipeline stages) is not available yet; allowed: "
+                   "data, fsdp, context, tensor");
+    expect_refused(std::string(kGood) + "training: {microbatches: 4}\n",
+                   "s.yaml:5:26: training.microbatches: more than one microbatch is not available "
+                   "yet; write microbatches: 1");
+    expect_refused(std::string(kGood) + "perturb: [slow]\n",
+                   "s.yaml:5:11: perturb: perturbations are not available yet; leave it out, or "
+                   "write perturb: []");
+}
+
+TEST_F(BadInput, MissingValuesAreNotDefaults) {
+    expect_refused(good_but("model: llama-3-8b\n", ""),
+                   "s.yaml:1:1: missing key 'model'; write model: llama-3-70b (a model of `podsim "
+                   "list models`, or a map of hyperparameters)");
+    expect_refused(good_but("llama-3-8b", ""),
+                   "s.yaml:2:1: 'model' holds nothing; write model: llama-3-70b");
+    expect_refused(good_but("slice: 4x4x4", "slice: [4, 4, 4]"),
+                   "s.yaml:1:30: 'hardware.slice' holds a list; write slice: 16x20x28");
+}
+
+TEST_F(BadInput, ModelFieldsOutOfRange) {
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, layers: 0}"),
+                   "s.yaml:2:35: layers = 0 is out of range; allowed are 1 to 4096");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, kv_heads: 7}"),
+                   "s.yaml:2:37: kv_heads = 7 does not divide heads = 32; every key/value head "
+                   "serves the same number of query heads");
+    expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
+                   "s.yaml:2:28: model: hf_config says everything, 'layers' is not allowed beside "
+                   "it; keep one of the two");
+}
+
+TEST_F(BadInput, FilesThatCannotBeRead) {
+    const Outcome none = podsim({"run", path("none.yaml")});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(plain(none.err),
+              "none.yaml: cannot read the file: No such file or directory; check the path and its "
+              "permissions\n");
+    std::filesystem::create_directory(path("folder"));
+    const Outcome folder = podsim({"run", path("folder")});
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_EQ(plain(folder.err), "folder: this is a directory; name a YAML file\n");
+}
+
+TEST_F(BadInput, FilesWithoutPermission) {
+    if (::geteuid() == 0) {
+        GTEST_SKIP() << "root reads everything";
+    }
+    const std::string file = write(kGood);
+    std::filesystem::permissions(file, std::filesystem::perms::none);
+    const Outcome outcome = podsim({"run", file});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(plain(outcome.err),
+              "s.yaml: cannot read the file: Permission denied; check the path and its "
+              "permissions\n");
+}
+
+TEST_F(BadInput, WhatIsNotYaml) {
+    expect_refused("a: [1, 2\nb: }\n",
+                   "s.yaml:2:2: this is not valid YAML: end of sequence flow not found; check the "
+                   "brackets, quotes and indentation here");
+    expect_refused(
+        "", std::string("s.yaml:1:1: the file is empty; a scenario has the keys ") + kTopKeys);
+    expect_refused("just words\n",
+                   std::string("s.yaml:1:1: the file holds text, not a map of keys; a scenario has "
+                               "the keys ") +
+                       kTopKeys);
+    expect_refused("[a, b]: c\n", "s.yaml:1:1: a key is a list or a map; keys are plain names");
+    expect_refused(std::string(kGood) + "---\n" + kGood,
+                   "s.yaml:5:1: a second YAML document starts here; write one document a file");
+    expect_refused(std::string("hardware: \0 {}\n", 15),
+                   "s.yaml:1:11: the character \\x00 is not text; a scenario is a YAML text in "
+                   "UTF-8");
+    expect_refused(
+        "name: !!str a\n",
+        "s.yaml:1:7: YAML tags ('!name') are not allowed; write the plain value, or quote "
+        "it when it is text that starts with '!'");
+}
+
+TEST_F(BadInput, DuplicateKey) {
+    expect_refused(std::string(kGood) + "model: llama-3-70b\n",
+                   "s.yaml:5:1: duplicate key 'model'; it was given in line 2 already: keep one of "
+                   "the two");
+}
+
+TEST_F(BadInput, HugeLines) {
+    expect_refused("name: " + std::string(10'000'000, 'x'),
+                   "s.yaml: the file is larger than 1 MiB; a scenario needs a few kB");
+    expect_refused("name: " + std::string(1'000'000, 'x'),
+                   "s.yaml:1:7: a text of 1000000 characters; at most 1000 are allowed");
+}
+
+TEST_F(BadInput, DeepNesting) {
+    expect_refused("a: " + std::string(100'000, '[') + std::string(100'000, ']'),
+                   "s.yaml:1:19: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+    std::string block;
+    for (int depth = 0; depth < 1000; ++depth) {
+        block += std::string(static_cast<std::size_t>(depth), ' ') + "a:\n";
+    }
+    expect_refused(block,
+                   "s.yaml:17:17: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+    std::string dashes;
+    for (int depth = 0; depth < 100'000; ++depth) {
+        dashes += "- ";
+    }
+    expect_refused(dashes,
+                   "s.yaml:1:33: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+}
+
+TEST_F(BadInput, AliasBomb) {
+    std::string bomb = "a0: &a0 [lol, lol]\n";
+    for (int level = 1; level < 30; ++level) {
+        const std::string below = std::to_string(level - 1);
+        const std::string here = std::to_string(level);
+        bomb += "a" + here + ": &a" + here + " [*a" + below + ", *a" + below + "]\n";
+    }
+    expect_refused(bomb,
+                   "s.yaml:1:5: YAML anchors and aliases ('&name', '*name') are not allowed; write "
+                   "the value out, or quote it when it is text that starts with '&' or '*'");
+}
+
+TEST_F(BadInput, StarsAndAmpersandsInTextAreText) {
+    const Outcome outcome =
+        podsim({"run", write(std::string(kGood) + "name: \"a * b & c\"\nmodle: x\n")});
+    EXPECT_NE(outcome.err.find("s.yaml:6:1: unknown key 'modle'"), std::string::npos);
+}
+
+TEST_F(BadInput, MessagesHoldNoControlCharacters) {
+    expect_refused(
+        std::string(kGood) + "name: \"\\e[31m\"\n",
+        "s.yaml:5:7: control characters or line breaks in '\\x1b[31m'; write the text in "
+        "one line");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
