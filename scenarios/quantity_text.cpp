@@ -124,8 +124,9 @@ Unit find_unit(const Form& form, std::string_view unit, std::string_view whole) 
         names.emplace_back(candidate.name);
     }
     const std::string meant = sim::nearest(unit, names);
-    throw sim::InputError(fmt::format("{} has the unknown unit {}", in_quotes(whole), in_quotes(unit)),
-                          remedy(form) + (meant.empty() ? "" : "; nearest: " + meant));
+    throw sim::InputError(
+        fmt::format("{} has the unknown unit {}", in_quotes(whole), in_quotes(unit)),
+        remedy(form) + (meant.empty() ? "" : "; nearest: " + meant));
 }
 
 /// The number at the start of `text`, and what follows it.
