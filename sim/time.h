@@ -17,7 +17,7 @@ namespace podsim::sim {
 struct Time {
     std::int64_t ps = 0;
 
-    [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps) * 1e-12; }
+    [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps) / 1e12; }
     static constexpr Time max() { return {std::numeric_limits<std::int64_t>::max()}; }
 
     constexpr Time& operator+=(Time other) {
