@@ -45,6 +45,10 @@ struct Message {
     Clock due = kNever;
 };
 
+bool is_done(const Message& message) {
+    return message.state == State::done;
+}
+
 class BruteForce {
 public:
     explicit BruteForce(const Case& c) : case_(c) {}
@@ -75,12 +79,8 @@ public:
                 release(now);
             }
         }
-        for (const Message& message : messages_) {
-            if (message.state != State::done) {
-                return -1;
-            }
-        }
-        return end;
+        const bool done = std::ranges::all_of(messages_, is_done);
+        return done ? end : -1;
     }
 
 private:
@@ -102,10 +102,8 @@ private:
     }
 
     std::size_t link(const Point& from, int axis, int direction) {
-        const auto [at, added] = links_.try_emplace({from, axis, direction}, busy_until_.size());
-        if (added) {
-            busy_until_.push_back(0);
-        }
+        const auto at = links_.try_emplace({from, axis, direction}, links_.size()).first;
+        busy_until_.resize(links_.size());
         return at->second;
     }
 
@@ -134,10 +132,6 @@ private:
                 block = block * case_.group[static_cast<std::size_t>(factor)].length;
             }
         }
-        for (std::size_t i = 0; i < messages_.size(); ++i) {
-            const Message& message = messages_[i];
-            arriving_[{message.to, message.part, message.chunk, message.phase}].push_back(i);
-        }
     }
 
     void write_phase(int part, int chunk, int phase, int factor, double block, bool reduce) {
@@ -152,14 +146,11 @@ private:
             const Point chip = case_.slice.point(i);
             const int at = digit(chip, factor);
             for (const int direction : {1, -1}) {
-                if (one_way && direction < 0) {
-                    continue;
-                }
                 const int behind = direction > 0 ? at : n - 1 - at;
                 const int ahead = n - 1 - behind;
                 for (int distance = 1; distance < n; ++distance) {
                     const bool in_reach = two_way   ? 2 * distance <= n
-                                          : one_way ? true
+                                          : one_way ? direction > 0
                                           : reduce  ? distance <= ahead
                                                     : ahead > 0 && distance <= behind + 1;
                     if (in_reach) {
@@ -205,6 +196,7 @@ private:
                 m.begins = PhaseAt{chip, part, chunk, phase - 1};
             }
             m.closes_phase = !reduce || distance == 1;
+            arriving_[{m.to, part, chunk, phase}].push_back(messages_.size());
             names_.emplace(Name{chip, part, chunk, phase, direction, distance, piece},
                            messages_.size());
             messages_.push_back(m);
@@ -212,20 +204,13 @@ private:
     }
 
     bool phase_ended(const PhaseAt& at) {
-        if (ended_.contains(at)) {
-            return true;
-        }
         const auto& [chip, part, chunk, phase] = at;
         if (phase > 0 && !phase_ended({chip, part, chunk, phase - 1})) {
             return false;
         }
-        for (const std::size_t i : arriving_[at]) {
-            if (messages_[i].closes_phase && messages_[i].state != State::done) {
-                return false;
-            }
-        }
-        ended_[at] = true;
-        return true;
+        return std::ranges::all_of(arriving_[at], [&](std::size_t i) {
+            return !messages_[i].closes_phase || is_done(messages_[i]);
+        });
     }
 
     /// Lets all messages go whose conditions hold now.
@@ -236,7 +221,7 @@ private:
             }
             if (message.follows) {
                 const auto before = names_.find(*message.follows);
-                if (before != names_.end() && messages_[before->second].state != State::done) {
+                if (before != names_.end() && !is_done(messages_[before->second])) {
                     continue;
                 }
             }
@@ -301,7 +286,6 @@ private:
     std::vector<Message> messages_;
     std::map<Name, std::size_t> names_;
     std::map<PhaseAt, std::vector<std::size_t>> arriving_;
-    std::map<PhaseAt, bool> ended_;
     std::map<Link, std::size_t> links_;
     std::vector<Clock> busy_until_;
 };
