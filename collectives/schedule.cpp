@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "collectives/schedule_builder.h"
 #include "sim/error.h"
 
 namespace podsim::collectives {
@@ -19,98 +20,11 @@ sim::InputError too_many_messages() {
                            "use a smaller array or a larger message cap");
 }
 
-struct Phase {
-    int factor = 0;
-    Motion motion{};
-    sim::Bytes block;          ///< of one member, of one chunk
-    std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
-};
+}  // namespace
 
-/// The messages of one step in one direction: pieces [first_piece, first_piece + count) of the block.
-struct Slot {
-    std::uint32_t first_transfer = 0;
-    std::uint32_t first_piece = 0;
-    std::uint32_t count = 0;
-};
-
-struct Edge {
-    std::uint32_t from = 0;
-    std::uint32_t to = 0;
-};
-
-class Builder {
-public:
-    Builder(Operation operation, const topology::Lattice& slice, const Group& group,
-            Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options, ShiftTable& shifts);
-    CollectiveSchedule build();
-
-private:
-    void plan_phases(Operation operation, sim::Bytes v, const ScheduleOptions& options);
-    void check_size() const;
-    void emit_role(std::uint32_t role);
-    void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
-    void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                   int direction, int distance);
-    void connect_role(std::uint32_t role);
-    void connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
-    void link_edges();
-    void assign_roles_to_places();
-
-    [[nodiscard]] const AxisFactor& factor(int index) const {
-        return group_[static_cast<std::size_t>(index)];
-    }
-    [[nodiscard]] bool ring(int index) const { return ring_[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] int position(std::uint32_t role, int index) const;
-    [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t role, int index,
-                                                         int direction) const;
-    [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
-    [[nodiscard]] std::vector<int> directions(const Phase& phase) const {
-        return one_way_ && ring(phase.factor) ? std::vector<int>{1} : std::vector<int>{1, -1};
-    }
-    [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
-                                         int direction, int distance) const {
-        const std::size_t block =
-            (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
-                phases_[0].size() +
-            phase;
-        return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ +
-               static_cast<std::size_t>(distance);
-    }
-    [[nodiscard]] const Slot& slot(std::uint32_t role, std::size_t part, int chunk,
-                                   std::size_t phase, int direction, int distance) const {
-        return slots_[role][slot_index(part, chunk, phase, direction, distance)];
-    }
-    /// Earlier chunks in flight first, among them the earlier phase.
-    [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const {
-        const auto wave = static_cast<std::uint32_t>(chunk / chunks_in_flight_);
-        return wave * static_cast<std::uint32_t>(phases_[part].size()) +
-               static_cast<std::uint32_t>(phase);
-    }
-    [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
-        return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
-                   phases_[0].size() +
-               phase;
-    }
-
-    const topology::Lattice& slice_;
-    const Group& group_;
-    bool one_way_ = false;
-    int chunks_in_flight_ = 1;
-    ShiftTable& shifts_;
-    std::vector<bool> ring_;
-    std::size_t longest_ = 1;  ///< distances run below this
-    std::uint32_t roles_ = 1;
-    std::vector<std::vector<Phase>> phases_;         ///< [part]
-    std::vector<std::vector<Slot>> slots_;           ///< [role]
-    std::vector<std::vector<std::uint32_t>> gates_;  ///< [role]: the join after each phase
-    std::vector<Edge> edges_;
-    std::uint64_t most_pieces_ = 1;
-    CollectiveSchedule result_;
-};
-
-Builder::Builder(Operation operation, const topology::Lattice& slice, const Group& group,
-                 Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                 ShiftTable& shifts)
+ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& slice,
+                                 const Group& group, Algorithm algorithm, sim::Bytes v,
+                                 const ScheduleOptions& options, ShiftTable& shifts)
     : slice_(slice),
       group_(group),
       one_way_(algorithm == Algorithm::one_way),
@@ -128,7 +42,8 @@ Builder::Builder(Operation operation, const topology::Lattice& slice, const Grou
     plan_phases(operation, v, options);
 }
 
-void Builder::plan_phases(Operation operation, sim::Bytes v, const ScheduleOptions& options) {
+void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
+                                  const ScheduleOptions& options) {
     for (const Part& part : result_.parts) {
         std::vector<Phase> gather;
         int hops = 0;
@@ -157,7 +72,7 @@ void Builder::plan_phases(Operation operation, sim::Bytes v, const ScheduleOptio
     }
 }
 
-void Builder::check_size() const {
+void ScheduleBuilder::check_size() const {
     double transfers = 0;
     for (const auto& phases : phases_) {
         for (const Phase& phase : phases) {
@@ -170,7 +85,7 @@ void Builder::check_size() const {
 }
 
 /// The coordinate of a role along a line factor.
-int Builder::position(std::uint32_t role, int index) const {
+int ScheduleBuilder::position(std::uint32_t role, int index) const {
     for (int f = 0; f < index; ++f) {
         if (!ring(f)) {
             role /= static_cast<std::uint32_t>(factor(f).length);
@@ -180,8 +95,8 @@ int Builder::position(std::uint32_t role, int index) const {
 }
 
 /// The role of the next member along a factor; nothing beyond the end of a line.
-std::optional<std::uint32_t> Builder::neighbour(std::uint32_t role, int index,
-                                                int direction) const {
+std::optional<std::uint32_t> ScheduleBuilder::neighbour(std::uint32_t role, int index,
+                                                        int direction) const {
     if (ring(index)) {
         return role;
     }
@@ -199,7 +114,7 @@ std::optional<std::uint32_t> Builder::neighbour(std::uint32_t role, int index,
 }
 
 /// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
-int Builder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
+int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
     const int length = factor(phase.factor).length;
     if (ring(phase.factor)) {
         return one_way_ ? length - 1 : length / 2;
@@ -213,7 +128,7 @@ int Builder::most_distance(std::uint32_t role, const Phase& phase, int direction
     return phase.motion == Motion::gather ? before + 1 : ahead;
 }
 
-CollectiveSchedule Builder::build() {
+CollectiveSchedule ScheduleBuilder::build() {
     if (group_.empty()) {
         result_.schedule.roles.push_back({});
         result_.schedule.role_of_place.assign(static_cast<std::size_t>(shifts_.places().size()), 0);
@@ -233,7 +148,7 @@ CollectiveSchedule Builder::build() {
     return std::move(result_);
 }
 
-void Builder::emit_role(std::uint32_t role) {
+void ScheduleBuilder::emit_role(std::uint32_t role) {
     sim::Role entry;
     entry.first_transfer = static_cast<std::uint32_t>(result_.schedule.transfers.size());
     result_.schedule.roles.push_back(entry);
@@ -249,7 +164,8 @@ void Builder::emit_role(std::uint32_t role) {
         static_cast<std::uint32_t>(result_.schedule.transfers.size()) - done.first_transfer;
 }
 
-void Builder::emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase) {
+void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk,
+                                 std::size_t phase) {
     const Phase& spec = phases_[part][phase];
     for (const int direction : directions(spec)) {
         const int most = most_distance(role, spec, direction);
@@ -268,8 +184,8 @@ void Builder::emit_phase(std::uint32_t role, std::size_t part, int chunk, std::s
     }
 }
 
-void Builder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                        int direction, int distance) {
+void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
+                                int direction, int distance) {
     const Phase& spec = phases_[part][phase];
     const AxisFactor& f = factor(spec.factor);
     sim::Schedule& schedule = result_.schedule;
@@ -330,116 +246,6 @@ void Builder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::si
     }
 }
 
-void Builder::connect_role(std::uint32_t role) {
-    for (std::size_t part = 0; part < phases_.size(); ++part) {
-        for (std::size_t phase = 0; phase < phases_[part].size(); ++phase) {
-            for (int chunk = 0; chunk < result_.chunks; ++chunk) {
-                connect_phase(role, part, chunk, phase);
-            }
-        }
-    }
-}
-
-/// The edges into this role's transfers of one phase, and into the join after it.
-void Builder::connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase) {
-    const Phase& spec = phases_[part][phase];
-    const bool last = phase + 1 == phases_[part].size();
-    for (const int direction : directions(spec)) {
-        const std::optional<std::uint32_t> behind = neighbour(role, spec.factor, -direction);
-        const int most = most_distance(role, spec, direction);
-        for (int distance = 1; distance <= most; ++distance) {
-            const Slot& own = slot(role, part, chunk, phase, direction, distance);
-            const int relayed = spec.motion == Motion::gather ? distance - 1 : distance + 1;
-            for (std::uint32_t i = 0; i < own.count; ++i) {
-                const std::uint32_t transfer = own.first_transfer + i;
-                if (phase > 0 && (spec.motion == Motion::reduce || relayed == 0)) {
-                    edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)], transfer});
-                }
-                if (!behind || relayed == 0 || relayed > most_distance(*behind, spec, direction)) {
-                    continue;
-                }
-                const Slot& from = slot(*behind, part, chunk, phase, direction, relayed);
-                const std::uint32_t piece = own.first_piece + i;
-                if (piece >= from.first_piece && piece < from.first_piece + from.count) {
-                    edges_.push_back({from.first_transfer + piece - from.first_piece, transfer});
-                }
-            }
-        }
-        if (last || !behind) {
-            continue;
-        }
-        // What completes the phase here: everything that arrives, or the last sums.
-        const int arriving = most_distance(*behind, spec, direction);
-        for (int distance = 1; distance <= arriving; ++distance) {
-            if (spec.motion == Motion::reduce && distance != 1) {
-                continue;
-            }
-            const Slot& from = slot(*behind, part, chunk, phase, direction, distance);
-            for (std::uint32_t i = 0; i < from.count; ++i) {
-                edges_.push_back(
-                    {from.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
-            }
-        }
-    }
-    // A phase may also end before the one that it follows has begun elsewhere: its join waits for
-    // the join before it.
-    if (!last && phase > 0) {
-        edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)],
-                          gates_[role][gate_index(part, chunk, phase)]});
-    }
-}
-
-/// Sorts the edges into the transfers' successor lists and counts needs and arrivals.
-void Builder::link_edges() {
-    sim::Schedule& schedule = result_.schedule;
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [](const Edge& a, const Edge& b) { return a.from < b.from; });
-    schedule.successors.reserve(edges_.size());
-    std::size_t next = 0;
-    for (std::uint32_t t = 0; t < schedule.transfers.size(); ++t) {
-        sim::Transfer& transfer = schedule.transfers[t];
-        transfer.first_successor = static_cast<std::uint32_t>(schedule.successors.size());
-        for (; next < edges_.size() && edges_[next].from == t; ++next) {
-            schedule.successors.push_back(edges_[next].to);
-            ++schedule.transfers[edges_[next].to].needs;
-        }
-        transfer.successor_count =
-            static_cast<std::uint32_t>(schedule.successors.size()) - transfer.first_successor;
-    }
-    for (std::uint32_t role = 0; role < roles_; ++role) {
-        const sim::Role& entry = schedule.roles[role];
-        for (std::uint32_t t = 0; t < entry.transfer_count; ++t) {
-            const std::uint32_t transfer = entry.first_transfer + t;
-            if (schedule.transfers[transfer].hop_count > 0) {
-                const Payload& payload = result_.payloads[transfer];
-                ++schedule.roles[*neighbour(role, payload.factor, payload.direction)].arrivals;
-            }
-        }
-    }
-    edges_.clear();
-}
-
-void Builder::assign_roles_to_places() {
-    const topology::Lattice& places = shifts_.places();
-    for (int place = 0; place < places.size(); ++place) {
-        const topology::Point point = places.point(place);
-        std::uint32_t role = 0;
-        std::uint32_t unit = 1;
-        for (std::size_t f = 0; f < group_.size(); ++f) {
-            if (ring_[f]) {
-                continue;
-            }
-            const int coordinate = point[static_cast<std::size_t>(group_[f].axis)] /
-                                   group_[f].stride % group_[f].length;
-            role += unit * static_cast<std::uint32_t>(coordinate);
-            unit *= static_cast<std::uint32_t>(group_[f].length);
-        }
-        result_.schedule.role_of_place.push_back(role);
-    }
-}
-
-}  // namespace
-
 std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
     const double count = std::ceil(block / message_cap);
     if (!(count < kMostTransfers)) {
@@ -452,7 +258,8 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts) {
-    return Builder(operation, slice, group, resolve(algorithm, group), v, options, shifts).build();
+    return ScheduleBuilder(operation, slice, group, resolve(algorithm, group), v, options, shifts)
+        .build();
 }
 
 }  // namespace podsim::collectives

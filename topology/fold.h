@@ -3,12 +3,11 @@
 // Let G be the largest group of translations, containing the slice's own lattice, that preserves
 // the link rates, the groups with their ranks and every chip's program. The chips modulo G evolve
 // identically, so one of each class is simulated. Along an axis the period of G is
-//   1                          when the axis is unused, or wrapped and only used whole,
-//   its length                 when it is unwrapped and used,
-//   stride x length            for a factor in use that is not the outermost of the axis (`x%4`:
-//   4), 1                          for the outermost factor of a wrapped axis, strided or not
-//   (`x/4`: its
-//                              groups are rotated or exchanged by every translation),
+//   1                 when the axis is unused, or wrapped and only used whole,
+//   its length        when it is unwrapped and used,
+//   stride x length   for a factor in use that is not the outermost of the axis (`x%4`: 4),
+//   1                 for the outermost factor of a wrapped axis, strided or not (the groups of
+//                     `x/4` are rotated or exchanged by every translation),
 // and the least common multiple where several of these hold: with `x%4` and `x/4` both in use, 4.
 #pragma once
 

@@ -11,19 +11,18 @@
 //
 //   a        = 4 t S N H / T, halved when causal                attention's dot products
 //   gather   = P / T b / (W n_X)                                weights of a layer
-//   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients; AllReduce counts
-//   twice rows     = t D b / (W n_T)                                  one tensor AllGather or
-//   ReduceScatter kv       = 2 t C K H / T b / (W n_C)                        keys and values of
-//   the whole sequence
+//   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients (AllReduce twice)
+//   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
+//   kv       = 2 t C K H / T b / (W n_C)                        keys, values of the whole sequence
 //
 // Forward, a layer:
 //   T_math   = (2 P t / T + a) / R
 //   T_comms  = gather + 4 rows + kv                     (rows: in and out of attention and MLP)
 // Backward, a layer:
 //   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls)
-//   T_comms  = gather + scatter + 2 kv + 4 rows + (remat block: the forward's 4 rows again;
-//   otherwise the
-//              third gather of each block's input: 2 rows)
+//   T_comms  = gather + scatter + 2 kv + 4 rows
+//              + (remat block: the forward's 4 rows again; otherwise the third gather of each
+//              block's input: 2 rows)
 //              (2 kv: gathered again, and its gradient reduced)
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows

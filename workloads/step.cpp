@@ -6,9 +6,8 @@
 // summed over both, is reduced once, after the embedding's backward.
 //
 // With T > 1 the tables are split over the vocabulary:
-//   embedding    lookup of partial rows, ReduceScatter over tensor; backward: AllGather,
-//   scatter-add unembedding  AllGather x, logits, AllReduce of each token's maximum and sum (two
-//   4-byte values),
+//   embedding    lookup of partial rows, ReduceScatter over tensor; backward: AllGather, scatter-add
+//   unembedding  AllGather x, logits, AllReduce of each token's maximum and sum (two 4-byte values),
 //                loss, input gradient, ReduceScatter, weight gradient
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,18 +6,19 @@
 // sequence by the tensor ways: r = t / T rows a chip.
 //
 // Equations
-//   a matmul m x k by k x n          2 m k n FLOPs, (m k + k n + m n) b bytes
-//   attention forward                4 t S N H / T FLOPs, halved when causal (masked blocks are
-//   skipped) attention backward               twice that. (A flash kernel's own recomputation of
-//   the scores is
-//                                    not counted.)
+//   a matmul m x k by k x n   2 m k n FLOPs, (m k + k n + m n) b bytes
+//   attention forward         4 t S N H / T FLOPs, halved when causal (masked blocks are skipped)
+//   attention backward        twice that (a flash kernel's own recomputation is not counted)
 // Elementwise work is fused into the neighbouring matmul: no FLOPs and no time of its own; its HBM
 // bytes are counted with that matmul. Results of elementwise work are written once and read by the
 // matmul:
-//   norm and the residual sum before it   4 r D b  (read branch and stream; write stream and normed
-//   rows) their backward                        4 r D b  (read two, read and write the gradient's
-//   stream) activation function                   (g + 1) t F / T b  (read gate and up, write the
-//   hidden product) rotary embedding, softmax             none (in registers)
+//   norm and the residual sum before it   4 r D b
+//                                         (read branch and stream; write stream and normed rows)
+//   their backward                        4 r D b
+//                                         (read two, read and write the gradient's stream)
+//   activation function                   (g + 1) t F / T b
+//                                         (read gate and up, write the hidden product)
+//   rotary embedding, softmax             none (in registers)
 // Attention is flash-style: queries and outputs once, keys and values of the whole sequence once,
 // no scores. The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
 // placement of causal context shards every chip does the same work exactly.

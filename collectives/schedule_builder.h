@@ -1,0 +1,104 @@
+// The builder of collective schedules. Private to the folder: schedule.cpp emits the transfers,
+// schedule_edges.cpp connects them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/schedule.h"
+
+namespace podsim::collectives {
+
+struct Phase {
+    int factor = 0;
+    Motion motion{};
+    sim::Bytes block;          ///< of one member, of one chunk
+    std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
+};
+
+/// The messages of one step in one direction: pieces [first_piece, first_piece + count) of the block.
+struct Slot {
+    std::uint32_t first_transfer = 0;
+    std::uint32_t first_piece = 0;
+    std::uint32_t count = 0;
+};
+
+struct Edge {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+};
+
+class ScheduleBuilder {
+public:
+    ScheduleBuilder(Operation operation, const topology::Lattice& slice, const Group& group,
+                    Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                    ShiftTable& shifts);
+    CollectiveSchedule build();
+
+private:
+    void plan_phases(Operation operation, sim::Bytes v, const ScheduleOptions& options);
+    void check_size() const;
+    void emit_role(std::uint32_t role);
+    void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
+    void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
+                   int direction, int distance);
+    void connect_role(std::uint32_t role);
+    void connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
+    void link_edges();
+    void assign_roles_to_places();
+
+    [[nodiscard]] const topology::AxisFactor& factor(int index) const {
+        return group_[static_cast<std::size_t>(index)];
+    }
+    [[nodiscard]] bool ring(int index) const { return ring_[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] int position(std::uint32_t role, int index) const;
+    [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t role, int index,
+                                                         int direction) const;
+    [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
+    [[nodiscard]] std::vector<int> directions(const Phase& phase) const {
+        return one_way_ && ring(phase.factor) ? std::vector<int>{1} : std::vector<int>{1, -1};
+    }
+    [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
+                                         int direction, int distance) const {
+        const std::size_t block =
+            (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
+                phases_[0].size() +
+            phase;
+        return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ +
+               static_cast<std::size_t>(distance);
+    }
+    [[nodiscard]] const Slot& slot(std::uint32_t role, std::size_t part, int chunk,
+                                   std::size_t phase, int direction, int distance) const {
+        return slots_[role][slot_index(part, chunk, phase, direction, distance)];
+    }
+    /// Earlier chunks in flight first, among them the earlier phase.
+    [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const {
+        const auto wave = static_cast<std::uint32_t>(chunk / chunks_in_flight_);
+        return wave * static_cast<std::uint32_t>(phases_[part].size()) +
+               static_cast<std::uint32_t>(phase);
+    }
+    [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
+        return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
+                   phases_[0].size() +
+               phase;
+    }
+
+    const topology::Lattice& slice_;
+    const Group& group_;
+    bool one_way_ = false;
+    int chunks_in_flight_ = 1;
+    ShiftTable& shifts_;
+    std::vector<bool> ring_;
+    std::size_t longest_ = 1;  ///< distances run below this
+    std::uint32_t roles_ = 1;
+    std::vector<std::vector<Phase>> phases_;         ///< [part]
+    std::vector<std::vector<Slot>> slots_;           ///< [role]
+    std::vector<std::vector<std::uint32_t>> gates_;  ///< [role]: the join after each phase
+    std::vector<Edge> edges_;
+    std::uint64_t most_pieces_ = 1;
+    CollectiveSchedule result_;
+};
+
+}  // namespace podsim::collectives

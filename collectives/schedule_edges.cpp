@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <optional>
+
+#include "collectives/schedule_builder.h"
+
+namespace podsim::collectives {
+
+void ScheduleBuilder::connect_role(std::uint32_t role) {
+    for (std::size_t part = 0; part < phases_.size(); ++part) {
+        for (std::size_t phase = 0; phase < phases_[part].size(); ++phase) {
+            for (int chunk = 0; chunk < result_.chunks; ++chunk) {
+                connect_phase(role, part, chunk, phase);
+            }
+        }
+    }
+}
+
+/// The edges into this role's transfers of one phase, and into the join after it.
+void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int chunk,
+                                    std::size_t phase) {
+    const Phase& spec = phases_[part][phase];
+    const bool last = phase + 1 == phases_[part].size();
+    for (const int direction : directions(spec)) {
+        const std::optional<std::uint32_t> behind = neighbour(role, spec.factor, -direction);
+        const int most = most_distance(role, spec, direction);
+        for (int distance = 1; distance <= most; ++distance) {
+            const Slot& own = slot(role, part, chunk, phase, direction, distance);
+            const int relayed = spec.motion == Motion::gather ? distance - 1 : distance + 1;
+            for (std::uint32_t i = 0; i < own.count; ++i) {
+                const std::uint32_t transfer = own.first_transfer + i;
+                if (phase > 0 && (spec.motion == Motion::reduce || relayed == 0)) {
+                    edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)], transfer});
+                }
+                if (!behind || relayed == 0 || relayed > most_distance(*behind, spec, direction)) {
+                    continue;
+                }
+                const Slot& from = slot(*behind, part, chunk, phase, direction, relayed);
+                const std::uint32_t piece = own.first_piece + i;
+                if (piece >= from.first_piece && piece < from.first_piece + from.count) {
+                    edges_.push_back({from.first_transfer + piece - from.first_piece, transfer});
+                }
+            }
+        }
+        if (last || !behind) {
+            continue;
+        }
+        // What completes the phase here: everything that arrives, or the last sums.
+        const int arriving = most_distance(*behind, spec, direction);
+        for (int distance = 1; distance <= arriving; ++distance) {
+            if (spec.motion == Motion::reduce && distance != 1) {
+                continue;
+            }
+            const Slot& from = slot(*behind, part, chunk, phase, direction, distance);
+            for (std::uint32_t i = 0; i < from.count; ++i) {
+                edges_.push_back(
+                    {from.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
+            }
+        }
+    }
+    // A phase may also end before the one that it follows has begun elsewhere: its join waits for
+    // the join before it.
+    if (!last && phase > 0) {
+        edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)],
+                          gates_[role][gate_index(part, chunk, phase)]});
+    }
+}
+
+/// Sorts the edges into the transfers' successor lists and counts needs and arrivals.
+void ScheduleBuilder::link_edges() {
+    sim::Schedule& schedule = result_.schedule;
+    std::stable_sort(edges_.begin(), edges_.end(),
+                     [](const Edge& a, const Edge& b) { return a.from < b.from; });
+    schedule.successors.reserve(edges_.size());
+    std::size_t next = 0;
+    for (std::uint32_t t = 0; t < schedule.transfers.size(); ++t) {
+        sim::Transfer& transfer = schedule.transfers[t];
+        transfer.first_successor = static_cast<std::uint32_t>(schedule.successors.size());
+        for (; next < edges_.size() && edges_[next].from == t; ++next) {
+            schedule.successors.push_back(edges_[next].to);
+            ++schedule.transfers[edges_[next].to].needs;
+        }
+        transfer.successor_count =
+            static_cast<std::uint32_t>(schedule.successors.size()) - transfer.first_successor;
+    }
+    for (std::uint32_t role = 0; role < roles_; ++role) {
+        const sim::Role& entry = schedule.roles[role];
+        for (std::uint32_t t = 0; t < entry.transfer_count; ++t) {
+            const std::uint32_t transfer = entry.first_transfer + t;
+            if (schedule.transfers[transfer].hop_count > 0) {
+                const Payload& payload = result_.payloads[transfer];
+                ++schedule.roles[*neighbour(role, payload.factor, payload.direction)].arrivals;
+            }
+        }
+    }
+    edges_.clear();
+}
+
+void ScheduleBuilder::assign_roles_to_places() {
+    const topology::Lattice& places = shifts_.places();
+    for (int place = 0; place < places.size(); ++place) {
+        const topology::Point point = places.point(place);
+        std::uint32_t role = 0;
+        std::uint32_t unit = 1;
+        for (std::size_t f = 0; f < group_.size(); ++f) {
+            if (ring_[f]) {
+                continue;
+            }
+            const int coordinate = point[static_cast<std::size_t>(group_[f].axis)] /
+                                   group_[f].stride % group_[f].length;
+            role += unit * static_cast<std::uint32_t>(coordinate);
+            unit *= static_cast<std::uint32_t>(group_[f].length);
+        }
+        result_.schedule.role_of_place.push_back(role);
+    }
+}
+
+}  // namespace podsim::collectives
