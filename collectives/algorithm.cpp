@@ -20,6 +20,9 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{
         Algorithm::equal_parts, "equal-parts",
         "several axis factors at once: equal parts of the array take them in rotated orders"},
+    AlgorithmInfo{Algorithm::shortest, "shortest-routes",
+                  "all-to-all: shortest routes, ties and axis orders split evenly, messages with "
+                  "more hops to go first"},
     AlgorithmInfo{Algorithm::weighted, "weighted",
                   "several axis factors at once: a part for every order, sized so that all links "
                   "work all the time"},
@@ -51,16 +54,62 @@ std::span<const AlgorithmInfo> all_algorithms() {
     return kAlgorithms;
 }
 
-Algorithm resolve(Algorithm algorithm, const Group& group) {
-    if (algorithm != Algorithm::automatic) {
-        return algorithm;
+Algorithm resolve(Operation operation, Algorithm algorithm, const Group& group) {
+    const bool all_to_all = operation == Operation::all_to_all;
+    if (algorithm == Algorithm::automatic) {
+        return all_to_all         ? Algorithm::shortest
+               : group.size() > 1 ? Algorithm::weighted
+                                  : Algorithm::two_way;
     }
-    return group.size() > 1 ? Algorithm::weighted : Algorithm::two_way;
+    const bool routed = algorithm == Algorithm::shortest;
+    if (algorithm != Algorithm::one_way && routed != all_to_all) {
+        throw sim::InputError("algorithm '" + std::string(to_string(algorithm)) +
+                                  "' does not carry out " + std::string(to_string(operation)),
+                              all_to_all
+                                  ? "allowed: auto, shortest-routes, one-way"
+                                  : "allowed: auto, one-way, two-way, equal-parts, weighted");
+    }
+    return algorithm;
 }
 
 FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFactor& factor) {
     const bool outermost = factor.stride * factor.length == slice.length(factor.axis);
-    return {.ring = outermost && slice.wraps(factor.axis), .links_per_hop = factor.stride};
+    const bool straight =
+        slice.wrap_shift[static_cast<std::size_t>(factor.axis)] == topology::Point{};
+    return {.ring = outermost && slice.wraps(factor.axis) && straight,
+            .links_per_hop = factor.stride};
+}
+
+bool spans_twisted_slice(const topology::Lattice& slice, const Group& group) {
+    return slice.twisted() && group_size(group) == slice.size();
+}
+
+std::vector<int> ring_lengths(const topology::Lattice& slice, const Group& group,
+                              const std::vector<int>& order) {
+    // `reached` is the subgroup that the axes so far generate.
+    std::vector<bool> reached(static_cast<std::size_t>(slice.size()));
+    std::vector<topology::Point> members{topology::Point{}};
+    reached[0] = true;
+    const auto number = [&](const topology::Point& p) {
+        return static_cast<std::size_t>(slice.index(*slice.canonical(p)));
+    };
+    std::vector<int> lengths;
+    for (const int index : order) {
+        const int axis = group[static_cast<std::size_t>(index)].axis;
+        int length = 1;
+        while (!reached[number(topology::along(axis, length))]) {
+            ++length;
+        }
+        const std::size_t before = members.size();
+        for (int step = 1; step < length; ++step) {
+            for (std::size_t i = 0; i < before; ++i) {
+                members.push_back(*slice.canonical(members[i] + topology::along(axis, step)));
+                reached[number(members.back())] = true;
+            }
+        }
+        lengths.push_back(length);
+    }
+    return lengths;
 }
 
 }  // namespace podsim::collectives

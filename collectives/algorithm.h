@@ -15,6 +15,7 @@ enum class Algorithm {
     one_way,    ///< rings in one direction only; several factors one after the other
     two_way,  ///< rings in both directions (lines always use both); several factors one after the other
     equal_parts,  ///< several factors at once: one part per cyclic axis order, of equal size
+    shortest,     ///< AllToAll: shortest routes, ties and axis orders split evenly
     weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };
 
@@ -29,9 +30,21 @@ struct AlgorithmInfo {
 std::span<const AlgorithmInfo> all_algorithms();
 
 /// The algorithm that `automatic` stands for on that group; any other stands for itself.
-Algorithm resolve(Algorithm algorithm, const Group& group);
+/// Throws sim::InputError when the operation has no such algorithm.
+Algorithm resolve(Operation operation, Algorithm algorithm, const Group& group);
 
-/// How one factor of a group carries traffic: a ring when the factor is the outermost of a wrapped axis, else a line.
+/// Whether the group is the whole of a twisted slice. Its rings are walked modulo what the factors
+/// before have gathered: along the first axis the ring has the length at which walking straight
+/// returns to the start (2k on a short axis), along the next the length at which it returns to a chip
+/// that shares the data, and so on. The product is the number of chips in every order.
+bool spans_twisted_slice(const topology::Lattice& slice, const Group& group);
+
+/// The lengths of the rings of a whole slice in that order of its axes.
+std::vector<int> ring_lengths(const topology::Lattice& slice, const Group& group,
+                              const std::vector<int>& order);
+
+/// How one factor of a group carries traffic: a ring when the factor is the outermost of an axis that
+/// wraps straight, else a line.
 struct FactorKind {
     bool ring = false;
     int links_per_hop = 1;  ///< the stride: physical links between neighbouring members
@@ -41,7 +54,9 @@ FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFacto
 /// One part of the array: the order in which its AllGather takes the factors (ReduceScatter takes
 /// the reverse), and its share of the bytes.
 struct Part {
-    std::vector<int> order;
+    std::vector<int> order;  ///< indices of factors
+    std::vector<int>
+        lengths;  ///< members along each, in that order; of a whole twisted slice they depend on it
     double weight = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/algorithm.h"
+#include "collectives/all_to_all.h"
 
 namespace podsim::collectives {
 namespace {
@@ -23,7 +24,7 @@ LinkCount links_per_member(const Lattice& slice, const Group& group) {
             if (factor.axis != axis || factor.length == 1) {
                 continue;
             }
-            const bool ring = factor_kind(slice, factor).ring;
+            const bool ring = factor_kind(slice, factor).ring || spans_twisted_slice(slice, group);
             on_axis.fewest += ring ? 2 : 1;
             on_axis.mean += ring ? 2.0 : 2.0 * (factor.length - 1) / factor.length;
         }
@@ -134,6 +135,8 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v) {
             return {v / n, others, others};
         case Operation::all_reduce:
             return {v, v, 2.0 * others};
+        case Operation::all_to_all:
+            return {others / n, others / n, others / n};
     }
     return {};
 }
@@ -142,6 +145,9 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
                             sim::Bytes v, sim::BytesPerSecond link_one_way) {
     if (group_size(group) <= 1) {
         return {};
+    }
+    if (operation == Operation::all_to_all) {
+        return busiest_link(slice, group, v) / link_one_way;
     }
     const LeastTraffic least = least_traffic(operation, group_size(group), v);
     const LinkCount links = links_per_member(slice, group);
@@ -165,7 +171,7 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
     double links = 0;
     unsigned counted = 0;
     for (const AxisFactor& factor : group) {
-        const bool ring = factor_kind(slice, factor).ring;
+        const bool ring = factor_kind(slice, factor).ring || spans_twisted_slice(slice, group);
         hops += ring ? factor.length / 2 : factor.length - 1;
         if ((counted >> factor.axis & 1U) == 0) {
             links += ring ? 2 : 1;
@@ -174,7 +180,14 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
     }
     const sim::Seconds bandwidth = v / (link_one_way * links);
     const sim::Seconds gather = std::max(bandwidth, hop_latency * hops);
-    return operation == Operation::all_reduce ? gather * 2.0 : gather;
+    switch (operation) {
+        case Operation::all_reduce:
+            return gather * 2.0;
+        case Operation::all_to_all:
+            return gather / 4.0;
+        default:
+            return gather;
+    }
 }
 
 }  // namespace podsim::collectives

@@ -25,6 +25,7 @@ unsigned axes_mask(const Group& group);
 ///   AllGather      receive (n-1)V/n   send V/n         mean (n-1)V/n
 ///   ReduceScatter  receive V/n        send (n-1)V/n    mean (n-1)V/n
 ///   AllReduce      receive V          send V           mean 2(n-1)V/n
+///   AllToAll       receive, send and mean (n-1)V/n^2
 /// (n = 1: all zero. AllReduce: each of the V bytes is reduced over n-1 links and spread over n-1.)
 struct LeastTraffic {
     sim::Bytes receive;
@@ -35,11 +36,13 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 
 /// The physical bound of the collective on its own: the largest of every member's least bytes at the
 /// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
+/// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h).
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
                             sim::Bytes v, sim::BytesPerSecond link_one_way);
 
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
-///   max(V / (2 r n_axes), latency x sum over axes of floor(length / 2)),  AllReduce twice that;
+///   max(V / (2 r n_axes), latency x sum over axes of floor(length / 2)),  AllReduce twice that,
+/// AllToAll a quarter;
 /// without wraparound V / (r n_axes) and (length - 1) hops.
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency);

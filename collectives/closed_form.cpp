@@ -17,6 +17,9 @@ std::optional<sim::Time> closed_form(Operation operation, const topology::Lattic
     if (group_size(group) == 1) {
         return sim::Time{};
     }
+    if (operation == Operation::all_to_all) {
+        return std::nullopt;
+    }
     if (group.size() != 1 || group[0].stride != 1) {
         return std::nullopt;
     }

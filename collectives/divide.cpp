@@ -70,13 +70,14 @@ Matrix loads(const topology::Lattice& slice, const Group& group, const std::vect
     double largest = 0;
     for (std::size_t o = 0; o < parts.size(); ++o) {
         double gathered = 1;
-        for (const int index : parts[o].order) {
-            const auto a = static_cast<std::size_t>(index);
+        for (std::size_t i = 0; i < parts[o].order.size(); ++i) {
+            const auto a = static_cast<std::size_t>(parts[o].order[i]);
+            const int length = parts[o].lengths[i];
             const FactorKind kind = factor_kind(slice, group[a]);
-            load[a][o] =
-                (group[a].length - 1) * gathered * kind.links_per_hop / (kind.ring ? 2 : 1);
+            const bool ring = kind.ring || spans_twisted_slice(slice, group);
+            load[a][o] = (length - 1) * gathered * kind.links_per_hop / (ring ? 2 : 1);
             largest = std::max(largest, load[a][o]);
-            gathered *= group[a].length;
+            gathered *= length;
         }
     }
     for (Row& row : load) {
@@ -210,7 +211,7 @@ std::vector<Part> all_orders(std::size_t factors) {
     std::iota(order.begin(), order.end(), 0);
     std::vector<Part> parts;
     do {
-        parts.push_back({order, 0});
+        parts.push_back({order, {}, 0});
     } while (std::next_permutation(order.begin(), order.end()));
     return parts;
 }
@@ -220,10 +221,23 @@ std::vector<Part> rotations(std::size_t factors) {
     std::iota(order.begin(), order.end(), 0);
     std::vector<Part> parts;
     for (std::size_t turn = 0; turn < factors; ++turn) {
-        parts.push_back({order, 1.0 / static_cast<double>(factors)});
+        parts.push_back({order, {}, 1.0 / static_cast<double>(factors)});
         std::rotate(order.begin(), order.begin() + 1, order.end());
     }
     return parts;
+}
+
+/// Fills in the members along each factor, in the part's order.
+void set_lengths(const topology::Lattice& slice, const Group& group, std::vector<Part>& parts) {
+    for (Part& part : parts) {
+        if (spans_twisted_slice(slice, group)) {
+            part.lengths = ring_lengths(slice, group, part.order);
+            continue;
+        }
+        for (const int index : part.order) {
+            part.lengths.push_back(group[static_cast<std::size_t>(index)].length);
+        }
+    }
 }
 
 }  // namespace
@@ -232,17 +246,21 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     if (group.empty()) {
         return {};
     }
-    algorithm = resolve(algorithm, group);
+    algorithm = resolve(Operation::all_gather, algorithm, group);
     if (algorithm == Algorithm::equal_parts) {
-        return rotations(group.size());
+        std::vector<Part> parts = rotations(group.size());
+        set_lengths(slice, group, parts);
+        return parts;
     }
     if (algorithm != Algorithm::weighted || group.size() == 1) {
-        Part whole{std::vector<int>(group.size()), 1.0};
-        std::iota(whole.order.begin(), whole.order.end(), 0);
-        return {whole};
+        std::vector<Part> whole{{std::vector<int>(group.size()), {}, 1.0}};
+        std::iota(whole[0].order.begin(), whole[0].order.end(), 0);
+        set_lengths(slice, group, whole);
+        return whole;
     }
     std::vector<Part> parts =
         group.size() <= kAllOrders ? all_orders(group.size()) : rotations(group.size());
+    set_lengths(slice, group, parts);
     const Matrix load = loads(slice, group, parts);
     const Row weights = equal_loads(load).value_or(least_largest_load(load));
     double sum = 0;

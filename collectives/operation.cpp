@@ -14,11 +14,11 @@ struct Name {
     Operation operation;
     std::string_view text;
 };
-constexpr std::array kNames{Name{Operation::all_gather, "all-gather"},
-                            Name{Operation::reduce_scatter, "reduce-scatter"},
-                            Name{Operation::all_reduce, "all-reduce"}};
+constexpr std::array kNames{
+    Name{Operation::all_gather, "all-gather"}, Name{Operation::reduce_scatter, "reduce-scatter"},
+    Name{Operation::all_reduce, "all-reduce"}, Name{Operation::all_to_all, "all-to-all"}};
 constexpr std::array kOperations{Operation::all_gather, Operation::reduce_scatter,
-                                 Operation::all_reduce};
+                                 Operation::all_reduce, Operation::all_to_all};
 
 }  // namespace
 

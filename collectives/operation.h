@@ -10,9 +10,9 @@
 
 namespace podsim::collectives {
 
-enum class Operation { all_gather, reduce_scatter, all_reduce };
+enum class Operation { all_gather, reduce_scatter, all_reduce, all_to_all };
 
-/// `all-gather`, `reduce-scatter`, `all-reduce`.
+/// `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`.
 std::string_view to_string(Operation operation);
 /// Reads the names above. Throws sim::InputError with the nearest valid one.
 Operation parse_operation(std::string_view text);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "collectives/all_to_all.h"
 #include "collectives/schedule_builder.h"
 #include "sim/error.h"
 
@@ -25,20 +26,13 @@ sim::InputError too_many_messages() {
 ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& slice,
                                  const Group& group, Algorithm algorithm, sim::Bytes v,
                                  const ScheduleOptions& options, ShiftTable& shifts)
-    : slice_(slice),
-      group_(group),
+    : group_(group),
       one_way_(algorithm == Algorithm::one_way),
       chunks_in_flight_(options.chunks_in_flight),
-      shifts_(shifts) {
+      shifts_(shifts),
+      roles_(slice, group) {
     result_.parts = divide(slice, group, algorithm);
     result_.chunks = result_.parts.size() > 1 ? options.chunks : 1;
-    for (const AxisFactor& f : group) {
-        ring_.push_back(factor_kind(slice, f).ring);
-        longest_ = std::max(longest_, static_cast<std::size_t>(f.length) + 1);
-        if (!ring_.back()) {
-            roles_ *= static_cast<std::uint32_t>(f.length);
-        }
-    }
     plan_phases(operation, v, options);
 }
 
@@ -48,13 +42,15 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
         std::vector<Phase> gather;
         int hops = 0;
         sim::Bytes held = v * (part.weight / group_size(group_) / result_.chunks);
-        for (const int index : part.order) {
+        for (std::size_t i = 0; i < part.order.size(); ++i) {
+            const int index = part.order[i];
+            const int length = part.lengths[i];
+            longest_ = std::max(longest_, static_cast<std::size_t>(length) + 1);
             const std::uint32_t pieces = message_count(held, options.message_cap);
             most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
-            gather.push_back({index, Motion::gather, held, pieces});
-            held = held * factor(index).length;
-            const int steps =
-                ring(index) && !one_way_ ? factor(index).length / 2 : factor(index).length - 1;
+            gather.push_back({index, length, Motion::gather, held, pieces});
+            held = held * length;
+            const int steps = roles_.ring(index) && !one_way_ ? length / 2 : length - 1;
             hops += steps * factor(index).stride;
         }
         std::vector<Phase> phases;
@@ -76,51 +72,22 @@ void ScheduleBuilder::check_size() const {
     double transfers = 0;
     for (const auto& phases : phases_) {
         for (const Phase& phase : phases) {
-            transfers += 1.0 * phase.pieces * factor(phase.factor).length * result_.chunks;
+            transfers += 1.0 * phase.pieces * phase.length * result_.chunks;
         }
     }
-    if (transfers * roles_ > kMostTransfers) {
+    if (transfers * roles_.count() > kMostTransfers) {
         throw too_many_messages();
     }
 }
 
-/// The coordinate of a role along a line factor.
-int ScheduleBuilder::position(std::uint32_t role, int index) const {
-    for (int f = 0; f < index; ++f) {
-        if (!ring(f)) {
-            role /= static_cast<std::uint32_t>(factor(f).length);
-        }
-    }
-    return static_cast<int>(role % static_cast<std::uint32_t>(factor(index).length));
-}
-
-/// The role of the next member along a factor; nothing beyond the end of a line.
-std::optional<std::uint32_t> ScheduleBuilder::neighbour(std::uint32_t role, int index,
-                                                        int direction) const {
-    if (ring(index)) {
-        return role;
-    }
-    const int next = position(role, index) + direction;
-    if (next < 0 || next >= factor(index).length) {
-        return std::nullopt;
-    }
-    std::uint32_t unit = 1;
-    for (int f = 0; f < index; ++f) {
-        if (!ring(f)) {
-            unit *= static_cast<std::uint32_t>(factor(f).length);
-        }
-    }
-    return direction > 0 ? role + unit : role - unit;
-}
-
 /// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
 int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
-    const int length = factor(phase.factor).length;
-    if (ring(phase.factor)) {
+    const int length = phase.length;
+    if (roles_.ring(phase.factor)) {
         return one_way_ ? length - 1 : length / 2;
     }
-    const int before =
-        direction > 0 ? position(role, phase.factor) : length - 1 - position(role, phase.factor);
+    const int before = direction > 0 ? roles_.position(role, phase.factor)
+                                     : length - 1 - roles_.position(role, phase.factor);
     const int ahead = length - 1 - before;
     if (ahead == 0) {
         return 0;
@@ -135,12 +102,12 @@ CollectiveSchedule ScheduleBuilder::build() {
         return std::move(result_);
     }
     check_size();
-    slots_.assign(roles_, std::vector<Slot>(slot_index(phases_.size(), 0, 0, 1, 0)));
-    gates_.assign(roles_, std::vector<std::uint32_t>(gate_index(phases_.size(), 0, 0)));
-    for (std::uint32_t role = 0; role < roles_; ++role) {
+    slots_.assign(roles_.count(), std::vector<Slot>(slot_index(phases_.size(), 0, 0, 1, 0)));
+    gates_.assign(roles_.count(), std::vector<std::uint32_t>(gate_index(phases_.size(), 0, 0)));
+    for (std::uint32_t role = 0; role < roles_.count(); ++role) {
         emit_role(role);
     }
-    for (std::uint32_t role = 0; role < roles_; ++role) {
+    for (std::uint32_t role = 0; role < roles_.count(); ++role) {
         connect_role(role);
     }
     link_edges();
@@ -192,7 +159,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
 
     // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
     const std::uint32_t unit = 2 * spec.pieces;
-    const bool half = ring(spec.factor) && !one_way_ && 2 * distance == f.length;
+    const bool half = roles_.ring(spec.factor) && !one_way_ && 2 * distance == spec.length;
     const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
     const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
 
@@ -258,7 +225,11 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts) {
-    return ScheduleBuilder(operation, slice, group, resolve(algorithm, group), v, options, shifts)
+    if (operation == Operation::all_to_all) {
+        return build_all_to_all(slice, group, algorithm, v, options, shifts);
+    }
+    return ScheduleBuilder(operation, slice, group, resolve(operation, algorithm, group), v,
+                           options, shifts)
         .build();
 }
 

@@ -7,12 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/roles.h"
 #include "collectives/schedule.h"
 
 namespace podsim::collectives {
 
 struct Phase {
     int factor = 0;
+    int length = 1;  ///< members along it; on a twisted torus this depends on the order
     Motion motion{};
     sim::Bytes block;          ///< of one member, of one chunk
     std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
@@ -52,13 +54,10 @@ private:
     [[nodiscard]] const topology::AxisFactor& factor(int index) const {
         return group_[static_cast<std::size_t>(index)];
     }
-    [[nodiscard]] bool ring(int index) const { return ring_[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] int position(std::uint32_t role, int index) const;
-    [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t role, int index,
-                                                         int direction) const;
     [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
     [[nodiscard]] std::vector<int> directions(const Phase& phase) const {
-        return one_way_ && ring(phase.factor) ? std::vector<int>{1} : std::vector<int>{1, -1};
+        return one_way_ && roles_.ring(phase.factor) ? std::vector<int>{1}
+                                                     : std::vector<int>{1, -1};
     }
     [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
                                          int direction, int distance) const {
@@ -85,14 +84,12 @@ private:
                phase;
     }
 
-    const topology::Lattice& slice_;
     const Group& group_;
     bool one_way_ = false;
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
-    std::vector<bool> ring_;
-    std::size_t longest_ = 1;  ///< distances run below this
-    std::uint32_t roles_ = 1;
+    Roles roles_;
+    std::size_t longest_ = 1;                        ///< distances run below this
     std::vector<std::vector<Phase>> phases_;         ///< [part]
     std::vector<std::vector<Slot>> slots_;           ///< [role]
     std::vector<std::vector<std::uint32_t>> gates_;  ///< [role]: the join after each phase

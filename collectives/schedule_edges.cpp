@@ -21,7 +21,7 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
     const Phase& spec = phases_[part][phase];
     const bool last = phase + 1 == phases_[part].size();
     for (const int direction : directions(spec)) {
-        const std::optional<std::uint32_t> behind = neighbour(role, spec.factor, -direction);
+        const std::optional<std::uint32_t> behind = roles_.neighbour(role, spec.factor, -direction);
         const int most = most_distance(role, spec, direction);
         for (int distance = 1; distance <= most; ++distance) {
             const Slot& own = slot(role, part, chunk, phase, direction, distance);
@@ -82,13 +82,14 @@ void ScheduleBuilder::link_edges() {
         transfer.successor_count =
             static_cast<std::uint32_t>(schedule.successors.size()) - transfer.first_successor;
     }
-    for (std::uint32_t role = 0; role < roles_; ++role) {
+    for (std::uint32_t role = 0; role < roles_.count(); ++role) {
         const sim::Role& entry = schedule.roles[role];
         for (std::uint32_t t = 0; t < entry.transfer_count; ++t) {
             const std::uint32_t transfer = entry.first_transfer + t;
             if (schedule.transfers[transfer].hop_count > 0) {
                 const Payload& payload = result_.payloads[transfer];
-                ++schedule.roles[*neighbour(role, payload.factor, payload.direction)].arrivals;
+                ++schedule.roles[*roles_.neighbour(role, payload.factor, payload.direction)]
+                      .arrivals;
             }
         }
     }
@@ -98,19 +99,7 @@ void ScheduleBuilder::link_edges() {
 void ScheduleBuilder::assign_roles_to_places() {
     const topology::Lattice& places = shifts_.places();
     for (int place = 0; place < places.size(); ++place) {
-        const topology::Point point = places.point(place);
-        std::uint32_t role = 0;
-        std::uint32_t unit = 1;
-        for (std::size_t f = 0; f < group_.size(); ++f) {
-            if (ring_[f]) {
-                continue;
-            }
-            const int coordinate = point[static_cast<std::size_t>(group_[f].axis)] /
-                                   group_[f].stride % group_[f].length;
-            role += unit * static_cast<std::uint32_t>(coordinate);
-            unit *= static_cast<std::uint32_t>(group_[f].length);
-        }
-        result_.schedule.role_of_place.push_back(role);
+        result_.schedule.role_of_place.push_back(roles_.of(places.point(place)));
     }
 }
 

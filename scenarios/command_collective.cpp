@@ -26,7 +26,7 @@ Usage usage() {
     usage.value("chip", "a chip of `podsim list chips`");
     usage.value("slice", "chips along each axis, as in 16x20x28");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
-    usage.value("op", "all-gather, reduce-scatter or all-reduce");
+    usage.value("op", "all-gather, reduce-scatter, all-reduce or all-to-all");
     usage.value("axes", "the group: whole axes run together (xyz), or factors (\"x%4 y\")");
     usage.value("bytes", "size of the array as it is complete in one group: 1e9, 64 MiB");
     usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");

@@ -297,7 +297,7 @@ void Executor::wait_for_link(std::uint32_t message_index) {
     const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
     servers_[server].add({.priority = priority_class << kClassShift |
                                       std::uint64_t{message.operation} << kOperationShift |
-                                      transfer.phase,
+                                      (transfer.phase + message.hop * transfer.phase_per_hop),
                           .arrival = now_,
                           .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
                           .hop = message.hop,

@@ -30,7 +30,9 @@ struct Transfer {
     std::uint32_t first_successor = 0;
     std::uint32_t successor_count = 0;
     std::uint32_t needs = 1;  ///< the start of the operation, and every predecessor
-    std::uint32_t phase = 0;  ///< earlier phases of the same class go first
+    std::uint32_t phase = 0;  ///< earlier phases of the same operation go first
+    std::uint32_t phase_per_hop =
+        0;  ///< added at every hop: 1 puts those with more hops to go first
     std::uint64_t rank =
         0;  ///< below 2^40: the turn among equals, unique at a server (with the hop)
     Bytes bytes;

@@ -1,0 +1,22 @@
+// AllToAll: every member sends every other its V / n^2 bytes, by shortest routes.
+//
+// Between two members the bytes are split evenly over the minimal routes (routes.h; all orders of the
+// axes, ties both ways), each share cut into messages of at most the cap. Messages are cut-through
+// over their hops; at every link those with more hops to go are first. One-way: only the positive
+// direction of rings, in every order of the axes.
+#pragma once
+
+#include "collectives/schedule.h"
+
+namespace podsim::collectives {
+
+/// The schedule; payloads are left empty, since a transfer is the bytes from its source to its
+/// destination. Throws sim::InputError beyond 20 million messages.
+CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
+                                    Algorithm algorithm, sim::Bytes v,
+                                    const ScheduleOptions& options, ShiftTable& shifts);
+
+/// Bytes on the busiest link of an AllToAll when routes are minimal and evenly spread.
+sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v);
+
+}  // namespace podsim::collectives
