@@ -96,8 +96,8 @@ Case make(const topology::Lattice& slice, const Group& group, Operation operatio
 constexpr std::array kCaps{1e9, kBlock / 1.5, kBlock / 3.5, kBlock / 5};
 
 void prove_all(const topology::Lattice& slice, const Group& group) {
-    for (const Operation operation : all_operations()) {
-        for (const AlgorithmInfo& info : all_algorithms()) {
+    for (const Operation operation : gathering_operations()) {
+        for (const AlgorithmInfo& info : gathering_algorithms()) {
             for (const double cap : kCaps) {
                 Case c = make(slice, group, operation, info.algorithm);
                 c.options.message_cap = sim::Bytes(cap);
@@ -145,8 +145,8 @@ TEST(DataCarryingTest, TwoAxes) {
         for (int y = 1; y <= 4; ++y) {
             for (const unsigned wrapped : {0U, 1U, 2U, 3U}) {
                 const topology::Lattice slice = box({x, y, 1}, wrapped);
-                for (const Operation operation : all_operations()) {
-                    for (const AlgorithmInfo& info : all_algorithms()) {
+                for (const Operation operation : gathering_operations()) {
+                    for (const AlgorithmInfo& info : gathering_algorithms()) {
                         Case c = make(slice, whole_axes(slice), operation, info.algorithm);
                         c.options.message_cap = sim::Bytes(kCaps[turn++ % 3]);
                         prove(c);
@@ -166,7 +166,7 @@ TEST(DataCarryingTest, ThreeAxes) {
         for (unsigned wrapped = 0; wrapped < 8; ++wrapped) {
             const topology::Lattice slice =
                 box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
-            for (const Operation operation : all_operations()) {
+            for (const Operation operation : gathering_operations()) {
                 const std::array algorithms{
                     turn % 4 < 3 ? Algorithm::weighted : Algorithm::equal_parts,
                     turn % 2 == 0 ? Algorithm::one_way : Algorithm::two_way};

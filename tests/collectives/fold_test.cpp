@@ -83,7 +83,7 @@ TEST(FoldTest, KnownFolds) {
 TEST(FoldTest, ReportsOfWholeSlicesAreEqual) {
     for (const Group& group : {Group{{0, 1, 4}, {1, 1, 4}, {2, 1, 8}}, Group{{2, 1, 4}},
                                Group{{0, 2, 2}, {2, 4, 2}}, Group{{1, 1, 2}, {2, 1, 8}}}) {
-        for (const Operation operation : all_operations()) {
+        for (const Operation operation : gathering_operations()) {
             scenarios::CollectiveRequest request;
             request.hardware.chip = topology::find_chip("v5p");
             request.hardware.shape = {4, 4, 8};
@@ -118,7 +118,7 @@ TEST(FoldTest, OneSlowedLinkChangesTheUnfoldedRun) {
         c.slice = random_slice(random, 6, 36);
         c.slice.wrapped = {true, true, true};
         c.group = whole_axes(c.slice);
-        c.operation = random.pick(all_operations());
+        c.operation = random.pick(gathering_operations());
         c.v = sim::Bytes(1e7);
         c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));

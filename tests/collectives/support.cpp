@@ -23,6 +23,22 @@ std::vector<topology::AxisFactor> factors_of(int axis, int length) {
 
 }  // namespace
 
+const std::vector<Operation>& gathering_operations() {
+    static const std::vector<Operation> operations{Operation::all_gather, Operation::reduce_scatter,
+                                                   Operation::all_reduce};
+    return operations;
+}
+
+const std::vector<AlgorithmInfo>& gathering_algorithms() {
+    static const std::vector<AlgorithmInfo> algorithms = [] {
+        std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
+        std::erase_if(
+            list, [](const AlgorithmInfo& info) { return info.algorithm == Algorithm::shortest; });
+        return list;
+    }();
+    return algorithms;
+}
+
 std::string describe(const Case& c) {
     std::ostringstream text;
     text << to_string(c.operation) << " " << to_string(c.algorithm) << " on ";
@@ -148,8 +164,8 @@ Case random_case(Random& random, int longest, int most) {
     Case c;
     c.slice = random_slice(random, longest, most);
     c.group = random_group(random, c.slice);
-    c.operation = random.pick(all_operations());
-    c.algorithm = random.pick(all_algorithms()).algorithm;
+    c.operation = random.pick(gathering_operations());
+    c.algorithm = random.pick(gathering_algorithms()).algorithm;
     c.v = sim::Bytes(random.pick(kSizes));
     // One message a block, or a few.
     const double block = c.v.value() / group_size(c.group);

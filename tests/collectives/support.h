@@ -27,6 +27,10 @@ struct Case {
     LinkModel link;
 };
 
+/// AllGather, ReduceScatter and AllReduce, and the algorithms that carry them out.
+const std::vector<Operation>& gathering_operations();
+const std::vector<AlgorithmInfo>& gathering_algorithms();
+
 /// Everything that a failure message needs to repeat the case by hand.
 std::string describe(const Case& c);
 inline void PrintTo(const Case& c, std::ostream* out) {
