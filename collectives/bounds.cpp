@@ -170,16 +170,19 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
     double hops = 0;
     double links = 0;
     unsigned counted = 0;
+    bool all_rings = true;
     for (const AxisFactor& factor : group) {
         const bool ring = factor_kind(slice, factor).ring || spans_twisted_slice(slice, group);
-        hops += ring ? factor.length / 2 : factor.length - 1;
+        hops += ring ? factor.length / 2.0 : factor.length - 1;
+        all_rings = all_rings && ring;
         if ((counted >> factor.axis & 1U) == 0) {
             links += ring ? 2 : 1;
             counted |= 1U << factor.axis;
         }
     }
-    const sim::Seconds bandwidth = v / (link_one_way * links);
-    const sim::Seconds gather = std::max(bandwidth, hop_latency * hops);
+    const double n = group_size(group);
+    const sim::Bytes carried = all_rings ? v : v * ((n - 1) / n);
+    const sim::Seconds gather = std::max(carried / (link_one_way * links), hop_latency * hops);
     switch (operation) {
         case Operation::all_reduce:
             return gather * 2.0;

@@ -41,9 +41,9 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
                             sim::Bytes v, sim::BytesPerSecond link_one_way);
 
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
-///   max(V / (2 r n_axes), latency x sum over axes of floor(length / 2)),  AllReduce twice that,
-/// AllToAll a quarter;
-/// without wraparound V / (r n_axes) and (length - 1) hops.
+///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
+/// AllReduce twice that, AllToAll a quarter. Without wraparound n - 1 hops of V/n at the one-way
+/// rate: (n-1)/n V / r for one line; of several axes, a ring counts 2 r and a line r.
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency);
 

@@ -38,14 +38,16 @@ sim::Time rounded_down(sim::Seconds seconds) {
                                                                             : up;
 }
 
-/// The end of the step without one cause, and the account of its stream.
-struct WhatIf {
-    sim::Time end;
-    StreamAccount stream;
-};
-WhatIf what_if(const workloads::StepProgram& program, const LoweredStep& step) {
-    const StepRun run = run_step(step);
-    return {run.result.end, account_stream(program, run)};
+/// The longest time that a link of these axes is held.
+sim::Time busiest_link(const sim::ExecutionResult& result, unsigned axes) {
+    sim::Time busiest;
+    for (std::size_t server = 0; server < result.links.size(); ++server) {
+        const std::size_t axis = server % collectives::kPorts / 2;
+        if ((axes >> axis & 1U) != 0) {
+            busiest = std::max(busiest, result.links[server].busy);
+        }
+    }
+    return busiest;
 }
 
 }  // namespace
@@ -103,41 +105,11 @@ WorkAccount account_work(const workloads::StepProgram& program,
             const sim::Time padded = sim::round_up(time.mxu_padded);
             account.ideal += ideal;
             account.padding += padded - ideal;
+            account.hbm_all += sim::round_up(time.hbm);
             account.hbm += sim::round_up(time.total()) - padded;
         }
     }
     return account;
-}
-
-std::vector<Share> scale_to(const std::vector<Share>& shares, sim::Time total,
-                            const std::string& name_if_none) {
-    double sum = 0;
-    for (const Share& share : shares) {
-        sum += static_cast<double>(share.time.ps);
-    }
-    if (!(sum > 0)) {
-        return total.ps == 0 ? std::vector<Share>{} : std::vector<Share>{{name_if_none, total}};
-    }
-    std::vector<Share> scaled;
-    std::vector<std::pair<double, std::size_t>> remainders;
-    std::int64_t given = 0;
-    for (const Share& share : shares) {
-        const double exact =
-            static_cast<double>(total.ps) * (static_cast<double>(share.time.ps) / sum);
-        const auto whole = static_cast<std::int64_t>(exact);
-        remainders.emplace_back(static_cast<double>(whole) - exact, scaled.size());
-        scaled.push_back({share.name, {whole}});
-        given += whole;
-    }
-    std::stable_sort(remainders.begin(), remainders.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    // A proportion computed in doubles may be off by more than one; the rest goes round.
-    const std::int64_t step = total.ps >= given ? 1 : -1;
-    for (std::size_t i = 0; given != total.ps; i = (i + 1) % remainders.size()) {
-        scaled[remainders[i].second].time.ps += step;
-        given += step;
-    }
-    return scaled;
 }
 
 MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& run,
@@ -193,10 +165,10 @@ std::vector<Share> account_gap(const workloads::StepProgram& program, const Lowe
                                const workloads::LowerBound& lower) {
     std::vector<Share> gap;
     LoweredStep reduced = step;
-    WhatIf now{run.result.end, account_stream(program, run)};
+    StepRun now = run;
     const auto remove_cause = [&](const std::string& name) {
-        WhatIf without = what_if(program, reduced);
-        gap.push_back({name, now.end - without.end});
+        StepRun without = run_step(reduced);
+        gap.push_back({name, now.result.end - without.result.end});
         now = std::move(without);
     };
 
@@ -218,26 +190,29 @@ std::vector<Share> account_gap(const workloads::StepProgram& program, const Lowe
     if (latencies) {
         remove_cause("latency");
     }
-    const bool ici_bound = lower.ici >= lower.compute && lower.ici >= lower.hbm;
-    if (!ici_bound) {
+
+    const sim::Time bound = rounded_down(lower.time);
+    const bool ici_bound = lower.ici > lower.compute && lower.ici > lower.hbm;
+    if (ici_bound) {
+        const sim::Time busiest = busiest_link(now.result, lower.ici_axes);
+        gap.push_back({"uneven links", busiest - bound});
+        gap.push_back({"idle links", now.result.end - busiest});
+    } else {
         reduced.workload.machine.isolated_operations = true;
         remove_cause("contention");
-    }
-
-    const WorkAccount work = account_work(program, rates);
-    const sim::Time bound = rounded_down(lower.time);
-    std::vector<Share> left;
-    left.push_back({"padding", work.padding});
-    left.push_back({"HBM", work.hbm});
-    for (const Share& share : now.stream.waited_for) {
-        left.push_back({"exposed " + share.name, share.time});
-    }
-    if (lower.compute >= lower.time) {
-        left.push_back({"rounding", work.ideal - bound});
-        gap.insert(gap.end(), left.begin(), left.end());
-    } else {
-        const std::vector<Share> scaled = scale_to(left, now.end - bound, "rounding");
-        gap.insert(gap.end(), scaled.begin(), scaled.end());
+        const WorkAccount work = account_work(program, rates);
+        const StreamAccount stream = account_stream(program, now);
+        if (lower.hbm > lower.compute) {
+            gap.push_back({"MXU beyond HBM", stream.busy - work.hbm_all});
+            gap.push_back({"rounding", work.hbm_all - bound});
+        } else {
+            gap.push_back({"padding", work.padding});
+            gap.push_back({"HBM", work.hbm});
+            gap.push_back({"rounding", work.ideal - bound});
+        }
+        for (const Share& share : stream.waited_for) {
+            gap.push_back({"exposed " + share.name, share.time});
+        }
     }
     std::erase_if(gap, [](const Share& share) { return share.time.ps == 0; });
     return gap;

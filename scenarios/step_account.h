@@ -28,15 +28,10 @@ struct WorkAccount {
     sim::Time ideal;    ///< flops / peak
     sim::Time padding;  ///< matrix dimensions rounded up to the systolic array
     sim::Time hbm;      ///< HBM time beyond the padded MXU time
+    sim::Time hbm_all;  ///< bytes / bandwidth of every operation
 };
 WorkAccount account_work(const workloads::StepProgram& program,
                          const workloads::MachineRates& rates);
-
-/// Splits `total` in proportion to the shares, in whole picoseconds that add up exactly (largest
-/// remainders first, earlier shares first among equals). Shares of zero stay zero; with no share
-/// above zero, the result is one share of that name.
-std::vector<Share> scale_to(const std::vector<Share>& shares, sim::Time total,
-                            const std::string& name_if_none);
 
 /// Peak of the buffers over the run's own times. At one instant, what ends is freed before what
 /// begins is allocated.
@@ -51,9 +46,13 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
 ///   latency     the latency of links
 ///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
 ///               where ICI is, the bound itself counts all traffic of the links)
-/// What is then left above the bound is padding, HBM time beyond the MXU's, and idle time of the
-/// compute stream by collective and mesh axis. Where another resource than compute is the bound, part of
-/// these is inside it: they are scaled to what is left. `rounding` is each operation's rounding up to a picosecond.
+/// What is then left is read off that last run, on the resource that is the bound:
+///   compute  padding, HBM time beyond the MXU's, and the time that the compute stream waits, by
+///            collective and mesh axis (`exposed ...`)
+///   HBM      MXU time beyond the HBM's, and the same waits
+///   ICI      `uneven links`: the busiest link of the bound's axes carries more than the bound counts;
+///            `idle links`: it rests, waiting for compute or for earlier steps
+/// `rounding` is each operation's rounding up to a picosecond.
 std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
                                const StepRun& run, const workloads::MachineRates& rates,
                                const workloads::LowerBound& lower);

@@ -8,14 +8,6 @@
 namespace podsim::sim {
 namespace {
 
-Time later(Time start, Time duration) {
-    Time end;
-    if (__builtin_add_overflow(start.ps, duration.ps, &end.ps)) {
-        throw TimeOverflow();
-    }
-    return end;
-}
-
 /// Where the counters of each place start, for one schedule or graph.
 std::vector<std::uint32_t> offsets(const std::vector<std::uint32_t>& kind_of_place,
                                    const std::vector<std::size_t>& size_of_kind) {
@@ -167,8 +159,8 @@ void Executor::start_task(std::uint32_t place, std::uint32_t task) {
         open(spec.operation);
         operations_[spec.operation].task[place] = task;
     }
-    queue_.push({later(now_, spec.duration),
-                 work ? EventKind::task_ended : EventKind::operation_launched, place, task});
+    queue_.push({now_ + spec.duration, work ? EventKind::task_ended : EventKind::operation_launched,
+                 place, task});
 }
 
 void Executor::end_task(std::uint32_t place, std::uint32_t task) {
@@ -323,10 +315,10 @@ void Executor::pick(std::uint32_t server_index) {
         const LinkSpec& link = machine_.links[link_index];
         const bool additive = machine_.rule == LatencyRule::additive;
 
-        Time end = later(now_, round_up(transfer.bytes / link.rate));
+        Time end = now_ + round_up(transfer.bytes / link.rate);
         if (message.hop > 0) {
-            end = std::max(
-                end, additive ? later(message.previous_end, link.latency) : message.previous_end);
+            end = std::max(end,
+                           additive ? message.previous_end + link.latency : message.previous_end);
         }
         server.hold(now_, end, transfer.bytes);
         ++result_.events;
@@ -336,11 +328,11 @@ void Executor::pick(std::uint32_t server_index) {
         }
         message.previous_end = end;
         if (++message.hop < transfer.hop_count) {
-            queue_.push({later(now_, link.latency), EventKind::head_arrived, message_index});
+            queue_.push({now_ + link.latency, EventKind::head_arrived, message_index});
         } else {
             const Time arrival =
-                additive ? later(end, link.latency)
-                         : std::max(end, later(now_, link.latency) -
+                additive ? end + link.latency
+                         : std::max(end, now_ + link.latency -
                                              round_up(transfer.bytes_before / link.rate));
             queue_.push({arrival, EventKind::message_arrived, message_index});
         }

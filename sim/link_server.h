@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -56,6 +57,7 @@ public:
         std::pop_heap(waiting_.begin(), waiting_.end(), later);
         const Waiting first = waiting_.back();
         waiting_.pop_back();
+        assert((waiting_.empty() || first < waiting_.front()) && "a message key is not unique");
         return first;
     }
 
@@ -79,7 +81,7 @@ public:
             waiting.priority += std::uint64_t{operations} << kOperationShift;
             waiting.key += std::uint64_t{operations} << kRankBits;
         }
-        busy_.ps += (busy_ - busy_before).ps * repeats;
+        busy_ += (busy_ - busy_before) * repeats;
         carried_ += (carried_ - carried_before) * repeats;
     }
 

@@ -257,7 +257,7 @@ std::uint32_t Executor::repeats_possible(const Snapshot& from, std::uint32_t per
 
 void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats) {
     const Time span = now_ - from.now;
-    const Time shift{span.ps * repeats};
+    const Time shift = span * repeats;
     const std::uint32_t tasks = period * repeats;
     const std::uint32_t mark_task = from.mark + period;
     const std::uint32_t operations =
@@ -284,7 +284,7 @@ void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t re
         const EndedTask& ended = ended_log_[i];
         for (std::uint32_t repeat = 1; repeat <= repeats; ++repeat) {
             const std::uint32_t task = ended.task + period * repeat;
-            const Time later_by{span.ps * repeat};
+            const Time later_by = span * repeat;
             task_ended_[first_task_[ended.place] + task] = 1;
             if (observer_ != nullptr) {
                 observer_->task_ended(PlaceId(ended.place), TaskId(task), ended.began + later_by,

@@ -13,30 +13,41 @@
 
 namespace podsim::sim {
 
-/// A point in simulated time or a span of it, in picoseconds since the start of the run.
+/// A simulated duration or clock would leave the 64-bit range (106 days).
+class TimeOverflow : public std::overflow_error {
+public:
+    TimeOverflow() : std::overflow_error("the simulated time exceeds 106 days (2^63 ps)") {}
+};
+
+/// A point in simulated time or a span of it, in picoseconds since the start of the run. Sums and
+/// products throw TimeOverflow where they would leave the range.
 struct Time {
     std::int64_t ps = 0;
 
     [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps) / 1e12; }
     static constexpr Time max() { return {std::numeric_limits<std::int64_t>::max()}; }
 
-    constexpr Time& operator+=(Time other) {
-        ps += other.ps;
-        return *this;
-    }
+    constexpr Time& operator+=(Time other) { return *this = *this + other; }
     constexpr Time& operator-=(Time other) {
         ps -= other.ps;
         return *this;
     }
-    friend constexpr Time operator+(Time a, Time b) { return {a.ps + b.ps}; }
+    friend constexpr Time operator+(Time a, Time b) {
+        Time sum;
+        if (__builtin_add_overflow(a.ps, b.ps, &sum.ps)) {
+            throw TimeOverflow();
+        }
+        return sum;
+    }
+    friend constexpr Time operator*(Time a, std::int64_t count) {
+        Time product;
+        if (__builtin_mul_overflow(a.ps, count, &product.ps)) {
+            throw TimeOverflow();
+        }
+        return product;
+    }
     friend constexpr Time operator-(Time a, Time b) { return {a.ps - b.ps}; }
     friend constexpr auto operator<=>(Time, Time) = default;
-};
-
-/// A simulated duration or clock would leave the 64-bit range (106 days).
-class TimeOverflow : public std::overflow_error {
-public:
-    TimeOverflow() : std::overflow_error("the simulated time exceeds 106 days (2^63 ps)") {}
 };
 
 /// The least whole number of picoseconds that is not below `duration`.

@@ -1,5 +1,6 @@
 #include "workloads/analytic.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -17,7 +18,9 @@ double padded(double dimension, int mxu) {
 }
 
 double padded_volume(const MatmulShape& shape, int mxu) {
-    return padded(shape.m, mxu) * padded(shape.k, mxu) * padded(shape.n, mxu) * shape.count;
+    // Rows stream through the array: they only have to fill it once.
+    return std::max(shape.m, static_cast<double>(mxu)) * padded(shape.k, mxu) *
+           padded(shape.n, mxu) * shape.count;
 }
 
 std::string axes_name(unsigned mask) {
@@ -104,6 +107,7 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
             }
         }
     }
+    lower.ici_axes = tightest;
     lower.time = lower.compute;
     lower.bound = "compute";
     if (lower.hbm > lower.time) {

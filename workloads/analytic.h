@@ -22,8 +22,10 @@ struct MachineRates {
     int mxu_dimension = 128;
 };
 
-/// Time of one compute operation, in its parts. `padded` counts every matmul dimension rounded up
-/// to the systolic array; the operation takes max(mxu_padded, hbm).
+/// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
+/// of d x d holds a d x d tile of the k x n operand while the rows of the m x k operand stream
+/// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d.
+/// The operation takes max(mxu_padded, hbm).
 struct ComputeTime {
     sim::Seconds mxu;         ///< flops / peak
     sim::Seconds mxu_padded;  ///< the same with padding: >= mxu
@@ -37,9 +39,10 @@ struct LowerBound {
     sim::Seconds time;
     std::string
         bound;  ///< `compute`, `hbm`, or the ICI axes of the tightest set: `ici x`, `ici x+y+z`
-    sim::Seconds compute;  ///< sum of flops / peak
-    sim::Seconds hbm;      ///< sum of HBM bytes / bandwidth
-    sim::Seconds ici;      ///< the tightest set of axes
+    sim::Seconds compute;   ///< sum of flops / peak
+    sim::Seconds hbm;       ///< sum of HBM bytes / bandwidth
+    sim::Seconds ici;       ///< the tightest set of axes
+    unsigned ici_axes = 0;  ///< that set: bit a for axis a
 };
 
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes

@@ -105,8 +105,8 @@ TEST(BoundsTest, BookTime) {
     };
     EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 1), 500);    // V / W
     EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 300), 600);  // two hops either way
-    EXPECT_EQ(book(kGather, box({5, 1, 1}, 1), 300), 600);
-    EXPECT_EQ(book(kGather, box({4, 1, 1}, 0), 1), 1000);  // one direction reaches an end
+    EXPECT_EQ(book(kGather, box({5, 1, 1}, 1), 300), 750);  // 5 / 2 hops
+    EXPECT_EQ(book(kGather, box({4, 1, 1}, 0), 1), 750);    // 3 hops of V/4, one way
     EXPECT_EQ(book(kGather, box({4, 1, 1}, 0), 400), 1200);
     EXPECT_EQ(book(kScatter, box({4, 1, 1}, 0), 400), 1200);
     EXPECT_EQ(book(kReduce, box({4, 1, 1}, 1), 1), 1000);

@@ -38,15 +38,19 @@ Scenario fsdp_8b(std::int64_t tokens_per_chip) {
 }
 
 // LLaMA 3-8B, FSDP over 4096 chips and three axes. Compute-bound above 850 tokens a chip (2550 / 3).
-// At four times that (3456 = 27 x 128 rows fill the systolic array exactly) only the first gather (embedding, 1.05 GB) and
-// the last ReduceScatter (its gradient) cannot hide behind compute, 2 % apart.
+// At four times that only the first gather (embedding, 1.05 GB) and the last ReduceScatter (its
+// gradient) cannot hide behind compute; the rest is within 2 %: 3400 tokens are no multiple of the
+// systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
 TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
-    const StepResult result = simulate_step(fsdp_8b(3456), Fold::automatic);
-    EXPECT_EQ(result.lower.bound, "compute");
-    const double edges = span_of(result, "embedding forward gather weights").seconds() +
-                         span_of(result, "embedding backward reduce-scatter gradients").seconds();
-    EXPECT_LE(result.step_time.seconds(), 1.02 * result.lower.time.value() + edges);
-    EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+    for (const std::int64_t tokens : {3400, 3456}) {
+        const StepResult result = simulate_step(fsdp_8b(tokens), Fold::automatic);
+        EXPECT_EQ(result.lower.bound, "compute");
+        const double edges =
+            span_of(result, "embedding forward gather weights").seconds() +
+            span_of(result, "embedding backward reduce-scatter gradients").seconds();
+        EXPECT_LE(result.step_time.seconds(), 1.02 * result.lower.time.value() + edges);
+        EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+    }
 }
 
 // At a quarter of the turning point the links never rest: within 10 % of the bytes at their rate.
@@ -166,21 +170,6 @@ TEST(Reuse, EqualsTheFullRunToThePicosecond) {
         }
     }
     EXPECT_GT(skipped, 40) << "the test should exercise reuse";
-}
-
-TEST(ScaleTo, AddsUpExactlyAndKeepsProportions) {
-    // 10 ps over weights 1:1:1 is 4 + 3 + 3: the largest remainders are equal, the first gets it.
-    const auto thirds = scale_to({{"a", {1}}, {"b", {1}}, {"c", {1}}}, {10}, "none");
-    EXPECT_EQ(thirds[0].time.ps, 4);
-    EXPECT_EQ(thirds[1].time.ps, 3);
-    EXPECT_EQ(thirds[2].time.ps, 3);
-    const auto zero = scale_to({{"a", {0}}, {"b", {5}}}, {7}, "none");
-    EXPECT_EQ(zero[0].time.ps, 0);
-    EXPECT_EQ(zero[1].time.ps, 7);
-    const auto none = scale_to({{"a", {0}}}, {7}, "rounding");
-    ASSERT_EQ(none.size(), 1U);
-    EXPECT_EQ(none[0].name, "rounding");
-    EXPECT_EQ(none[0].time.ps, 7);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ MachineRates rates(double flops, double hbm, double ici, int mxu = 1) {
     return {sim::FlopsPerSecond(flops), sim::BytesPerSecond(hbm), sim::BytesPerSecond(ici), mxu};
 }
 
-TEST(Analytic, ComputeTimePadsEveryDimension) {
+// 100 rows take as long as the 128 of the array; k = 128 fits; n = 300 takes three tiles, 384.
+TEST(Analytic, ComputeTimePadsToTheSystolicArray) {
     const Compute work{sim::Flops(2.0 * 100 * 128 * 300), {{100, 128, 300, 1}}, sim::Bytes(1000)};
     const ComputeTime time = compute_time(work, rates(1e6, 1e3, 1, 128));
     EXPECT_DOUBLE_EQ(time.mxu.value(), 7.68);
@@ -34,6 +35,10 @@ TEST(Analytic, ComputeTimeScalesSkippedWorkByThePaddingOfItsShapes) {
     const Compute half{sim::Flops(64.0 * 128 * 128), {{64, 128, 128, 7}}, sim::Bytes(0)};
     const ComputeTime time = compute_time(half, rates(1e6, 1, 1, 128));
     EXPECT_DOUBLE_EQ(time.mxu_padded.value(), 2 * time.mxu.value());
+    // More rows than the array has stream through it without padding.
+    const Compute rows{sim::Flops(2.0 * 3400 * 128 * 128), {{3400, 128, 128, 1}}, sim::Bytes(0)};
+    const ComputeTime streamed = compute_time(rows, rates(1e6, 1, 1, 128));
+    EXPECT_EQ(streamed.mxu, streamed.mxu_padded);
     const Compute none{sim::Flops(0), {}, sim::Bytes(5)};
     EXPECT_EQ(compute_time(none, rates(1, 10, 1)).total().value(), 0.5);
     const Compute exact{sim::Flops(2.0 * 128 * 256 * 384), {{128, 256, 384, 1}}, sim::Bytes(0)};
