@@ -10,8 +10,10 @@ namespace podsim::collectives {
 namespace {
 
 constexpr std::array kAlgorithms{
-    AlgorithmInfo{Algorithm::automatic, "auto",
-                  "two-way for a group on one axis factor, weighted for several"},
+    AlgorithmInfo{
+        Algorithm::automatic, "auto",
+        "two-way on one axis factor, weighted on several; reduce-broadcast for an all-reduce "
+        "on a line; shortest-routes for an all-to-all"},
     AlgorithmInfo{Algorithm::one_way, "one-way",
                   "rings in one direction; several axis factors one after the other"},
     AlgorithmInfo{Algorithm::two_way, "two-way",
@@ -20,6 +22,8 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{
         Algorithm::equal_parts, "equal-parts",
         "several axis factors at once: equal parts of the array take them in rotated orders"},
+    AlgorithmInfo{Algorithm::reduce_broadcast, "reduce-broadcast",
+                  "all-reduce on one line: reduce to the middle and broadcast back, pipelined"},
     AlgorithmInfo{Algorithm::shortest, "shortest-routes",
                   "all-to-all: shortest routes, ties and axis orders split evenly, messages with "
                   "more hops to go first"},
@@ -54,20 +58,29 @@ std::span<const AlgorithmInfo> all_algorithms() {
     return kAlgorithms;
 }
 
-Algorithm resolve(Operation operation, Algorithm algorithm, const Group& group) {
+Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
+                  const Group& group) {
     const bool all_to_all = operation == Operation::all_to_all;
+    const bool one_line = group.size() == 1 && !factor_kind(slice, group[0]).ring;
+    const bool reduces_on_line = operation == Operation::all_reduce && one_line;
     if (algorithm == Algorithm::automatic) {
-        return all_to_all         ? Algorithm::shortest
-               : group.size() > 1 ? Algorithm::weighted
-                                  : Algorithm::two_way;
+        return all_to_all                               ? Algorithm::shortest
+               : reduces_on_line && group[0].length > 2 ? Algorithm::reduce_broadcast
+               : group.size() > 1                       ? Algorithm::weighted
+                                                        : Algorithm::two_way;
     }
-    const bool routed = algorithm == Algorithm::shortest;
-    if (algorithm != Algorithm::one_way && routed != all_to_all) {
-        throw sim::InputError("algorithm '" + std::string(to_string(algorithm)) +
-                                  "' does not carry out " + std::string(to_string(operation)),
-                              all_to_all
-                                  ? "allowed: auto, shortest-routes, one-way"
-                                  : "allowed: auto, one-way, two-way, equal-parts, weighted");
+    const bool fits = algorithm == Algorithm::one_way ||
+                      (algorithm == Algorithm::shortest           ? all_to_all
+                       : algorithm == Algorithm::reduce_broadcast ? reduces_on_line
+                                                                  : !all_to_all);
+    if (!fits) {
+        throw sim::InputError(
+            "algorithm '" + std::string(to_string(algorithm)) + "' does not carry out " +
+                std::string(to_string(operation)) + " on this group",
+            all_to_all        ? "allowed: auto, shortest-routes, one-way"
+            : reduces_on_line ? "allowed: auto, one-way, two-way, equal-parts, weighted, "
+                                "reduce-broadcast"
+                              : "allowed: auto, one-way, two-way, equal-parts, weighted");
     }
     return algorithm;
 }

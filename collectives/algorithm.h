@@ -11,11 +11,12 @@
 namespace podsim::collectives {
 
 enum class Algorithm {
-    automatic,  ///< the default for the group: two_way for one factor, weighted for several
+    automatic,  ///< the default for the operation and group (resolve)
     one_way,    ///< rings in one direction only; several factors one after the other
     two_way,  ///< rings in both directions (lines always use both); several factors one after the other
-    equal_parts,  ///< several factors at once: one part per cyclic axis order, of equal size
-    shortest,     ///< AllToAll: shortest routes, ties and axis orders split evenly
+    equal_parts,       ///< several factors at once: one part per cyclic axis order, of equal size
+    reduce_broadcast,  ///< AllReduce on one line: to the middle and back, pipelined
+    shortest,          ///< AllToAll: shortest routes, ties and axis orders split evenly
     weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };
 
@@ -31,7 +32,8 @@ std::span<const AlgorithmInfo> all_algorithms();
 
 /// The algorithm that `automatic` stands for on that group; any other stands for itself.
 /// Throws sim::InputError when the operation has no such algorithm.
-Algorithm resolve(Operation operation, Algorithm algorithm, const Group& group);
+Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
+                  const Group& group);
 
 /// Whether the group is the whole of a twisted slice. Its rings are walked modulo what the factors
 /// before have gathered: along the first axis the ring has the length at which walking straight

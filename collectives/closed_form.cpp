@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collectives/reduce_broadcast.h"
+
 namespace podsim::collectives {
 namespace {
 
@@ -26,6 +28,14 @@ std::optional<sim::Time> closed_form(Operation operation, const topology::Lattic
     const int n = group[0].length;
     const bool ring = factor_kind(slice, group[0]).ring;
     const bool two_way = ring && algorithm != Algorithm::one_way;
+    if (resolve(operation, algorithm, slice, group) == Algorithm::reduce_broadcast) {
+        const std::int64_t m = reduce_broadcast_messages(group[0], v, options.message_cap);
+        const sim::Time tau = sim::round_up(v / static_cast<double>(m) / link.rate);
+        const sim::Time a = sim::round_up(link.latency);
+        const bool additive = link.rule == sim::LatencyRule::additive;
+        return times(m - 1, tau) +
+               times(2 * std::int64_t{n / 2}, additive ? tau + a : std::max(tau, a));
+    }
     if (operation == Operation::all_reduce) {
         if (!ring) {
             return std::nullopt;

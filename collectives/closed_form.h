@@ -12,6 +12,7 @@
 //       were each rounded up; 0 when they are whole.
 //     The edge step is the last of a gather and the first of a reduction. There its messages go round
 //     once more than the other half of the block, which fills the links between their rounds: the same T.
+//   AllReduce on a line by reduce-broadcast: reduce_broadcast.h.
 //   AllReduce on a ring: ReduceScatter, then AllGather. On a line their times overlap: no closed form.
 #pragma once
 
@@ -30,7 +31,8 @@ struct LinkModel {
 };
 
 /// The time that the simulation of this collective takes on its own, to the picosecond; nothing for
-/// groups of several factors or strided ones, and for AllReduce on lines.
+/// groups of several factors or strided ones, for AllToAll, and for AllReduce on lines as
+/// ReduceScatter then AllGather.
 std::optional<sim::Time> closed_form(Operation operation, const topology::Lattice& slice,
                                      const Group& group, Algorithm algorithm, sim::Bytes v,
                                      const ScheduleOptions& options, const LinkModel& link);

@@ -246,7 +246,7 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     if (group.empty()) {
         return {};
     }
-    algorithm = resolve(Operation::all_gather, algorithm, group);
+    algorithm = resolve(Operation::all_gather, algorithm, slice, group);
     if (algorithm == Algorithm::equal_parts) {
         std::vector<Part> parts = rotations(group.size());
         set_lengths(slice, group, parts);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/all_to_all.h"
+#include "collectives/reduce_broadcast.h"
 #include "collectives/schedule_builder.h"
 #include "sim/error.h"
 
@@ -225,12 +226,14 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts) {
+    const Algorithm resolved = resolve(operation, algorithm, slice, group);
     if (operation == Operation::all_to_all) {
-        return build_all_to_all(slice, group, algorithm, v, options, shifts);
+        return build_all_to_all(slice, group, resolved, v, options, shifts);
     }
-    return ScheduleBuilder(operation, slice, group, resolve(operation, algorithm, group), v,
-                           options, shifts)
-        .build();
+    if (resolved == Algorithm::reduce_broadcast) {
+        return build_reduce_broadcast(slice, group, v, options, shifts);
+    }
+    return ScheduleBuilder(operation, slice, group, resolved, v, options, shifts).build();
 }
 
 }  // namespace podsim::collectives

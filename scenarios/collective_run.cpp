@@ -16,7 +16,8 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
 
     CollectiveResult result;
-    result.algorithm = collectives::resolve(request.operation, request.algorithm, request.group);
+    result.algorithm =
+        collectives::resolve(request.operation, request.algorithm, hardware.slice, request.group);
     collectives::ShiftTable shifts(places);
     const collectives::ScheduleOptions options{.message_cap = hardware.message_cap};
     collectives::CollectiveSchedule built =

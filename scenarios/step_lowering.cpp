@@ -1,9 +1,11 @@
 #include "scenarios/step_lowering.h"
 
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "sim/error.h"
 #include "topology/fold.h"
 
 namespace podsim::scenarios {
@@ -32,17 +34,23 @@ public:
                   collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
         : hardware_(hardware), mesh_(mesh), shifts_(shifts), schedules_(schedules) {}
 
-    std::uint32_t schedule(const workloads::Collective& collective) {
+    /// The schedule of a collective. Throws sim::InputError, naming it, when a step would need more
+    /// than 20 million messages in all.
+    std::uint32_t schedule(const workloads::Op& op) {
+        const auto& collective = std::get<workloads::Collective>(op.work);
         const Key key{collective.operation, collective.axes, collective.bytes.value()};
         const auto next = static_cast<std::uint32_t>(schedules_.size());
         const auto [entry, added] = numbers_.try_emplace(key, next);
         if (added) {
-            schedules_.push_back(
-                collectives::build_schedule(collective.operation, hardware_.slice,
-                                            group_of(collective, mesh_),
-                                            collectives::Algorithm::automatic, collective.bytes,
-                                            {.message_cap = hardware_.message_cap}, shifts_)
-                    .schedule);
+            try {
+                schedules_.push_back(build(collective));
+            } catch (const sim::InputError& error) {
+                throw too_large(op);
+            }
+            messages_ += schedules_.back().transfers.size();
+            if (messages_ > kMostMessages) {
+                throw too_large(op);
+            }
         }
         return entry->second;
     }
@@ -50,11 +58,30 @@ public:
 private:
     using Key = std::tuple<collectives::Operation, std::vector<std::string>, double>;
 
+    static constexpr std::size_t kMostMessages = 20'000'000;
+
+    [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const {
+        return sim::InputError(
+            fmt::format("the collectives of this step, up to '{}', would be cut into more than 20 "
+                        "million messages of at most {:.4g} bytes",
+                        op.name, hardware_.message_cap.value()),
+            "use a larger hardware.message_cap, a smaller batch or a smaller model");
+    }
+
+    sim::Schedule build(const workloads::Collective& collective) {
+        return collectives::build_schedule(collective.operation, hardware_.slice,
+                                           group_of(collective, mesh_),
+                                           collectives::Algorithm::automatic, collective.bytes,
+                                           {.message_cap = hardware_.message_cap}, shifts_)
+            .schedule;
+    }
+
     const Hardware& hardware_;
     const topology::DeviceMesh& mesh_;
     collectives::ShiftTable& shifts_;
     std::vector<sim::Schedule>& schedules_;
     std::map<Key, std::uint32_t> numbers_;
+    std::size_t messages_ = 0;
 };
 
 /// Keeps the spans of the representatives.
@@ -148,7 +175,7 @@ LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& ha
             task.duration = launch;
             task.operation = static_cast<std::uint32_t>(step.workload.operations.size());
             step.workload.operations.push_back(
-                {.schedule = schedules.schedule(collective),
+                {.schedule = schedules.schedule(op),
                  .priority_class = priority_class(collective.purpose)});
         }
         graph.tasks.push_back(std::move(task));

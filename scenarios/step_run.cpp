@@ -4,6 +4,7 @@
 #include "scenarios/simulate.h"
 #include "scenarios/step_account.h"
 #include "scenarios/step_lowering.h"
+#include "sim/error.h"
 #include "workloads/accounting.h"
 #include "workloads/plan.h"
 
@@ -37,7 +38,13 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
     plan.prefetch_layers =
         workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
     const workloads::StepProgram program = workloads::build_step(scenario.model, plan);
-    const LoweredStep step = lower_step(program, hardware, scenario.mesh, fold);
+    const LoweredStep step = [&] {
+        try {
+            return lower_step(program, hardware, scenario.mesh, fold);
+        } catch (const sim::InputError& error) {
+            throw error.at({scenario.file, 0, 0});
+        }
+    }();
     const StepRun run = run_step(step);
     const StreamAccount stream = account_stream(program, run);
 

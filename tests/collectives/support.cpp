@@ -32,8 +32,10 @@ const std::vector<Operation>& gathering_operations() {
 const std::vector<AlgorithmInfo>& gathering_algorithms() {
     static const std::vector<AlgorithmInfo> algorithms = [] {
         std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
-        std::erase_if(
-            list, [](const AlgorithmInfo& info) { return info.algorithm == Algorithm::shortest; });
+        std::erase_if(list, [](const AlgorithmInfo& info) {
+            return info.algorithm == Algorithm::shortest ||
+                   info.algorithm == Algorithm::reduce_broadcast;
+        });
         return list;
     }();
     return algorithms;
@@ -58,9 +60,15 @@ std::string describe(const Case& c) {
 }
 
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach) {
+    // The carriers and the brute force know AllReduce as ReduceScatter then AllGather; the other
+    // form, the default on lines, has a test of its own.
+    const bool by_default =
+        c.algorithm == Algorithm::automatic &&
+        resolve(c.operation, c.algorithm, c.slice, c.group) == Algorithm::reduce_broadcast;
+    const Algorithm algorithm = by_default ? Algorithm::two_way : c.algorithm;
     Outcome run;
     ShiftTable shifts(places);
-    run.built = build_schedule(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, shifts);
+    run.built = build_schedule(c.operation, c.slice, c.group, algorithm, c.v, c.options, shifts);
     run.workload.schedules.push_back(run.built.schedule);
     run.workload.operations.push_back({});
     sim::Task task;
