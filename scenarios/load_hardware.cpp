@@ -8,6 +8,7 @@
 #include "scenarios/quantity_text.h"
 #include "scenarios/text.h"
 #include "sim/nearest.h"
+#include "topology/hosts.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -87,6 +88,31 @@ void change(Sourced<T>& field, const Reader& place, Parse parse) {
     }
 }
 
+/// A shape with at most the axes of the chip.
+void change_shape(ChipSpec& spec, Sourced<topology::Point>& field, const Reader& place) {
+    change(field, place, parse_limited_shape);
+    const int dimensions = spec.torus_dimensions.value;
+    for (int axis = dimensions; axis < topology::kAxes; ++axis) {
+        if (field.value[static_cast<std::size_t>(axis)] != 1) {
+            throw place.error(fmt::format("{} has more than the {} axes of {}",
+                                          topology::to_string(field.value), dimensions, spec.name),
+                              fmt::format("write a shape such as {}",
+                                          topology::to_string(field.value, dimensions)));
+        }
+    }
+}
+
+void read_pod(ChipSpec& spec, const Reader& pod, const Reader& host) {
+    change_shape(spec, spec.pod_shape, pod);
+    change_shape(spec, spec.host_shape, host);
+    try {
+        topology::check_host(spec.host_shape.value, spec.pod_shape.value,
+                             spec.torus_dimensions.value);
+    } catch (const sim::InputError& error) {
+        throw host.present() ? host.located(error) : pod.located(error);
+    }
+}
+
 ChipSpec read_chip(const Reader& chip) {
     if (!chip.is_map()) {
         return chip.read([](const std::string& name) { return topology::find_chip(name); });
@@ -112,8 +138,7 @@ ChipSpec read_chip(const Reader& chip) {
     change(spec.pcie_latency, chip["pcie_latency"], parse_latency);
     change(spec.dcn_per_host, chip["dcn_per_host"], parse_link_rate);
     change(spec.dcn_latency, chip["dcn_latency"], parse_latency);
-    change(spec.host_shape, chip["host"], parse_limited_shape);
-    change(spec.pod_shape, chip["pod"], parse_limited_shape);
+    read_pod(spec, chip["pod"], chip["host"]);
     if (const Reader rule = chip["wraparound"]; rule.present()) {
         spec.wraparound = {
             rule.choose<topology::Wraparound>(kWraparounds, topology::Wraparound::never),

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <fmt/format.h>
+
+#include "sim/error.h"
+#include "topology/chip.h"
 
 namespace podsim::topology {
 
@@ -28,6 +32,42 @@ Hosts::Hosts(const Lattice& slice, const Point& host_shape) {
 int Hosts::host_of(const Point& chip) const {
     const auto at = [&](std::size_t axis) { return chip[axis] / box_[axis]; };
     return (at(0) * grid_[1] + at(1)) * grid_[2] + at(2);
+}
+
+void check_host(const Point& host_shape, const Point& pod_shape, int dimensions) {
+    std::array<std::size_t, kAxes> turn{0, 1, 2};
+    Point nearest{1, 1, 1};
+    double least_ratio = 0;
+    do {
+        Point divisors{};
+        double ratio = 1;  // the product of the factors by which the lengths are off
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
+            const int wanted = host_shape[axis];
+            const int length = pod_shape[turn[axis]];
+            const auto off = [&](int divisor) {
+                return divisor > wanted ? static_cast<double>(divisor) / wanted
+                                        : static_cast<double>(wanted) / divisor;
+            };
+            divisors[axis] = 1;
+            for (int divisor = 2; divisor <= length; ++divisor) {
+                if (length % divisor == 0 && off(divisor) < off(divisors[axis])) {
+                    divisors[axis] = divisor;
+                }
+            }
+            ratio *= off(divisors[axis]);
+        }
+        if (least_ratio == 0 || ratio < least_ratio) {
+            least_ratio = ratio;
+            nearest = divisors;
+        }
+    } while (std::ranges::next_permutation(turn).found);
+    if (nearest != host_shape) {
+        throw sim::InputError(
+            fmt::format("a host of {} chips does not divide the pod {}",
+                        to_string(host_shape, dimensions), to_string(pod_shape, dimensions)),
+            fmt::format("every length divides one of the pod's; nearest: {}",
+                        to_string(nearest, dimensions)));
+    }
 }
 
 }  // namespace podsim::topology

@@ -1,8 +1,10 @@
 // The shapes that a generation offers, and make_slice.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
 #include <vector>
 
 #include "sim/error.h"
@@ -35,6 +37,26 @@ bool whole_cubes(const Point& shape) {
     return every(shape, [](int length) { return length % 4 == 0; });
 }
 
+Point in_order(Point shape) {
+    std::ranges::sort(shape);
+    return shape;
+}
+
+/// The shape lies inside the pod, its axes in some order.
+bool inside(const Point& shape, const Point& pod) {
+    return std::ranges::equal(in_order(shape), in_order(pod), std::ranges::less_equal());
+}
+
+constexpr int kWrapLength = 16;  // of Wraparound::length_of_16
+
+/// The pod of a chip whose lengths are powers of two, at most 16.
+Point up_to_wrap_length(Point pod) {
+    for (int& length : pod) {
+        length = std::min(length, kWrapLength);
+    }
+    return pod;
+}
+
 /// The generation offers the shape, plain or twisted. The lengths are positive.
 bool offers(const ChipSpec& chip, const Point& shape, bool twisted) {
     const Point& pod = chip.pod_shape.value;
@@ -49,23 +71,24 @@ bool offers(const ChipSpec& chip, const Point& shape, bool twisted) {
     }
     switch (chip.wraparound.value) {
         case Wraparound::full_pod:
-            return every(shape, power_of_two) && shape[0] <= pod[0] && shape[1] <= pod[1] &&
-                   shape[2] <= pod[2];
+            return every(shape, power_of_two) && inside(shape, pod);
         case Wraparound::cubes_of_4:
-            return (whole_cubes(shape) && chips_of(shape) <= chips_of(pod)) ||
-                   every(shape, [](int length) { return length <= 4 && power_of_two(length); });
+            return chips_of(shape) <= chips_of(pod) &&
+                   (whole_cubes(shape) ||
+                    every(shape, [](int length) { return length <= 4 && power_of_two(length); }));
         case Wraparound::length_of_16:
-            return every(shape, [](int length) { return length <= 16 && power_of_two(length); });
+            return every(shape, power_of_two) && inside(shape, up_to_wrap_length(pod));
         case Wraparound::every_axis:
         case Wraparound::never:
-            return true;
+            return inside(shape, pod);
     }
     return false;
 }
 
 /// The rule of `offers` in words.
 std::string rule(const ChipSpec& chip, bool twisted) {
-    const std::int64_t most = chips_of(chip.pod_shape.value);
+    const Point& pod = chip.pod_shape.value;
+    const std::int64_t most = chips_of(pod);
     if (twisted) {
         return fmt::format(
             "{} twists k x k x 2k and k x 2k x 2k, k a multiple of 4, up to {} chips", chip.name,
@@ -75,20 +98,25 @@ std::string rule(const ChipSpec& chip, bool twisted) {
     switch (chip.wraparound.value) {
         case Wraparound::full_pod:
             return fmt::format("{} offers lengths that are powers of two, up to {}", chip.name,
-                               to_string(chip.pod_shape.value, dimensions));
+                               to_string(pod, dimensions));
         case Wraparound::cubes_of_4:
+            if (most < 4 * 4 * 4) {
+                return fmt::format("{} offers boxes of lengths 1, 2, 4, up to {} chips", chip.name,
+                                   most);
+            }
             return fmt::format(
                 "{} offers lengths that are all multiples of 4, up to {} chips, or boxes "
                 "of lengths 1, 2, 4 inside one 4x4x4 cube",
                 chip.name, most);
         case Wraparound::length_of_16:
             return fmt::format("{} offers lengths that are powers of two, up to {}", chip.name,
-                               to_string({16, 16, 16}, dimensions));
+                               to_string(up_to_wrap_length(pod), dimensions));
         case Wraparound::every_axis:
         case Wraparound::never:
             break;
     }
-    return fmt::format("{} offers any lengths on {} axes", chip.name, dimensions);
+    return fmt::format("{} offers any lengths on {} axes, up to {}", chip.name, dimensions,
+                       to_string(pod, dimensions));
 }
 
 std::vector<Point> offered_shapes(const ChipSpec& chip, bool twisted) {
@@ -126,13 +154,25 @@ double length_ratio(const Point& a, const Point& b) {
     return ratio;
 }
 
+/// The largest part of `shape` that lies inside the pod, axis by axis in the order of their lengths.
+Point cut_to(const Point& pod, Point shape, int dimensions) {
+    std::fill(shape.begin() + dimensions, shape.end(), 1);
+    std::array<std::size_t, kAxes> axes{0, 1, 2};
+    std::ranges::stable_sort(axes, {}, [&](std::size_t axis) { return shape[axis]; });
+    const Point most = in_order(pod);
+    for (std::size_t rank = 0; rank < kAxes; ++rank) {
+        shape[axes[rank]] = std::min(shape[axes[rank]], most[rank]);
+    }
+    return shape;
+}
+
 /// The offered shapes nearest to `shape`: by lengths, and by number of chips, in words.
 std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twisted) {
     const int dimensions = chip.torus_dimensions.value;
     const Wraparound wraparound = chip.wraparound.value;
     if (!twisted && (wraparound == Wraparound::every_axis || wraparound == Wraparound::never)) {
         return "; nearest: " +
-               to_string(shape, dimensions);  // any lengths: only the axes are too many
+               to_string(cut_to(chip.pod_shape.value, shape, dimensions), dimensions);
     }
     const std::vector<Point> shapes = offered_shapes(chip, twisted);
     if (shapes.empty()) {
@@ -178,8 +218,7 @@ void check_twisted(const ChipSpec& chip, const Point& shape) {
     if (offers(chip, shape, true)) {
         return;
     }
-    Point sorted = shape;
-    std::ranges::sort(sorted);
+    const Point sorted = in_order(shape);
     if (offers(chip, sorted, true)) {
         throw sim::InputError(fmt::format("twisted slice {} has its axes in the wrong order", text),
                               fmt::format("put the short axes first: {}", to_string(sorted)));
@@ -206,13 +245,14 @@ Lattice make_slice(const ChipSpec& chip, const Point& shape, bool twisted) {
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         switch (chip.wraparound.value) {
             case Wraparound::full_pod:
-                slice.wrapped[axis] = shape == chip.pod_shape.value && shape[axis] > 1;
+                slice.wrapped[axis] =
+                    in_order(shape) == in_order(chip.pod_shape.value) && shape[axis] > 1;
                 break;
             case Wraparound::cubes_of_4:
                 slice.wrapped[axis] = whole_cubes(shape);
                 break;
             case Wraparound::length_of_16:
-                slice.wrapped[axis] = shape[axis] == 16;
+                slice.wrapped[axis] = shape[axis] == kWrapLength;
                 break;
             case Wraparound::every_axis:
                 slice.wrapped[axis] = shape[axis] > 1;

@@ -61,6 +61,28 @@ TEST(Hosts, EveryHostHasItsShareOfChips) {
     }
 }
 
+TEST(Hosts, DivideThePodOnSomeOrderOfAxes) {
+    const auto error = [](const Point& host, const Point& pod, int dimensions) {
+        return error_of([&] { check_host(host, pod, dimensions); });
+    };
+    for (const ChipSpec& chip : chip_catalogue()) {
+        EXPECT_NO_THROW(
+            check_host(chip.host_shape.value, chip.pod_shape.value, chip.torus_dimensions.value));
+    }
+    EXPECT_NO_THROW(check_host({1, 7, 5}, {16, 20, 28}, 3));
+    EXPECT_EQ(error({3, 1, 1}, {16, 20, 28}, 3),
+              "a host of 3x1x1 chips does not divide the pod 16x20x28; every length divides one of "
+              "the pod's; nearest: 4x1x1");
+    // 5 and 10 both divide only 20.
+    EXPECT_EQ(
+        error({5, 10, 1}, {16, 20, 28}, 3),
+        "a host of 5x10x1 chips does not divide the pod 16x20x28; every length divides one of "
+        "the pod's; nearest: 4x10x1");
+    EXPECT_EQ(error({3, 2, 1}, {16, 16, 1}, 2),
+              "a host of 3x2 chips does not divide the pod 16x16; every length divides one of the "
+              "pod's; nearest: 4x2");
+}
+
 TEST(Hosts, NumbersHostsWithZFastest) {
     const Hosts hosts = hosts_of("v5p", "4x4x4");
     EXPECT_EQ(hosts.host_of({0, 0, 0}), 0);

@@ -90,7 +90,60 @@ TEST(Slice, UserDefinedChipsTakeAnyLengths) {
     EXPECT_EQ(error_of([&] {
                   make_slice(chip, {3, 5, 7}, false);
               }),
-              "mine does not offer a slice 3x5x7; mine offers any lengths on 2 axes; nearest: 3x5");
+              "mine does not offer a slice 3x5x7; mine offers any lengths on 2 axes, up to 16x16; "
+              "nearest: "
+              "3x5");
+}
+
+ChipSpec with_pod(const char* chip, Wraparound wraparound, const Point& pod) {
+    ChipSpec spec = find_chip(chip);
+    spec.name = "mine";
+    spec.wraparound.value = wraparound;
+    spec.pod_shape.value = pod;
+    return spec;
+}
+
+// The pod bounds the lengths with its axes in any order; of cubes of 4 only the number of chips.
+TEST(Slice, FitsThePod) {
+    const auto error = [](const ChipSpec& chip, const Point& shape) {
+        return error_of([&] { make_slice(chip, shape, false); });
+    };
+    const ChipSpec full = with_pod("v3", Wraparound::full_pod, {8, 4, 1});
+    EXPECT_EQ(make_slice(full, {8, 4, 1}, false).wrapped, (Wrapped{true, true, false}));
+    EXPECT_EQ(make_slice(full, {4, 8, 1}, false).wrapped, (Wrapped{true, true, false}));
+    EXPECT_EQ(make_slice(full, {2, 8, 1}, false).wrapped, Wrapped{});
+    EXPECT_EQ(error(full, {8, 8, 1}),
+              "mine does not offer a slice 8x8; mine offers lengths that are powers of two, up to "
+              "8x4; nearest: 4x8");
+
+    const ChipSpec sixteen = with_pod("v5e", Wraparound::length_of_16, {32, 8, 1});
+    EXPECT_EQ(make_slice(sixteen, {8, 16, 1}, false).wrapped, (Wrapped{false, true, false}));
+    EXPECT_EQ(
+        error(sixteen, {16, 16, 1}),
+        "mine does not offer a slice 16x16; mine offers lengths that are powers of two, up to "
+        "16x8; nearest: 8x16");
+
+    const ChipSpec cubes = with_pod("v5p", Wraparound::cubes_of_4, {4, 4, 8});
+    EXPECT_EQ(make_slice(cubes, {8, 4, 4}, false).size(), 128);
+    EXPECT_EQ(error(cubes, {4, 8, 8}),
+              "mine does not offer a slice 4x8x8; mine offers lengths that are all multiples of 4, "
+              "up to 128 chips, or boxes of lengths 1, 2, 4 inside one 4x4x4 cube; nearest: 4x4x8");
+    EXPECT_EQ(error(with_pod("v5p", Wraparound::cubes_of_4, {2, 2, 2}), {2, 2, 4}),
+              "mine does not offer a slice 2x2x4; mine offers boxes of lengths 1, 2, 4, up to 8 "
+              "chips; nearest: 1x2x4");
+
+    for (const Wraparound any : {Wraparound::every_axis, Wraparound::never}) {
+        const ChipSpec chip = with_pod("v5p", any, {3, 5, 7});
+        for (const Point& shape : {Point{7, 5, 3}, Point{5, 7, 3}, Point{1, 1, 7}}) {
+            EXPECT_EQ(make_slice(chip, shape, false).lengths, shape);
+        }
+        EXPECT_EQ(error(chip, {8, 1, 4}),
+                  "mine does not offer a slice 8x1x4; mine offers any lengths on 3 axes, up to "
+                  "3x5x7; nearest: 7x1x4");
+        EXPECT_EQ(error(chip, {4, 4, 4}),
+                  "mine does not offer a slice 4x4x4; mine offers any lengths on 3 axes, up to "
+                  "3x5x7; nearest: 3x4x4");
+    }
 }
 
 TEST(Slice, TwistedShiftsAsPublished) {
@@ -177,7 +230,14 @@ TEST(Slice, SuggestedShapesAreOffered) {
     constexpr std::uint64_t kSeed = 99;
     Random random(kSeed);
     for (int i = 0; i < 100; ++i) {
-        const ChipSpec& chip = random.pick(chip_catalogue());
+        ChipSpec chip = random.pick(chip_catalogue());
+        if (random.coin()) {
+            chip.pod_shape.value = {random.between(1, 20), random.between(1, 20),
+                                    chip.torus_dimensions.value > 2 ? random.between(1, 20) : 1};
+        }
+        if (random.coin()) {
+            chip.wraparound.value = Wraparound::every_axis;
+        }
         const bool twist = chip.twistable.value && random.coin();
         const Point shape{random.between(1, 40), random.between(1, 40), random.between(1, 3)};
         const std::string message = error_of([&] { make_slice(chip, shape, twist); });
