@@ -1,4 +1,5 @@
 // Hugging Face `config.json` to ModelSpec: strict about everything that changes the shapes.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
@@ -6,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "sim/error.h"
+#include "sim/nearest.h"
 #include "workloads/model.h"
 
 namespace podsim::workloads {
@@ -20,9 +23,23 @@ using nlohmann::json;
 constexpr std::size_t kLargestFile = 1 << 20;
 constexpr std::size_t kDeepestNesting = 64;
 constexpr std::size_t kLongestQuote = 160;
+constexpr std::size_t kLongestName = 100;  // longer ones are not compared with ours
+
+/// The families that podsim models.
+constexpr std::array<std::string_view, 2> kFamilies{"llama", "mistral"};
+
+/// The keys that are read: none of them is a slip of another.
+constexpr std::array<std::string_view, 15> kKeys{
+    "model_type",        "hidden_size",         "intermediate_size",
+    "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+    "vocab_size",        "tie_word_embeddings", "head_dim",
+    "sliding_window",    "num_local_experts",   "num_experts",
+    "n_routed_experts",  "attention_bias",      "mlp_bias"};
 
 /// What of an architecture podsim does not model, by model_type.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNotModelled{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNotModelled{{
+    {"llama4", "experts and two kinds of attention"},
+    {"llama4_text", "experts and two kinds of attention"},
     {"mixtral", "experts"},
     {"qwen2_moe", "experts"},
     {"qwen3_moe", "experts"},
@@ -48,7 +65,21 @@ std::string clip(std::string_view text) {
     return text.size() > kLongestQuote ? line + "..." : line;
 }
 
-/// Finds where the text stops being JSON, and refuses nesting that no config has.
+/// Line and column of the byte at `offset`; the column counts bytes.
+sim::SourceMark mark_at(const std::string& path, const std::string& text, std::size_t offset) {
+    sim::SourceMark mark{path, 1, 1};
+    for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
+        if (text[i] == '\n') {
+            ++mark.line;
+            mark.column = 1;
+        } else {
+            ++mark.column;
+        }
+    }
+    return mark;
+}
+
+/// Finds where the text stops being JSON.
 class SyntaxCheck : public nlohmann::json_sax<json> {
 public:
     explicit SyntaxCheck(const std::string& path, const std::string& text)
@@ -62,10 +93,10 @@ public:
     bool string(string_t&) override { return true; }
     bool binary(binary_t&) override { return true; }
     bool key(string_t&) override { return true; }
-    bool start_object(std::size_t) override { return descend(); }
-    bool start_array(std::size_t) override { return descend(); }
-    bool end_object() override { return ascend(); }
-    bool end_array() override { return ascend(); }
+    bool start_object(std::size_t) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_object() override { return true; }
+    bool end_array() override { return true; }
 
     bool parse_error(std::size_t position, const std::string&,
                      const nlohmann::detail::exception& error) override {
@@ -79,42 +110,73 @@ public:
             }
         }
         detail = detail.substr(0, detail.find("; last read"));
-        throw sim::InputError(fmt::format("not valid JSON: {}", clip(detail)), {}, mark(position));
+        throw sim::InputError(fmt::format("not valid JSON: {}", clip(detail)), {},
+                              mark_at(path_, text_, position > 0 ? position - 1 : 0));
     }
 
 private:
-    bool descend() {
-        if (++depth_ > kDeepestNesting) {
+    const std::string& path_;
+    const std::string& text_;
+};
+
+/// A key of the top level, decoded, and the offset of its first quote.
+struct KeyPlace {
+    std::string key;
+    std::size_t offset = 0;
+};
+
+/// The end of the JSON string whose quote stands at `begin`: the offset behind its last quote.
+std::size_t end_of_string(const std::string& text, std::size_t begin) {
+    std::size_t i = begin + 1;
+    while (i < text.size() && text[i] != '"') {
+        i += text[i] == '\\' ? 2 : 1;
+    }
+    return std::min(i + 1, text.size());
+}
+
+/// Refuses nesting that no config has, before the parser meets it. The text need not be JSON.
+void check_nesting(const std::string& path, const std::string& text) {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') {
+            i = end_of_string(text, i) - 1;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0 ? 1 : 0;
+        } else if ((c == '{' || c == '[') && ++depth > kDeepestNesting) {
             throw sim::InputError(
                 fmt::format("JSON nested deeper than {} levels is not a model's config.json",
                             kDeepestNesting),
-                {}, {path_, 0, 0});
+                {}, mark_at(path, text, i));
         }
-        return true;
     }
-    bool ascend() {
-        --depth_;
-        return true;
-    }
+}
 
-    /// Line and column of the last of the first `position` bytes; the column counts bytes.
-    [[nodiscard]] sim::SourceMark mark(std::size_t position) const {
-        sim::SourceMark mark{path_, 1, 1};
-        for (std::size_t i = 0; i + 1 < position && i < text_.size(); ++i) {
-            if (text_[i] == '\n') {
-                ++mark.line;
-                mark.column = 1;
-            } else {
-                ++mark.column;
+/// The keys of the outermost object of a valid JSON text, in their order.
+std::vector<KeyPlace> top_keys(const std::string& text) {
+    std::vector<KeyPlace> keys;
+    std::size_t depth = 0;
+    bool expects_key = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') {
+            const std::size_t end = end_of_string(text, i);
+            if (depth == 1 && expects_key) {
+                keys.push_back({json::parse(text.substr(i, end - i)).get<std::string>(), i});
+                expects_key = false;
             }
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+            expects_key = depth == 1 && c == '{';
+        } else if (c == '}' || c == ']') {
+            --depth;
+        } else if (c == ',') {
+            expects_key = depth == 1;
         }
-        return mark;
     }
-
-    const std::string& path_;
-    const std::string& text_;
-    std::size_t depth_ = 0;
-};
+    return keys;
+}
 
 std::string read_text(const std::string& path) {
     std::error_code ignored;
@@ -138,18 +200,44 @@ std::string read_text(const std::string& path) {
 /// Typed access to the keys of one config; every refusal carries the file and the key.
 class Config {
 public:
-    explicit Config(const std::string& path) : path_(path) {
-        const std::string text = read_text(path);
-        SyntaxCheck check(path, text);
-        json::sax_parse(text, &check);
-        root_ = json::parse(text);
+    explicit Config(const std::string& path) : path_(path), text_(read_text(path)) {
+        check_nesting(path_, text_);
+        SyntaxCheck check(path_, text_);
+        json::sax_parse(text_, &check);
+        root_ = json::parse(text_);
         if (!root_.is_object()) {
-            refuse("the top level is not a JSON object", "a model's config.json is one object");
+            throw sim::InputError("the top level is not a JSON object",
+                                  "a model's config.json is one object", {path_, 1, 1});
         }
+        keys_ = top_keys(text_);
     }
 
-    [[noreturn]] void refuse(std::string problem, std::string remedy = {}) const {
-        throw sim::InputError(std::move(problem), std::move(remedy), {path_, 0, 0});
+    /// Where a key stands (the last of several, which counts); the start of the file without it.
+    [[nodiscard]] sim::SourceMark mark(std::string_view key) const {
+        const auto found = std::find_if(keys_.rbegin(), keys_.rend(),
+                                        [&](const KeyPlace& place) { return place.key == key; });
+        return mark_at(path_, text_, found == keys_.rend() ? 0 : found->offset);
+    }
+
+    /// An error that stands at a key.
+    [[noreturn]] void refuse(std::string_view key, std::string problem,
+                             std::string remedy = {}) const {
+        throw sim::InputError(std::move(problem), std::move(remedy), mark(key));
+    }
+
+    /// An error about a key that the file lacks; asks about a key that may be a slip of it.
+    [[noreturn]] void refuse_missing(std::string_view key, const std::string& remedy) const {
+        std::vector<std::string> others;
+        for (const KeyPlace& place : keys_) {
+            if (place.key.size() <= kLongestName && !std::ranges::count(kKeys, place.key)) {
+                others.push_back(place.key);
+            }
+        }
+        const std::string near = sim::nearest(key, others);
+        const std::string question =
+            near.empty() ? "" : fmt::format("is it '{}' in line {}? ", clip(near), mark(near).line);
+        throw sim::InputError(fmt::format("the key '{}' is missing", key), question + remedy,
+                              {path_, 1, 1});
     }
 
     /// The value of a key; nothing when it is missing or null (which the format uses for defaults).
@@ -164,14 +252,15 @@ public:
             return std::nullopt;
         }
         if (!value->is_number_integer()) {
-            refuse(fmt::format("'{}' is {}, not a whole number", key,
+            refuse(key,
+                   fmt::format("'{}' is {}, not a whole number", key,
                                clip(value->dump(-1, ' ', true, json::error_handler_t::replace))),
                    fmt::format("allowed are 1 to {}", limit));
         }
         const bool huge = value->is_number_unsigned() &&
                           value->get<std::uint64_t>() > static_cast<std::uint64_t>(limit);
         if (huge || value->get<std::int64_t>() < 1) {
-            refuse(fmt::format("'{}' = {} is out of range", key, value->dump()),
+            refuse(key, fmt::format("'{}' = {} is out of range", key, value->dump()),
                    fmt::format("allowed are 1 to {}", limit));
         }
         return value->get<std::int64_t>();
@@ -180,8 +269,7 @@ public:
     [[nodiscard]] std::int64_t required(const char* key, std::int64_t limit) const {
         const std::optional<std::int64_t> value = whole(key, limit);
         if (!value) {
-            refuse(fmt::format("the key '{}' is missing", key),
-                   fmt::format("give a whole number from 1 to {}", limit));
+            refuse_missing(key, fmt::format("give a whole number from 1 to {}", limit));
         }
         return *value;
     }
@@ -192,7 +280,8 @@ public:
             return false;
         }
         if (!value->is_boolean()) {
-            refuse(fmt::format("'{}' is {}, not true or false", key,
+            refuse(key,
+                   fmt::format("'{}' is {}, not true or false", key,
                                clip(value->dump(-1, ' ', true, json::error_handler_t::replace))));
         }
         return value->get<bool>();
@@ -200,7 +289,9 @@ public:
 
 private:
     std::string path_;
+    std::string text_;
     json root_;
+    std::vector<KeyPlace> keys_;
 };
 
 /// Refuses every architecture whose shapes differ from a plain llama decoder.
@@ -209,34 +300,39 @@ std::string check_architecture(const Config& config) {
         "podsim reads the dense decoder families llama and mistral (without sliding window)";
     const json* type = config.find("model_type");
     if (type == nullptr) {
-        config.refuse("the key 'model_type' is missing", std::string(kRemedy));
+        config.refuse_missing("model_type", std::string(kRemedy));
     }
     if (!type->is_string()) {
-        config.refuse("'model_type' is not a text", std::string(kRemedy));
+        config.refuse("model_type", "'model_type' is not a text", std::string(kRemedy));
     }
     const std::string name = type->get<std::string>();
-    if (name != "llama" && name != "mistral") {
-        std::string problem = fmt::format("model_type '{}' is not modelled", clip(name));
+    if (!std::ranges::count(kFamilies, name)) {
+        const std::string problem = fmt::format("model_type '{}' is not modelled", clip(name));
         for (const auto& [family, missing] : kNotModelled) {
             if (name == family) {
-                problem += fmt::format(": it has {}", missing);
+                config.refuse("model_type", problem + fmt::format(": it has {}", missing),
+                              std::string(kRemedy));
             }
         }
-        config.refuse(problem, std::string(kRemedy));
+        const std::string near = name.size() <= kLongestName ? sim::nearest(name, kFamilies) : "";
+        config.refuse(
+            "model_type", problem,
+            (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + std::string(kRemedy));
     }
     if (config.find("sliding_window") != nullptr) {
-        config.refuse("sliding-window attention ('sliding_window') is not modelled",
+        config.refuse("sliding_window",
+                      "sliding-window attention ('sliding_window') is not modelled",
                       "set it to null if the model attends to the whole sequence");
     }
     for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
         if (config.find(key) != nullptr) {
-            config.refuse(fmt::format("experts ('{}') are not modelled", key),
+            config.refuse(key, fmt::format("experts ('{}') are not modelled", key),
                           std::string(kRemedy));
         }
     }
     for (const char* key : {"attention_bias", "mlp_bias"}) {
         if (config.flag(key)) {
-            config.refuse(fmt::format("biases ('{}': true) are not modelled", key),
+            config.refuse(key, fmt::format("biases ('{}': true) are not modelled", key),
                           std::string(kRemedy));
         }
     }
@@ -259,6 +355,7 @@ ModelSpec read_hf_config(const std::string& path) {
     model.tied_embeddings = config.flag("tie_word_embeddings");
     if (model.heads % model.kv_heads != 0) {
         config.refuse(
+            "num_key_value_heads",
             fmt::format("'num_key_value_heads' = {} does not divide 'num_attention_heads' = {}",
                         model.kv_heads, model.heads),
             "every key/value head serves the same number of query heads");
@@ -269,6 +366,7 @@ ModelSpec read_hf_config(const std::string& path) {
         model.head_dim = model.d_model / model.heads;
     } else {
         config.refuse(
+            "hidden_size",
             fmt::format("'hidden_size' = {} is not a multiple of 'num_attention_heads' = {}",
                         model.d_model, model.heads),
             "give the key 'head_dim'");
@@ -276,7 +374,7 @@ ModelSpec read_hf_config(const std::string& path) {
     try {
         validate(model);
     } catch (const sim::InputError& error) {
-        throw error.at({path, 0, 0});
+        throw error.at(config.mark("hidden_size"));  // only the derived head_dim is unchecked yet
     }
     return model;
 }

@@ -75,8 +75,8 @@ void validate(const ModelSpec& model);
 ///   hidden_size D, intermediate_size F, num_hidden_layers L, num_attention_heads N, vocab_size V,
 ///   num_key_value_heads K (default N), head_dim H (default D / N), tie_word_embeddings (default
 ///   false)
-/// Throws sim::InputError with the file in its mark: bad JSON with line and column, a missing or
-/// wrong key by its name, an architecture by what of it is not modelled.
+/// Throws sim::InputError at file:line:column: bad JSON, a wrong key at the key, a missing one at 1:1
+/// with the key that may be a slip of it, an architecture by what of it is not modelled.
 ModelSpec read_hf_config(const std::string& path);
 
 }  // namespace podsim::workloads

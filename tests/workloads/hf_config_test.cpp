@@ -86,43 +86,75 @@ TEST_F(HfConfig, ArchitecturesThatAreNotModelled) {
     const std::string remedy =
         "; podsim reads the dense decoder families llama and mistral (without sliding window)";
     EXPECT_EQ(refusal(with("model_type", "\"mixtral\"")),
-              ": model_type 'mixtral' is not modelled: it has experts" + remedy);
+              ":1:2: model_type 'mixtral' is not modelled: it has experts" + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
-              ": model_type 'mamba' is not modelled" + remedy);
-    EXPECT_EQ(refusal(with("model_type", "")), ": the key 'model_type' is missing" + remedy);
-    EXPECT_EQ(refusal(with("model_type", "7")), ": 'model_type' is not a text" + remedy);
+              ":1:2: model_type 'mamba' is not modelled" + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"lama\"")),
+              ":1:2: model_type 'lama' is not modelled; did you mean 'llama'? " + remedy.substr(2));
     EXPECT_EQ(
-        refusal(with("sliding_window", "4096")),
-        ": sliding-window attention ('sliding_window') is not modelled; set it to null if the "
-        "model attends to the whole sequence");
+        refusal(with("model_type", "\"llama4\"")),
+        ":1:2: model_type 'llama4' is not modelled: it has experts and two kinds of attention" +
+            remedy);
+    EXPECT_EQ(refusal(with("model_type", "")), ":1:1: the key 'model_type' is missing" + remedy);
+    EXPECT_EQ(refusal(with("model_type", "7")), ":1:2: 'model_type' is not a text" + remedy);
+    EXPECT_EQ(refusal(with("sliding_window", "4096")),
+              ":1:222: sliding-window attention ('sliding_window') is not modelled; set it to null "
+              "if the "
+              "model attends to the whole sequence");
     EXPECT_EQ(refusal(with("attention_bias", "true")),
-              ": biases ('attention_bias': true) are not modelled" + remedy);
+              ":1:246: biases ('attention_bias': true) are not modelled" + remedy);
 }
 
 TEST_F(HfConfig, KeysAreNamed) {
     EXPECT_EQ(refusal(with("hidden_size", "")),
-              ": the key 'hidden_size' is missing; give a whole number from 1 to 1048576");
+              ":1:1: the key 'hidden_size' is missing; give a whole number from 1 to 1048576");
     EXPECT_EQ(refusal(with("hidden_size", "\"4096\"")),
-              ": 'hidden_size' is \"4096\", not a whole number; allowed are 1 to 1048576");
+              ":1:25: 'hidden_size' is \"4096\", not a whole number; allowed are 1 to 1048576");
     EXPECT_EQ(refusal(with("hidden_size", "4096.5")),
-              ": 'hidden_size' is 4096.5, not a whole number; allowed are 1 to 1048576");
+              ":1:25: 'hidden_size' is 4096.5, not a whole number; allowed are 1 to 1048576");
     EXPECT_EQ(refusal(with("hidden_size", "[1]")),
-              ": 'hidden_size' is [1], not a whole number; allowed are 1 to 1048576");
+              ":1:25: 'hidden_size' is [1], not a whole number; allowed are 1 to 1048576");
     EXPECT_EQ(refusal(with("vocab_size", "-1")),
-              ": 'vocab_size' = -1 is out of range; allowed are 1 to 16777216");
-    EXPECT_EQ(refusal(with("vocab_size", "18446744073709551615")),
-              ": 'vocab_size' = 18446744073709551615 is out of range; allowed are 1 to 16777216");
+              ":1:152: 'vocab_size' = -1 is out of range; allowed are 1 to 16777216");
+    EXPECT_EQ(
+        refusal(with("vocab_size", "18446744073709551615")),
+        ":1:152: 'vocab_size' = 18446744073709551615 is out of range; allowed are 1 to 16777216");
     EXPECT_EQ(refusal(with("num_hidden_layers", "0")),
-              ": 'num_hidden_layers' = 0 is out of range; allowed are 1 to 4096");
+              ":1:74: 'num_hidden_layers' = 0 is out of range; allowed are 1 to 4096");
     EXPECT_EQ(refusal(with("tie_word_embeddings", "1")),
-              ": 'tie_word_embeddings' is 1, not true or false");
+              ":1:174: 'tie_word_embeddings' is 1, not true or false");
     EXPECT_EQ(refusal(with("num_key_value_heads", "5")),
-              ": 'num_key_value_heads' = 5 does not divide 'num_attention_heads' = 32; every "
+              ":1:126: 'num_key_value_heads' = 5 does not divide 'num_attention_heads' = 32; every "
               "key/value head serves the same number of query heads");
     EXPECT_EQ(
         refusal(with("hidden_size", "4097")),
-        ": 'hidden_size' = 4097 is not a multiple of 'num_attention_heads' = 32; give the key "
+        ":1:25: 'hidden_size' = 4097 is not a multiple of 'num_attention_heads' = 32; give the key "
         "'head_dim'");
+}
+
+TEST_F(HfConfig, MissingKeysAskAboutTheNearest) {
+    const std::string remedy = "give a whole number from 1 to 1048576";
+    std::string text = with("", "");
+    text.replace(text.find("hidden_size"), 11, "hiden_size");
+    EXPECT_EQ(refusal("\n\n" + text),
+              ":1:1: the key 'hidden_size' is missing; is it 'hiden_size' in line 3? " + remedy);
+    // A key that is read is no slip of another, and one inside an object is none of the config's.
+    EXPECT_EQ(refusal("{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"a\": "
+                      "{\"hiden_size\": 1}}"),
+              ":1:1: the key 'hidden_size' is missing; " + remedy);
+}
+
+TEST_F(HfConfig, KeysAreFoundInTheText) {
+    const std::string rest = " 'hidden_size' is true, not a whole number; allowed are 1 to 1048576";
+    const std::string before = "{\n  \"model_type\": \"llama\", \"num_hidden_layers\": 2,\n";
+    EXPECT_EQ(refusal(before + "  \"hidden_size\": true}"), ":3:3:" + rest);
+    // Not the value, not the key of an inner object, not behind a quote that is escaped.
+    EXPECT_EQ(refusal(before + "\"a\": [\"hidden_size\", {\"hidden_size\": 7}], \"b\": \"\\\", "
+                               "\\\"hidden_size\",\n\"hidden_size\": true}"),
+              ":4:1:" + rest);
+    // Of two the last counts; a key may be written with escapes.
+    EXPECT_EQ(refusal(before + "\"hidden_size\": 4096,\n \"hidden\\u005fsize\": true}"),
+              ":4:2:" + rest);
 }
 
 TEST_F(HfConfig, BadJsonHasALineAndAColumn) {
@@ -138,12 +170,12 @@ TEST_F(HfConfig, BadJsonHasALineAndAColumn) {
     EXPECT_THAT(refusal("{\"a\": 1e999}"), StartsWith(":1:11: not valid JSON: "));
     EXPECT_THAT(refusal("{\"a\": \"\xff\"}"), StartsWith(":1:8: not valid JSON: "));
     EXPECT_EQ(refusal("[1, 2]"),
-              ": the top level is not a JSON object; a model's config.json is one object");
+              ":1:1: the top level is not a JSON object; a model's config.json is one object");
 }
 
 TEST_F(HfConfig, HostileFiles) {
     EXPECT_EQ(refusal(std::string(1'000'000, '[')),
-              ": JSON nested deeper than 64 levels is not a model's config.json");
+              ":1:65: JSON nested deeper than 64 levels is not a model's config.json");
     EXPECT_EQ(refusal(std::string(10'000'000, ' ')),
               ": larger than 1 MiB, so not a model's config.json");
     EXPECT_THAT(refusal("{\"model_type\": \"" + std::string(900'000, 'x') + "\"}"),
