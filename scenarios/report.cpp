@@ -262,10 +262,13 @@ std::string links_report(std::span<const LinkUse> links) {
     return table.text(0);
 }
 
-std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s) {
-    return fmt::format("simulated {} of {} chips{}, {} events, {:.3f} s wall time\n",
+std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s,
+                        std::optional<std::uint64_t> played_events) {
+    const std::string played =
+        played_events.has_value() ? fmt::format(" of which {} played", *played_events) : "";
+    return fmt::format("simulated {} of {} chips{}, {} events{}, {:.3f} s wall time\n",
                        simulated_chips, chips, simulated_chips < chips ? " (folded)" : "", events,
-                       wall_time_s);
+                       played, wall_time_s);
 }
 
 std::string step_report(const Scenario& scenario, const StepResult& result,
@@ -289,8 +292,8 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
             report += section + '\n';
         }
     }
-    return report +
-           effort_line(result.simulated_chips, result.chips, result.events, result.wall_time_s);
+    return report + effort_line(result.simulated_chips, result.chips, result.events,
+                                result.wall_time_s, result.played_events);
 }
 
 }  // namespace podsim::scenarios

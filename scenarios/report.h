@@ -53,8 +53,10 @@ std::string verdict_text(const Verdict& verdict);
 /// The memory section of the report, with what would make a step fit that does not.
 std::string memory_report(const Scenario& scenario, const StepResult& result);
 
-/// `simulated 4 of 8960 chips (folded), 12345 events, 0.012 s wall time`: the last line.
-std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s);
+/// `simulated 4 of 8960 chips (folded), 12345 events of which 1234 played, 0.012 s wall time`: the
+/// last line. Without `played_events` nothing was skipped as a repeat.
+std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s,
+                        std::optional<std::uint64_t> played_events = std::nullopt);
 
 /// Links by class, busy fraction and bytes; empty without links.
 std::string links_report(std::span<const LinkUse> links);

@@ -104,6 +104,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     add_training_run(json, scenario, result);
     json["expectations"] = expectations_json(verdicts);
     json["events"] = result.events;
+    json["events_processed"] = result.played_events;
     json["simulated_chips"] = result.simulated_chips;
     json["wall_time_s"] = result.wall_time_s;
     return json;

@@ -63,6 +63,7 @@ struct StepResult {
         breakdown;  ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
     int prefetch_layers = 0;  ///< in force after the memory bound
     std::uint64_t events = 0;
+    std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;
     double wall_time_s = 0;

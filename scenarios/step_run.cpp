@@ -77,6 +77,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
     result.links = link_use(hardware, step.places, step.folded, run.result);
     result.spans = spans_of(program, run);
     result.events = run.result.events;
+    result.played_events = run.result.played_events;
     result.simulated_chips = step.places.size();
     result.chips = chips;
     result.wall_time_s =

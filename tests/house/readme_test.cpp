@@ -102,8 +102,9 @@ TEST(Readme, shows_a_scenario_that_runs) {
 }
 
 TEST(Readme, masks_the_wall_time_only) {
-    EXPECT_EQ(without_wall_time("simulated 4 chips, 12 events, 0.012 s wall time"),
-              "simulated 4 chips, 12 events, # s wall time");
+    EXPECT_EQ(
+        without_wall_time("simulated 4 chips, 12 events of which 7 played, 0.012 s wall time"),
+        "simulated 4 chips, 12 events of which 7 played, # s wall time");
     EXPECT_EQ(without_wall_time("Step time 2.345 s"), "Step time 2.345 s");
 }
 

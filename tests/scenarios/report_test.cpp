@@ -41,6 +41,7 @@ StepResult hand_made() {
         sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, {{"parameters", sim::Bytes(4e10)}}};
     result.links = {{"ici_x", 0.4, sim::Bytes(5e9)}};
     result.events = 1234;
+    result.played_events = 234;
     result.chips = 64;
     result.simulated_chips = 1;
     result.wall_time_s = 0.0123;
@@ -67,7 +68,10 @@ TEST_F(Report, SaysWhatAUserAsks) {
                                 "40.77k USD at 2.00 USD/chip-hour\n"));
     EXPECT_THAT(text, HasSubstr("Assumed: profile ideal, book ICI rates"));
     EXPECT_THAT(text,
-                EndsWith("\nsimulated 1 of 64 chips (folded), 1234 events, 0.012 s wall time\n"));
+                EndsWith("\nsimulated 1 of 64 chips (folded), 1234 events of which 234 played, "
+                         "0.012 s wall time\n"));
+    EXPECT_EQ(effort_line(64, 64, 1234, 0.0123),
+              "simulated 64 of 64 chips, 1234 events, 0.012 s wall time\n");
     EXPECT_THAT(text, Not(HasSubstr("recompute")));
 }
 
@@ -115,10 +119,12 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["schema"], "podsim/1");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
-          "bound", "analytic", "gap", "memory", "links", "breakdown", "events", "simulated_chips",
-          "wall_time_s"}) {
+          "bound", "analytic", "gap", "memory", "links", "breakdown", "events", "events_processed",
+          "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
+    EXPECT_EQ(json["events"], 1234);
+    EXPECT_EQ(json["events_processed"], 234);
     EXPECT_EQ(json["bound"], "compute");
     EXPECT_EQ(json["analytic"]["book_s"], 0.31);
     EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.3);
