@@ -92,6 +92,19 @@ std::string prefix(std::span<const std::string> args, const sim::InputError& err
 
 }  // namespace
 
+std::string overflow_place(Arguments args) {
+    constexpr std::string_view kOption = "--bytes";
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        if (args[i] == kOption && i + 1 < args.size()) {
+            return fmt::format("{} {}", kOption, printable(args[i + 1]));
+        }
+        if (args[i].starts_with(fmt::format("{}=", kOption))) {
+            return fmt::format("{} {}", kOption, printable(args[i].substr(kOption.size() + 1)));
+        }
+    }
+    return "podsim";
+}
+
 std::span<const Command> all_commands() {
     return kCommands;
 }
@@ -108,8 +121,7 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
     } catch (const sim::InputError& error) {
         return complain(prefix(args, error) + error.what(), kBadInput);
     } catch (const sim::TimeOverflow& error) {
-        return complain(fmt::format("podsim: {}; check rates, latencies and sizes", error.what()),
-                        kBadInput);
+        return complain(clock_error(overflow_place(args), error).what(), kBadInput);
     } catch (const std::filesystem::filesystem_error& error) {
         return complain(fmt::format("podsim: {}", error.what()), kBadInput);
     } catch (const std::exception& error) {

@@ -147,6 +147,26 @@ Fold parse_fold(const std::string& text) {
     throw sim::unknown_name("--fold", printable(text), names);
 }
 
+sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error) {
+    return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
+}
+
+StepResult simulate_within_clock(const Scenario& scenario, Fold fold) {
+    try {
+        return simulate_step(scenario, fold);
+    } catch (const sim::TimeOverflow& error) {
+        throw clock_error(scenario.file, error);
+    }
+}
+
+void refuse_dash(std::string_view option, const std::string& path) {
+    if (path == "-") {
+        throw sim::InputError("only --json writes to standard output",
+                              fmt::format("give {} the path of a file", option),
+                              {fmt::format("{} -", option), 0, 0});
+    }
+}
+
 void write_file(std::string_view option, const std::string& path, const std::string& text) {
     const auto fail = [&](int reason) {
         throw sim::InputError(fmt::format("cannot write {}: {}", in_quotes(path),

@@ -12,6 +12,8 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include "scenarios/report.h"
+#include "sim/error.h"
+#include "sim/time.h"
 
 namespace podsim::scenarios {
 
@@ -78,6 +80,17 @@ private:
 
 /// The value of --fold. Throws sim::InputError.
 Fold parse_fold(const std::string& text);
+
+/// The error for a simulation that leaves the clock's range; `place` is the file or the option.
+sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error);
+/// simulate_step, with clock_error naming the scenario's file.
+StepResult simulate_within_clock(const Scenario& scenario, Fold fold);
+/// What to name when no command named its file: of a collective its size, the only quantity that
+/// its options leave open.
+std::string overflow_place(Arguments args);
+
+/// Refuses `-` as the path of an option other than --json.
+void refuse_dash(std::string_view option, const std::string& path);
 
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
 /// written.

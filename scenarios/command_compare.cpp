@@ -110,7 +110,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         rows.push_back({load_scenario(file), {}, {}});
     }
     for (Row& row : rows) {
-        row.result = simulate_step(row.scenario, Fold::automatic);
+        row.result = simulate_within_clock(row.scenario, Fold::automatic);
         row.result.spans.clear();  // not reported here, and long
         row.verdicts = judge(row.scenario, row.result);
     }

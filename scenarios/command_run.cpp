@@ -43,9 +43,10 @@ int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const Fold fold = parse_fold(options.get("fold"));
     const std::string json = options.has("json") ? options.get("json") : "";
     const std::string trace = options.has("trace") ? options.get("trace") : "";
+    refuse_dash("--trace", trace);
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
-    const StepResult result = simulate_step(scenario, fold);
+    const StepResult result = simulate_within_clock(scenario, fold);
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << step_report(scenario, result, verdicts);

@@ -73,6 +73,8 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const Hardware hardware = hardware_from_options(options.get("chip"), options.get("slice"),
                                                     options.is_set("twisted"), "additive");
     const std::string json = options.has("json") ? options.get("json") : "";
+    const std::string graphviz = options.has("graphviz") ? options.get("graphviz") : "";
+    refuse_dash("--graphviz", graphviz);
     const topology::TopologyMetrics metrics =
         topology::measure(hardware.slice, hardware.chip.host_shape.value);
     if (json != "-") {
@@ -81,10 +83,10 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     if (!json.empty()) {
         write_json(json_of(hardware, metrics), json, out);
     }
-    if (options.has("graphviz")) {
+    if (!graphviz.empty()) {
         std::ostringstream graph;
         topology::write_graphviz(graph, hardware.slice);
-        write_file("--graphviz", options.get("graphviz"), graph.str());
+        write_file("--graphviz", graphviz, graph.str());
     }
     return kDone;
 }

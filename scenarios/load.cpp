@@ -37,6 +37,10 @@ ReportOptions read_report(const Reader& report) {
         options.tokens = report["tokens"].read(positive_count);
     }
     if (report["price"].present()) {
+        if (!options.tokens.has_value()) {
+            throw report["price"].error("a price needs a token budget",
+                                        "write tokens beside it, such as tokens: 15T");
+        }
         options.usd_per_chip_hour = report["price"].read(parse_price);
     }
     return options;

@@ -1,4 +1,9 @@
 // Every kind of bad scenario: exit status 2 and one message, verbatim.
+#include <cerrno>
+#include <sys/prctl.h>
+#include <system_error>
+#include <unistd.h>
+
 #include "command_fixture.h"
 
 namespace podsim::scenarios {
@@ -11,6 +16,27 @@ constexpr const char* kTopKeys =
 const std::string kRateUnits =
     "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
     "Mb/s, Gb/s, Tb/s";
+
+/// While it lives, a test that runs as root has the rights of nobody.
+class Unprivileged {
+public:
+    Unprivileged() {
+        if (root_ && ::seteuid(65534) != 0) {
+            throw std::system_error(errno, std::generic_category(), "seteuid");
+        }
+    }
+    ~Unprivileged() {
+        if (root_) {
+            EXPECT_EQ(::seteuid(0), 0);
+            ::prctl(PR_SET_DUMPABLE, 1);  // lost with the user id; the leak check needs it
+        }
+    }
+    Unprivileged(const Unprivileged&) = delete;
+    Unprivileged& operator=(const Unprivileged&) = delete;
+
+private:
+    bool root_ = ::geteuid() == 0;
+};
 
 TEST_F(BadInput, UnknownKey) {
     expect_refused(std::string(kGood) + "trainig: {remat: block}\n",
@@ -67,6 +93,50 @@ TEST_F(BadInput, ImpossibleSlice) {
     expect_refused(good_but("4x4x4", "100x100x100"),
                    "s.yaml:1:30: hardware.slice: 100x100x100 has 1000000 chips; at most 100000 are "
                    "allowed");
+}
+
+// The pod of a modified chip bounds its slices, whatever rule wraps them.
+TEST_F(BadInput, SlicesBeyondThePod) {
+    expect_refused(good_but("chip: v5p, slice: 4x4x4", "chip: {base: v5e, pod: 4x4}, slice: 16x16"),
+                   "s.yaml:1:48: hardware.slice: v5e (modified) does not offer a slice 16x16; v5e "
+                   "(modified) offers lengths that are powers of two, up to 4x4; nearest: 4x4");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, pod: 4x4}"),
+                   "s.yaml:1:48: hardware.slice: v5p (modified) does not offer a slice 4x4x4; v5p "
+                   "(modified) offers boxes of lengths 1, 2, 4, up to 16 chips; nearest: 1x4x4");
+    expect_refused(good_but("chip: v5p, slice: 4x4x4",
+                            "chip: {base: v5p, wraparound: every_axis, pod: 4x4x4}, slice: "
+                            "10x10x10"),
+                   "s.yaml:1:74: hardware.slice: v5p (modified) does not offer a slice 10x10x10; "
+                   "v5p (modified) offers any lengths on 3 axes, up to 4x4x4; nearest: 4x4x4");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5e, pod: 4x4x4}"),
+                   "s.yaml:1:35: hardware.chip.pod: 4x4x4 has more than the 2 axes of v5e "
+                   "(modified); write a shape such as 4x4");
+}
+
+TEST_F(BadInput, HostsThatDoNotDivideThePod) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, host: 3x1x1}"),
+                   "s.yaml:1:36: hardware.chip.host: a host of 3x1x1 chips does not divide the pod "
+                   "16x20x28; every length divides one of the pod's; nearest: 4x1x1");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, pod: 5x5x5}"),
+                   "s.yaml:1:35: hardware.chip.pod: a host of 2x2x1 chips does not divide the pod "
+                   "5x5x5; every length divides one of the pod's; nearest: 1x1x1");
+    // 7 divides 28, on the third axis.
+    EXPECT_EQ(podsim({"run", write(good_but("chip: v5p", "chip: {base: v5p, host: 7x1x1}"))}).err,
+              "");
+}
+
+TEST_F(BadInput, APriceWithoutATokenBudget) {
+    expect_refused(std::string(kGood) + "report: {price: 4.20 USD/chip-hour}\n",
+                   "s.yaml:5:17: report.price: a price needs a token budget; write tokens beside "
+                   "it, such as tokens: 15T");
+}
+
+TEST_F(BadInput, HuggingFaceConfigs) {
+    write("{\"model_type\": \"lama\"}", "config.json");
+    expect_refused(good_but("llama-3-8b", "{hf_config: config.json}"),
+                   "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
+                   "podsim reads the dense decoder families llama and mistral (without sliding "
+                   "window)");
 }
 
 TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
@@ -149,12 +219,13 @@ TEST_F(BadInput, FilesThatCannotBeRead) {
 }
 
 TEST_F(BadInput, FilesWithoutPermission) {
-    if (::geteuid() == 0) {
-        GTEST_SKIP() << "root reads everything";
-    }
     const std::string file = write(kGood);
     std::filesystem::permissions(file, std::filesystem::perms::none);
-    const Outcome outcome = podsim({"run", file});
+    Outcome outcome;
+    {
+        const Unprivileged nobody;  // root reads everything
+        outcome = podsim({"run", file});
+    }
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(plain(outcome.err),
               "s.yaml: cannot read the file: Permission denied; check the path and its "
@@ -181,6 +252,31 @@ TEST_F(BadInput, WhatIsNotYaml) {
         "name: !!str a\n",
         "s.yaml:1:7: YAML tags ('!name') are not allowed; write the plain value, or quote "
         "it when it is text that starts with '!'");
+}
+
+TEST_F(BadInput, BytesThatAreNotUtf8) {
+    const auto expect_bad_byte = [&](const std::string& name, const std::string& byte, int column) {
+        expect_refused(std::string(kGood) + "name: " + name + "\n",
+                       "s.yaml:5:" + std::to_string(column) + ": the byte \\x" + byte +
+                           " is not valid UTF-8; a scenario is a YAML text in UTF-8");
+    };
+    expect_bad_byte("a\xff", "ff", 8);
+    expect_bad_byte("\x80", "80", 7);
+    expect_bad_byte("\xc3(", "c3", 7);             // a second byte is missing
+    expect_bad_byte("\xe2\x82", "e2", 7);          // a third
+    expect_bad_byte("\xc0\xaf", "c0", 7);          // overlong
+    expect_bad_byte("\xe0\x80\xaf", "e0", 7);      // overlong
+    expect_bad_byte("\xed\xa0\x80", "ed", 7);      // a surrogate
+    expect_bad_byte("\xf4\x90\x80\x80", "f4", 7);  // beyond U+10FFFF
+    expect_bad_byte("\xc3\xa9\xff", "ff", 9);      // columns count bytes
+    EXPECT_EQ(podsim({"run", write(std::string(kGood) + "name: \xc3\xa9 \xe2\x82\xac "
+                                                        "\xf0\x9f\x98\x80\n")})
+                  .err,
+              "");
+    expect_refused(kGood,
+                   "--set name=a\xff: the byte \\xff is not valid UTF-8; a scenario is a YAML text "
+                   "in UTF-8",
+                   {"--set", "name=a\xff"});
 }
 
 TEST_F(BadInput, DuplicateKey) {

@@ -1,4 +1,6 @@
 // The commands end to end on small slices: streams, files, exit statuses.
+#include "scenarios/command.h"
+
 #include <gmock/gmock.h>
 
 #include "command_fixture.h"
@@ -141,9 +143,41 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
         podsim({"run", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti"});
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err,
-              "podsim: the simulated time exceeds 106 days (2^63 ps); check rates, latencies and "
-              "sizes\n");
+    const std::string message =
+        "s.yaml: the simulated time exceeds 106 days (2^63 ps); check rates, latencies and sizes\n";
+    EXPECT_EQ(plain(outcome.err), message);
+    std::string slow = kSmall;
+    slow.replace(slow.find("v5p"), 3, "{base: v5p, bf16_flops: 1 GFLOP/s}");
+    slow.replace(slow.find("32Ki"), 4, "1Ti");
+    const Outcome compared = podsim({"compare", write(slow)});
+    EXPECT_EQ(compared.status, 2);
+    EXPECT_EQ(plain(compared.err), message);
+}
+
+// No collective within the limits of its options takes so long; if one did, this is its message.
+TEST_F(Command, CollectivesBeyondTheClockNameTheirSize) {
+    const auto message = [](const std::vector<std::string>& args) {
+        return std::string(clock_error(overflow_place(args), sim::TimeOverflow()).what());
+    };
+    const std::string rest =
+        ": the simulated time exceeds 106 days (2^63 ps); check rates, latencies and sizes";
+    EXPECT_EQ(message({"collective", "--bytes", "1e15", "--op", "all-reduce"}),
+              "--bytes 1e15" + rest);
+    EXPECT_EQ(message({"collective", "--bytes=1 PB"}), "--bytes 1 PB" + rest);
+}
+
+TEST_F(Command, OnlyJsonGoesToStandardOutput) {
+    const std::string problem = ": only --json writes to standard output; give ";
+    const Outcome trace = podsim({"run", write(kSmall), "--trace", "-"});
+    EXPECT_EQ(trace.status, 2);
+    EXPECT_EQ(trace.out, "");
+    EXPECT_EQ(trace.err, "--trace -" + problem + "--trace the path of a file\n");
+    const Outcome graph =
+        podsim({"topology", "--chip", "v5p", "--slice", "2x2x2", "--graphviz", "-"});
+    EXPECT_EQ(graph.status, 2);
+    EXPECT_EQ(graph.out, "");
+    EXPECT_EQ(graph.err, "--graphviz -" + problem + "--graphviz the path of a file\n");
+    EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
 }  // namespace
