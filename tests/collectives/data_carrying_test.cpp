@@ -1,13 +1,12 @@
 // Every algorithm x operation moves every byte to where it belongs, over all small shapes: the
 // messages of a real run of the simulator carry sets of contributions (data_carrier.h).
 #include <array>
-#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <optional>
 #include <vector>
 
-#include "collectives/bounds.h"
+#include "tests/collectives/checks.h"
 #include "tests/collectives/data_carrier.h"
 #include "tests/collectives/support.h"
 
@@ -19,32 +18,6 @@ constexpr double kBlock = 48e3;  ///< bytes of one member's share of V, before i
 /// Bytes that a group receives in all, in units of V: what one member lacks, of each of n members.
 double received_by_group(Operation operation, int members) {
     return (operation == Operation::all_reduce ? 2.0 : 1.0) * (members - 1);
-}
-
-void expect_links_conserve_bytes(const Outcome& run) {
-    const sim::Machine& machine = run.workload.machine;
-    const sim::Schedule& schedule = run.built.schedule;
-    std::vector<double> bytes(machine.links.size());
-    std::vector<int> messages(machine.links.size());
-    for (std::size_t place = 0; place < machine.places; ++place) {
-        const sim::Role& role = schedule.roles[schedule.role_of_place[place]];
-        for (std::uint32_t t = 0; t < role.transfer_count; ++t) {
-            const sim::Transfer& transfer = schedule.transfers[role.first_transfer + t];
-            for (std::uint32_t h = 0; h < transfer.hop_count; ++h) {
-                const sim::Hop& hop = schedule.hops[transfer.first_hop + h];
-                const std::uint32_t at = machine.shifted(hop.shift, place);
-                ASSERT_NE(at, sim::kNoPlace) << "a hop starts beyond the edge";
-                bytes[machine.server(at, hop.port)] += transfer.bytes.value();
-                ++messages[machine.server(at, hop.port)];
-            }
-        }
-    }
-    for (std::size_t server = 0; server < bytes.size(); ++server) {
-        const sim::LinkTotals& link = run.result.links[server];
-        // The kernel counts each message in units of 1/1024 byte.
-        ASSERT_NEAR(link.carried().value(), bytes[server], messages[server] / 1024.0);
-        ASSERT_LE(link.busy, run.result.end) << "a link is busy for longer than the run";
-    }
 }
 
 /// Runs a case unfolded and checks everything there is to check about it.
@@ -69,10 +42,7 @@ void prove(const Case& c) {
         }
     }
     expect_links_conserve_bytes(run);
-
-    const double bound =
-        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate).value() * 1e12;
-    ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(std::floor(bound))) << describe(c);
+    expect_not_below_bound(c, run);
     if (::testing::Test::HasFatalFailure()) {
         ADD_FAILURE() << describe(c);
     }

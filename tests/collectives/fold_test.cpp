@@ -9,44 +9,11 @@
 #include <vector>
 
 #include "scenarios/simulate.h"
+#include "tests/collectives/checks.h"
 #include "tests/collectives/support.h"
 
 namespace podsim::collectives {
 namespace {
-
-topology::Lattice folded(const Case& c) {
-    return topology::fold(c.slice, std::array{c.group});
-}
-
-/// The place of the fold that stands for a chip.
-std::size_t place_of(const topology::Lattice& fold, const topology::Point& chip) {
-    topology::Point place;
-    for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
-        place[axis] = chip[axis] % fold.lengths[axis];
-    }
-    return static_cast<std::size_t>(fold.index(place));
-}
-
-void expect_same(const Case& c) {
-    const topology::Lattice fold = folded(c);
-    const Outcome small = run_on(fold, c);
-    const Outcome whole = run_on(c.slice, c);
-    ASSERT_EQ(c.slice.size() % fold.size(), 0);
-    const auto copies = static_cast<std::uint64_t>(c.slice.size() / fold.size());
-    ASSERT_EQ(small.result.end.ps, whole.result.end.ps);
-    ASSERT_EQ(small.result.events * copies, whole.result.events);
-    for (int chip = 0; chip < c.slice.size(); ++chip) {
-        const auto at = static_cast<std::size_t>(chip);
-        const std::size_t place = place_of(fold, c.slice.point(chip));
-        ASSERT_EQ(small.result.end_of_place[place].ps, whole.result.end_of_place[at].ps);
-        for (std::size_t port = 0; port < kPorts; ++port) {
-            const sim::LinkTotals& one = small.result.links[place * kPorts + port];
-            const sim::LinkTotals& other = whole.result.links[at * kPorts + port];
-            ASSERT_EQ(one.busy.ps, other.busy.ps);
-            ASSERT_EQ(one.carried().value(), other.carried().value());
-        }
-    }
-}
 
 TEST(FoldTest, RandomCasesAreEqualToThePicosecond) {
     int really_folded = 0;
@@ -54,7 +21,7 @@ TEST(FoldTest, RandomCasesAreEqualToThePicosecond) {
         Random random(seed);
         const Case c = random_case(random, 12, 96);
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
-        expect_same(c);
+        expect_fold_is_equal(c);
         ASSERT_FALSE(HasFailure());
         really_folded += folded(c).size() < c.slice.size() ? 1 : 0;
     }
@@ -70,13 +37,13 @@ TEST(FoldTest, KnownFolds) {
     c.link = {.rate = sim::BytesPerSecond(1e11), .latency = sim::Seconds(1e-6)};
     c.group = whole_axes(c.slice);
     EXPECT_EQ(folded(c).size(), 4);
-    expect_same(c);
+    expect_fold_is_equal(c);
     c.group = {{0, 1, 3}};  // x%3
     EXPECT_EQ(folded(c).size(), 3);
-    expect_same(c);
+    expect_fold_is_equal(c);
     c.group = {{0, 3, 2}};  // x/3
     EXPECT_EQ(folded(c).size(), 1);
-    expect_same(c);
+    expect_fold_is_equal(c);
 }
 
 /// The same through the catalogue and the reports: times, events, and the use of every axis.

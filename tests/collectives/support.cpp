@@ -47,7 +47,7 @@ std::string describe(const Case& c) {
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         text << (axis == 0 ? "" : "x") << c.slice.length(axis) << (c.slice.wraps(axis) ? "w" : "");
     }
-    text << " over";
+    text << (c.slice.twisted() ? " twisted over" : " over");
     for (const topology::AxisFactor& factor : c.group) {
         text << " " << topology::axis_name(factor.axis) << "/" << factor.stride << "%"
              << factor.length;
@@ -94,6 +94,17 @@ topology::Lattice box(const topology::Point& lengths, unsigned wrapped) {
     slice.lengths = lengths;
     for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
         slice.wrapped[axis] = (wrapped >> axis & 1U) != 0;
+    }
+    return slice;
+}
+
+topology::Lattice twisted(const topology::Point& lengths) {
+    topology::Lattice slice = box(lengths, 7);
+    const int k = lengths[0];
+    if (lengths[1] == k) {
+        slice.wrap_shift[0] = slice.wrap_shift[1] = topology::along(2, k);
+    } else {
+        slice.wrap_shift[0] = topology::along(1, k) + topology::along(2, k);
     }
     return slice;
 }

@@ -52,6 +52,9 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
 /// A plain lattice; bit a of `wrapped` wraps axis a.
 topology::Lattice box(const topology::Point& lengths, unsigned wrapped);
 
+/// The twisted torus k x k x 2k or k x 2k x 2k.
+topology::Lattice twisted(const topology::Point& lengths);
+
 /// The group of whole axes of a slice (axes of length 1 left out); bit a of `axes` takes axis a.
 Group whole_axes(const topology::Lattice& slice, unsigned axes = 7);
 
