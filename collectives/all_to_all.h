@@ -3,7 +3,9 @@
 // Between two members the bytes are split evenly over the minimal routes (routes.h; all orders of the
 // axes, ties both ways), each share cut into messages of at most the cap. Messages are cut-through
 // over their hops; at every link those with more hops to go are first. One-way: only the positive
-// direction of rings, in every order of the axes.
+// direction of rings, in every order of the axes. Among messages with as many hops to go: the earlier arrival;
+// then the displacement, numbered as the roles first meet them (the first factor of the group fastest); the route
+// (minimal displacements by x, y, z, each with its orders of the axes in turn); the message; the hop.
 #pragma once
 
 #include "collectives/schedule.h"

@@ -6,8 +6,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
+
+#include "tests/collectives/brute_force_routes.h"
 
 namespace podsim::collectives {
 namespace {
@@ -33,6 +36,7 @@ struct Message {
     double bytes = 0;
     double bytes_before = 0;
     int wave = 0;
+    bool far_first = false;  ///< more links to go first
     int part = 0, phase = 0, step = 0, chunk = 0, backward = 0, turn = 0;
     std::optional<Name> follows;    ///< must have arrived here
     std::optional<PhaseAt> begins;  ///< must have ended here
@@ -51,10 +55,15 @@ bool is_done(const Message& message) {
 
 class BruteForce {
 public:
-    explicit BruteForce(const Case& c) : case_(c) {}
+    explicit BruteForce(const Case& c)
+        : case_(c), whole_twisted_(c.slice.twisted() && group_size(c.group) == c.slice.size()) {}
 
     Clock run() {
-        write_messages();
+        if (case_.operation == Operation::all_to_all) {
+            write_pairs();
+        } else {
+            write_messages();
+        }
         Clock now = 0;
         Clock end = 0;
         release(now);
@@ -90,15 +99,58 @@ private:
     }
 
     bool is_ring(const topology::AxisFactor& f) const {
-        const auto axis = static_cast<std::size_t>(f.axis);
-        return case_.slice.wrapped[axis] && f.stride * f.length == case_.slice.lengths[axis];
+        return whole_twisted_ || is_plain_ring(case_.slice, f);
     }
 
-    Point step(Point chip, int axis, int distance) const {
-        const auto a = static_cast<std::size_t>(axis);
-        const int length = case_.slice.lengths[a];
-        chip[a] = ((chip[a] + distance) % length + length) % length;
-        return chip;
+    Point step(const Point& chip, int axis, int distance) const {
+        return *walked(case_.slice, chip, axis, distance, true);
+    }
+
+    /// The lengths of the rings of a whole twisted slice.
+    std::vector<int> twisted_lengths(const std::vector<int>& order) const {
+        std::set<Point> held{Point{}};
+        std::vector<int> lengths;
+        for (const int factor : order) {
+            const int axis = case_.group[static_cast<std::size_t>(factor)].axis;
+            const std::set<Point> before = held;
+            int length = 0;
+            do {
+                ++length;
+                for (const Point& home : before) {
+                    held.insert(step(home, axis, length));
+                }
+            } while (!before.contains(step(Point{}, axis, length)));
+            lengths.push_back(length);
+        }
+        return lengths;
+    }
+
+    /// Every route of every pair.
+    void write_pairs() {
+        const std::vector<Pair> pairs =
+            pairs_of(case_.slice, case_.group, case_.algorithm == Algorithm::one_way);
+        const double n = group_size(case_.group);
+        for (const Pair& pair : pairs) {
+            for (std::size_t r = 0; r < pair.walks.size(); ++r) {
+                const double bytes = case_.v.value() / n / n * pair.walks[r].share;
+                const int count = std::max(
+                    1, static_cast<int>(std::ceil(bytes / case_.options.message_cap.value())));
+                for (int i = 0; i < count; ++i) {
+                    Message m;
+                    m.from = pair.from;
+                    for (const Crossing& c : pair.walks[r].crossings) {
+                        m.links.push_back(link(c.chip, c.axis, c.direction));
+                    }
+                    m.bytes = bytes / count;
+                    m.bytes_before = m.bytes * i;
+                    m.far_first = true;
+                    m.part = pair.number;
+                    m.step = static_cast<int>(r);
+                    m.chunk = i;
+                    messages_.push_back(m);
+                }
+            }
+        }
     }
 
     std::size_t link(const Point& from, int axis, int direction) {
@@ -117,29 +169,36 @@ private:
         const int factors = static_cast<int>(case_.group.size());
         for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
             const Part& p = parts[static_cast<std::size_t>(part)];
+            std::vector<int> lengths;
+            for (const int factor : p.order) {
+                lengths.push_back(case_.group[static_cast<std::size_t>(factor)].length);
+            }
+            if (whole_twisted_) {
+                lengths = twisted_lengths(p.order);
+            }
             double block = case_.v.value() * (p.weight / group_size(case_.group) / chunks);
             for (int stage = 0; stage < factors; ++stage) {
                 const int factor = p.order[static_cast<std::size_t>(stage)];
+                const int n = lengths[static_cast<std::size_t>(stage)];
                 for (int chunk = 0; chunk < chunks; ++chunk) {
                     if (case_.operation != Operation::all_gather) {
-                        write_phase(part, chunk, factors - 1 - stage, factor, block, true);
+                        write_phase(part, chunk, factors - 1 - stage, factor, n, block, true);
                     }
                     if (case_.operation != Operation::reduce_scatter) {
                         const int before = case_.operation == Operation::all_reduce ? factors : 0;
-                        write_phase(part, chunk, before + stage, factor, block, false);
+                        write_phase(part, chunk, before + stage, factor, n, block, false);
                     }
                 }
-                block = block * case_.group[static_cast<std::size_t>(factor)].length;
+                block = block * n;
             }
         }
     }
 
-    void write_phase(int part, int chunk, int phase, int factor, double block, bool reduce) {
+    void write_phase(int part, int chunk, int phase, int factor, int n, double block, bool reduce) {
         const topology::AxisFactor& f = case_.group[static_cast<std::size_t>(factor)];
         const bool ring = is_ring(f);
         const bool one_way = ring && case_.algorithm == Algorithm::one_way;
         const bool two_way = ring && !one_way;
-        const int n = f.length;
         const int pieces =
             static_cast<int>(message_count(sim::Bytes(block), case_.options.message_cap));
         for (int i = 0; i < case_.slice.size(); ++i) {
@@ -154,7 +213,7 @@ private:
                                           : reduce  ? distance <= ahead
                                                     : ahead > 0 && distance <= behind + 1;
                     if (in_reach) {
-                        write_block(chip, part, chunk, phase, factor, direction, distance, block,
+                        write_block(chip, part, chunk, phase, factor, direction, distance, n, block,
                                     pieces, reduce);
                     }
                 }
@@ -163,10 +222,10 @@ private:
     }
 
     void write_block(const Point& chip, int part, int chunk, int phase, int factor, int direction,
-                     int distance, double block, int pieces, bool reduce) {
+                     int distance, int n, double block, int pieces, bool reduce) {
         const topology::AxisFactor& f = case_.group[static_cast<std::size_t>(factor)];
         const bool two_way = is_ring(f) && case_.algorithm != Algorithm::one_way;
-        const bool half = two_way && 2 * distance == f.length;
+        const bool half = two_way && 2 * distance == n;
         const int first = half && direction < 0 ? pieces / 2 : 0;
         const int last = half && direction > 0 ? (pieces + 1) / 2 : pieces;
         const double piece_bytes = half && pieces == 1 ? block * 0.5 : block * (1.0 / pieces);
@@ -246,8 +305,9 @@ private:
     }
 
     static auto turn(const Message& m) {
-        return std::tuple(m.wave, m.phase, m.queued_at, m.part, m.step, m.chunk, m.backward, m.turn,
-                          m.hop);
+        const auto left = static_cast<std::int64_t>(m.links.size() - m.hop);
+        return std::tuple(m.wave, m.phase, m.far_first ? -left : 0, m.queued_at, m.part, m.step,
+                          m.chunk, m.backward, m.turn, m.hop);
     }
 
     /// Every idle link takes the message whose turn it is.
@@ -283,6 +343,7 @@ private:
     }
 
     const Case& case_;
+    const bool whole_twisted_;
     std::vector<Message> messages_;
     std::map<Name, std::size_t> names_;
     std::map<PhaseAt, std::vector<std::size_t>> arriving_;

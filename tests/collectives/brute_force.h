@@ -24,6 +24,14 @@
 //   before, plus a. Additive: it arrives a after it leaves its last link. Floor: latency only keeps a
 //   step's bytes from arriving sooner than a after the step would have started: a message arrives at
 //   the end of its occupancy, or a after its start less the time of the bytes of its step before it, if later.
+// - Over a whole twisted slice every axis is a ring of the part: walking straight along the axis,
+//   as many links as lead to a chip whose block the walker already holds.
+// - AllToAll: from each member to each other member of its group V / n^2 bytes, split evenly over the
+//   shortest displacements between them and then over the orders of their axes; each route's bytes are cut
+//   into the fewest equal messages of at most the cap. One-way: the one displacement forward along
+//   every ring, in all orders. A link takes the message with more links to go; then the earlier; then by the
+//   displacement in the order in which all_to_all.h numbers them, the route (displacements by x, y, z, orders of the
+//   axes in turn), the message, and the fewer links crossed.
 // - Within one instant: all that is due is delivered, then every idle link takes one message, and so
 //   on until nothing more is due at that instant.
 #pragma once

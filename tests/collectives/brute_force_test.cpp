@@ -94,5 +94,61 @@ TEST(BruteForceTest, RandomCases) {
     }
 }
 
+/// By hand: on a ring of 4 the neighbours get 1000 B each way and the opposite chip 500 B each way. A link
+/// carries the two hops of 500 B and one of 1000 B; those with two to go start first, 50 ns; then 1000 B, 100 ns;
+/// then the second hop, which came at 1 us, until 1.05 us; all of it ends at 2.05 us.
+TEST(BruteForceTest, AllToAllByHand) {
+    Case c;
+    c.operation = Operation::all_to_all;
+    c.slice = box({4, 1, 1}, 1);
+    c.group = whole_axes(c.slice);
+    c.v = sim::Bytes(16000);
+    c.link = {.rate = sim::BytesPerSecond(1e10), .latency = sim::Seconds(1e-6)};
+    EXPECT_EQ(brute_force(c).ps, 2'050'000);
+    expect_equal(c);
+}
+
+TEST(BruteForceTest, AllToAllRandomCases) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Random random(seed);
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Case c = random_case(random, 8, 20);
+        c.operation = Operation::all_to_all;
+        c.algorithm = random.below(3) == 0 ? Algorithm::one_way : Algorithm::automatic;
+        const double pair = c.v.value() / group_size(c.group) / group_size(c.group);
+        c.options.message_cap = sim::Bytes(random.coin() ? c.v.value() : pair / 2.5);
+        expect_equal(c);
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
+/// Whole twisted slices and their axes.
+TEST(BruteForceTest, TwistedSlices) {
+    for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}}) {
+        for (const unsigned axes : {7U, 1U, 2U, 4U, 5U}) {
+            for (const Operation operation : all_operations()) {
+                for (const double latency : {0.0, 1e-7, 1e-5}) {
+                    for (const double cap : {1e9, 3e3}) {
+                        if (axes == 7U && cap < 1e9 && operation == Operation::all_reduce) {
+                            continue;
+                        }
+                        Case c;
+                        c.operation = operation;
+                        c.slice = twisted(shape);
+                        c.group = whole_axes(c.slice, axes);
+                        c.v = sim::Bytes(1e4 * group_size(c.group));
+                        c.options.message_cap = sim::Bytes(cap);
+                        c.options.chunks = 1;
+                        c.link = {.rate = sim::BytesPerSecond(9e10),
+                                  .latency = sim::Seconds(latency)};
+                        expect_equal(c);
+                        ASSERT_FALSE(HasFailure());
+                    }
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace podsim::collectives
