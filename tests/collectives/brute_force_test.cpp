@@ -136,6 +136,9 @@ TEST(BruteForceTest, TwistedSlices) {
                         c.operation = operation;
                         c.slice = twisted(shape);
                         c.group = whole_axes(c.slice, axes);
+                        c.algorithm = operation == Operation::all_to_all ? Algorithm::shortest
+                                      : c.group.size() > 1               ? Algorithm::weighted
+                                                                         : Algorithm::two_way;
                         c.v = sim::Bytes(1e4 * group_size(c.group));
                         c.options.message_cap = sim::Bytes(cap);
                         c.options.chunks = 1;
