@@ -30,8 +30,8 @@ using PhaseAt = std::tuple<Point, int, int, int>;
 enum class State { held_back, queued, on_link, done };
 
 struct Message {
-    Point from;
-    Point to;
+    Point from{};
+    Point to{};
     std::vector<std::size_t> links;
     double bytes = 0;
     double bytes_before = 0;
