@@ -21,7 +21,7 @@ enum class Algorithm {
 };
 
 std::string_view to_string(Algorithm algorithm);
-/// `auto`, `one-way`, `two-way`, `equal-parts`, `weighted`. Throws sim::InputError with the nearest.
+/// Reads the names of all_algorithms(). Throws sim::InputError with the nearest.
 Algorithm parse_algorithm(std::string_view text);
 struct AlgorithmInfo {
     Algorithm algorithm;

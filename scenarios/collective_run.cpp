@@ -2,10 +2,80 @@
 
 #include "collectives/bounds.h"
 #include "collectives/closed_form.h"
+#include "scenarios/limiting.h"
 #include "scenarios/lowering.h"
 #include "scenarios/simulate.h"
 
 namespace podsim::scenarios {
+
+namespace {
+
+/// One collective on every group of the slice at once, and nothing else.
+struct Lone {
+    sim::Workload workload;
+    int hops = 0;
+};
+
+Lone lower(const CollectiveRequest& request, collectives::Algorithm algorithm,
+           const collectives::ScheduleOptions& options, const topology::Lattice& places) {
+    const Hardware& hardware = request.hardware;
+    collectives::ShiftTable shifts(places);
+    collectives::CollectiveSchedule built =
+        collectives::build_schedule(request.operation, hardware.slice, request.group, algorithm,
+                                    request.bytes, options, shifts);
+    Lone lone;
+    lone.hops = built.hops;
+    sim::Workload& workload = lone.workload;
+    workload.machine = build_machine(hardware, shifts);
+    workload.schedules.push_back(std::move(built.schedule));
+    workload.operations.push_back({});
+    sim::Task task;
+    task.operation = 0;
+    task.duration = sim::round_up(hardware.chip.collective_launch.value);
+    workload.graphs.push_back({{task}});
+    workload.graph_of_place.assign(workload.machine.places, 0);
+    return lone;
+}
+
+/// The same without launch cost and latency.
+sim::ExecutionResult run_without_delays(sim::Workload workload) {
+    for (sim::LinkSpec& link : workload.machine.links) {
+        link.latency = {};
+    }
+    workload.graphs[0].tasks[0].duration = {};
+    return sim::execute(workload);
+}
+
+void account(CollectiveResult& result, sim::Time launch, const sim::ExecutionResult& undelayed) {
+    result.parts = {launch, result.simulated - launch - undelayed.end, undelayed.end};
+    const sim::Time bound{static_cast<std::int64_t>(result.physical_bound.value() * 1e12)};
+    const sim::Time busiest = busiest_time(undelayed);
+    result.gap = {{"launch", launch},
+                  {"latency", result.parts.latency},
+                  {"uneven load", busiest - bound},
+                  {"idle", undelayed.end - busiest}};
+}
+
+}  // namespace
+
+std::string_view to_string(Regime regime) {
+    switch (regime) {
+        case Regime::latency_bound:
+            return "latency-bound";
+        case Regime::between:
+            return "in between";
+        case Regime::bandwidth_bound:
+            return "bandwidth-bound";
+    }
+    return "unknown";
+}
+
+Regime CollectiveResult::regime() const {
+    const std::int64_t fixed = parts.launch.ps + parts.latency.ps;
+    return fixed >= simulated.ps / 2   ? Regime::latency_bound
+           : fixed < simulated.ps / 10 ? Regime::bandwidth_bound
+                                       : Regime::between;
+}
 
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold) {
     const auto begun = std::chrono::steady_clock::now();
@@ -18,28 +88,16 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     CollectiveResult result;
     result.algorithm =
         collectives::resolve(request.operation, request.algorithm, hardware.slice, request.group);
-    collectives::ShiftTable shifts(places);
     const collectives::ScheduleOptions options{.message_cap = hardware.message_cap};
-    collectives::CollectiveSchedule built =
-        collectives::build_schedule(request.operation, hardware.slice, request.group,
-                                    result.algorithm, request.bytes, options, shifts);
-    result.hops = built.hops;
+    Lone lone = lower(request, result.algorithm, options, places);
+    result.hops = lone.hops;
 
-    sim::Workload workload;
-    workload.machine = build_machine(hardware, shifts);
-    workload.schedules.push_back(std::move(built.schedule));
-    workload.operations.push_back({});
-    sim::Task task;
-    task.operation = 0;
-    task.duration = sim::round_up(hardware.chip.collective_launch.value);
-    workload.graphs.push_back({{task}});
-    workload.graph_of_place.assign(workload.machine.places, 0);
-
-    const sim::ExecutionResult run = sim::execute(workload);
+    const sim::ExecutionResult run = sim::execute(lone.workload);
     result.simulated = run.end;
     result.events = run.events;
     result.simulated_chips = places.size();
     result.links = link_use(hardware, places, folded, run);
+    result.limiting = limiting_links(hardware.slice, places, folded, run);
     result.physical_bound = collectives::physical_bound(request.operation, hardware.slice,
                                                         request.group, request.bytes, rate);
     result.book = collectives::book_time(request.operation, hardware.slice, request.group,
@@ -50,6 +108,11 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     if (exact) {
         result.analytic = sim::Seconds(exact->seconds());
     }
+    if (places != folded) {
+        lone = lower(request, result.algorithm, options, folded);
+    }
+    account(result, sim::round_up(hardware.chip.collective_launch.value),
+            run_without_delays(std::move(lone.workload)));
     result.wall_time_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return result;

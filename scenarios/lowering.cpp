@@ -1,5 +1,6 @@
 #include "scenarios/lowering.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "topology/fold.h"
@@ -31,8 +32,10 @@ std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice&
         if (length == 1) {
             continue;
         }
-        LinkUse use{.name = fmt::format("ici_{}", "xyz"[axis]), .busy_fraction = 0, .bytes = {}};
+        LinkUse use;
+        use.name = fmt::format("ici_{}", "xyz"[axis]);
         sim::Time busy;
+        sim::LinkTotals most;
         std::int64_t carried = 0;
         for (int place = 0; place < folded.size(); ++place) {
             for (const int direction : {1, -1}) {
@@ -40,15 +43,22 @@ std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice&
                     static_cast<std::size_t>(places.index(folded.point(place))) *
                         collectives::kPorts +
                     collectives::port_of(axis, direction);
-                busy += result.links[server].busy;
-                carried += result.links[server].carried_units;
+                const sim::LinkTotals& link = result.links[server];
+                busy += link.busy;
+                carried += link.carried_units;
+                most.busy = std::max(most.busy, link.busy);
+                most.carried_units = std::max(most.carried_units, link.carried_units);
             }
         }
         // An unwrapped axis lacks the two links at its ends.
         const double per_line = hardware.slice.wraps(axis) ? 2.0 : 2.0 * (length - 1) / length;
         const double links = per_line * folded.size();
-        use.busy_fraction = result.end.ps > 0 ? busy.seconds() / links / result.end.seconds() : 0.0;
+        if (result.end.ps > 0) {
+            use.busy_fraction = busy.seconds() / links / result.end.seconds();
+            use.busiest_fraction = most.busy.seconds() / result.end.seconds();
+        }
         use.bytes = sim::LinkTotals{.busy = {}, .carried_units = carried}.carried() / links;
+        use.busiest_bytes = most.carried();
         uses.push_back(use);
     }
     return uses;

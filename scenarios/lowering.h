@@ -20,8 +20,8 @@ sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTab
 topology::Lattice simulated_places(const topology::Lattice& slice, Fold fold,
                                    const std::vector<collectives::Group>& groups);
 
-/// Use of each ICI axis over a run, averaged over the places of the fold (which an unfolded run
-/// repeats): busy time over `elapsed`, and bytes per link.
+/// Use of each ICI axis over a run, over the places of the fold (which an unfolded run repeats):
+/// busy time over the run's, and bytes per link, of the mean and of the busiest link.
 std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice& places,
                               const topology::Lattice& folded, const sim::ExecutionResult& result);
 

@@ -59,7 +59,10 @@ void add_training_run(Json& json, const Scenario& scenario, const StepResult& re
 Json links_json(std::span<const LinkUse> links) {
     Json object = Json::object();
     for (const LinkUse& link : links) {
-        object[link.name] = {{"busy_fraction", link.busy_fraction}, {"bytes", link.bytes.value()}};
+        object[link.name] = {{"busy_fraction", link.busy_fraction},
+                             {"bytes", link.bytes.value()},
+                             {"busiest_busy_fraction", link.busiest_fraction},
+                             {"busiest_bytes", link.busiest_bytes.value()}};
     }
     return object;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/algorithm.h"
@@ -23,9 +24,11 @@ struct Share {
 };
 
 struct LinkUse {
-    std::string name;          ///< `ici_x`, `ici_y`, `ici_z`
-    double busy_fraction = 0;  ///< of the step, mean over the links of the class
-    sim::Bytes bytes;          ///< per link, mean over the links of the class
+    std::string name;             ///< `ici_x`, `ici_y`, `ici_z`
+    double busy_fraction = 0;     ///< of the run, mean over the links of the class
+    sim::Bytes bytes;             ///< per link, mean over the links of the class
+    double busiest_fraction = 0;  ///< of the link that is busy longest
+    sim::Bytes busiest_bytes{};   ///< of the link that carries most
 };
 
 struct MemoryUse {
@@ -80,6 +83,28 @@ struct CollectiveRequest {
     collectives::Algorithm algorithm{};
 };
 
+/// The links of one class that a collective waits for: those as busy as the busiest of all.
+struct LimitingLinks {
+    std::string name;          ///< `ici_x`, as in LinkUse
+    std::string place;         ///< of one of them: `+x, from x=2 to x=3`; empty: all alike
+    int links = 0;             ///< how many there are in the slice
+    int of = 0;                ///< links of the class
+    double busy_fraction = 0;  ///< of the busiest
+};
+
+/// What decides the time of a collective: terms that do not shrink with the array, or the links' rates.
+enum class Regime { latency_bound, between, bandwidth_bound };
+
+/// `latency-bound`, `in between`, `bandwidth-bound`.
+std::string_view to_string(Regime regime);
+
+/// The time of a collective by what it would be without: parts that add up to `simulated`.
+struct TimeParts {
+    sim::Time launch;     ///< the launch cost
+    sim::Time latency;    ///< what zero latency would save; negative where it would cost
+    sim::Time bandwidth;  ///< the time at zero latency and launch cost
+};
+
 struct CollectiveResult {
     sim::Time simulated;
     std::optional<sim::Seconds> analytic;  ///< the algorithm's exact closed form, where it has one
@@ -89,10 +114,24 @@ struct CollectiveResult {
     int hops = 0;                        ///< links on the longest chain of dependent hops
     std::uint64_t events = 0;
     int simulated_chips = 0;
-    double wall_time_s = 0;
+    double wall_time_s = 0;  ///< with the second run, at zero latency
     std::vector<LinkUse> links;
+    std::vector<LimitingLinks> limiting;
+    TimeParts parts;
+    /// Adds up to simulated - physical_bound (rounded down to ps):
+    ///   `launch`, `latency`  as in `parts`,
+    ///   `uneven load`        at zero latency, the busiest link's busy time - physical_bound,
+    ///   `idle`               at zero latency, the end - the busiest link's busy time: it waits for
+    ///                        earlier steps, while a pipeline fills and drains.
+    /// Always all four; a term may be negative.
+    std::vector<Share> gap;
+
+    /// Latency-bound where launch and latency make up half of the time or more, bandwidth-bound
+    /// below a tenth.
+    [[nodiscard]] Regime regime() const;
 };
 
+/// Folding does not change a time, so the run at zero latency is always folded.
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold);
 
 }  // namespace podsim::scenarios

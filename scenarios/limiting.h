@@ -1,0 +1,26 @@
+// Which links a collective waits for: those that are busy longest.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "scenarios/simulate.h"
+#include "sim/executor.h"
+#include "topology/lattice.h"
+
+namespace podsim::scenarios {
+
+/// Links count as equally busy within this part of the busiest link's time.
+inline constexpr double kAlike = 0.01;
+
+/// The busy time of the busiest link.
+sim::Time busiest_time(const sim::ExecutionResult& run);
+
+/// The classes whose busiest link is as busy as any, with the place of that link. `run` took place
+/// on `places`; `folded` holds the links that can differ (see link_use).
+std::vector<LimitingLinks> limiting_links(const topology::Lattice& slice,
+                                          const topology::Lattice& places,
+                                          const topology::Lattice& folded,
+                                          const sim::ExecutionResult& run);
+
+}  // namespace podsim::scenarios
