@@ -48,7 +48,10 @@ std::string times(const CollectiveRun& run) {
     if (result.analytic.has_value()) {
         row("closed form", result.analytic->value());
     }
-    row("book", result.book.value());
+    // The reference text has all-to-all on one ring only.
+    const bool beyond_book =
+        run.request.operation == collectives::Operation::all_to_all && run.request.group.size() > 1;
+    row(beyond_book ? "book, as if one ring" : "book", result.book.value());
     row("physical bound", result.physical_bound.value());
     const collectives::Bandwidth bandwidth = bandwidth_of(run);
     return table.text(2) + fmt::format("  algorithm bandwidth {}, bus bandwidth {}\n",
@@ -97,8 +100,10 @@ std::string links(const CollectiveResult& result) {
                    format_bytes(use.busiest_bytes)});
     }
     std::string text = table.text(0);
+    // Where latency rules, no link limits.
+    const char* const verb = result.regime() == Regime::latency_bound ? "busiest:" : "limited by";
     for (const LimitingLinks& limiting : result.limiting) {
-        text += fmt::format("  limited by {}, ", limiting.name);
+        text += fmt::format("  {} {}, ", verb, limiting.name);
         text += limiting.place.empty() ? "all alike"
                                        : fmt::format("{} ({} of {} links)", limiting.place,
                                                      limiting.links, limiting.of);

@@ -111,14 +111,16 @@ std::vector<sim::Bytes> parse_sizes(std::string_view text) {
     std::vector<sim::Bytes> sizes{sim::Bytes(from)};
     // What lies next to the end is the end.
     const double last = to * (1 - 1e-9);
+    std::size_t steps = 0;
     for (double base = from; base < last; base *= round.back()) {
         for (const double multiplier : round) {
+            // Steps count, not sizes: tiny factors make many steps of the same whole bytes.
+            if (++steps >= kMostSizes) {
+                fail(fmt::format("the range has more than {} sizes", kMostSizes));
+            }
             const double size = std::round(base * multiplier);
             if (base * multiplier < last && size > sizes.back().value()) {
                 sizes.emplace_back(size);
-            }
-            if (sizes.size() >= kMostSizes) {
-                fail(fmt::format("the range has more than {} sizes", kMostSizes));
             }
         }
     }

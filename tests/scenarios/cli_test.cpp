@@ -116,7 +116,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
         {"compare", {"--json"}},
         {"collective",
          {"--chip", "--slice", "--twisted", "--op", "--axes", "--bytes", "--dtype", "--latency",
-          "--algorithm", "--fold", "--json"}},
+          "--algorithm", "--fold", "--csv", "--json"}},
         {"topology", {"--chip", "--slice", "--twisted", "--graphviz", "--json"}},
         {"list", {"chips|models|scenarios|algorithms"}},
     };
