@@ -236,7 +236,8 @@ TEST_F(CollectiveCommand, AllToAllPicksShortestRoutes) {
                                      "auto), 2 hops\n"));
     EXPECT_THAT(run("x"), HasSubstr("  book  "));
     EXPECT_THAT(run("xyz"), HasSubstr("  book, as if one ring"));
-    EXPECT_THAT(podsim({"list", "algorithms"}).out, HasSubstr("all-to-all: shortest-routes\n"));
+    EXPECT_THAT(podsim({"list", "algorithms"}).out,
+                HasSubstr("shortest-routes for an all-to-all\n"));
 }
 
 std::vector<double> swept(const std::string& range) {
