@@ -36,7 +36,9 @@ public:
             }
             role.transfer_count =
                 static_cast<std::uint32_t>(schedule.transfers.size()) - role.first_transfer;
-            per_message_.push_back(role.transfer_count / messages_);
+            per_message_.push_back((position != middle_ ? 1U : 0U) +
+                                   (position <= middle_ && position > 0 ? 1U : 0U) +
+                                   (position >= middle_ && position + 1 < line_.length ? 1U : 0U));
             schedule.roles.push_back(role);
         }
         for (int position = 0; position < line_.length; ++position) {

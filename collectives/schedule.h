@@ -63,7 +63,7 @@ struct CollectiveSchedule {
 constexpr std::uint32_t port_of(int axis, int direction) {
     return static_cast<std::uint32_t>(2 * axis + (direction < 0 ? 1 : 0));
 }
-inline constexpr std::size_t kPorts = 2 * topology::kAxes;
+inline constexpr std::size_t kPorts = std::size_t{2} * topology::kAxes;
 
 /// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
 /// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.

@@ -14,7 +14,7 @@
 
 namespace podsim::scenarios {
 
-inline constexpr std::size_t kLargestFile = 1024 * 1024;
+inline constexpr std::size_t kLargestFile = 1 << 20;
 inline constexpr int kDeepestNesting = 16;
 
 struct YamlNode {

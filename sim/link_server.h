@@ -65,7 +65,9 @@ public:
     void hold(Time start, Time end, Bytes bytes) {
         free_at_ = end;
         busy_ += end - start;
-        carried_ += static_cast<std::int64_t>(bytes.value() * kCarriedUnit + 0.5);
+        // Never negative, so that adding a half rounds to the nearest.
+        carried_ += static_cast<std::int64_t>(  // NOLINT(bugprone-incorrect-roundings)
+            bytes.value() * kCarriedUnit + 0.5);
     }
 
     /// The messages that wait, in no particular order.

@@ -100,7 +100,7 @@ std::string rule(const ChipSpec& chip, bool twisted) {
             return fmt::format("{} offers lengths that are powers of two, up to {}", chip.name,
                                to_string(pod, dimensions));
         case Wraparound::cubes_of_4:
-            if (most < 4 * 4 * 4) {
+            if (most < 64) {  // a cube of 4x4x4
                 return fmt::format("{} offers boxes of lengths 1, 2, 4, up to {} chips", chip.name,
                                    most);
             }

@@ -42,6 +42,7 @@ std::vector<CollectiveBytes> collective_bytes(const StepProgram& program) {
         }
     }
     std::vector<CollectiveBytes> rows;
+    rows.reserve(sums.size());
     for (const auto& [key, bytes] : sums) {
         rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), bytes});
     }

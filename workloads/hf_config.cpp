@@ -305,7 +305,7 @@ std::string check_architecture(const Config& config) {
     if (!type->is_string()) {
         config.refuse("model_type", "'model_type' is not a text", std::string(kRemedy));
     }
-    const std::string name = type->get<std::string>();
+    std::string name = type->get<std::string>();
     if (!std::ranges::count(kFamilies, name)) {
         const std::string problem = fmt::format("model_type '{}' is not modelled", clip(name));
         for (const auto& [family, missing] : kNotModelled) {

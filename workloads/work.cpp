@@ -50,12 +50,12 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
     shard.sequence = static_cast<double>(plan.sequence);
     shard.context = plan.context;
     shard.d_model = static_cast<double>(model.d_model);
-    shard.d_ff = static_cast<double>(model.d_ff / plan.tensor);
+    shard.d_ff = static_cast<double>(model.d_ff) / plan.tensor;
     shard.branches = model.gated_mlp ? 2 : 1;
-    shard.heads = static_cast<double>(model.heads / plan.tensor);
-    shard.kv_heads = static_cast<double>(model.kv_heads / plan.tensor);
+    shard.heads = static_cast<double>(model.heads) / plan.tensor;
+    shard.kv_heads = static_cast<double>(model.kv_heads) / plan.tensor;
     shard.head_dim = static_cast<double>(model.head_dim);
-    shard.vocabulary = static_cast<double>(model.vocabulary / plan.tensor);
+    shard.vocabulary = static_cast<double>(model.vocabulary) / plan.tensor;
     shard.causal = plan.causal;
     shard.tied = model.tied_embeddings;
     shard.recomputes_elementwise = plan.remat == Remat::matmuls;
