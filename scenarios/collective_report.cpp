@@ -36,6 +36,43 @@ std::string subject(const CollectiveRun& run, const std::string& array) {
                        algorithm_text(run));
 }
 
+/// What the algorithm walks along one factor of the group.
+std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor& factor) {
+    const topology::Lattice& slice = run.request.hardware.slice;
+    if (run.request.operation == collectives::Operation::all_to_all) {
+        return "shortest routes";
+    }
+    if (collectives::spans_twisted_slice(slice, run.request.group)) {
+        return "ring modulo what is gathered";
+    }
+    return collectives::factor_kind(slice, factor).ring ? "ring" : "line";
+}
+
+/// `  x: ring of 16, y%4: line of 4`; a short axis of a twisted slice has no ring of its length.
+std::string served(const CollectiveRun& run) {
+    if (run.request.operation == collectives::Operation::all_to_all) {
+        return {};  // the algorithm's name says it
+    }
+    if (collectives::spans_twisted_slice(run.request.hardware.slice, run.request.group)) {
+        return "  x, y, z: rings modulo what the axes before have gathered\n";
+    }
+    const topology::Lattice& slice = run.request.hardware.slice;
+    std::string text;
+    bool no_ring = false;
+    for (const topology::AxisFactor& factor : run.request.group) {
+        const std::string_view by = served_by(run, factor);
+        text +=
+            fmt::format("{}{}: {} of {}", text.empty() ? "  " : ", ",
+                        topology::to_string(factor, slice.length(factor.axis)), by, factor.length);
+        no_ring = no_ring || (by == "line" && slice.twisted() && factor.stride == 1 &&
+                              factor.length == slice.length(factor.axis));
+    }
+    if (no_ring) {
+        text += " (walking along a twisted axis does not return after its length)";
+    }
+    return text.empty() ? text : text + '\n';
+}
+
 std::string times(const CollectiveRun& run) {
     const CollectiveResult& result = run.result;
     Table table;
@@ -112,6 +149,17 @@ std::string links(const CollectiveResult& result) {
     return text;
 }
 
+Json factors_json(const CollectiveRun& run) {
+    const topology::Lattice& slice = run.request.hardware.slice;
+    Json array = Json::array();
+    for (const topology::AxisFactor& factor : run.request.group) {
+        array.push_back({{"factor", topology::to_string(factor, slice.length(factor.axis))},
+                         {"members", factor.length},
+                         {"served_by", served_by(run, factor)}});
+    }
+    return array;
+}
+
 Json limiting_json(const CollectiveResult& result) {
     Json array = Json::array();
     for (const LimitingLinks& limiting : result.limiting) {
@@ -137,7 +185,8 @@ Json gap_json(const CollectiveResult& result) {
 std::string collective_report(const CollectiveRun& run) {
     const CollectiveResult& result = run.result;
     return subject(run, format_bytes(run.request.bytes)) + fmt::format(", {} hops\n", result.hops) +
-           times(run) + '\n' + gap(result) + '\n' + shares(result) + '\n' + links(result) + '\n' +
+           served(run) + times(run) + '\n' + gap(result) + '\n' + shares(result) + '\n' +
+           links(result) + '\n' +
            effort_line(result.simulated_chips, run.request.hardware.slice.size(), result.events,
                        result.wall_time_s);
 }
@@ -168,6 +217,7 @@ Json collective_json(const CollectiveRun& run) {
         {"bus_bandwidth_bytes_per_s", bandwidth.bus.value()},
         {"requested_algorithm", collectives::to_string(request.algorithm)},
         {"algorithm", collectives::to_string(result.algorithm)},
+        {"factors", factors_json(run)},
         {"hops", result.hops},
         {"gap", gap_json(result)},
         {"shares",

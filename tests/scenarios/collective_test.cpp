@@ -324,5 +324,24 @@ TEST_F(CollectiveCommand, BadRanges) {
             "path");
 }
 
+TEST_F(CollectiveCommand, SaysHowEveryAxisIsServed) {
+    const auto text = [&](const std::string& slice, const std::string& axes, bool twisted) {
+        std::vector<std::string> args{"collective", "--chip", "v5p", "--slice", slice, "--op",
+                                      "all-gather", "--axes", axes,  "--bytes", "1e6"};
+        if (twisted) {
+            args.emplace_back("--twisted");
+        }
+        const auto result = podsim(args);
+        EXPECT_EQ(result.status, 0) << result.err;
+        return result.out;
+    };
+    EXPECT_THAT(text("4x4x8", "x%2 y", false), HasSubstr("\n  x%2: line of 2, y: ring of 4\n"));
+    EXPECT_THAT(text("4x4x8", "xz", true),
+                HasSubstr("\n  x: line of 4, z: ring of 8 (walking along a twisted axis does not "
+                          "return after its length)\n"));
+    EXPECT_THAT(text("4x4x8", "xyz", true),
+                HasSubstr("\n  x, y, z: rings modulo what the axes before have gathered\n"));
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
