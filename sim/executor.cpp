@@ -292,7 +292,7 @@ void Executor::wait_for_link(std::uint32_t message_index) {
                                       (transfer.phase + message.hop * transfer.phase_per_hop),
                           .arrival = now_,
                           .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
-                          .hop = message.hop,
+                          .hop = message.hop << kHopShift | index_at_shared(message.source),
                           .message = message_index});
     mark(server);
 }

@@ -94,6 +94,9 @@ private:
     [[nodiscard]] std::uint32_t links_per_set() const {
         return static_cast<std::uint32_t>(machine_.links.size());
     }
+    [[nodiscard]] std::uint32_t index_at_shared(std::uint32_t place) const {
+        return machine_.index_at_shared.empty() ? 0 : machine_.index_at_shared[place];
+    }
     [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
         return workload_.graphs[workload_.graph_of_place[place]];
     }

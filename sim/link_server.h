@@ -16,14 +16,16 @@ namespace podsim::sim {
 inline constexpr unsigned kClassShift = 56;
 inline constexpr unsigned kOperationShift = 32;
 inline constexpr unsigned kRankBits = 40;
+inline constexpr unsigned kHopShift = 8;
 
-/// A message that waits for a link. Lower goes first: (priority, arrival, operation and rank, hop).
-/// The key (operation, rank, hop) is unique among the messages that wait at one server.
+/// A message that waits for a link. Lower goes first: (priority, arrival, operation and rank, hop and
+/// source). The key (operation, rank, hop, index of the source among the places that share the server)
+/// is unique among the messages that wait at one server.
 struct Waiting {
     std::uint64_t priority = 0;  ///< class, then operation, then phase
     Time arrival;
     std::uint64_t key = 0;  ///< operation, then rank within its schedule
-    std::uint32_t hop = 0;
+    std::uint32_t hop = 0;  ///< in units of 256, and the source's index among those that share
     std::uint32_t message = 0;
 
     friend bool operator<(const Waiting& a, const Waiting& b) {

@@ -36,6 +36,9 @@ struct Machine {
     bool isolated_operations = false;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
+    /// [place], below 256: tells apart the messages of places that share a server (a host's network
+    /// link) and are alike in all else. Empty: no server is shared.
+    std::vector<std::uint8_t> index_at_shared;
 
     [[nodiscard]] std::size_t server(std::size_t place, std::size_t port) const {
         return place * ports + port;
