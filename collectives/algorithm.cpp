@@ -27,6 +27,9 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{Algorithm::shortest, "shortest-routes",
                   "all-to-all: shortest routes, ties and axis orders split evenly, messages with "
                   "more hops to go first"},
+    AlgorithmInfo{Algorithm::flat, "flat",
+                  "several slices: every chip exchanges with the other slices on its own, without "
+                  "sharing the array within its slice first"},
     AlgorithmInfo{Algorithm::weighted, "weighted",
                   "several axis factors at once: a part for every order, sized so that all links "
                   "work all the time"},
@@ -69,6 +72,10 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
                : group.size() > 1                       ? Algorithm::weighted
                                                         : Algorithm::two_way;
     }
+    if (algorithm == Algorithm::flat) {
+        throw sim::InputError("algorithm 'flat' is for several slices",
+                              "allowed for one slice: auto and the others");
+    }
     const bool fits = algorithm == Algorithm::one_way ||
                       (algorithm == Algorithm::shortest           ? all_to_all
                        : algorithm == Algorithm::reduce_broadcast ? reduces_on_line
@@ -83,6 +90,20 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
                               : "allowed: auto, one-way, two-way, equal-parts, weighted");
     }
     return algorithm;
+}
+
+Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
+                                 const topology::Lattice& slice, const Group& group) {
+    if (operation == Operation::all_to_all) {
+        throw sim::InputError("all-to-all between slices is not available",
+                              "use axes within one slice");
+    }
+    if (algorithm == Algorithm::flat || group.empty()) {
+        return algorithm;
+    }
+    // Within a slice an AllReduce is a ReduceScatter and an AllGather.
+    return resolve(operation == Operation::all_reduce ? Operation::all_gather : operation,
+                   algorithm, slice, group);
 }
 
 FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFactor& factor) {

@@ -17,6 +17,7 @@ enum class Algorithm {
     equal_parts,       ///< several factors at once: one part per cyclic axis order, of equal size
     reduce_broadcast,  ///< AllReduce on one line: to the middle and back, pipelined
     shortest,          ///< AllToAll: shortest routes, ties and axis orders split evenly
+    flat,  ///< several slices: exchanged between them by every chip on its own, before (after) its slice
     weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };
 
@@ -34,6 +35,11 @@ std::span<const AlgorithmInfo> all_algorithms();
 /// Throws sim::InputError when the operation has no such algorithm.
 Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
                   const Group& group);
+
+/// The algorithm within each slice when the group has members in several: automatic is the default
+/// there, in the order of schedule.h. AllGather, ReduceScatter and AllReduce only. Throws sim::InputError.
+Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
+                                 const topology::Lattice& slice, const Group& group);
 
 /// Whether the group is the whole of a twisted slice. Its rings are walked modulo what the factors
 /// before have gathered: along the first axis the ring has the length at which walking straight

@@ -197,7 +197,7 @@ double busiest_on_axis(const topology::Lattice& slice, const Group& group, int a
 double busiest_on_twisted(const topology::Lattice& slice, const Group& group) {
     const Roles roles(slice, group);
     const bool alike = roles.count() == 1;
-    std::vector<double> load(static_cast<std::size_t>(slice.size()) * kPorts);
+    std::vector<double> load(static_cast<std::size_t>(slice.size()) * kIciPorts);
     const int sources = alike ? 1 : slice.size();
     for (int source = 0; source < sources; ++source) {
         const topology::Point chip = slice.point(source);
@@ -208,7 +208,7 @@ double busiest_on_twisted(const topology::Lattice& slice, const Group& group) {
                     for (const Leg& leg : route.legs) {
                         for (int link = 0; link < leg.links; ++link) {
                             const int place = alike ? 0 : slice.index(*slice.canonical(at));
-                            load[static_cast<std::size_t>(place) * kPorts +
+                            load[static_cast<std::size_t>(place) * kIciPorts +
                                  port_of(leg.axis, leg.direction)] += route.share;
                             at = at + topology::along(leg.axis, leg.direction);
                         }

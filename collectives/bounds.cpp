@@ -162,6 +162,27 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
     return sim::Bytes(link_bytes) / link_one_way;
 }
 
+sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
+                            const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
+                            const SliceLinks& links) {
+    if (members.across.length == 1) {
+        return physical_bound(operation, slice, members.group, v, link_one_way);
+    }
+    const LeastTraffic chip = least_traffic(operation, members.size(), v);
+    const LinkCount ici = links_per_member(slice, members.group);
+    const sim::BytesPerSecond fewest = link_one_way * ici.fewest + links.pcie;
+    const sim::BytesPerSecond mean = link_one_way * ici.mean + links.pcie;
+    const sim::Seconds at_chip =
+        std::max({chip.receive / fewest, chip.send / fewest, chip.mean / mean});
+
+    const LeastTraffic between = least_traffic(operation, members.across.length, v);
+    const double groups = static_cast<double>(slice.size()) / group_size(members.group);
+    const sim::Bytes out = std::max({between.receive, between.send, between.mean}) * groups;
+    const sim::BytesPerSecond all_pcie = links.pcie * static_cast<double>(slice.size());
+    const sim::BytesPerSecond all_dcn = links.dcn * static_cast<double>(links.hosts);
+    return std::max({at_chip, out / all_dcn, out / all_pcie});
+}
+
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency) {
     if (group_size(group) <= 1) {
@@ -191,6 +212,19 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
         default:
             return gather;
     }
+}
+
+sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
+                       const SliceLinks& links) {
+    const sim::Seconds within =
+        book_time(operation, slice, members.group, v, link_one_way, hop_latency);
+    if (members.across.length == 1) {
+        return within;
+    }
+    const double groups = static_cast<double>(slice.size()) / group_size(members.group);
+    const double times = operation == Operation::all_reduce ? 2 : 1;
+    return std::max(within, v * (groups * times) / (links.dcn * static_cast<double>(links.hosts)));
 }
 
 }  // namespace podsim::collectives

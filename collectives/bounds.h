@@ -40,11 +40,34 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
                             sim::Bytes v, sim::BytesPerSecond link_one_way);
 
+/// The links of chips and hosts that lead out of a slice.
+struct SliceLinks {
+    sim::BytesPerSecond pcie;  ///< of a chip, each way
+    sim::BytesPerSecond dcn;   ///< of a host, each way: its share of the fabric
+    sim::Seconds pcie_latency{};
+    sim::Seconds dcn_latency{};
+    int hosts = 1;  ///< of a slice
+};
+
+/// The bound with members in several slices (AllGather, ReduceScatter, AllReduce): the largest of
+///   a member's least traffic of all n S members over its ICI links and its PCIe link together,
+///   a slice's least traffic as one of S members, for each of its groups, over the DCN links of its
+///     hosts, and over the PCIe links of its chips.
+sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
+                            const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
+                            const SliceLinks& links);
+
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
 ///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
 /// AllReduce twice that, AllToAll a quarter. Without wraparound n - 1 hops of V/n at the one-way
 /// rate: (n-1)/n V / r for one line; of several axes, a ring counts 2 r and a line r.
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency);
+
+/// The larger of that time and the text's time over DCN, V (AllReduce: 2 V) of every group over the
+/// DCN links of the slice's hosts.
+sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
+                       const SliceLinks& links);
 
 }  // namespace podsim::collectives

@@ -26,4 +26,13 @@ using Group = std::vector<topology::AxisFactor>;
 /// Number of members n.
 int group_size(const Group& group);
 
+/// A group that may have members in several slices: the chips of `group` in each of `across`.
+struct Members {
+    Group group{};
+    topology::SliceFactor across{};
+
+    [[nodiscard]] int size() const { return group_size(group) * across.length; }
+    friend bool operator==(const Members&, const Members&) = default;
+};
+
 }  // namespace podsim::collectives

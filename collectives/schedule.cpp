@@ -25,15 +25,24 @@ sim::InputError too_many_messages() {
 }  // namespace
 
 ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& slice,
-                                 const Group& group, Algorithm algorithm, sim::Bytes v,
-                                 const ScheduleOptions& options, ShiftTable& shifts)
+                                 const Group& group, const topology::SliceFactor& across,
+                                 Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                                 ShiftTable& shifts)
     : group_(group),
+      across_(across),
+      flat_(algorithm == Algorithm::flat),
       one_way_(algorithm == Algorithm::one_way),
       chunks_in_flight_(options.chunks_in_flight),
       shifts_(shifts),
       roles_(slice, group) {
-    result_.parts = divide(slice, group, algorithm);
-    result_.chunks = result_.parts.size() > 1 ? options.chunks : 1;
+    result_.parts = divide(slice, group, flat_ ? Algorithm::automatic : algorithm);
+    if (group.empty() && across.length > 1) {
+        result_.parts = {Part{}};
+    }
+    const bool several = result_.parts.size() > 1 || (across.length > 1 && !group.empty());
+    result_.chunks = !several            ? 1
+                     : across.length > 1 ? options.chunks_between_slices
+                                         : options.chunks;
     plan_phases(operation, v, options);
 }
 
@@ -42,7 +51,21 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
     for (const Part& part : result_.parts) {
         std::vector<Phase> gather;
         int hops = 0;
-        sim::Bytes held = v * (part.weight / group_size(group_) / result_.chunks);
+        sim::Bytes held = v * (part.weight / group_size(group_) / across_.length / result_.chunks);
+        const auto between_slices = [&] {
+            if (across_.length == 1) {
+                return;
+            }
+            longest_ = std::max(longest_, static_cast<std::size_t>(across_.length));
+            const std::uint32_t pieces = message_count(held, options.message_cap);
+            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
+            gather.push_back({kBetweenSlices, across_.length, Motion::gather, held, pieces});
+            held = held * across_.length;
+            hops += kHopsBetweenSlices;
+        };
+        if (!flat_) {
+            between_slices();
+        }
         for (std::size_t i = 0; i < part.order.size(); ++i) {
             const int index = part.order[i];
             const int length = part.lengths[i];
@@ -53,6 +76,9 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
             held = held * length;
             const int steps = roles_.ring(index) && !one_way_ ? length / 2 : length - 1;
             hops += steps * factor(index).stride;
+        }
+        if (flat_) {
+            between_slices();
         }
         std::vector<Phase> phases;
         if (operation != Operation::all_gather) {
@@ -84,6 +110,9 @@ void ScheduleBuilder::check_size() const {
 /// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
 int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
     const int length = phase.length;
+    if (phase.factor == kBetweenSlices) {
+        return length - 1;
+    }
     if (roles_.ring(phase.factor)) {
         return one_way_ ? length - 1 : length / 2;
     }
@@ -97,7 +126,7 @@ int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int d
 }
 
 CollectiveSchedule ScheduleBuilder::build() {
-    if (group_.empty()) {
+    if (group_.empty() && across_.length == 1) {
         result_.schedule.roles.push_back({});
         result_.schedule.role_of_place.assign(static_cast<std::size_t>(shifts_.places().size()), 0);
         return std::move(result_);
@@ -155,12 +184,12 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
 void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                                 int direction, int distance) {
     const Phase& spec = phases_[part][phase];
-    const AxisFactor& f = factor(spec.factor);
     sim::Schedule& schedule = result_.schedule;
 
     // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
     const std::uint32_t unit = 2 * spec.pieces;
-    const bool half = roles_.ring(spec.factor) && !one_way_ && 2 * distance == spec.length;
+    const bool half = spec.factor != kBetweenSlices && roles_.ring(spec.factor) && !one_way_ &&
+                      2 * distance == spec.length;
     const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
     const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
 
@@ -170,10 +199,8 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     slot.count = (end + 1) / 2 - begin / 2;
 
     const auto first_hop = static_cast<std::uint32_t>(schedule.hops.size());
-    for (int link = 0; link < f.stride; ++link) {
-        schedule.hops.push_back({shifts_.number(topology::along(f.axis, direction * link)),
-                                 port_of(f.axis, direction)});
-    }
+    const std::uint32_t hop_count = add_hops(spec, direction, distance);
+    const std::uint32_t destination_shift = destination(spec, direction, distance);
     const std::uint64_t step = static_cast<std::uint64_t>(
         spec.motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
     std::uint64_t rank = part;
@@ -193,25 +220,62 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
         sim::Transfer transfer;
         transfer.first_hop = first_hop;
-        transfer.hop_count = static_cast<std::uint32_t>(f.stride);
-        transfer.destination_shift = shifts_.number(topology::along(f.axis, direction * f.stride));
+        transfer.hop_count = hop_count;
+        transfer.destination_shift = destination_shift;
         transfer.phase = turn(part, chunk, phase);
         transfer.rank = rank + place_in_step;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
         schedule.transfers.push_back(transfer);
-        result_.payloads.push_back(
-            {.part = static_cast<std::uint16_t>(part),
-             .chunk = static_cast<std::uint16_t>(chunk),
-             .phase = static_cast<std::uint16_t>(phase),
-             .factor = static_cast<std::uint16_t>(spec.factor),
-             .motion = spec.motion,
-             .direction = static_cast<std::int8_t>(direction),
-             .block = spec.motion == Motion::gather ? distance - 1 : distance,
-             .low = low,
-             .high = high,
-             .unit = unit});
+        result_.payloads.push_back({.part = static_cast<std::uint16_t>(part),
+                                    .chunk = static_cast<std::uint16_t>(chunk),
+                                    .phase = static_cast<std::uint16_t>(phase),
+                                    .factor = spec.factor == kBetweenSlices
+                                                  ? Payload::kBetweenSlices
+                                                  : static_cast<std::uint16_t>(spec.factor),
+                                    .motion = spec.motion,
+                                    .direction = static_cast<std::int8_t>(direction),
+                                    .block = spec.motion == Motion::reduce   ? distance
+                                             : spec.factor == kBetweenSlices ? 0
+                                                                             : distance - 1,
+                                    .low = low,
+                                    .high = high,
+                                    .unit = unit});
     }
+}
+
+std::uint32_t ScheduleBuilder::add_hops(const Phase& spec, int direction, int distance) {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    if (spec.factor == kBetweenSlices) {
+        add_hops_between_slices(across_, distance, topology::Point{}, shifts_, hops);
+        return kHopsBetweenSlices;
+    }
+    const AxisFactor& f = factor(spec.factor);
+    for (int link = 0; link < f.stride; ++link) {
+        hops.push_back({shifts_.number(topology::along(f.axis, direction * link)),
+                        port_of(f.axis, direction)});
+    }
+    return static_cast<std::uint32_t>(f.stride);
+}
+
+std::uint32_t ScheduleBuilder::destination(const Phase& spec, int direction, int distance) {
+    if (spec.factor == kBetweenSlices) {
+        return shifts_.number(Shift{.slices = across_, .ranks = distance});
+    }
+    const AxisFactor& f = factor(spec.factor);
+    return shifts_.number(topology::along(f.axis, direction * f.stride));
+}
+
+void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
+                             const topology::Point& chips, ShiftTable& shifts,
+                             std::vector<sim::Hop>& hops) {
+    const Shift there{.chips = chips, .slices = across, .ranks = ranks};
+    Shift host_there = there;
+    host_there.to_host = true;
+    hops.push_back({shifts.number(Shift{}), kPcieToHost});
+    hops.push_back({shifts.number(Shift{.to_host = true}), kDcnOut});
+    hops.push_back({shifts.number(host_there), kDcnIn});
+    hops.push_back({shifts.number(there), kPcieToChip});
 }
 
 std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
@@ -224,6 +288,18 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
 }
 
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
+                                  const Group& group, const topology::SliceFactor& across,
+                                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                                  ShiftTable& shifts) {
+    if (across.length > 1) {
+        algorithm = resolve_between_slices(operation, algorithm, slice, group);
+        return ScheduleBuilder(operation, slice, group, across, algorithm, v, options, shifts)
+            .build();
+    }
+    return build_schedule(operation, slice, group, algorithm, v, options, shifts);
+}
+
+CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts) {
     const Algorithm resolved = resolve(operation, algorithm, slice, group);
@@ -233,7 +309,7 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
     if (resolved == Algorithm::reduce_broadcast) {
         return build_reduce_broadcast(slice, group, v, options, shifts);
     }
-    return ScheduleBuilder(operation, slice, group, resolved, v, options, shifts).build();
+    return ScheduleBuilder(operation, slice, group, {}, resolved, v, options, shifts).build();
 }
 
 }  // namespace podsim::collectives

@@ -13,6 +13,11 @@
 // once that block's message has arrived. Reducing, a member sends the partial sum for the member at
 // distance j ahead, farthest first, once its own contribution is ready and the partial sum from behind has arrived.
 // A phase begins at a member when that member's previous phase has ended there.
+//
+// Of several slices, the members at the same place in each also form a factor: gathered first and
+// reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
+// the other way round). A phase between slices sends every other slice its block straight away, over
+// PCIe to the host, the host's DCN link, the network, and back: (slices - 1) messages of B bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +25,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/operation.h"
+#include "collectives/ports.h"
 #include "collectives/shift_table.h"
 #include "sim/schedule.h"
 #include "topology/lattice.h"
@@ -28,7 +34,8 @@ namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 6;  ///< of each part, when the group has several factors
+    int chunks = 6;                  ///< of each part, when the group has several factors
+    int chunks_between_slices = 24;  ///< the same, when it has members in several slices
     int chunks_in_flight =
         2;  ///< chunks that share a priority; later ones wait behind them at every link
 };
@@ -39,10 +46,12 @@ enum class Motion : std::uint8_t { gather, reduce };
 /// fraction [low, high) / unit of the block whose home is `block` members along `factor` from the sender
 /// (behind it when gathering, ahead when reducing). Joins have direction 0.
 struct Payload {
+    static constexpr std::uint16_t kBetweenSlices = 0xffff;
+
     std::uint16_t part = 0;
     std::uint16_t chunk = 0;
     std::uint16_t phase = 0;
-    std::uint16_t factor = 0;  ///< index within the group
+    std::uint16_t factor = 0;  ///< index within the group, or kBetweenSlices
     Motion motion{};
     std::int8_t direction = 0;
     int block = 0;
@@ -59,12 +68,6 @@ struct CollectiveSchedule {
     int hops = 0;  ///< links crossed one after the other by the last byte, at the least
 };
 
-/// Port of the link along `axis` in `direction` (+1 or -1): 2 axis, or 2 axis + 1.
-constexpr std::uint32_t port_of(int axis, int direction) {
-    return static_cast<std::uint32_t>(2 * axis + (direction < 0 ? 1 : 0));
-}
-inline constexpr std::size_t kPorts = std::size_t{2} * topology::kAxes;
-
 /// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
 /// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.
 std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
@@ -75,5 +78,20 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts);
+
+/// The same with members in several slices. Throws sim::InputError for an operation or algorithm that
+/// does not go between slices.
+CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
+                                  const Group& group, const topology::SliceFactor& across,
+                                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                                  ShiftTable& shifts);
+
+/// Links from a chip to one of another slice: PCIe, DCN out, DCN in, PCIe.
+inline constexpr int kHopsBetweenSlices = 4;
+
+/// Adds them: to the chip at displacement `chips` in the slice `ranks` further round the factor.
+void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
+                             const topology::Point& chips, ShiftTable& shifts,
+                             std::vector<sim::Hop>& hops);
 
 }  // namespace podsim::collectives

@@ -12,8 +12,11 @@
 
 namespace podsim::collectives {
 
+/// The factor of a phase between slices.
+inline constexpr int kBetweenSlices = -1;
+
 struct Phase {
-    int factor = 0;
+    int factor = 0;  ///< index within the group, or kBetweenSlices
     int length = 1;  ///< members along it; on a twisted torus this depends on the order
     Motion motion{};
     sim::Bytes block;          ///< of one member, of one chunk
@@ -35,8 +38,8 @@ struct Edge {
 class ScheduleBuilder {
 public:
     ScheduleBuilder(Operation operation, const topology::Lattice& slice, const Group& group,
-                    Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                    ShiftTable& shifts);
+                    const topology::SliceFactor& across, Algorithm algorithm, sim::Bytes v,
+                    const ScheduleOptions& options, ShiftTable& shifts);
     CollectiveSchedule build();
 
 private:
@@ -46,8 +49,13 @@ private:
     void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                    int direction, int distance);
+    /// The links of a message `distance` members on; adds its hops.
+    std::uint32_t add_hops(const Phase& spec, int direction, int distance);
+    [[nodiscard]] std::uint32_t destination(const Phase& spec, int direction, int distance);
     void connect_role(std::uint32_t role);
     void connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
+    void connect_between_slices(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
+    void join_phases(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
     void link_edges();
     void assign_roles_to_places();
 
@@ -56,8 +64,9 @@ private:
     }
     [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
     [[nodiscard]] std::vector<int> directions(const Phase& phase) const {
-        return one_way_ && roles_.ring(phase.factor) ? std::vector<int>{1}
-                                                     : std::vector<int>{1, -1};
+        const bool forward_only =
+            phase.factor == kBetweenSlices || (one_way_ && roles_.ring(phase.factor));
+        return forward_only ? std::vector<int>{1} : std::vector<int>{1, -1};
     }
     [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
                                          int direction, int distance) const {
@@ -85,6 +94,8 @@ private:
     }
 
     const Group& group_;
+    topology::SliceFactor across_;
+    bool flat_ = false;
     bool one_way_ = false;
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;

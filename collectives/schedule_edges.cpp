@@ -9,7 +9,12 @@ void ScheduleBuilder::connect_role(std::uint32_t role) {
     for (std::size_t part = 0; part < phases_.size(); ++part) {
         for (std::size_t phase = 0; phase < phases_[part].size(); ++phase) {
             for (int chunk = 0; chunk < result_.chunks; ++chunk) {
-                connect_phase(role, part, chunk, phase);
+                if (phases_[part][phase].factor == kBetweenSlices) {
+                    connect_between_slices(role, part, chunk, phase);
+                } else {
+                    connect_phase(role, part, chunk, phase);
+                }
+                join_phases(role, part, chunk, phase);
             }
         }
     }
@@ -57,9 +62,32 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
             }
         }
     }
-    // A phase may also end before the one that it follows has begun elsewhere: its join waits for
-    // the join before it.
-    if (!last && phase > 0) {
+}
+
+/// Between slices nothing is passed on: every message goes straight to where it is wanted, and the
+/// phase has ended when those of all other slices have come. The members of all slices are alike.
+void ScheduleBuilder::connect_between_slices(std::uint32_t role, std::size_t part, int chunk,
+                                             std::size_t phase) {
+    for (int distance = 1; distance < phases_[part][phase].length; ++distance) {
+        const Slot& own = slot(role, part, chunk, phase, 1, distance);
+        for (std::uint32_t i = 0; i < own.count; ++i) {
+            if (phase > 0) {
+                edges_.push_back(
+                    {gates_[role][gate_index(part, chunk, phase - 1)], own.first_transfer + i});
+            }
+            if (phase + 1 < phases_[part].size()) {
+                edges_.push_back(
+                    {own.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
+            }
+        }
+    }
+}
+
+/// A phase may end at a member before the one that it follows has: its join waits for the join
+/// before it.
+void ScheduleBuilder::join_phases(std::uint32_t role, std::size_t part, int chunk,
+                                  std::size_t phase) {
+    if (phase > 0 && phase + 1 < phases_[part].size()) {
         edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)],
                           gates_[role][gate_index(part, chunk, phase)]});
     }
@@ -88,7 +116,10 @@ void ScheduleBuilder::link_edges() {
             const std::uint32_t transfer = entry.first_transfer + t;
             if (schedule.transfers[transfer].hop_count > 0) {
                 const Payload& payload = result_.payloads[transfer];
-                ++schedule.roles[*roles_.neighbour(role, payload.factor, payload.direction)]
+                const bool alike = payload.factor == Payload::kBetweenSlices;
+                ++schedule
+                      .roles[alike ? role
+                                   : *roles_.neighbour(role, payload.factor, payload.direction)]
                       .arrivals;
             }
         }
@@ -97,7 +128,7 @@ void ScheduleBuilder::link_edges() {
 }
 
 void ScheduleBuilder::assign_roles_to_places() {
-    const topology::Lattice& places = shifts_.places();
+    const topology::Places& places = shifts_.places();
     for (int place = 0; place < places.size(); ++place) {
         result_.schedule.role_of_place.push_back(roles_.of(places.point(place)));
     }

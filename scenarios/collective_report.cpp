@@ -9,7 +9,7 @@ namespace podsim::scenarios {
 namespace {
 
 collectives::Bandwidth bandwidth_of(const CollectiveRun& run) {
-    return collectives::bandwidth(run.request.operation, collectives::group_size(run.request.group),
+    return collectives::bandwidth(run.request.operation, run.request.members.size(),
                                   run.request.bytes, sim::Seconds(run.result.simulated.seconds()));
 }
 
@@ -32,7 +32,7 @@ std::string algorithm_text(const CollectiveRun& run) {
 std::string subject(const CollectiveRun& run, const std::string& array) {
     return fmt::format("{} over {} of {} ({}), {} members, algorithm {}",
                        collectives::to_string(run.request.operation), run.axes, array,
-                       slice_text(run.request.hardware), collectives::group_size(run.request.group),
+                       slice_text(run.request.hardware), run.request.members.size(),
                        algorithm_text(run));
 }
 
@@ -42,7 +42,7 @@ std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor&
     if (run.request.operation == collectives::Operation::all_to_all) {
         return "shortest routes";
     }
-    if (collectives::spans_twisted_slice(slice, run.request.group)) {
+    if (collectives::spans_twisted_slice(slice, run.request.members.group)) {
         return "ring modulo what is gathered";
     }
     return collectives::factor_kind(slice, factor).ring ? "ring" : "line";
@@ -53,19 +53,23 @@ std::string served(const CollectiveRun& run) {
     if (run.request.operation == collectives::Operation::all_to_all) {
         return {};  // the algorithm's name says it
     }
-    if (collectives::spans_twisted_slice(run.request.hardware.slice, run.request.group)) {
+    if (collectives::spans_twisted_slice(run.request.hardware.slice, run.request.members.group)) {
         return "  x, y, z: rings modulo what the axes before have gathered\n";
     }
     const topology::Lattice& slice = run.request.hardware.slice;
     std::string text;
     bool no_ring = false;
-    for (const topology::AxisFactor& factor : run.request.group) {
+    for (const topology::AxisFactor& factor : run.request.members.group) {
         const std::string_view by = served_by(run, factor);
         text +=
             fmt::format("{}{}: {} of {}", text.empty() ? "  " : ", ",
                         topology::to_string(factor, slice.length(factor.axis)), by, factor.length);
         no_ring = no_ring || (by == "line" && slice.twisted() && factor.stride == 1 &&
                               factor.length == slice.length(factor.axis));
+    }
+    if (run.request.members.across.length > 1) {
+        text += fmt::format("{}{} slices: exchanged over PCIe and DCN", text.empty() ? "  " : ", ",
+                            run.request.members.across.length);
     }
     if (no_ring) {
         text += " (walking along a twisted axis does not return after its length)";
@@ -86,8 +90,8 @@ std::string times(const CollectiveRun& run) {
         row("closed form", result.analytic->value());
     }
     // The reference text has all-to-all on one ring only.
-    const bool beyond_book =
-        run.request.operation == collectives::Operation::all_to_all && run.request.group.size() > 1;
+    const bool beyond_book = run.request.operation == collectives::Operation::all_to_all &&
+                             run.request.members.group.size() > 1;
     row(beyond_book ? "book, as if one ring" : "book", result.book.value());
     row("physical bound", result.physical_bound.value());
     const collectives::Bandwidth bandwidth = bandwidth_of(run);
@@ -152,7 +156,7 @@ std::string links(const CollectiveResult& result) {
 Json factors_json(const CollectiveRun& run) {
     const topology::Lattice& slice = run.request.hardware.slice;
     Json array = Json::array();
-    for (const topology::AxisFactor& factor : run.request.group) {
+    for (const topology::AxisFactor& factor : run.request.members.group) {
         array.push_back({{"factor", topology::to_string(factor, slice.length(factor.axis))},
                          {"members", factor.length},
                          {"served_by", served_by(run, factor)}});
@@ -187,7 +191,7 @@ std::string collective_report(const CollectiveRun& run) {
     return subject(run, format_bytes(run.request.bytes)) + fmt::format(", {} hops\n", result.hops) +
            served(run) + times(run) + '\n' + gap(result) + '\n' + shares(result) + '\n' +
            links(result) + '\n' +
-           effort_line(result.simulated_chips, run.request.hardware.slice.size(), result.events,
+           effort_line(result.simulated_chips, run.request.hardware.chips(), result.events,
                        result.wall_time_s);
 }
 
@@ -201,10 +205,11 @@ Json collective_json(const CollectiveRun& run) {
         {"chip", hardware.chip.name},
         {"slice", topology::to_string(hardware.shape, hardware.chip.torus_dimensions.value)},
         {"twisted", hardware.twisted},
-        {"chips", hardware.slice.size()},
+        {"slices", hardware.slices},
+        {"chips", hardware.chips()},
         {"op", collectives::to_string(request.operation)},
         {"axes", run.axes},
-        {"members", collectives::group_size(request.group)},
+        {"members", request.members.size()},
         {"bytes", request.bytes.value()},
         {"dtype", run.dtype},
         {"latency", hardware.latency == LatencyRule::additive ? "additive" : "floor"},
@@ -256,7 +261,7 @@ std::string sweep_report(std::span<const CollectiveRun> runs) {
     const std::string range = fmt::format("{} to {}", format_bytes(runs.front().request.bytes),
                                           format_bytes(last.request.bytes));
     return subject(last, range) + '\n' + table.text(2) + '\n' +
-           effort_line(last.result.simulated_chips, last.request.hardware.slice.size(), events,
+           effort_line(last.result.simulated_chips, last.request.hardware.chips(), events,
                        wall_time_s);
 }
 

@@ -17,12 +17,12 @@ struct Lone {
 };
 
 Lone lower(const CollectiveRequest& request, collectives::Algorithm algorithm,
-           const collectives::ScheduleOptions& options, const topology::Lattice& places) {
+           const collectives::ScheduleOptions& options, const Layout& layout) {
     const Hardware& hardware = request.hardware;
-    collectives::ShiftTable shifts(places);
-    collectives::CollectiveSchedule built =
-        collectives::build_schedule(request.operation, hardware.slice, request.group, algorithm,
-                                    request.bytes, options, shifts);
+    collectives::ShiftTable shifts = layout.shifts();
+    collectives::CollectiveSchedule built = collectives::build_schedule(
+        request.operation, hardware.slice, request.members.group, request.members.across, algorithm,
+        request.bytes, options, shifts);
     Lone lone;
     lone.hops = built.hops;
     sim::Workload& workload = lone.workload;
@@ -80,36 +80,44 @@ Regime CollectiveResult::regime() const {
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold) {
     const auto begun = std::chrono::steady_clock::now();
     const Hardware& hardware = request.hardware;
-    const std::vector<collectives::Group> groups{request.group};
-    const topology::Lattice folded = simulated_places(hardware.slice, Fold::automatic, groups);
-    const topology::Lattice places = fold == Fold::off ? hardware.slice : folded;
+    const Layout layout = lay_out(hardware, fold, {request.members});
     const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
 
     CollectiveResult result;
+    const collectives::Group& group = request.members.group;
+    const bool within = request.members.across.length == 1;
     result.algorithm =
-        collectives::resolve(request.operation, request.algorithm, hardware.slice, request.group);
+        within ? collectives::resolve(request.operation, request.algorithm, hardware.slice, group)
+               : collectives::resolve_between_slices(request.operation, request.algorithm,
+                                                     hardware.slice, group);
     const collectives::ScheduleOptions options{.message_cap = hardware.message_cap};
-    Lone lone = lower(request, result.algorithm, options, places);
+    Lone lone = lower(request, result.algorithm, options, layout);
     result.hops = lone.hops;
 
     const sim::ExecutionResult run = sim::execute(lone.workload);
     result.simulated = run.end;
     result.events = run.events;
-    result.simulated_chips = places.size();
-    result.links = link_use(hardware, places, folded, run);
-    result.limiting = limiting_links(hardware.slice, places, folded, run);
-    result.physical_bound = collectives::physical_bound(request.operation, hardware.slice,
-                                                        request.group, request.bytes, rate);
-    result.book = collectives::book_time(request.operation, hardware.slice, request.group,
-                                         request.bytes, rate, hardware.chip.ici_latency.value);
-    const std::optional<sim::Time> exact = collectives::closed_form(
-        request.operation, hardware.slice, request.group, result.algorithm, request.bytes, options,
-        {.rate = rate, .latency = hardware.chip.ici_latency.value, .rule = hardware.latency});
+    result.simulated_chips = layout.places.size();
+    result.links = link_use(hardware, layout, run);
+    result.limiting = limiting_links(hardware, layout, run);
+    const collectives::SliceLinks links = slice_links(hardware);
+    result.physical_bound = collectives::physical_bound(
+        request.operation, hardware.slice, request.members, request.bytes, rate, links);
+    result.book =
+        collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
+                               rate, hardware.chip.ici_latency.value, links);
+    std::optional<sim::Time> exact;
+    if (within) {
+        exact = collectives::closed_form(
+            request.operation, hardware.slice, group, result.algorithm, request.bytes, options,
+            {.rate = rate, .latency = hardware.chip.ici_latency.value, .rule = hardware.latency});
+    }
     if (exact) {
         result.analytic = sim::Seconds(exact->seconds());
     }
-    if (places != folded) {
-        lone = lower(request, result.algorithm, options, folded);
+    if (fold == Fold::off) {
+        lone = lower(request, result.algorithm, options,
+                     lay_out(hardware, Fold::automatic, {request.members}));
     }
     account(result, sim::round_up(hardware.chip.collective_launch.value),
             run_without_delays(std::move(lone.workload)));

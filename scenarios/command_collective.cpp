@@ -6,6 +6,7 @@
 #include "scenarios/collective_report.h"
 #include "scenarios/command.h"
 #include "scenarios/load.h"
+#include "scenarios/quantity_text.h"
 #include "scenarios/size_range.h"
 #include "scenarios/text.h"
 #include "sim/error.h"
@@ -20,7 +21,8 @@ Usage usage() {
     Usage usage(
         "collective --chip v5p --slice 16x20x28 [--twisted] --op all-gather --axes xyz\n"
         "       --bytes 1e9|1e3:1e10[:POINTS|:xFACTOR] [--dtype bf16] [--latency additive|floor]\n"
-        "       [--algorithm NAME] [--fold auto|off] [--csv PATH|-] [--json PATH|-]",
+        "       [--algorithm NAME] [--fold auto|off] [--slices N [--oversubscription O]]\n"
+        "       [--csv PATH|-] [--json PATH|-]",
         "Simulates one collective hop by hop and sets it beside the algorithm's closed form,\n"
         "the reference text's estimate and the physical bound; says which links limit it and\n"
         "itemises what keeps it from the bound. A range of sizes makes a table instead.",
@@ -39,7 +41,12 @@ Usage usage() {
     usage.value("slice", "chips along each axis, as in 16x20x28");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
     usage.value("op", "all-gather, reduce-scatter, all-reduce or all-to-all");
-    usage.value("axes", "the group: whole axes run together (xyz), or factors (\"x%4 y\")");
+    usage.value("axes",
+                "the group: whole axes run together (xyz), or factors (\"x%4 y\"); `slice` is "
+                "the axis across slices (\"xyz slice\")");
+    usage.value("slices", "number of slices, joined by the data-centre network", "1");
+    usage.value("oversubscription", "of that network: a host's share is its rate divided by this",
+                "1");
     usage.value("bytes",
                 "size of the array as it is complete in one group: 1e9, 64 MiB; or "
                 "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
@@ -91,12 +98,24 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
     request.operation = read(options, "op", [](const std::string& text) {
         return collectives::parse_operation(printable(text));
     });
-    request.group = read(options, "axes", [&](const std::string& text) {
-        collectives::Group group = parse_group(text, request.hardware.slice);
-        if (collectives::group_size(group) < 2) {
+    request.hardware.slices = read(options, "slices", [&](const std::string& text) {
+        const std::int64_t slices = parse_count(text);
+        const int most = kMostChips / request.hardware.slice.size();
+        if (slices < 1 || slices > most) {
+            throw sim::InputError(
+                fmt::format("{} slices", slices),
+                fmt::format("from 1 to {} are allowed: {} chips", most, kMostChips));
+        }
+        return static_cast<int>(slices);
+    });
+    request.hardware.oversubscription = read(options, "oversubscription", parse_oversubscription);
+    request.members = read(options, "axes", [&](const std::string& text) {
+        collectives::Members members =
+            parse_members(text, request.hardware.slice, request.hardware.slices);
+        if (members.size() < 2) {
             throw sim::InputError("the group has a single member", "name axes longer than 1");
         }
-        return group;
+        return members;
     });
     const std::vector<sim::Bytes> sizes = read(options, "bytes", parse_sizes);
     const bool sweep = is_range(options.get("bytes"));

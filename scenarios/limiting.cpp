@@ -56,6 +56,28 @@ std::string place_text(const Lattice& slice, const Lattice& folded, int axis,
     return text;
 }
 
+/// The links of chips or hosts, port `first_port` and the one after it.
+void add_chip_links(const std::string& name, std::size_t first_port, const Layout& layout,
+                    std::size_t ports, int repeats, double enough, const sim::ExecutionResult& run,
+                    std::vector<LimitingLinks>& limiting) {
+    LimitingLinks use{.name = name, .place = {}, .links = 0, .of = 0, .busy_fraction = 0};
+    for (int place = 0; place < layout.folded.size(); ++place) {
+        for (std::size_t port = first_port; port < first_port + 2; ++port) {
+            const sim::Time busy = run.links[layout.place_of(place) * ports + port].busy;
+            // The ports of chips that do not stand for a host are no links.
+            use.of += busy.ps > 0 ? repeats : 0;
+            if (busy.ps > 0 && busy.seconds() >= enough) {
+                use.links += repeats;
+                use.busy_fraction = std::max(use.busy_fraction, busy.seconds() / run.end.seconds());
+            }
+        }
+    }
+    if (use.links > 0) {
+        use.place = use.links == use.of ? "" : "some";
+        limiting.push_back(std::move(use));
+    }
+}
+
 }  // namespace
 
 sim::Time busiest_time(const sim::ExecutionResult& run) {
@@ -66,10 +88,13 @@ sim::Time busiest_time(const sim::ExecutionResult& run) {
     return most;
 }
 
-std::vector<LimitingLinks> limiting_links(const Lattice& slice, const Lattice& places,
-                                          const Lattice& folded, const sim::ExecutionResult& run) {
+std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout& layout,
+                                          const sim::ExecutionResult& run) {
+    const Lattice& slice = hardware.slice;
+    const Lattice& folded = layout.folded.chips;
+    const std::size_t ports = run.links.size() / static_cast<std::size_t>(layout.places.size());
     const double enough = busiest_time(run).seconds() * (1 - kAlike);
-    const int repeats = slice.size() / folded.size();
+    const int repeats = slice.size() * hardware.slices / folded.size();
     std::vector<LimitingLinks> limiting;
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         if (slice.length(axis) == 1 || run.end.ps == 0) {
@@ -86,10 +111,9 @@ std::vector<LimitingLinks> limiting_links(const Lattice& slice, const Lattice& p
                     continue;
                 }
                 ++links;
-                const sim::Time busy =
-                    run.links[static_cast<std::size_t>(places.index(from)) * collectives::kPorts +
-                              collectives::port_of(axis, direction)]
-                        .busy;
+                const sim::Time busy = run.links[layout.place_of(place) * ports +
+                                                 collectives::port_of(axis, direction)]
+                                           .busy;
                 if (busy.ps > 0 && busy.seconds() >= enough) {
                     found.push_back({from, *to, direction});
                     most = std::max(most, busy);
@@ -105,6 +129,11 @@ std::vector<LimitingLinks> limiting_links(const Lattice& slice, const Lattice& p
                             .links = static_cast<int>(found.size()) * repeats,
                             .of = links * repeats,
                             .busy_fraction = most.seconds() / run.end.seconds()});
+    }
+    if (ports == collectives::kAllPorts) {
+        add_chip_links("pcie", collectives::kPcieToHost, layout, ports, repeats, enough, run,
+                       limiting);
+        add_chip_links("dcn", collectives::kDcnOut, layout, ports, repeats, enough, run, limiting);
     }
     return limiting;
 }

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "scenarios/lowering.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 #include "sim/executor.h"
-#include "topology/lattice.h"
 
 namespace podsim::scenarios {
 
@@ -16,11 +16,8 @@ inline constexpr double kAlike = 0.01;
 /// The busy time of the busiest link.
 sim::Time busiest_time(const sim::ExecutionResult& run);
 
-/// The classes whose busiest link is as busy as any, with the place of that link. `run` took place
-/// on `places`; `folded` holds the links that can differ (see link_use).
-std::vector<LimitingLinks> limiting_links(const topology::Lattice& slice,
-                                          const topology::Lattice& places,
-                                          const topology::Lattice& folded,
+/// The classes whose busiest link is as busy as any, with the place of that link.
+std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout& layout,
                                           const sim::ExecutionResult& run);
 
 }  // namespace podsim::scenarios

@@ -62,8 +62,8 @@ Scenario load_scenario(const std::string& path, std::span<const std::string> set
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
     scenario.hardware = read_hardware(root["hardware"].require());
     scenario.model = read_model(root["model"].require(), file.parent_path());
-    scenario.mesh = read_mesh(root["mesh"], scenario.hardware.slice);
-    scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware.slice);
+    scenario.mesh = read_mesh(root["mesh"], scenario.hardware);
+    scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
     scenario.plan = read_plan(root, scenario.mesh, scenario.model);
     refuse_perturbations(root["perturb"]);
     scenario.report = read_report(root["report"]);

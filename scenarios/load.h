@@ -12,7 +12,8 @@
 
 namespace podsim::scenarios {
 
-inline constexpr int kMostChips = 100000;
+inline constexpr int kMostChips = 100000;  ///< of all slices
+inline constexpr int kMostSlices = 4096;
 
 /// Reads a scenario. `settings` are `key.path=value` texts (`--set`), applied to the YAML tree in
 /// their order before anything is checked; paths inside the file are relative to the file.
@@ -28,9 +29,9 @@ std::string scenario_title(const std::string& path);
 Hardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
                                const std::string& latency);
 
-/// The group of a collective from the factors of its axes: `xyz` (whole axes, letters run
-/// together), `x%4 y`. Throws sim::InputError.
-std::vector<topology::AxisFactor> parse_group(const std::string& text,
-                                              const topology::Lattice& slice);
+/// The members of a collective from the factors of its axes: `xyz` (whole axes, letters run
+/// together), `x%4 y`, `xyz slice`. Throws sim::InputError.
+collectives::Members parse_members(const std::string& text, const topology::Lattice& slice,
+                                   int slices = 1);
 
 }  // namespace podsim::scenarios

@@ -147,12 +147,6 @@ ChipSpec read_chip(const Reader& chip) {
     return spec;
 }
 
-void refuse_slices(const Reader& slices) {
-    if (slices.whole(1, std::numeric_limits<std::int32_t>::max(), 1) != 1) {
-        throw slices.error("more than one slice is not available yet", "write slices: 1");
-    }
-}
-
 }  // namespace
 
 void check_chip_limit(const topology::Point& shape) {
@@ -170,12 +164,19 @@ Hardware read_hardware(const Reader& hardware) {
         hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
     result.shape = hardware["slice"].read(parse_limited_shape);
     result.twisted = hardware["twisted"].flag(false);
-    refuse_slices(hardware["slices"]);
     try {
         result.slice = topology::make_slice(result.chip, result.shape, result.twisted);
     } catch (const sim::InputError& error) {
         throw hardware["slice"].located(error);
     }
+    result.slices = static_cast<int>(hardware["slices"].whole(1, kMostSlices, 1));
+    if (result.chips() > kMostChips) {
+        throw hardware["slices"].error(
+            fmt::format("{} slices have {} chips", result.slices,
+                        std::int64_t{result.slices} * result.slice.size()),
+            fmt::format("at most {} are allowed", kMostChips));
+    }
+    result.oversubscription = hardware["oversubscription"].get<double>(parse_oversubscription, 1);
     result.profile = std::string(hardware["profile"].choose<std::string_view>(kProfiles, "ideal"));
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.message_cap =

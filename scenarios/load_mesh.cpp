@@ -32,15 +32,15 @@ LogicalAxis whole_slice(std::string name, const Lattice& slice) {
     return axis;
 }
 
-DeviceMesh mesh_of_sizes(const Reader& mesh, const Lattice& slice) {
+DeviceMesh mesh_of_sizes(const Reader& mesh, const Hardware& hardware) {
     std::vector<std::pair<std::string, int>> sizes;
     for (const YamlNode::Entry& entry : mesh.node().entries) {
         sizes.emplace_back(entry.key, static_cast<int>(mesh[entry.key].whole(1, kMostChips, 1)));
     }
-    return topology::choose_mesh(slice, sizes);
+    return topology::choose_mesh(hardware.slice, sizes, hardware.slices);
 }
 
-DeviceMesh mesh_of_factors(const Reader& mesh, const Lattice& slice) {
+DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {
     std::vector<LogicalAxis> axes;
     for (const YamlNode::Entry& entry : mesh.node().entries) {
         const Reader place = mesh[entry.key];
@@ -52,34 +52,36 @@ DeviceMesh mesh_of_factors(const Reader& mesh, const Lattice& slice) {
                               "write factors for every axis, or sizes for every axis");
         }
         axes.push_back({entry.key, place.read([&](const std::string& text) {
-                            return topology::parse_factors(text, slice);
+                            return topology::parse_factors(text, hardware.slice, hardware.slices);
                         })});
     }
-    return {slice, std::move(axes)};
+    return {hardware.slice, std::move(axes), hardware.slices};
 }
 
 /// The factors that, with those of the group, tile every axis of the slice.
-std::vector<AxisFactor> complement(std::vector<AxisFactor> group, const Lattice& slice) {
+std::vector<AxisFactor> complement(std::vector<AxisFactor> group, const Lattice& slice,
+                                   int slices) {
     std::ranges::sort(group, {}, [](const AxisFactor& f) { return std::pair(f.axis, f.stride); });
     std::vector<AxisFactor> rest;
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
+    for (int axis = 0; axis <= topology::kSliceAxis; ++axis) {
+        const int length = axis == topology::kSliceAxis ? slices : slice.length(axis);
         int stride = 1;
         for (const AxisFactor& factor : group) {
             if (factor.axis != axis || factor.length == 1) {
                 continue;
             }
             if (factor.stride < stride || factor.stride % stride != 0) {
-                throw sim::InputError(fmt::format("the axis {} is used twice",
-                                                  topology::to_string(factor, slice.length(axis))),
-                                      "name every axis or factor once");
+                throw sim::InputError(
+                    fmt::format("the axis {} is used twice", topology::to_string(factor, length)),
+                    "name every axis or factor once");
             }
             if (factor.stride > stride) {
                 rest.push_back({axis, stride, factor.stride / stride});
             }
             stride = factor.stride * factor.length;
         }
-        if (slice.length(axis) > stride) {
-            rest.push_back({axis, stride, slice.length(axis) / stride});
+        if (length > stride) {
+            rest.push_back({axis, stride, length / stride});
         }
     }
     return rest;
@@ -87,27 +89,33 @@ std::vector<AxisFactor> complement(std::vector<AxisFactor> group, const Lattice&
 
 }  // namespace
 
-DeviceMesh read_mesh(const Reader& mesh, const Lattice& slice) {
+DeviceMesh read_mesh(const Reader& mesh, const Hardware& hardware) {
     if (!mesh.present() || mesh.node().entries.empty()) {
-        return {slice, {whole_slice("fsdp", slice)}};
+        std::vector<LogicalAxis> axes{whole_slice("fsdp", hardware.slice)};
+        if (hardware.slices > 1) {
+            axes.push_back({"data", {{topology::kSliceAxis, 1, hardware.slices}}});
+        }
+        return {hardware.slice, std::move(axes), hardware.slices};
     }
     try {
         const bool sizes = std::ranges::all_of(
             mesh.node().entries,
             [](const YamlNode::Entry& entry) { return is_number(entry.value.text); });
-        return sizes ? mesh_of_sizes(mesh, slice) : mesh_of_factors(mesh, slice);
+        return sizes ? mesh_of_sizes(mesh, hardware) : mesh_of_factors(mesh, hardware);
     } catch (const sim::InputError& error) {
         throw mesh.located(error);
     }
 }
 
-std::string mesh_text(const DeviceMesh& mesh, const Lattice& slice) {
+std::string mesh_text(const DeviceMesh& mesh, const Hardware& hardware) {
     std::vector<std::string> axes;
     for (const LogicalAxis& axis : mesh.axes()) {
         std::string text = axis.name;
         for (const AxisFactor& factor : axis.factors) {
             if (factor.length > 1) {
-                text += ' ' + topology::to_string(factor, slice.length(factor.axis));
+                text += ' ' + topology::to_string(factor, factor.axis == topology::kSliceAxis
+                                                              ? hardware.slices
+                                                              : hardware.slice.length(factor.axis));
             }
         }
         axes.push_back(axis.size() == 1 ? axis.name + " 1" : text);
@@ -115,7 +123,7 @@ std::string mesh_text(const DeviceMesh& mesh, const Lattice& slice) {
     return fmt::format("{}", fmt::join(axes, ", "));
 }
 
-std::vector<AxisFactor> parse_group(const std::string& text, const Lattice& slice) {
+collectives::Members parse_members(const std::string& text, const Lattice& slice, int slices) {
     std::vector<AxisFactor> group;
     std::size_t start = 0;
     while ((start = text.find_first_not_of(' ', start)) != std::string::npos) {
@@ -126,7 +134,7 @@ std::vector<AxisFactor> parse_group(const std::string& text, const Lattice& slic
                 group.push_back(topology::parse_factor(std::string(1, letter), slice));
             }
         } else {
-            group.push_back(topology::parse_factor(printable(token), slice));
+            group.push_back(topology::parse_factor(printable(token), slice, slices));
         }
         start = end;
     }
@@ -134,9 +142,9 @@ std::vector<AxisFactor> parse_group(const std::string& text, const Lattice& slic
         throw sim::InputError("no axis is named",
                               "write axes such as xyz, or factors such as x%4 y");
     }
-    std::vector<AxisFactor> rest = complement(group, slice);
-    return DeviceMesh(slice, {{"group", std::move(group)}, {"rest", std::move(rest)}})
-        .group({"group"});
+    std::vector<AxisFactor> rest = complement(group, slice, slices);
+    const DeviceMesh mesh(slice, {{"group", std::move(group)}, {"rest", std::move(rest)}}, slices);
+    return {mesh.group({"group"}), mesh.across({"group"})};
 }
 
 }  // namespace podsim::scenarios

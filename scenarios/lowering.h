@@ -4,25 +4,45 @@
 #include <string>
 #include <vector>
 
+#include "collectives/bounds.h"
 #include "collectives/schedule.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 #include "sim/executor.h"
 #include "sim/machine.h"
+#include "topology/places.h"
 
 namespace podsim::scenarios {
 
-/// The ICI links of one hardware, at its rates, on the places that are simulated.
-/// `shifts` holds the displacements of every schedule that will run there.
+/// Where a run takes place.
+struct Layout {
+    topology::Places places;  ///< that are simulated
+    topology::Places folded;  ///< one representative of each class; `places` unless the fold is off
+    topology::Point host_box{1, 1, 1};  ///< chips of one host
+
+    [[nodiscard]] collectives::ShiftTable shifts() const {
+        return collectives::ShiftTable(places, host_box);
+    }
+    /// The simulated place that stands for a representative.
+    [[nodiscard]] std::size_t place_of(int representative) const {
+        return static_cast<std::size_t>(places.index(folded.point(representative)));
+    }
+};
+
+/// The places to simulate for traffic among these members.
+Layout lay_out(const Hardware& hardware, Fold fold,
+               const std::vector<collectives::Members>& members);
+
+/// The ICI links of one hardware, and those of chips and hosts where `shifts` leads to hosts, at
+/// its rates. `shifts` holds the displacements of every schedule that will run there.
 sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTable& shifts);
 
-/// The places to simulate for traffic within these groups.
-topology::Lattice simulated_places(const topology::Lattice& slice, Fold fold,
-                                   const std::vector<collectives::Group>& groups);
+/// PCIe and DCN of one slice.
+collectives::SliceLinks slice_links(const Hardware& hardware);
 
-/// Use of each ICI axis over a run, over the places of the fold (which an unfolded run repeats):
+/// Use of each class of links over a run, over the representatives (which an unfolded run repeats):
 /// busy time over the run's, and bytes per link, of the mean and of the busiest link.
-std::vector<LinkUse> link_use(const Hardware& hardware, const topology::Lattice& places,
-                              const topology::Lattice& folded, const sim::ExecutionResult& result);
+std::vector<LinkUse> link_use(const Hardware& hardware, const Layout& layout,
+                              const sim::ExecutionResult& result);
 
 }  // namespace podsim::scenarios

@@ -66,6 +66,7 @@ constexpr Unit kCountUnits[] = {
     {"Gi", kKi* kKi* kKi},
     {"Ti", kKi* kKi* kKi* kKi},
 };
+constexpr Unit kRatioUnits[] = {{"x", 1}};
 constexpr Unit kPercentUnits[] = {{"%", 1, 100}};
 constexpr Unit kPriceUnits[] = {{"USD/chip-hour", 1}};
 constexpr Unit kTokenRateUnits[] = {
@@ -175,6 +176,7 @@ constexpr Form kTime{"a time", "1 us", kTimeUnits};
 constexpr Form kFlops{"a rate of operations", "459 TFLOP/s", kFlopsUnits, false, false, false};
 constexpr Form kCount{"a whole number", "4Mi", kCountUnits, true};
 constexpr Form kPercent{"a percentage", "10 %", kPercentUnits};
+constexpr Form kRatio{"a ratio of 1 or more", "2 or 1.5x", kRatioUnits, true};
 constexpr Form kPrice{"a price", "4.20 USD/chip-hour", kPriceUnits};
 constexpr Form kTokenRate{"a token rate", "1.9M tokens/s", kTokenRateUnits, true};
 
@@ -210,6 +212,14 @@ std::int64_t parse_count(std::string_view text) {
         fail(kCount, fmt::format("{} is not a whole number", in_quotes(trim(text))));
     }
     return static_cast<std::int64_t>(value);
+}
+
+double parse_oversubscription(std::string_view text) {
+    const double value = parse(kRatio, text);
+    if (value < 1) {
+        fail(kRatio, fmt::format("{} is below 1", in_quotes(trim(text))));
+    }
+    return value;
 }
 
 double parse_percent(std::string_view text) {

@@ -122,8 +122,7 @@ std::string rates(const Scenario& scenario, const StepResult& result) {
     table.row({"MFU", format_percent(result.mfu)});
     table.row({"HFU", format_percent(result.hfu)});
     table.row({"tokens/s", format_count(result.tokens_per_s)});
-    table.row(
-        {"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.slice.size())});
+    table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});
     return table.text(2);
 }
 
@@ -181,7 +180,7 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
         return {};
     }
     const double seconds = *scenario.report.tokens / result.tokens_per_s;
-    const double chip_hours = seconds / 3600 * scenario.hardware.slice.size();
+    const double chip_hours = seconds / 3600 * scenario.hardware.chips();
     std::string text = fmt::format("Training on {} tokens: {:.1f} days, {} chip-hours",
                                    format_count(*scenario.report.tokens), seconds / 86400,
                                    format_count(chip_hours));
@@ -242,8 +241,9 @@ std::string slice_text(const Hardware& hardware) {
             wrapped += fmt::format("{} ", topology::axis_name(axis));
         }
     }
-    const int chips = slice.size();
-    return fmt::format("{} {}{}, {} {}, {}", hardware.chip.name,
+    const int chips = hardware.chips();
+    return fmt::format("{} {}{}{}, {} {}, {}", hardware.chip.name,
+                       hardware.slices == 1 ? "" : fmt::format("{} x ", hardware.slices),
                        topology::to_string(hardware.shape, hardware.chip.torus_dimensions.value),
                        hardware.twisted ? " twisted" : "", chips, chips == 1 ? "chip" : "chips",
                        wrapped.empty() ? "no axis wraps" : wrapped + "wrapped");

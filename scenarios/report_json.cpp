@@ -45,7 +45,7 @@ void add_training_run(Json& json, const Scenario& scenario, const StepResult& re
         return;
     }
     const double seconds = *scenario.report.tokens / result.tokens_per_s;
-    const double chip_hours = seconds / 3600 * scenario.hardware.slice.size();
+    const double chip_hours = seconds / 3600 * scenario.hardware.chips();
     Json run = {
         {"tokens", *scenario.report.tokens}, {"days", seconds / 86400}, {"chip_hours", chip_hours}};
     if (scenario.report.usd_per_chip_hour.has_value()) {

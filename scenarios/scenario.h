@@ -23,9 +23,14 @@ struct Hardware {
     topology::Point shape{1, 1, 1};
     bool twisted = false;
     topology::Lattice slice;
+    int slices = 1;
+    double oversubscription = 1;  ///< a host's share of the fabric is its DCN rate over this
     std::string profile = "ideal";
     LatencyRule latency = LatencyRule::additive;
     sim::Bytes message_cap{4.0 * 1024 * 1024};
+
+    /// Of all slices.
+    [[nodiscard]] int chips() const { return slice.size() * slices; }
 };
 
 /// `expect:` a quantity of the result, the value it is held to, and how near it must be.

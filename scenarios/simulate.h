@@ -24,7 +24,7 @@ struct Share {
 };
 
 struct LinkUse {
-    std::string name;             ///< `ici_x`, `ici_y`, `ici_z`
+    std::string name;             ///< `ici_x`, `ici_y`, `ici_z`, `pcie`, `dcn`
     double busy_fraction = 0;     ///< of the run, mean over the links of the class
     sim::Bytes bytes;             ///< per link, mean over the links of the class
     double busiest_fraction = 0;  ///< of the link that is busy longest
@@ -78,7 +78,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold);
 struct CollectiveRequest {
     Hardware hardware;
     collectives::Operation operation{};
-    collectives::Group group;
+    collectives::Members members;
     sim::Bytes bytes;
     collectives::Algorithm algorithm{};
 };

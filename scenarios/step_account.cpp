@@ -38,12 +38,12 @@ sim::Time rounded_down(sim::Seconds seconds) {
                                                                             : up;
 }
 
-/// The longest time that a link of these axes is held.
-sim::Time busiest_link(const sim::ExecutionResult& result, unsigned axes) {
+/// The longest time that a link of these classes (workloads::LowerBound) is held.
+sim::Time busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
     sim::Time busiest;
     for (std::size_t server = 0; server < result.links.size(); ++server) {
-        const std::size_t axis = server % collectives::kPorts / 2;
-        if ((axes >> axis & 1U) != 0) {
+        const std::size_t link_class = server % ports / 2;
+        if ((classes >> link_class & 1U) != 0) {
             busiest = std::max(busiest, result.links[server].busy);
         }
     }
@@ -192,9 +192,10 @@ std::vector<Share> account_gap(const workloads::StepProgram& program, const Lowe
     }
 
     const sim::Time bound = rounded_down(lower.time);
-    const bool ici_bound = lower.ici > lower.compute && lower.ici > lower.hbm;
-    if (ici_bound) {
-        const sim::Time busiest = busiest_link(now.result, lower.ici_axes);
+    const bool link_bound = lower.links > lower.compute && lower.links > lower.hbm;
+    if (link_bound) {
+        const sim::Time busiest =
+            busiest_link(now.result, reduced.workload.machine.ports, lower.link_classes);
         gap.push_back({"uneven links", busiest - bound});
         gap.push_back({"idle links", now.result.end - busiest});
     } else {

@@ -45,12 +45,12 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
 ///   launch      the launch cost of collectives
 ///   latency     the latency of links
 ///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
-///               where ICI is, the bound itself counts all traffic of the links)
+///               where links are, the bound itself counts all traffic of the links)
 /// What is then left is read off that last run, on the resource that is the bound:
 ///   compute  padding, HBM time beyond the MXU's, and the time that the compute stream waits, by
 ///            collective and mesh axis (`exposed ...`)
 ///   HBM      MXU time beyond the HBM's, and the same waits
-///   ICI      `uneven links`: the busiest link of the bound's axes carries more than the bound counts;
+///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
 ///            `idle links`: it rests, waiting for compute or for earlier steps
 /// `rounding` is each operation's rounding up to a picosecond.
 std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/error.h"
-#include "topology/fold.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -69,10 +68,11 @@ private:
     }
 
     sim::Schedule build(const workloads::Collective& collective) {
-        return collectives::build_schedule(collective.operation, hardware_.slice,
-                                           group_of(collective, mesh_),
-                                           collectives::Algorithm::automatic, collective.bytes,
-                                           {.message_cap = hardware_.message_cap}, shifts_)
+        const collectives::Members members = members_of(collective, mesh_);
+        return collectives::build_schedule(collective.operation, hardware_.slice, members.group,
+                                           members.across, collectives::Algorithm::automatic,
+                                           collective.bytes, {.message_cap = hardware_.message_cap},
+                                           shifts_)
             .schedule;
     }
 
@@ -89,11 +89,10 @@ class SpanRecorder : public sim::Observer {
 public:
     SpanRecorder(const LoweredStep& step, std::size_t tasks)
         : slot_(step.workload.machine.places, kNotKept), tasks_(tasks) {
-        for (int slot = 0; slot < step.folded.size(); ++slot) {
-            const auto place = static_cast<std::size_t>(step.places.index(step.folded.point(slot)));
-            slot_[place] = static_cast<std::uint32_t>(slot);
+        for (int slot = 0; slot < step.layout.folded.size(); ++slot) {
+            slot_[step.layout.place_of(slot)] = static_cast<std::uint32_t>(slot);
         }
-        began_.resize(tasks * static_cast<std::size_t>(step.folded.size()));
+        began_.resize(tasks * static_cast<std::size_t>(step.layout.folded.size()));
         ended_.resize(began_.size());
     }
 
@@ -129,31 +128,32 @@ workloads::MachineRates machine_rates(const Hardware& hardware) {
     return {.flops = hardware.chip.bf16_flops.value,
             .hbm = hardware.chip.hbm_bandwidth.value,
             .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
-            .mxu_dimension = hardware.chip.mxu_dimension.value};
+            .mxu_dimension = hardware.chip.mxu_dimension.value,
+            .between_slices = slice_links(hardware),
+            .slices = hardware.slices};
 }
 
-collectives::Group group_of(const workloads::Collective& collective,
-                            const topology::DeviceMesh& mesh) {
-    return mesh.group(collective.axes);
+collectives::Members members_of(const workloads::Collective& collective,
+                                const topology::DeviceMesh& mesh) {
+    return {mesh.group(collective.axes), mesh.across(collective.axes)};
 }
 
 LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
                        const topology::DeviceMesh& mesh, Fold fold) {
-    std::map<std::vector<std::string>, collectives::Group> used;
+    std::map<std::vector<std::string>, collectives::Members> used;
     for (const workloads::Op& op : program.ops) {
         if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-            used.try_emplace(collective->axes, group_of(*collective, mesh));
+            used.try_emplace(collective->axes, members_of(*collective, mesh));
         }
     }
-    std::vector<collectives::Group> groups;
-    for (auto& [axes, group] : used) {
-        groups.push_back(std::move(group));
+    std::vector<collectives::Members> members;
+    for (auto& [axes, one] : used) {
+        members.push_back(std::move(one));
     }
 
     LoweredStep step;
-    step.folded = topology::fold(hardware.slice, groups);
-    step.places = fold == Fold::off ? hardware.slice : step.folded;
-    collectives::ShiftTable shifts(step.places);
+    step.layout = lay_out(hardware, fold, members);
+    collectives::ShiftTable shifts = step.layout.shifts();
     ScheduleCache schedules(hardware, mesh, shifts, step.workload.schedules);
     const workloads::MachineRates rates = machine_rates(hardware);
     const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
@@ -191,10 +191,9 @@ StepRun run_step(const LoweredStep& step, bool reuse) {
     StepRun run;
     run.result = sim::execute(step.workload, &recorder, reuse);
     const auto end_of = [&](int slot) {
-        return run.result
-            .end_of_place[static_cast<std::size_t>(step.places.index(step.folded.point(slot)))];
+        return run.result.end_of_place[step.layout.place_of(slot)];
     };
-    for (int slot = 1; slot < step.folded.size(); ++slot) {
+    for (int slot = 1; slot < step.layout.folded.size(); ++slot) {
         if (end_of(slot) > end_of(run.reported)) {
             run.reported = slot;
         }

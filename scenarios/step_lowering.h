@@ -13,15 +13,13 @@ namespace podsim::scenarios {
 /// The rates that the simulation and the estimates share.
 workloads::MachineRates machine_rates(const Hardware& hardware);
 
-/// The group of a collective of the program.
-collectives::Group group_of(const workloads::Collective& collective,
-                            const topology::DeviceMesh& mesh);
+/// The members of a collective of the program.
+collectives::Members members_of(const workloads::Collective& collective,
+                                const topology::DeviceMesh& mesh);
 
 struct LoweredStep {
-    sim::Workload workload;    ///< task i is operation i of the program
-    topology::Lattice places;  ///< that are simulated
-    topology::Lattice
-        folded;  ///< one representative of each class; `places` unless the fold is off
+    sim::Workload workload;  ///< task i is operation i of the program
+    Layout layout;
 };
 
 LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,

@@ -66,7 +66,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
         run, rates, result.lower);
 
     const double seconds = result.step_time.seconds();
-    const int chips = hardware.slice.size();
+    const int chips = hardware.chips();
     const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, program);
     const sim::Flops peak(rates.flops.value() * chips * seconds);
     result.mfu = flops.model / peak;
@@ -74,11 +74,11 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
     result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;
 
     result.memory = account_memory(program, run, hardware.chip.hbm_capacity.value);
-    result.links = link_use(hardware, step.places, step.folded, run.result);
+    result.links = link_use(hardware, step.layout, run.result);
     result.spans = spans_of(program, run);
     result.events = run.result.events;
     result.played_events = run.result.played_events;
-    result.simulated_chips = step.places.size();
+    result.simulated_chips = step.layout.places.size();
     result.chips = chips;
     result.wall_time_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

@@ -14,17 +14,28 @@ bool covers(const std::vector<AxisFactor>& group, const Lattice& slice) {
     return members == slice.size();
 }
 
+/// One host, repeated: an axis that whole hosts do not fill keeps its length.
+Lattice one_host(const Lattice& slice, const Point& host_box) {
+    Lattice folded{.lengths = host_box, .wrapped = {true, true, true}, .wrap_shift = {}};
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        if (slice.lengths[axis] % host_box[axis] != 0) {
+            folded.lengths[axis] = slice.lengths[axis];
+            folded.wrapped[axis] = slice.wrapped[axis];
+        }
+    }
+    return folded;
+}
+
 }  // namespace
 
-Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups) {
+Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
+             const Point& host_box) {
+    Lattice folded = one_host(slice, host_box);
     if (slice.twisted()) {
         const bool whole = std::ranges::all_of(
             groups, [&](const auto& group) { return group.empty() || covers(group, slice); });
-        return whole
-                   ? Lattice{.lengths = {1, 1, 1}, .wrapped = {true, true, true}, .wrap_shift = {}}
-                   : slice;
+        return whole ? folded : slice;
     }
-    Lattice folded{.lengths = {1, 1, 1}, .wrapped = {true, true, true}, .wrap_shift = {}};
     for (const std::vector<AxisFactor>& group : groups) {
         for (const AxisFactor& factor : group) {
             const auto axis = static_cast<std::size_t>(factor.axis);

@@ -8,7 +8,10 @@
 //   stride x length   for a factor in use that is not the outermost of the axis (`x%4`: 4),
 //   1                 for the outermost factor of a wrapped axis, strided or not (the groups of
 //                     `x/4` are rotated or exchanged by every translation),
+//   the host's length when hosts' links or memory are in use (no translation may take one host's
+//                     chips to each other's places), or the axis length when it does not divide that,
 // and the least common multiple where several of these hold: with `x%4` and `x/4` both in use, 4.
+// Slices, and the members of factors of them, are all alike: one of them is simulated.
 #pragma once
 
 #include <span>
@@ -22,7 +25,9 @@ namespace podsim::topology {
 /// The lattice of representatives for traffic within groups of these factors: an unwrapped axis in
 /// use keeps its length and its ends, every other axis is wrapped with its period as length.
 /// `groups` holds the factors of each group in use (merged as DeviceMesh::group returns them).
-/// For a twisted slice: one chip when only the whole slice is used, else every chip.
-Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups);
+/// `host_box`: chips of one host (Hosts::box), {1, 1, 1} where hosts are not used.
+/// For a twisted slice: one chip (or host) when only the whole slice is used, else every chip.
+Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
+             const Point& host_box = Point{1, 1, 1});
 
 }  // namespace podsim::topology

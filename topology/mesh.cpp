@@ -20,19 +20,28 @@ std::string quoted(const OwnedFactor& owned, int axis_length) {
     return fmt::format("'{}' of '{}'", to_string(owned.factor, axis_length), owned.owner);
 }
 
-void check_divides(const AxisFactor& factor, const std::string& owner, const Lattice& slice) {
-    if (factor.axis < 0 || factor.axis >= kAxes) {
+std::string name_of(int axis) {
+    return axis == kSliceAxis ? "slice" : std::string(1, axis_name(axis));
+}
+
+int length_of(int axis, const Lattice& slice, int slices) {
+    return axis == kSliceAxis ? slices : slice.length(axis);
+}
+
+void check_divides(const AxisFactor& factor, const std::string& owner, const Lattice& slice,
+                   int slices) {
+    if (factor.axis < 0 || factor.axis > kSliceAxis) {
         throw sim::InputError(
             fmt::format("logical axis '{}' names physical axis {}", owner, factor.axis),
-            "physical axes are 0, 1, 2 for x, y, z");
+            "physical axes are 0, 1, 2 for x, y, z, and 3 for the slices");
     }
-    const int length = slice.length(factor.axis);
+    const int length = length_of(factor.axis, slice, slices);
     if (factor.stride < 1 || factor.length < 1 || length % factor.stride != 0 ||
         length / factor.stride % factor.length != 0) {
         throw sim::InputError(
             fmt::format(
                 "a factor of '{}' (stride {}, length {}) does not divide axis {} of length {}",
-                owner, factor.stride, factor.length, axis_name(factor.axis), length),
+                owner, factor.stride, factor.length, name_of(factor.axis), length),
             "stride x length must divide the length of the axis");
     }
 }
@@ -51,7 +60,7 @@ void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) 
                                          to_string(AxisFactor{axis, next, length / next}, length));
         const bool crossing = factors[i].factor.stride < next;
         throw sim::InputError(
-            fmt::format("axis {} (length {}) is {}: {} and {} {}", axis_name(axis), length,
+            fmt::format("axis {} (length {}) is {}: {} and {} {}", name_of(axis), length,
                         crossing ? "used twice" : "not covered", quoted(before, length),
                         quoted(factors[i], length), crossing ? "overlap" : "do not line up"),
             fmt::format("each factor belongs to one logical axis; after '{}' {}",
@@ -61,8 +70,8 @@ void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) 
 
 /// Throws when factors of the axis that do not overlap leave something of it unused.
 void check_complete(int axis, const std::vector<OwnedFactor>& factors, const Lattice& slice,
-                    int mesh_size) {
-    const int length = slice.length(axis);
+                    int slices, int mesh_size) {
+    const int length = length_of(axis, slice, slices);
     int next = 1;
     for (std::size_t i = 0; i <= factors.size(); ++i) {
         const int stride = i < factors.size() ? factors[i].factor.stride : length;
@@ -71,9 +80,9 @@ void check_complete(int axis, const std::vector<OwnedFactor>& factors, const Lat
             throw sim::InputError(
                 fmt::format(
                     "factor '{}' of axis {} (length {}) is unused: the mesh spans {} of the "
-                    "{} chips of slice {}",
-                    text, axis_name(axis), length, mesh_size, slice.size(),
-                    to_string(slice.lengths)),
+                    "{} chips of {}",
+                    text, name_of(axis), length, mesh_size, slice.size() * slices,
+                    slices_text(slice, slices)),
                 fmt::format("add '{}' to a logical axis", text));
         }
         next = stride * (i < factors.size() ? factors[i].factor.length : 1);
@@ -83,7 +92,7 @@ void check_complete(int axis, const std::vector<OwnedFactor>& factors, const Lat
 }  // namespace
 
 std::string to_string(const AxisFactor& factor, int axis_length) {
-    std::string text(1, axis_name(factor.axis));
+    std::string text = name_of(factor.axis);
     if (factor.stride != 1) {
         text += fmt::format("/{}", factor.stride);
     }
@@ -101,10 +110,15 @@ int LogicalAxis::size() const {
     return members;
 }
 
-DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes)
+std::string slices_text(const Lattice& slice, int slices) {
+    return slices == 1 ? fmt::format("slice {}", to_string(slice.lengths))
+                       : fmt::format("{} slices of {}", slices, to_string(slice.lengths));
+}
+
+DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes, int slices)
     : axes_(std::move(axes)) {
     std::vector<std::string> names;
-    std::array<std::vector<OwnedFactor>, kAxes> by_axis;
+    std::array<std::vector<OwnedFactor>, kSliceAxis + 1> by_axis;
     for (const LogicalAxis& axis : axes_) {
         if (std::ranges::find(names, axis.name) != names.end()) {
             throw sim::InputError(fmt::format("logical axis '{}' comes twice", axis.name),
@@ -112,7 +126,7 @@ DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes)
         }
         names.push_back(axis.name);
         for (const AxisFactor& factor : axis.factors) {
-            check_divides(factor, axis.name, slice);
+            check_divides(factor, axis.name, slice, slices);
             if (factor.length > 1) {
                 by_axis[static_cast<std::size_t>(factor.axis)].push_back({factor, axis.name});
             }
@@ -120,16 +134,16 @@ DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes)
     }
     // Overlaps first, on all axes: who writes one axis twice has often forgotten another.
     int mesh_size = 1;
-    for (int axis = 0; axis < kAxes; ++axis) {
+    for (int axis = 0; axis <= kSliceAxis; ++axis) {
         auto& factors = by_axis[static_cast<std::size_t>(axis)];
         std::ranges::stable_sort(factors, {}, [](const OwnedFactor& f) { return f.factor.stride; });
-        check_apart(axis, factors, slice.length(axis));
+        check_apart(axis, factors, length_of(axis, slice, slices));
         for (const OwnedFactor& owned : factors) {
             mesh_size *= owned.factor.length;
         }
     }
-    for (int axis = 0; axis < kAxes; ++axis) {
-        check_complete(axis, by_axis[static_cast<std::size_t>(axis)], slice, mesh_size);
+    for (int axis = 0; axis <= kSliceAxis; ++axis) {
+        check_complete(axis, by_axis[static_cast<std::size_t>(axis)], slice, slices, mesh_size);
     }
 }
 
@@ -138,7 +152,7 @@ int DeviceMesh::size(std::string_view name) const {
     return found == axes_.end() ? 1 : found->size();
 }
 
-std::vector<AxisFactor> DeviceMesh::group(const std::vector<std::string>& names) const {
+std::vector<AxisFactor> DeviceMesh::merged(const std::vector<std::string>& names) const {
     std::vector<AxisFactor> factors;
     for (const LogicalAxis& axis : axes_) {
         if (std::ranges::find(names, axis.name) == names.end()) {
@@ -158,6 +172,27 @@ std::vector<AxisFactor> DeviceMesh::group(const std::vector<std::string>& names)
         }
     }
     return merged;
+}
+
+std::vector<AxisFactor> DeviceMesh::group(const std::vector<std::string>& names) const {
+    std::vector<AxisFactor> factors = merged(names);
+    std::erase_if(factors, [](const AxisFactor& f) { return f.axis == kSliceAxis; });
+    return factors;
+}
+
+SliceFactor DeviceMesh::across(const std::vector<std::string>& names) const {
+    SliceFactor across;
+    for (const AxisFactor& factor : merged(names)) {
+        if (factor.axis != kSliceAxis) {
+            continue;
+        }
+        if (across.length > 1) {
+            throw sim::InputError("a collective spans two factors of the slices that do not adjoin",
+                                  "give the logical axes that work together neighbouring factors");
+        }
+        across = {factor.stride, factor.length};
+    }
+    return across;
 }
 
 }  // namespace podsim::topology

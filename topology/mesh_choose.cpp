@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -14,7 +15,7 @@ namespace {
 
 using Sizes = std::vector<std::pair<std::string, int>>;
 
-void check_sizes(const Lattice& slice, const Sizes& sizes) {
+void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
     std::vector<std::string> terms;
     double product = 1;  // a double: wrong sizes can multiply beyond any integer
     for (const auto& [name, size] : sizes) {
@@ -25,7 +26,7 @@ void check_sizes(const Lattice& slice, const Sizes& sizes) {
         product *= size;
         terms.push_back(fmt::format("{} {}", name, size));
     }
-    const int chips = slice.size();
+    const int chips = slice.size() * slices;
     if (product == chips) {
         return;
     }
@@ -38,8 +39,8 @@ void check_sizes(const Lattice& slice, const Sizes& sizes) {
         }
     }
     throw sim::InputError(
-        fmt::format("the mesh {} has {:.0f} members, but slice {} has {} chips",
-                    fmt::join(terms, " x "), product, to_string(slice.lengths), chips),
+        fmt::format("the mesh {} has {:.0f} members, but {} {} {} chips", fmt::join(terms, " x "),
+                    product, slices_text(slice, slices), slices == 1 ? "has" : "have", chips),
         mended.empty() ? fmt::format("choose sizes that multiply to {}", chips)
                        : fmt::format("change one size: {}", fmt::join(mended, " or ")));
 }
@@ -54,6 +55,24 @@ std::vector<std::size_t> placing_order(const Sizes& sizes) {
         return sizes[i].first == "tensor" ? 0 : sizes[i].first == "context" ? 1 : 2;
     });
     return order;
+}
+
+/// Gives the slices to axes: data first, then pipeline, then the others as given.
+void place_slices(Sizes& sizes, int slices, std::vector<LogicalAxis>& axes) {
+    std::vector<std::size_t> order(sizes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        return sizes[i].first == "data" ? 0 : sizes[i].first == "pipeline" ? 1 : 2;
+    });
+    int used = 1;
+    for (const std::size_t i : order) {
+        const int share = std::gcd(sizes[i].second, slices / used);
+        if (share > 1) {
+            axes[i].factors.push_back({kSliceAxis, used, share});
+            used *= share;
+            sizes[i].second /= share;
+        }
+    }
 }
 
 /// How good it is to give `split` chips of each axis to one logical axis, `used` being the strides
@@ -98,12 +117,14 @@ Point place(const Lattice& slice, const Point& used, int size) {
 
 }  // namespace
 
-DeviceMesh choose_mesh(const Lattice& slice, const Sizes& sizes) {
-    check_sizes(slice, sizes);
+DeviceMesh choose_mesh(const Lattice& slice, const Sizes& all_sizes, int slices) {
+    check_sizes(slice, all_sizes, slices);
+    Sizes sizes = all_sizes;
     std::vector<LogicalAxis> axes;
     for (const auto& [name, size] : sizes) {
         axes.push_back({name, {}});
     }
+    place_slices(sizes, slices, axes);
     Point used{1, 1, 1};
     for (const std::size_t i : placing_order(sizes)) {
         const Point split = place(slice, used, sizes[i].second);
@@ -115,7 +136,7 @@ DeviceMesh choose_mesh(const Lattice& slice, const Sizes& sizes) {
             }
         }
     }
-    return DeviceMesh(slice, std::move(axes));
+    return {slice, std::move(axes), slices};
 }
 
 }  // namespace podsim::topology

@@ -10,7 +10,9 @@ namespace podsim::topology {
 namespace {
 
 constexpr const char* kGrammar =
-    "write an axis x, y or z, then optionally /stride, then optionally %length: x, x%4, x/4, x/2%3";
+    "write an axis x, y, z or slice, then optionally /stride, then optionally %length: x, x%4, "
+    "x/4, "
+    "x/2%3";
 
 std::vector<int> divisors(int n) {
     std::vector<int> result;
@@ -53,20 +55,23 @@ int take_number(std::string_view& rest, char sign, std::string_view text) {
 
 }  // namespace
 
-AxisFactor parse_factor(std::string_view text, const Lattice& slice) {
-    if (text.empty() || text.front() < 'x' || text.front() > 'z') {
+AxisFactor parse_factor(std::string_view text, const Lattice& slice, int slices) {
+    constexpr std::string_view kSlice = "slice";
+    const bool of_slices = text.starts_with(kSlice);
+    if (!of_slices && (text.empty() || text.front() < 'x' || text.front() > 'z')) {
         throw sim::InputError(fmt::format("factor '{}' does not start with an axis", text),
                               kGrammar);
     }
-    AxisFactor factor{.axis = text.front() - 'x', .stride = 1, .length = 1};
-    std::string_view rest = text.substr(1);
+    AxisFactor factor{
+        .axis = of_slices ? kSliceAxis : text.front() - 'x', .stride = 1, .length = 1};
+    const std::string_view name = text.substr(0, of_slices ? kSlice.size() : 1);
+    std::string_view rest = text.substr(name.size());
     const int stride = take_number(rest, '/', text);
     const int length = take_number(rest, '%', text);
     if (!rest.empty()) {
         throw sim::InputError(fmt::format("factor '{}' goes on with '{}'", text, rest), kGrammar);
     }
-    const int axis_length = slice.length(factor.axis);
-    const char name = axis_name(factor.axis);
+    const int axis_length = of_slices ? slices : slice.length(factor.axis);
     if (stride > 0) {
         if (axis_length % stride != 0) {
             throw sim::InputError(
@@ -93,13 +98,13 @@ AxisFactor parse_factor(std::string_view text, const Lattice& slice) {
     return factor;
 }
 
-std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice) {
+std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice, int slices) {
     constexpr std::string_view kBlanks = " \t\r\n";
     std::vector<AxisFactor> factors;
     std::size_t begin = text.find_first_not_of(kBlanks);
     while (begin != std::string_view::npos) {
         const std::size_t end = text.find_first_of(kBlanks, begin);
-        factors.push_back(parse_factor(text.substr(begin, end - begin), slice));
+        factors.push_back(parse_factor(text.substr(begin, end - begin), slice, slices));
         begin = text.find_first_not_of(kBlanks, end);
     }
     return factors;

@@ -50,6 +50,9 @@ TrafficByAxes traffic_by_axes(const StepProgram& program, const topology::Device
         if (collective == nullptr) {
             continue;
         }
+        if (mesh.across(collective->axes).length > 1) {
+            continue;
+        }
         const collectives::Group group = mesh.group(collective->axes);
         const auto least = collectives::least_traffic(
             collective->operation, collectives::group_size(group), collective->bytes);
@@ -59,6 +62,34 @@ TrafficByAxes traffic_by_axes(const StepProgram& program, const topology::Device
         sum.mean += least.mean;
     }
     return sums;
+}
+
+/// Least traffic of a slice with the others, all of its groups together.
+collectives::LeastTraffic traffic_between_slices(const StepProgram& program,
+                                                 const topology::Lattice& slice,
+                                                 const topology::DeviceMesh& mesh) {
+    collectives::LeastTraffic sum{};
+    for (const Op& op : program.ops) {
+        const auto* collective = std::get_if<Collective>(&op.work);
+        if (collective == nullptr) {
+            continue;
+        }
+        const double groups = static_cast<double>(slice.size()) /
+                              collectives::group_size(mesh.group(collective->axes));
+        const auto least = collectives::least_traffic(
+            collective->operation, mesh.across(collective->axes).length, collective->bytes);
+        sum.receive += least.receive * groups;
+        sum.send += least.send * groups;
+        sum.mean += least.mean * groups;
+    }
+    return sum;
+}
+
+void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
+    if (time > lower.links) {
+        lower.links = time;
+        lower.link_classes = classes;
+    }
 }
 
 }  // namespace
@@ -87,7 +118,6 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
         }
     }
     const TrafficByAxes traffic = traffic_by_axes(program, mesh);
-    unsigned tightest = 0;
     for (unsigned set = 1; set < kMasks; ++set) {
         collectives::LeastTraffic sum;
         for (unsigned axes = 1; axes < kMasks; ++axes) {
@@ -101,22 +131,24 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
         for (const sim::Seconds time : {at_rate(sum.receive, links.fewest, rates.ici_one_way),
                                         at_rate(sum.send, links.fewest, rates.ici_one_way),
                                         at_rate(sum.mean, links.mean, rates.ici_one_way)}) {
-            if (time > lower.ici) {
-                lower.ici = time;
-                tightest = set;
-            }
+            raise(lower, time, set);
         }
     }
-    lower.ici_axes = tightest;
+    const collectives::LeastTraffic between = traffic_between_slices(program, slice, mesh);
+    const sim::Bytes most = std::max({between.receive, between.send, between.mean});
+    raise(lower, at_rate(most, rates.between_slices.hosts, rates.between_slices.dcn), kDcnClass);
+    raise(lower, at_rate(most, slice.size(), rates.between_slices.pcie), kPcieClass);
     lower.time = lower.compute;
     lower.bound = "compute";
     if (lower.hbm > lower.time) {
         lower.time = lower.hbm;
         lower.bound = "hbm";
     }
-    if (lower.ici > lower.time) {
-        lower.time = lower.ici;
-        lower.bound = axes_name(tightest);
+    if (lower.links > lower.time) {
+        lower.time = lower.links;
+        lower.bound = lower.link_classes == kDcnClass    ? "dcn"
+                      : lower.link_classes == kPcieClass ? "pcie"
+                                                         : axes_name(lower.link_classes);
     }
     return lower;
 }
@@ -130,9 +162,10 @@ sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice
             sum += time.mxu < time.hbm ? time.hbm : time.mxu;
         } else {
             const auto& collective = std::get<Collective>(op.work);
-            sum += collectives::physical_bound(collective.operation, slice,
-                                               mesh.group(collective.axes), collective.bytes,
-                                               rates.ici_one_way);
+            sum += collectives::physical_bound(
+                collective.operation, slice,
+                {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
+                rates.ici_one_way, rates.between_slices);
         }
     }
     return sum;

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "collectives/bounds.h"
+#include "collectives/ports.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
 #include "topology/lattice.h"
@@ -20,6 +22,8 @@ struct MachineRates {
     sim::BytesPerSecond hbm;
     sim::BytesPerSecond ici_one_way;  ///< per link and direction
     int mxu_dimension = 128;
+    collectives::SliceLinks between_slices{};  ///< PCIe and DCN
+    int slices = 1;
 };
 
 /// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
@@ -34,21 +38,27 @@ struct ComputeTime {
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 
+/// Bits beside those of the ICI axes: ports 2c and 2c + 1 of a place are of class c.
+inline constexpr unsigned kPcieClass = 1U << collectives::kPcieToHost / 2;
+inline constexpr unsigned kDcnClass = 1U << collectives::kDcnOut / 2;
+
 /// Which resource a true lower bound comes from.
 struct LowerBound {
     sim::Seconds time;
     std::string
-        bound;  ///< `compute`, `hbm`, or the ICI axes of the tightest set: `ici x`, `ici x+y+z`
-    sim::Seconds compute;   ///< sum of flops / peak
-    sim::Seconds hbm;       ///< sum of HBM bytes / bandwidth
-    sim::Seconds ici;       ///< the tightest set of axes
-    unsigned ici_axes = 0;  ///< that set: bit a for axis a
+        bound;  ///< `compute`, `hbm`, `dcn`, `pcie`, or the ICI axes of the tightest set: `ici x`
+    sim::Seconds compute;       ///< sum of flops / peak
+    sim::Seconds hbm;           ///< sum of HBM bytes / bandwidth
+    sim::Seconds links;         ///< the tightest set of ICI axes, or PCIe, or DCN
+    unsigned link_classes = 0;  ///< which: bit a for axis a, kPcieClass, kDcnClass
 };
 
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes
 /// the least bytes that a chip must receive, must send, or on average receives, for the collectives
 /// that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
-/// the mean for the mean). Never above a simulated time.
+/// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
+/// receives, at the rate of its chips' PCIe links and of its hosts' DCN links. What a collective between slices
+/// moves within them is left out of the ICI sums. Never above a simulated time.
 LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 

@@ -71,9 +71,9 @@ void expect_fold_is_equal(const Case& c) {
         const auto at = static_cast<std::size_t>(chip);
         const std::size_t place = place_of(fold, c.slice.point(chip));
         ASSERT_EQ(small.result.end_of_place[place].ps, whole.result.end_of_place[at].ps);
-        for (std::size_t port = 0; port < kPorts; ++port) {
-            const sim::LinkTotals& one = small.result.links[place * kPorts + port];
-            const sim::LinkTotals& other = whole.result.links[at * kPorts + port];
+        for (std::size_t port = 0; port < kIciPorts; ++port) {
+            const sim::LinkTotals& one = small.result.links[place * kIciPorts + port];
+            const sim::LinkTotals& other = whole.result.links[at * kIciPorts + port];
             ASSERT_EQ(one.busy.ps, other.busy.ps);
             ASSERT_EQ(one.carried().value(), other.carried().value());
         }

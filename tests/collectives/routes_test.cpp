@@ -195,7 +195,7 @@ TEST(RoutesTest, TwistedToriLoadAllDirectionsAlike) {
           topology::Point{4, 8, 8}, topology::Point{8, 8, 16}, topology::Point{8, 16, 16},
           topology::Point{12, 12, 24}}) {
         const topology::Lattice slice = twisted(shape);
-        std::array<double, kPorts> load{};
+        std::array<double, kIciPorts> load{};
         double hops = 0;
         for (int chip = 1; chip < slice.size(); ++chip) {
             for (const Route& route : minimal_routes(slice, slice.point(chip))) {

@@ -77,7 +77,7 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
 
     sim::Machine& machine = run.workload.machine;
     machine.places = static_cast<std::size_t>(places.size());
-    machine.ports = kPorts;
+    machine.ports = kIciPorts;
     machine.rule = c.link.rule;
     machine.links.assign(machine.places * machine.ports,
                          {.rate = c.link.rate, .latency = sim::round_up(c.link.latency)});

@@ -26,7 +26,7 @@ CollectiveRequest make_request(const std::string& chip, const std::string& slice
     CollectiveRequest request;
     request.hardware = hardware_from_options(chip, slice, false, "additive");
     request.operation = operation;
-    request.group = parse_group(axes, request.hardware.slice);
+    request.members = parse_members(axes, request.hardware.slice);
     request.algorithm = algorithm;
     request.bytes = sim::Bytes(bytes);
     return request;
@@ -136,8 +136,8 @@ TEST(CollectiveGap, AddsUpExactlyForRandomRequests) {
             sim::Seconds(random() % 2 == 0 ? 0 : 1.7e-6);
         const std::string group = pick(groups);
         SCOPED_TRACE(group + " of " + slice.chip + ' ' + slice.shape);
-        request.group = parse_group(group, request.hardware.slice);
-        if (collectives::group_size(request.group) == 1) {
+        request.members = parse_members(group, request.hardware.slice);
+        if (request.members.size() == 1) {
             continue;
         }
         request.operation = pick(collectives::all_operations());

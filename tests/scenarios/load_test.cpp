@@ -147,12 +147,12 @@ TEST_F(Load, GroupsFromAxes) {
     topology::Lattice slice;
     slice.lengths = {4, 6, 8};
     using topology::AxisFactor;
-    EXPECT_EQ(parse_group("xyz", slice),
+    EXPECT_EQ(parse_members("xyz", slice).group,
               (std::vector<AxisFactor>{{0, 1, 4}, {1, 1, 6}, {2, 1, 8}}));
-    EXPECT_EQ(parse_group("x%2 y", slice), (std::vector<AxisFactor>{{0, 1, 2}, {1, 1, 6}}));
-    EXPECT_EQ(parse_group("z/2%2", slice), (std::vector<AxisFactor>{{2, 2, 2}}));
-    EXPECT_EQ(parse_group("z/2 z%2", slice), (std::vector<AxisFactor>{{2, 1, 8}}));
-    EXPECT_THROW(static_cast<void>(parse_group("x%2 x", slice)), sim::InputError);
+    EXPECT_EQ(parse_members("x%2 y", slice).group, (std::vector<AxisFactor>{{0, 1, 2}, {1, 1, 6}}));
+    EXPECT_EQ(parse_members("z/2%2", slice).group, (std::vector<AxisFactor>{{2, 2, 2}}));
+    EXPECT_EQ(parse_members("z/2 z%2", slice).group, (std::vector<AxisFactor>{{2, 1, 8}}));
+    EXPECT_THROW(static_cast<void>(parse_members("x%2 x", slice)), sim::InputError);
 }
 
 }  // namespace

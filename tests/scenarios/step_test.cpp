@@ -136,7 +136,7 @@ TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
     const auto program = workloads::build_step(scenario.model, scenario.plan);
     LoweredStep step = lower_step(program, scenario.hardware, scenario.mesh, Fold::off);
     const sim::Time before = run_step(step).result.end;
-    step.workload.machine.links[37 * collectives::kPorts + 4].rate = sim::BytesPerSecond(45e9);
+    step.workload.machine.links[37 * collectives::kIciPorts + 4].rate = sim::BytesPerSecond(45e9);
     EXPECT_GT(run_step(step).result.end, before);
 }
 
