@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collectives/operation.h"
+#include "collectives/ports.h"
 #include "topology/lattice.h"
 
 namespace podsim::collectives {
@@ -39,6 +40,11 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 /// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h).
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
                             sim::Bytes v, sim::BytesPerSecond link_one_way);
+
+/// Classes of links, as bits beside those of the ICI axes (bit a for axis a): the ports 2c and 2c + 1
+/// of a place are of class c.
+inline constexpr unsigned kPcieClass = 1U << kPcieToHost / 2;
+inline constexpr unsigned kDcnClass = 1U << kDcnOut / 2;
 
 /// The links of chips and hosts that lead out of a slice.
 struct SliceLinks {

@@ -136,8 +136,9 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
     }
     const collectives::LeastTraffic between = traffic_between_slices(program, slice, mesh);
     const sim::Bytes most = std::max({between.receive, between.send, between.mean});
-    raise(lower, at_rate(most, rates.between_slices.hosts, rates.between_slices.dcn), kDcnClass);
-    raise(lower, at_rate(most, slice.size(), rates.between_slices.pcie), kPcieClass);
+    raise(lower, at_rate(most, rates.between_slices.hosts, rates.between_slices.dcn),
+          collectives::kDcnClass);
+    raise(lower, at_rate(most, slice.size(), rates.between_slices.pcie), collectives::kPcieClass);
     lower.time = lower.compute;
     lower.bound = "compute";
     if (lower.hbm > lower.time) {
@@ -146,9 +147,10 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
     }
     if (lower.links > lower.time) {
         lower.time = lower.links;
-        lower.bound = lower.link_classes == kDcnClass    ? "dcn"
-                      : lower.link_classes == kPcieClass ? "pcie"
-                                                         : axes_name(lower.link_classes);
+        lower.bound = lower.link_classes == collectives::kDcnClass ? "dcn"
+                      : lower.link_classes == collectives::kPcieClass
+                          ? "pcie"
+                          : axes_name(lower.link_classes);
     }
     return lower;
 }

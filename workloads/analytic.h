@@ -5,7 +5,6 @@
 #include <string>
 
 #include "collectives/bounds.h"
-#include "collectives/ports.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
 #include "topology/lattice.h"
@@ -38,10 +37,6 @@ struct ComputeTime {
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 
-/// Bits beside those of the ICI axes: ports 2c and 2c + 1 of a place are of class c.
-inline constexpr unsigned kPcieClass = 1U << collectives::kPcieToHost / 2;
-inline constexpr unsigned kDcnClass = 1U << collectives::kDcnOut / 2;
-
 /// Which resource a true lower bound comes from.
 struct LowerBound {
     sim::Seconds time;
@@ -50,7 +45,7 @@ struct LowerBound {
     sim::Seconds compute;       ///< sum of flops / peak
     sim::Seconds hbm;           ///< sum of HBM bytes / bandwidth
     sim::Seconds links;         ///< the tightest set of ICI axes, or PCIe, or DCN
-    unsigned link_classes = 0;  ///< which: bit a for axis a, kPcieClass, kDcnClass
+    unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
 };
 
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes

@@ -130,7 +130,7 @@ TEST(BoundsTest, TheDefaultIsNearTheBound) {
             request.hardware.shape = row.shape;
             request.hardware.slice = topology::make_slice(request.hardware.chip, row.shape, false);
             request.operation = operation;
-            request.group = whole_axes(request.hardware.slice);
+            request.members.group = whole_axes(request.hardware.slice);
             request.bytes = sim::Bytes(1e9);
             request.algorithm = Algorithm::automatic;
             const auto result = simulate_collective(request, scenarios::Fold::automatic);

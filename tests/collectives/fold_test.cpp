@@ -57,7 +57,7 @@ TEST(FoldTest, ReportsOfWholeSlicesAreEqual) {
             request.hardware.slice =
                 topology::make_slice(request.hardware.chip, request.hardware.shape, false);
             request.operation = operation;
-            request.group = group;
+            request.members.group = group;
             request.bytes = sim::Bytes(3e7);
             const auto small = simulate_collective(request, scenarios::Fold::automatic);
             const auto whole = simulate_collective(request, scenarios::Fold::off);

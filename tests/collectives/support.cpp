@@ -33,7 +33,7 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
     static const std::vector<AlgorithmInfo> algorithms = [] {
         std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
         std::erase_if(list, [](const AlgorithmInfo& info) {
-            return info.algorithm == Algorithm::shortest ||
+            return info.algorithm == Algorithm::shortest || info.algorithm == Algorithm::flat ||
                    info.algorithm == Algorithm::reduce_broadcast;
         });
         return list;

@@ -46,7 +46,7 @@ CollectiveResult run(const char* chip, const topology::Point& shape, Operation o
     request.hardware.slice = topology::make_slice(request.hardware.chip, shape, false);
     request.hardware.latency = rule;
     request.operation = operation;
-    request.group = whole_axes(request.hardware.slice, axes);
+    request.members.group = whole_axes(request.hardware.slice, axes);
     request.bytes = sim::Bytes(v);
     request.algorithm = Algorithm::automatic;
     const CollectiveResult folded = simulate_collective(request, scenarios::Fold::automatic);

@@ -46,7 +46,7 @@ TEST_F(BadInput, UnknownKey) {
     expect_refused(
         good_but("slice", "slise"),
         "s.yaml:1:23: unknown hardware key 'slise'; did you mean 'slice'? allowed: chip, "
-        "slice, slices, twisted, profile, ici_rates, latency, message_cap");
+        "slice, slices, oversubscription, twisted, profile, ici_rates, latency, message_cap");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
                    "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
                    "fsdp, context, tensor");
@@ -168,12 +168,24 @@ TEST_F(BadInput, UnknownNames) {
                    "additive, floor");
 }
 
+TEST_F(BadInput, SeveralSlices) {
+    expect_refused(good_but("slice:", "slices: 2, slice:"),
+                   "s.yaml:4:7: mesh: factor 'slice' of axis slice (length 2) is unused: the mesh "
+                   "spans 64 of the 128 chips of 2 slices of 4x4x4; add 'slice' to a logical axis");
+    expect_refused(good_but("slice:", "slices: 0, slice:"),
+                   "s.yaml:1:31: hardware.slices: '0' is out of range; allowed: 1 to 4096");
+    expect_refused(good_but("slice:", "slices: 2000, slice:"),
+                   "s.yaml:1:31: hardware.slices: 2000 slices have 128000 chips; at most 100000 "
+                   "are allowed");
+    expect_refused(
+        good_but("slice:", "oversubscription: 0.5, slice:"),
+        "s.yaml:1:41: hardware.oversubscription: '0.5' is below 1; write a ratio of 1 or "
+        "more such as 2 or 1.5x; units: x");
+}
+
 TEST_F(BadInput, WhatIsNotAvailableYetSaysSo) {
     expect_refused(good_but("slice:", "profile: measured, slice:"),
                    "s.yaml:1:32: unknown hardware.profile 'measured'; allowed: ideal");
-    expect_refused(good_but("slice:", "slices: 2, slice:"),
-                   "s.yaml:1:31: hardware.slices: more than one slice is not available yet; write "
-                   "slices: 1");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, pipeline: z"),
                    "s.yaml:4:19: 'mesh.pipeline' (pipeline stages) is not available yet; allowed: "
                    "data, fsdp, context, tensor");

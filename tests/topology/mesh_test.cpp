@@ -61,7 +61,8 @@ TEST(Factor, Messages) {
         return error_of([&] { parse_factor(text, slice); });
     };
     const std::string grammar =
-        "; write an axis x, y or z, then optionally /stride, then optionally %length: x, x%4, x/4, "
+        "; write an axis x, y, z or slice, then optionally /stride, then optionally %length: x, "
+        "x%4, x/4, "
         "x/2%3";
     EXPECT_EQ(error("w%4"), "factor 'w%4' does not start with an axis" + grammar);
     EXPECT_EQ(error(""), "factor '' does not start with an axis" + grammar);
@@ -159,9 +160,11 @@ TEST(DeviceMesh, MessagesSayWhichFactorIsUnusedOrUsedTwice) {
         "a factor of 'data' (stride 1, length 5) does not divide axis x of length 16; stride x "
         "length must divide the length of the axis");
     EXPECT_EQ(error_of([&] {
-                  DeviceMesh(slice, {{"data", {{3, 1, 5}}}});
+                  DeviceMesh(slice, {{"data", {{4, 1, 5}}}});
               }),
-              "logical axis 'data' names physical axis 3; physical axes are 0, 1, 2 for x, y, z");
+              "logical axis 'data' names physical axis 4; physical axes are 0, 1, 2 for x, y, z, "
+              "and 3 for the "
+              "slices");
 }
 
 /// Whether counting through all factors reaches every chip exactly once.

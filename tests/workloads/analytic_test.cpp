@@ -81,7 +81,7 @@ TEST(Analytic, LowerBoundIsTheTightestSetOfAxes) {
                                  collective(Operation::all_gather, {"a"}, 80)});
     EXPECT_EQ(roofline_lower(both, slice, mesh, machine).time.value(), 52.5);
     EXPECT_EQ(roofline_lower(both, slice, mesh, machine).bound, "ici x+y");
-    EXPECT_EQ(roofline_lower(both, slice, mesh, machine).ici.value(), 52.5);
+    EXPECT_EQ(roofline_lower(both, slice, mesh, machine).links.value(), 52.5);
 }
 
 TEST(Analytic, LowerBoundSumsComputeAndHbm) {
@@ -92,7 +92,7 @@ TEST(Analytic, LowerBoundSumsComputeAndHbm) {
     const LowerBound lower = roofline_lower(program, slice, {}, rates(10, 10, 1));
     EXPECT_EQ(lower.compute.value(), 10);
     EXPECT_EQ(lower.hbm.value(), 6);
-    EXPECT_EQ(lower.ici.value(), 0);
+    EXPECT_EQ(lower.links.value(), 0);
     EXPECT_EQ(lower.time.value(), 10);
     EXPECT_EQ(lower.bound, "compute");
     EXPECT_EQ(roofline_lower(program, slice, {}, rates(10, 1, 1)).bound, "hbm");
@@ -122,7 +122,7 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
         EXPECT_GT(lower.time.value(), 0);
         EXPECT_LE(lower.time.value(), serial.value() * (1 + 1e-12)) << lower.bound;
         if (testing::chips(plan) == 1) {
-            EXPECT_EQ(lower.ici.value(), 0);
+            EXPECT_EQ(lower.links.value(), 0);
         }
     }
 }
