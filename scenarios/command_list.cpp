@@ -37,15 +37,19 @@ std::string list_chips() {
 
 std::string list_models() {
     Table table;
-    table.row({"model", "parameters", "layers", "d_model", "d_ff", "heads", "kv_heads", "head_dim",
-               "vocabulary"});
+    table.row({"model", "parameters", "of a token", "layers", "d_model", "d_ff", "heads",
+               "kv_heads", "head_dim", "vocabulary", "experts", "window"});
     for (const workloads::ModelSpec& model : workloads::model_catalogue()) {
-        table.row({model.name,
-                   format_count(static_cast<double>(workloads::count_parameters(model).total)),
-                   std::to_string(model.layers), std::to_string(model.d_model),
-                   std::to_string(model.d_ff), std::to_string(model.heads),
-                   std::to_string(model.kv_heads), std::to_string(model.head_dim),
-                   std::to_string(model.vocabulary)});
+        const workloads::ParameterCount count = workloads::count_parameters(model);
+        const workloads::Experts& experts = model.experts;
+        table.row(
+            {model.name, format_count(static_cast<double>(count.total)),
+             format_count(static_cast<double>(count.active)), std::to_string(model.layers),
+             std::to_string(model.d_model), std::to_string(model.d_ff), std::to_string(model.heads),
+             std::to_string(model.kv_heads), std::to_string(model.head_dim),
+             std::to_string(model.vocabulary),
+             experts.count > 0 ? fmt::format("{} of {}", experts.per_token, experts.count) : "-",
+             model.window > 0 ? std::to_string(model.window) : "-"});
     }
     return table.text(0);
 }

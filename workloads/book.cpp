@@ -58,7 +58,6 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double shards = static_cast<double>(plan.fsdp) * plan.context;
     const double tokens = static_cast<double>(plan.tokens) / (plan.data * shards);
     const auto d_model = static_cast<double>(model.d_model);
-    const auto layer = static_cast<double>(count.attention_per_layer + count.mlp_per_layer);
     const auto table = static_cast<double>(count.embedding);
     const double compute = plan.precision.compute;
     const double gradient = plan.precision.gradients;
@@ -88,24 +87,32 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double kv = over({"context"}, 2 * tokens * plan.context *
                                             static_cast<double>(model.kv_heads * model.head_dim) /
                                             tensor * compute);
-    const double attention = 4 * tokens * static_cast<double>(plan.sequence) *
-                             static_cast<double>(model.heads * model.head_dim) / tensor *
-                             (plan.causal ? 0.5 : 1.0);
-    const double forward = 2 * layer * tokens / tensor + attention;
-    const double recomputed = plan.remat == Remat::block     ? forward
-                              : plan.remat == Remat::matmuls ? attention
-                                                             : 0;
     const double logits = 2 * table * tokens / tensor;
     const auto math = [&](double flops) { return sim::Flops(flops) / rates.flops; };
 
-    const double layer_forward = larger(math(forward), gather(layer) + 4 * rows + kv);
-    const double layer_backward = larger(math(2 * forward + recomputed),
-                                         gather(layer) + scatter(layer) + 2 * kv + 4 * rows +
-                                             (plan.remat == Remat::block ? 4 * rows : 2 * rows));
+    double layers = 0;
+    for (const auto& [kind, number] : layer_kinds(model)) {
+        const LayerParameters parameters = count_layer(model, kind);
+        const auto weights =
+            static_cast<double>(parameters.attention + parameters.mlp + parameters.experts);
+        const double length = static_cast<double>(plan.sequence);
+        const double attention =
+            2 * tokens * (attention_pairs(model, kind, length, plan.causal) / length) *
+            static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
+        const double forward =
+            2 * static_cast<double>(parameters.matmul()) * tokens / tensor + attention;
+        const double recomputed = plan.remat == Remat::block     ? forward
+                                  : plan.remat == Remat::matmuls ? attention
+                                                                 : 0;
+        layers += static_cast<double>(number) *
+                  (larger(math(forward), gather(weights) + 4 * rows + kv) +
+                   larger(math(2 * forward + recomputed),
+                          gather(weights) + scatter(weights) + 2 * kv + 4 * rows +
+                              (plan.remat == Remat::block ? 4 * rows : 2 * rows)));
+    }
     const double unembedding = larger(math(logits), gather(table) + rows) +
                                larger(math(2 * logits), scatter(table) + rows);
-    return sim::Seconds(static_cast<double>(model.layers) * (layer_forward + layer_backward) +
-                        unembedding);
+    return sim::Seconds(layers + unembedding);
 }
 
 }  // namespace podsim::workloads

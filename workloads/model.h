@@ -2,11 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace podsim::workloads {
+
+/// The MLPs of layers with experts: a router (D x count, and `count` values where it has a bias), of
+/// whose experts each token takes `per_token`, and shared experts that every token takes. Each is a gated
+/// (or plain) MLP of width d_ff.
+struct Experts {
+    std::int64_t count = 0;  ///< routed experts; 0: the model has none
+    std::int64_t per_token = 0;
+    std::int64_t shared = 0;
+    std::int64_t d_ff = 0;
+    std::int64_t first_dense = 0;  ///< that many layers at the start have the dense MLP
+    std::int64_t every = 1;        ///< behind them, the last of every so many layers has experts
+    bool router_bias = false;
+    bool operator==(const Experts&) const = default;
+};
+
+/// Multi-head latent attention (DeepSeek-V2, 2024). Queries come from a vector of q_rank, keys and
+/// values from one of kv_rank; rope_dim of the H columns of a key are shared by all heads. It is
+/// computed with complete keys and values, as in training. Both latent vectors are normed.
+struct LatentAttention {
+    std::int64_t q_rank = 0;   ///< 0: queries are projected directly
+    std::int64_t kv_rank = 0;  ///< 0: the model has plain attention
+    std::int64_t rope_dim = 0;
+    std::int64_t value_dim = 0;  ///< width of a head's values and output
+    bool operator==(const LatentAttention&) const = default;
+};
+
+enum class Norm { rms, layer };  ///< one vector of D, or two (scale and bias)
 
 /// Symbols as in the reference text: L layers, D model width, F feed-forward width, N query heads,
 /// K key/value heads, H head width, V vocabulary.
@@ -15,37 +43,80 @@ struct ModelSpec {
     std::string source;  ///< the document the hyperparameters come from
     std::int64_t layers = 0;
     std::int64_t d_model = 0;
-    std::int64_t d_ff = 0;
+    std::int64_t d_ff = 0;  ///< of the dense MLP
     std::int64_t heads = 0;
     std::int64_t kv_heads = 0;
-    std::int64_t head_dim = 0;
+    std::int64_t head_dim = 0;  ///< of queries and keys; of values too unless attention is latent
     std::int64_t vocabulary = 0;
     bool gated_mlp = true;         ///< three MLP matrices (gate, up, down) instead of two
     bool tied_embeddings = false;  ///< one table serves as embedding and unembedding
+    /// Attention and MLP both read the layer's normed input, and their outputs are added to it together.
+    bool parallel_block = false;
+    Norm norm = Norm::rms;
+    std::int64_t norms = 2;  ///< of width D in a layer (4: outputs of both blocks are normed too)
+    bool qk_norm = false;    ///< queries and keys are normed, two vectors of H a layer
+    bool qkv_bias = false;   ///< (N + 2 K) H
+    bool out_bias = false;   ///< D
+    bool mlp_bias = false;   ///< 2 F + D gated, F + D plain
+    std::int64_t positions = 0;  ///< rows of a learned position table; 0: rotary or none
+    std::int64_t window = 0;     ///< local attention: a query sees so many last keys; 0: all
+    std::int64_t global_every =
+        0;  ///< the last of every so many layers sees all keys in spite of the window; 0: none does
+    LatentAttention latent{};
+    Experts experts{};
     std::int64_t published_parameters =
         0;  ///< the published count, which the shapes must give; 0: none known
+    std::int64_t published_rounding = 0;  ///< how far a rounded published count may be off
 };
 
-/// Parameters by part, exact. Norms: two vectors of D a layer and one at the end.
-struct ParameterCount {
-    std::int64_t attention_per_layer = 0;  ///< D H (2 N + 2 K)
-    std::int64_t mlp_per_layer = 0;        ///< 3 D F gated, 2 D F plain
-    std::int64_t norms_per_layer = 0;      ///< 2 D
-    std::int64_t embedding = 0;            ///< V D
-    std::int64_t unembedding = 0;          ///< V D; 0 when tied
-    std::int64_t final_norm = 0;           ///< D
-    std::int64_t total = 0;
+/// What a layer is made of.
+struct LayerKind {
+    bool experts = false;  ///< experts in place of the dense MLP
+    bool local = false;    ///< attention sees the window only
+    auto operator<=>(const LayerKind&) const = default;
+};
+LayerKind layer_kind(const ModelSpec& model, std::int64_t layer);
+/// How many layers there are of each kind.
+std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model);
 
-    [[nodiscard]] std::int64_t per_layer() const {
-        return attention_per_layer + mlp_per_layer + norms_per_layer;
-    }
+/// Parameters of one layer, exact.
+struct LayerParameters {
+    /// Projections. Plain: D H (2 N + 2 K). Latent: D q + q N H (D N H without q_rank)
+    /// + D (kv + rope) + kv N (H - rope + value) + N value D.
+    std::int64_t attention = 0;
+    /// What every token takes: 3 D F gated, 2 D F plain; with experts the router D E and the shared.
+    std::int64_t mlp = 0;
+    std::int64_t experts = 0;        ///< all routed experts
+    std::int64_t experts_taken = 0;  ///< the routed experts that one token takes
+    std::int64_t vectors = 0;        ///< norms and biases
+
+    [[nodiscard]] std::int64_t total() const { return attention + mlp + experts + vectors; }
+    /// In the matmuls of one token.
+    [[nodiscard]] std::int64_t matmul() const { return attention + mlp + experts_taken; }
+};
+LayerParameters count_layer(const ModelSpec& model, LayerKind kind);
+
+/// Parameters of the whole model by part, exact.
+struct ParameterCount {
+    std::int64_t layers = 0;
+    std::int64_t layers_matmul = 0;  ///< those in the matmuls of one token
+    std::int64_t embedding = 0;      ///< V D
+    std::int64_t positions = 0;      ///< positions x D
+    std::int64_t unembedding = 0;    ///< V D; 0 when tied
+    std::int64_t final_norm = 0;     ///< D, 2 D with bias
+    std::int64_t total = 0;
+    std::int64_t active = 0;  ///< total without the routed experts that a token does not take
 };
 ParameterCount count_parameters(const ModelSpec& model);
 
+/// Pairs of query and key of one sequence of S: S W - W^2 / 2 causal, S W otherwise, where W is the
+/// smaller of the window and S (S itself in a global layer: S^2 / 2 and S^2).
+double attention_pairs(const ModelSpec& model, LayerKind kind, double sequence, bool causal);
+
 /// Training FLOPs of one token.
 struct FlopsPerToken {
-    double parameters = 0;  ///< 6 x (all parameters)
-    double attention = 0;   ///< 12 S N H L, halved when causal (S = sequence length)
+    double parameters = 0;  ///< 6 x active parameters
+    double attention = 0;   ///< the sum over layers of 6 N (H + H of values) pairs / S
     [[nodiscard]] double total() const { return parameters + attention; }
 };
 FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequence, bool causal);
@@ -55,8 +126,8 @@ std::span<const ModelSpec> model_catalogue();
 /// Throws sim::InputError with the nearest valid name.
 const ModelSpec& find_model(std::string_view name);
 
-/// Largest accepted values. Within them every parameter count fits 64 bits: a layer has at most
-/// D H (2 N + 2 K) + 3 D F < 2^49 parameters, all layers < 2^61, the two tables 2^45.
+/// Largest accepted values. Within them every parameter count fits 64 bits: attention of a layer has
+/// less than 2^50 parameters, its MLPs less than 2^47, all layers less than 2^63, the tables 2^46.
 struct ModelLimits {
     static constexpr std::int64_t layers = 1LL << 12;
     static constexpr std::int64_t d_model = 1LL << 20;
@@ -64,19 +135,22 @@ struct ModelLimits {
     static constexpr std::int64_t heads = 1LL << 14;
     static constexpr std::int64_t head_dim = 1LL << 12;
     static constexpr std::int64_t vocabulary = 1LL << 24;
+    static constexpr std::int64_t experts = 1LL << 16;
+    static constexpr std::int64_t expert_columns = 1LL << 24;  ///< (count + shared) x d_ff
 };
 
-/// Checks every field and their relations: each from 1 to its limit, K divides N.
+/// Checks every field and their relations: each from 1 to its limit, K divides N, ...
 /// Throws sim::InputError naming the field, its value and what is allowed.
 void validate(const ModelSpec& model);
 
-/// Reads a Hugging Face `config.json`: model_type llama or mistral, without sliding window or
-/// biases.
-///   hidden_size D, intermediate_size F, num_hidden_layers L, num_attention_heads N, vocab_size V,
-///   num_key_value_heads K (default N), head_dim H (default D / N), tie_word_embeddings (default
-///   false)
-/// Throws sim::InputError at file:line:column: bad JSON, a wrong key at the key, a missing one at 1:1
-/// with the key that may be a slip of it, an architecture by what of it is not modelled.
+/// The width of a head's values and output.
+inline std::int64_t value_dim(const ModelSpec& model) {
+    return model.latent.kv_rank > 0 ? model.latent.value_dim : model.head_dim;
+}
+
+/// Reads a Hugging Face `config.json` of the families that hf_config.cpp lists; keys and defaults are
+/// those of the format. Throws sim::InputError at file:line:column: bad JSON, a wrong key at the key, a
+/// missing one at 1:1 with the key that may be a slip of it, an architecture by what of it is not modelled.
 ModelSpec read_hf_config(const std::string& path);
 
 }  // namespace podsim::workloads

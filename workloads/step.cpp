@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/error.h"
 #include "workloads/layer.h"
 #include "workloads/memory.h"
 #include "workloads/plan.h"
@@ -29,13 +30,18 @@ struct Groups {
     explicit Groups(const ModelSpec& model) {
         const ParameterCount count = count_parameters(model);
         total = static_cast<double>(count.total);
-        layer = static_cast<double>(count.per_layer());
-        embedding = static_cast<double>(count.embedding);
+        for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+            layers.push_back(
+                static_cast<double>(count_layer(model, layer_kind(model, layer)).total()));
+        }
+        embedding = static_cast<double>(count.embedding + count.positions);
+        positions = static_cast<double>(count.positions);
         unembedding = static_cast<double>(count.embedding + count.final_norm);
     }
     double total = 0;
-    double layer = 0;
-    double embedding = 0;
+    std::vector<double> layers;
+    double embedding = 0;    ///< with the position table
+    double positions = 0;    ///< that table alone
     double unembedding = 0;  ///< with the final norm
 };
 
@@ -44,11 +50,13 @@ std::vector<WeightUse> weight_uses(const ModelSpec& model, const Groups& groups)
     const auto layers = static_cast<int>(model.layers);
     uses.push_back({"embedding", -1, Pass::forward, groups.embedding});
     for (int layer = 0; layer < layers; ++layer) {
-        uses.push_back({fmt::format("layer {}", layer), layer, Pass::forward, groups.layer});
+        uses.push_back({fmt::format("layer {}", layer), layer, Pass::forward,
+                        groups.layers[static_cast<std::size_t>(layer)]});
     }
     uses.push_back({"unembedding", -1, Pass::forward, groups.unembedding});
     for (int layer = layers - 1; layer >= 0; --layer) {
-        uses.push_back({fmt::format("layer {}", layer), layer, Pass::backward, groups.layer});
+        uses.push_back({fmt::format("layer {}", layer), layer, Pass::backward,
+                        groups.layers[static_cast<std::size_t>(layer)]});
     }
     return uses;
 }
@@ -85,6 +93,14 @@ BufferId unembedding(StepBuilder& builder, double parameters) {
 }  // namespace
 
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan) {
+    if (model.experts.count > 0 || model.latent.kv_rank > 0 || model.window > 0 ||
+        model.parallel_block) {
+        throw sim::InputError(
+            fmt::format("{}: steps of models with experts, latent or local attention, or parallel "
+                        "blocks are not available yet",
+                        model.name),
+            "models without them are");
+    }
     const Groups groups(model);
     StepBuilder builder(model, plan, weight_uses(model, groups));
     const auto layers = static_cast<std::size_t>(model.layers);
@@ -97,19 +113,22 @@ StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan) {
         builder.end_use();
     }
 
-    const BufferId table = unembedding(builder, groups.unembedding);
+    // A tied table's gradient is reduced with the embedding's, positions included.
+    const double table_gradients =
+        groups.unembedding + (model.tied_embeddings ? groups.positions : 0);
+    const BufferId table = unembedding(builder, table_gradients);
     if (!model.tied_embeddings) {
-        builder.reduce_gradients(groups.unembedding, table);
+        builder.reduce_gradients(table_gradients, table);
     }
     for (std::size_t layer = layers; layer-- > 0;) {
         builder.begin_use();
-        layer_backward(builder, saved[layer], groups.layer);
+        layer_backward(builder, saved[layer], groups.layers[layer]);
         builder.end_use();
     }
 
     builder.set_part("embedding", Pass::backward);
     const OpIndex rows = builder.gather_rows("gradient");
-    const double parameters = model.tied_embeddings ? groups.unembedding : groups.embedding;
+    const double parameters = model.tied_embeddings ? table_gradients : groups.embedding;
     const BufferId unreduced =
         builder.begin_gradients(parameters, model.tied_embeddings ? table : kNoBuffer);
     const OpIndex added =

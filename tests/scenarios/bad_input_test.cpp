@@ -133,10 +133,11 @@ TEST_F(BadInput, APriceWithoutATokenBudget) {
 
 TEST_F(BadInput, HuggingFaceConfigs) {
     write("{\"model_type\": \"lama\"}", "config.json");
-    expect_refused(good_but("llama-3-8b", "{hf_config: config.json}"),
-                   "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
-                   "podsim reads the dense decoder families llama and mistral (without sliding "
-                   "window)");
+    expect_refused(
+        good_but("llama-3-8b", "{hf_config: config.json}"),
+        "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
+        "podsim reads llama, mistral, mixtral, gemma, gemma2, gemma3_text, qwen2, qwen3, "
+        "qwen3_moe, deepseek_v2, deepseek_v3, gpt2, gpt_neox");
 }
 
 TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
@@ -213,6 +214,18 @@ TEST_F(BadInput, ModelFieldsOutOfRange) {
     expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, kv_heads: 7}"),
                    "s.yaml:2:37: kv_heads = 7 does not divide heads = 32; every key/value head "
                    "serves the same number of query heads");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, experts: {count: 8, per_token: 9}}"),
+                   "s.yaml:2:58: experts.per_token = 9 is out of range; allowed are 1 to 8");
+    expect_refused(
+        good_but("llama-3-8b", "{base: llama-3-8b, experts: {count: 8}}"),
+        "s.yaml:2:36: missing key 'model.experts.per_token'; write per_token: 2 (routed experts "
+        "that a token takes)");
+    expect_refused(
+        good_but("llama-3-8b", "{base: llama-3-8b, latent: {kv_rank: 8}}"),
+        "s.yaml:2:8: kv_heads = 8 beside latent attention; every head has keys and values of "
+        "its own: leave kv_heads out, or write 32");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, norm: batch}"),
+                   "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer");
     expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
                    "s.yaml:2:28: model: hf_config says everything, 'layers' is not allowed beside "
                    "it; keep one of the two");

@@ -167,7 +167,7 @@ TEST_F(Cli, TopologyWritesGraphviz) {
 
 TEST_F(Cli, ListsTheCatalogues) {
     EXPECT_THAT(podsim({"list", "chips"}).out, HasSubstr("v5p   459.0 TFLOP/s"));
-    EXPECT_THAT(podsim({"list", "models"}).out, HasSubstr("llama-3-70b      70.55G"));
+    EXPECT_THAT(podsim({"list", "models"}).out, HasSubstr("llama-3-70b        70.55G"));
     EXPECT_THAT(podsim({"list", "algorithms"}).out, HasSubstr("weighted"));
     const Outcome scenarios = podsim({"list", "scenarios"});
     EXPECT_EQ(scenarios.status, 0);  // the test program lies in a build folder of the repository

@@ -131,6 +131,42 @@ TEST_F(Load, HuggingFaceConfigsAreRelativeToTheScenario) {
               workloads::count_parameters(workloads::find_model("llama-3-8b")).total);
 }
 
+// DeepSeek-V3 and Gemma 3 written out are the models of the catalogue.
+TEST_F(Load, InlineStructuresAreRead) {
+    const auto model = [&](const std::string& text) {
+        return load_scenario(write(good_but("llama-3-8b", text))).model;
+    };
+    const workloads::ModelSpec deepseek = model(
+        "{layers: 61, d_model: 7168, d_ff: 18432, heads: 128, head_dim: 192, vocabulary: 129280, "
+        "latent: {q_rank: 1536, kv_rank: 512, rope_dim: 64, value_dim: 128}, experts: {count: 256, "
+        "per_token: 8, shared: 1, d_ff: 2048, first_dense: 3, router_bias: true}}");
+    const workloads::ModelSpec& v3 = workloads::find_model("deepseek-v3");
+    EXPECT_EQ(deepseek.latent, v3.latent);
+    EXPECT_EQ(deepseek.experts, v3.experts);
+    EXPECT_EQ(workloads::count_parameters(deepseek).total, workloads::count_parameters(v3).total);
+    const workloads::ModelSpec gemma = model(
+        "{layers: 26, d_model: 1152, d_ff: 6912, heads: 4, kv_heads: 1, head_dim: 256, vocabulary: "
+        "262144, tied_embeddings: true, norms: 4, qk_norm: true, window: 512, global_every: 6}");
+    EXPECT_EQ(workloads::layer_kinds(gemma),
+              workloads::layer_kinds(workloads::find_model("gemma-3-1b")));
+    EXPECT_EQ(workloads::count_parameters(gemma).total, 999'885'952);
+    const workloads::ModelSpec gpt = model(
+        "{layers: 12, d_model: 768, d_ff: 3072, heads: 12, vocabulary: 50257, tied_embeddings: "
+        "true, "
+        "mlp: plain, norm: layer, biases: all, positions: 1024}");
+    EXPECT_EQ(workloads::count_parameters(gpt).total, 124'439'808);
+    const workloads::ModelSpec palm = model(
+        "{layers: 118, d_model: 18432, d_ff: 73728, heads: 48, kv_heads: 1, head_dim: 256, "
+        "vocabulary: "
+        "256000, tied_embeddings: true, parallel_block: true}");
+    EXPECT_EQ(workloads::count_parameters(palm).total,
+              workloads::count_parameters(workloads::find_model("palm-540b")).total);
+    const workloads::ModelSpec larger =
+        model("{base: mixtral-8x7b, experts: {count: 16, per_token: 4}}");
+    EXPECT_EQ(larger.experts.d_ff, 14336);
+    EXPECT_EQ(larger.published_parameters, 0);
+}
+
 TEST_F(Load, TheLibraryOfScenariosLoads) {
     const std::string library = std::string(PODSIM_SOURCE_DIR) + "/scenarios/";
     const Scenario pod = load_scenario(library + "quickstart/llama3-70b-v5p-pod.yaml");

@@ -23,10 +23,101 @@ ModelSpec tiny() {
             .vocabulary = 16};
 }
 
+// Exact counts of the sources that the catalogue names (huggingface.co's counts of the tensors; tables of
+// the Gemma reports, embedding and other parameters added).
 TEST(Model, PublishedParameterCountsFollowFromTheShapes) {
-    EXPECT_EQ(count_parameters(find_model("llama-2-13b")).total, 13'015'864'320);
-    EXPECT_EQ(count_parameters(find_model("llama-3-8b")).total, 8'030'261'248);
-    EXPECT_EQ(count_parameters(find_model("llama-3-70b")).total, 70'553'706'496);
+    const std::pair<const char*, std::int64_t> published[] = {
+        {"llama-2-7b", 6'738'415'616},
+        {"llama-2-13b", 13'015'864'320},
+        {"llama-2-70b", 68'976'648'192},
+        {"llama-3-8b", 8'030'261'248},
+        {"llama-3-70b", 70'553'706'496},
+        {"llama-3-405b", 405'853'388'800},
+        {"gemma-2b", 524'550'144 + 1'981'884'416LL},
+        {"gemma-7b", 786'825'216 + 7'751'248'896},
+        {"gemma-2-9b", 917'962'752 + 8'324'201'984},
+        {"gemma-2-27b", 1'180'237'824LL + 26'047'480'320},
+        {"gemma-3-1b", 999'885'952},
+        {"mistral-7b", 7'241'732'096},
+        {"mixtral-8x7b", 46'702'792'704},
+        {"deepseek-v3", 671'026'419'200},
+    };
+    for (const auto& [name, parameters] : published) {
+        EXPECT_EQ(count_parameters(find_model(name)).total, parameters) << name;
+    }
+}
+
+// Rounded counts: GPT-3's 174,600 million (table D.1), PaLM's 540.35 billion (table 1), Mixtral 8x22B's
+// 141 billion, Gemma 3's millions without the embedding; and what a token uses of a model with experts:
+// Mixtral's 12.9 and 39 billion, DeepSeek-V3's 37 billion (36.6 without the lookup of the embedding).
+TEST(Model, RoundedPublishedCounts) {
+    const auto total = [](const char* name) {
+        return static_cast<double>(count_parameters(find_model(name)).total);
+    };
+    const auto active = [](const char* name) {
+        return static_cast<double>(count_parameters(find_model(name)).active);
+    };
+    EXPECT_NEAR(total("gpt-3-175b"), 174.600e9, 0.05e9);
+    EXPECT_NEAR(total("palm-540b"), 540.35e9, 0.01e9);
+    EXPECT_NEAR(total("mixtral-8x22b"), 141e9, 0.5e9);
+    EXPECT_NEAR(total("gemma-3-12b") - 262144.0 * 3840, 10759e6, 0.5e6);
+    EXPECT_NEAR(total("gemma-3-27b") - 262144.0 * 5376, 25600e6, 0.5e6);
+    EXPECT_NEAR(active("mixtral-8x7b"), 12.9e9, 0.05e9);
+    EXPECT_NEAR(active("mixtral-8x22b"), 39e9, 0.5e9);
+    EXPECT_NEAR(active("deepseek-v3") - 129280.0 * 7168, 37e9, 0.5e9);
+}
+
+// DeepSeek-V3 by hand: D = 7168, N = 128, q 1536, kv 512, nope 128, rope 64, value 128, F = 18432,
+// experts of 2048: 256 routed, 8 taken, 1 shared.
+TEST(Model, LatentAttentionAndExpertsByHand) {
+    const ModelSpec& model = find_model("deepseek-v3");
+    const LayerParameters dense = count_layer(model, {});
+    const LayerParameters experts = count_layer(model, {.experts = true});
+    const std::int64_t attention = 7168 * 1536 + 1536 * 128 * 192 + 7168 * (512 + 64) +
+                                   512 * 128 * (128 + 128) + 128 * 128 * 7168;
+    EXPECT_EQ(attention, 187'105'280);
+    EXPECT_EQ(dense.attention, attention);
+    EXPECT_EQ(experts.attention, attention);
+    EXPECT_EQ(dense.mlp, 3 * 7168 * 18432);
+    EXPECT_EQ(dense.experts, 0);
+    EXPECT_EQ(dense.vectors, 2 * 7168 + 1536 + 512);
+    const std::int64_t expert = 3 * 7168 * 2048;
+    EXPECT_EQ(experts.mlp, 256 * 7168 + expert);
+    EXPECT_EQ(experts.experts, 256 * expert);
+    EXPECT_EQ(experts.experts_taken, 8 * expert);
+    EXPECT_EQ(experts.vectors, dense.vectors + 256);
+    EXPECT_EQ(layer_kinds(model).at({}), 3);
+    EXPECT_EQ(layer_kinds(model).at({.experts = true}), 58);
+}
+
+TEST(Model, LayersFollowThePattern) {
+    const auto pattern = [](const ModelSpec& model, bool LayerKind::*part) {
+        std::string text;
+        for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+            text += layer_kind(model, layer).*part ? '1' : '0';
+        }
+        return text;
+    };
+    EXPECT_EQ(pattern(find_model("gemma-3-1b"), &LayerKind::local), "11111011111011111011111011");
+    EXPECT_EQ(pattern(find_model("gemma-2-9b"), &LayerKind::local).substr(0, 4), "1010");
+    EXPECT_EQ(layer_kinds(find_model("mistral-7b")).at({.local = true}), 32);
+    ModelSpec model = tiny();
+    model.layers = 8;
+    model.experts = {.count = 4, .per_token = 1, .d_ff = 8, .first_dense = 1, .every = 3};
+    EXPECT_EQ(pattern(model, &LayerKind::experts), "00010010");
+}
+
+// GPT-2's own shapes: V = 50257, 1024 positions, L = 12, D = 768; 124,439,808 parameters
+// (huggingface.co/openai-community/gpt2).
+TEST(Model, BiasesPositionsAndLayerNorms) {
+    ModelSpec model = find_model("gpt-3-175b");
+    model.layers = model.heads = model.kv_heads = 12;
+    model.d_model = 768;
+    model.d_ff = 3072;
+    model.head_dim = 64;
+    model.positions = 1024;
+    EXPECT_EQ(count_layer(model, {}).vectors, 4 * 768 + 3 * 768 + 768 + 3072 + 768);
+    EXPECT_EQ(count_parameters(model).total, 124'439'808);
 }
 
 TEST(Model, EveryCatalogueRowProvesItself) {
@@ -34,7 +125,8 @@ TEST(Model, EveryCatalogueRowProvesItself) {
         SCOPED_TRACE(model.name);
         EXPECT_NO_THROW(validate(model));
         EXPECT_FALSE(model.source.empty());
-        EXPECT_EQ(count_parameters(model).total, model.published_parameters);
+        EXPECT_LE(std::abs(count_parameters(model).total - model.published_parameters),
+                  model.published_rounding);
         EXPECT_EQ(&find_model(model.name), &model);
     }
 }
@@ -42,9 +134,13 @@ TEST(Model, EveryCatalogueRowProvesItself) {
 TEST(Model, CountsByPart) {
     ModelSpec model = tiny();
     const ParameterCount count = count_parameters(model);
-    EXPECT_EQ(count.attention_per_layer, 8 * 2 * (4 + 4 + 2 + 2));
-    EXPECT_EQ(count.mlp_per_layer, 3 * 8 * 32);
-    EXPECT_EQ(count.norms_per_layer, 16);
+    const LayerParameters layer = count_layer(model, {});
+    EXPECT_EQ(layer.attention, 8 * 2 * (4 + 4 + 2 + 2));
+    EXPECT_EQ(layer.mlp, 3 * 8 * 32);
+    EXPECT_EQ(layer.vectors, 16);
+    EXPECT_EQ(count.layers, 2 * (192 + 768 + 16));
+    EXPECT_EQ(count.layers_matmul, 2 * (192 + 768));
+    EXPECT_EQ(count.active, count.total);
     EXPECT_EQ(count.embedding, 128);
     EXPECT_EQ(count.unembedding, 128);
     EXPECT_EQ(count.final_norm, 8);
@@ -61,14 +157,33 @@ TEST(Model, FlopsPerToken) {
     EXPECT_EQ(training_flops_per_token(tiny(), 64, true).attention, full.attention / 2);
 }
 
+// S = 64, W = 16, one layer of two global: 64^2 + 64 x 16 pairs, causal 64^2 / 2 + 64 x 16 - 16^2 / 2.
+TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
+    ModelSpec model = tiny();
+    model.window = 16;
+    model.global_every = 2;
+    const double per_pair = 12.0 * 4 * 2 / 64;  // 12 N H / S
+    EXPECT_EQ(training_flops_per_token(model, 64, false).attention, per_pair * (4096 + 1024));
+    EXPECT_EQ(training_flops_per_token(model, 64, true).attention, per_pair * (2048 + 1024 - 128));
+    model.window = 100;  // longer than the sequence: as without one
+    EXPECT_EQ(training_flops_per_token(model, 64, true).attention, per_pair * 4096);
+    // Of 8 experts 2 are taken: 6 x 3 x 8 x 4 in each of 2 layers are not.
+    model.experts = {.count = 8, .per_token = 2, .d_ff = 4};
+    const ParameterCount count = count_parameters(model);
+    EXPECT_EQ(count.total - count.active, 2 * 6 * 3 * 8 * 4);
+    EXPECT_EQ(training_flops_per_token(model, 64, true).parameters,
+              6.0 * static_cast<double>(count.active));
+}
+
 // How to Scale Your Model, section 6. The text rounds: 56.3e9 + 2.1e9 + 12.0e9 = 70.4e9 parameters.
 TEST(Model, BookSection6Parameters) {
     const ModelSpec& model = find_model("llama-3-70b");
     const ParameterCount count = count_parameters(model);
     const auto layers = static_cast<double>(model.layers);
-    EXPECT_NEAR(layers * static_cast<double>(count.mlp_per_layer) / 56.3e9, 1, 0.015);
+    const LayerParameters layer = count_layer(model, {});
+    EXPECT_NEAR(layers * static_cast<double>(layer.mlp) / 56.3e9, 1, 0.015);
     EXPECT_NEAR(static_cast<double>(count.embedding + count.unembedding) / 2.1e9, 1, 0.015);
-    EXPECT_NEAR(layers * static_cast<double>(count.attention_per_layer) / 12.0e9, 1, 0.015);
+    EXPECT_NEAR(layers * static_cast<double>(layer.attention) / 12.0e9, 1, 0.015);
     EXPECT_NEAR(static_cast<double>(count.total) / 70.4e9, 1, 0.015);
 }
 
@@ -97,8 +212,10 @@ TEST(Model, BookSection6Memory) {
 
 TEST(Model, UnknownNameHintsAtTheNearest) {
     EXPECT_EQ(message_of([] { find_model("llama-3-80b"); }),
-              "unknown model 'llama-3-80b'; did you mean 'llama-3-8b'? allowed: llama-2-13b, "
-              "llama-3-8b, llama-3-70b");
+              "unknown model 'llama-3-80b'; did you mean 'llama-3-8b'? allowed: llama-2-7b, "
+              "llama-2-13b, llama-2-70b, llama-3-8b, llama-3-70b, llama-3-405b, gemma-2b, "
+              "gemma-7b, gemma-2-9b, gemma-2-27b, gemma-3-1b, gemma-3-12b, gemma-3-27b, "
+              "mistral-7b, mixtral-8x7b, mixtral-8x22b, gpt-3-175b, palm-540b, deepseek-v3");
     EXPECT_THAT(message_of([] { find_model(std::string(1'000'000, 'x')); }),
                 ::testing::SizeIs(::testing::Lt(1000)));
 }
@@ -120,6 +237,37 @@ TEST(Model, ImpossibleHyperparametersAreRefused) {
     model.kv_heads = 8;
     EXPECT_EQ(message_of([&] { validate(model); }),
               "kv_heads = 8 is out of range; allowed are 1 to 4");
+}
+
+TEST(Model, ImpossibleStructuresAreRefused) {
+    const auto refusal = [](auto&& edit) {
+        ModelSpec model = tiny();
+        edit(model);
+        return message_of([&] { validate(model); });
+    };
+    EXPECT_EQ(refusal([](ModelSpec& m) { m.global_every = 2; }),
+              "global_every without a window; give the window of local attention");
+    EXPECT_EQ(refusal([](ModelSpec& m) { m.experts = {.count = 4, .per_token = 5, .d_ff = 8}; }),
+              "experts.per_token = 5 is out of range; allowed are 1 to 4");
+    EXPECT_EQ(
+        refusal([](ModelSpec& m) { m.experts = {.count = 1 << 16, .per_token = 5, .d_ff = 1024}; }),
+        "experts.d_ff = 1024 for 65536 experts is out of range; all experts of a layer have at "
+        "most 16777216 columns");
+    EXPECT_EQ(
+        refusal([](ModelSpec& m) {
+            m.mlp_bias = true;
+            m.experts = {.count = 4, .per_token = 1, .d_ff = 8};
+        }),
+        "biases of experts are not modelled; leave the MLP's biases out of a model with experts");
+    EXPECT_EQ(
+        refusal([](ModelSpec& m) { m.latent = {.kv_rank = 4, .rope_dim = 1, .value_dim = 2}; }),
+        "kv_heads = 2 beside latent attention; every head has keys and values of its own: leave "
+        "kv_heads out, or write 4");
+    EXPECT_EQ(refusal([](ModelSpec& m) {
+                  m.kv_heads = 4;
+                  m.latent = {.kv_rank = 4, .rope_dim = 3, .value_dim = 2};
+              }),
+              "latent.rope_dim = 3 is out of range; allowed are 0 to 2");
 }
 
 TEST(Model, TheLargestAcceptedModelIsCountedWithoutOverflow) {

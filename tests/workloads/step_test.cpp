@@ -130,8 +130,7 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         plan.remat = Remat::none;
         const StepProgram program = build_step(model, plan);
         const ParameterCount count = count_parameters(model);
-        const std::int64_t matmul =
-            model.layers * (count.attention_per_layer + count.mlp_per_layer) + count.embedding;
+        const std::int64_t matmul = count.layers_matmul + count.embedding;
         const std::int64_t attention =
             (plan.causal ? 6 : 12) * plan.sequence * model.heads * model.head_dim * model.layers;
         EXPECT_EQ(flops_by_pass(program).total().value() * testing::chips(plan),
@@ -189,7 +188,7 @@ TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
         const StepProgram program = build_step(model, plan);
         const double x = plan.fsdp * plan.context;
         const double y = plan.tensor;
-        const double weights = static_cast<double>(count_parameters(model).per_layer()) / y;
+        const double weights = static_cast<double>(count_layer(model, {}).total()) / y;
         const double rows = static_cast<double>(plan.tokens * model.d_model) / (plan.data * x);
         const double kv = static_cast<double>(plan.tokens * 2 * model.kv_heads * model.head_dim) /
                           (plan.data * plan.fsdp) / y;
@@ -232,7 +231,7 @@ TEST(Step, EveryGroupIsGatheredAndReducedInFull) {
         const ParameterCount count = count_parameters(model);
         EXPECT_EQ(reduced, 2.0 * static_cast<double>(count.total));
         // Layers twice; a tied table twice too, once as each half of an untied pair.
-        EXPECT_EQ(gathered, 2.0 * (total + static_cast<double>(count.per_layer())));
+        EXPECT_EQ(gathered, 2.0 * (total + static_cast<double>(count.layers)));
     }
 }
 
