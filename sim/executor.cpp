@@ -1,91 +1,57 @@
 #include "sim/executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
+#include "sim/event_queue.h"
 #include "sim/executor_state.h"
 
 namespace podsim::sim {
 namespace {
 
-/// Where the counters of each place start, for one schedule or graph.
-std::vector<std::uint32_t> offsets(const std::vector<std::uint32_t>& kind_of_place,
-                                   const std::vector<std::size_t>& size_of_kind) {
-    std::vector<std::uint32_t> first(kind_of_place.size() + 1);
-    for (std::size_t place = 0; place < kind_of_place.size(); ++place) {
-        first[place + 1] =
-            first[place] + static_cast<std::uint32_t>(size_of_kind[kind_of_place[place]]);
-    }
-    return first;
-}
+/// Plays the events that a queue orders.
+template <class Queue>
+class Executor : private ExecutorState {
+public:
+    Executor(const Workload& workload, Observer* observer, bool reuse)
+        : ExecutorState(workload, observer, reuse) {}
+    ExecutionResult run();
 
-}  // namespace
+private:
+    void play_instant();
+    void deliver(std::uint64_t what);
+    void start_task(std::uint32_t place, std::uint32_t task);
+    void end_task(std::uint32_t place, std::uint32_t task);
+    void start_operation(std::uint32_t place, std::uint32_t number);
+    void met(Operation& operation, std::uint32_t number, std::uint32_t place, const Edge& edge);
+    void successors_met(Operation& operation, std::uint32_t number, std::uint32_t place,
+                        const Route& route);
+    void fire(Operation& operation, std::uint32_t number, std::uint32_t place,
+              std::uint32_t transfer);
+    void wait_for_link(const Operation& operation, const Waiting& waiting, const Hop& hop,
+                       std::uint32_t source);
+    void head_arrived(std::uint32_t message_index);
+    void arrived(const EventCodec::Fields& fields);
+    void play_offers();
+    void play_picks(std::vector<std::uint32_t>& servers);
+    void serve(std::uint32_t server);
 
-Executor::Executor(const Workload& workload, Observer* observer, bool reuse)
-    : workload_(workload),
-      machine_(workload.machine),
-      observer_(observer),
-      servers_(machine_.links.size()),
-      operations_(workload.operations.size()),
-      reuse_(reuse) {
-    result_.end_of_place.resize(machine_.places);
-    first_counter_.reserve(workload.schedules.size());
-    for (const Schedule& schedule : workload.schedules) {
-        std::vector<std::size_t> sizes;
-        for (const Role& role : schedule.roles) {
-            sizes.push_back(role.transfer_count);
-        }
-        first_counter_.push_back(offsets(schedule.role_of_place, sizes));
-    }
-    prepare_graphs();
-    if (reuse_) {
-        prepare_reuse();
-    }
-}
+    /// A message that comes to a link in this round.
+    struct Offer {
+        std::uint32_t server = 0;
+        Waiting waiting;
+    };
+    static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 
-void Executor::prepare_graphs() {
-    std::vector<std::size_t> sizes;
-    for (const TaskGraph& graph : workload_.graphs) {
-        sizes.push_back(graph.tasks.size());
-        auto& successors = successors_.emplace_back(graph.tasks.size());
-        auto& needs = initial_needs_.emplace_back(graph.tasks.size());
-        std::vector<std::uint32_t> last_on_resource;
-        for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
-            const Task& spec = graph.tasks[task];
-            for (const std::uint32_t before : spec.after) {
-                if (before >= task) {
-                    throw std::logic_error("a task depends on a later one");
-                }
-                successors[before].push_back(task);
-                ++needs[task];
-            }
-            if (spec.operation != kNoOperation) {
-                continue;
-            }
-            if (spec.resource >= last_on_resource.size()) {
-                last_on_resource.resize(spec.resource + 1, kNoOperation);
-            }
-            std::uint32_t& last = last_on_resource[spec.resource];
-            if (last != kNoOperation) {
-                successors[last].push_back(task);
-                ++needs[task];
-            }
-            last = task;
-        }
-    }
-    first_task_ = offsets(workload_.graph_of_place, sizes);
-    task_needs_.reserve(first_task_.back());
-    for (const std::uint32_t graph : workload_.graph_of_place) {
-        task_needs_.insert(task_needs_.end(), initial_needs_[graph].begin(),
-                           initial_needs_[graph].end());
-    }
-    open_tasks_ = first_task_.back();
-    if (observer_ != nullptr || reuse_) {
-        began_.resize(first_task_.back());
-    }
-}
+    Queue queue_;
+    std::vector<Event> instant_;
+    std::vector<Offer> offers_;
+    std::vector<std::uint32_t> freed_;  ///< servers whose link frees in this round
+};
 
-ExecutionResult Executor::run() {
+template <class Queue>
+ExecutionResult Executor<Queue>::run() {
     for (std::uint32_t place = 0; place < machine_.places; ++place) {
         const auto& needs = initial_needs_[workload_.graph_of_place[place]];
         for (std::uint32_t task = 0; task < needs.size(); ++task) {
@@ -95,60 +61,79 @@ ExecutionResult Executor::run() {
         }
     }
     while (true) {
-        for (const std::uint32_t server : marked_) {
-            pick(server);
-        }
-        marked_.clear();
+        play_offers();
+        play_picks(freed_);
+        play_picks(marked_);
         if (mark_reached_ != kNoTask) {
-            consider_reuse();
+            if (const auto skipped = consider_reuse(queue_.pending())) {
+                queue_.skip(skipped->later_by,
+                            [&](std::uint64_t what) { return renumbered(what, *skipped); });
+            }
         }
         if (queue_.empty()) {
             break;
         }
-        now_ = queue_.next_time();
         do {
-            deliver(queue_.pop());
-            while (!ended_.empty()) {
-                const auto [place, task] = ended_.back();
-                ended_.pop_back();
-                end_task(place, task);
-            }
-        } while (!queue_.empty() && queue_.next_time() == now_);
+            play_instant();
+        } while (queue_.more_of_instant());
     }
     if (open_tasks_ != 0) {
         throw std::logic_error("tasks are left that can never run");
     }
+    result_.played_events = result_.events - skipped_events_;
     result_.links.resize(machine_.links.size());
     for (std::size_t server = 0; server < servers_.size(); ++server) {
         LinkTotals& totals = result_.links[server % links_per_set()];
-        totals.busy += servers_[server].busy();
-        totals.carried_units += servers_[server].carried();
+        totals.busy += servers_.busy(server);
+        totals.carried_units += servers_.carried(server);
     }
     return std::move(result_);
 }
 
-void Executor::deliver(const Event& event) {
-    switch (event.kind()) {
-        case EventKind::link_free:
-            servers_[event.subject].free_event_due = false;
-            mark(event.subject);
-            break;
-        case EventKind::head_arrived:
-            wait_for_link(event.subject);
-            break;
-        case EventKind::message_arrived:
-            arrived(event.subject);
-            break;
-        case EventKind::task_ended:
-            end_task(event.subject, event.detail);
-            break;
-        case EventKind::operation_launched:
-            start_operation(event.subject, graph_at(event.subject).tasks[event.detail].operation);
-            break;
+template <class Queue>
+void Executor<Queue>::play_instant() {
+    queue_.pop_instant(instant_);
+    if (now_ != instant_.front().time && ++instant_number_ >> Waiting::kInstantBits != 0) {
+        throw std::logic_error("too many instants for one run");
+    }
+    now_ = instant_.front().time;
+    for (const Event& event : instant_) {
+        deliver(event.what);
+        while (!ended_.empty()) {
+            const auto [place, task] = ended_.back();
+            ended_.pop_back();
+            end_task(place, task);
+        }
     }
 }
 
-void Executor::start_task(std::uint32_t place, std::uint32_t task) {
+template <class Queue>
+void Executor<Queue>::deliver(std::uint64_t what) {
+    switch (EventCodec::kind(what)) {
+        case EventKind::link_free:
+            freed_.push_back(EventCodec::number(what));
+            break;
+        case EventKind::head_arrived:
+            head_arrived(EventCodec::number(what));
+            break;
+        case EventKind::transfer_arrived:
+            arrived(codec_.fields(what));
+            break;
+        case EventKind::task_ended: {
+            const EventCodec::Fields fields = codec_.fields(what);
+            end_task(fields.place, fields.number);
+            break;
+        }
+        case EventKind::operation_launched: {
+            const EventCodec::Fields fields = codec_.fields(what);
+            start_operation(fields.place, graph_at(fields.place).tasks[fields.number].operation);
+            break;
+        }
+    }
+}
+
+template <class Queue>
+void Executor<Queue>::start_task(std::uint32_t place, std::uint32_t task) {
     const Task& spec = graph_at(place).tasks[task];
     highest_touched_ = std::max(highest_touched_, task);
     if (!began_.empty()) {
@@ -159,13 +144,14 @@ void Executor::start_task(std::uint32_t place, std::uint32_t task) {
         open(spec.operation);
         operations_[spec.operation].task[place] = task;
     }
-    queue_.push({now_ + spec.duration, work ? EventKind::task_ended : EventKind::operation_launched,
-                 place, task});
+    const EventKind kind = work ? EventKind::task_ended : EventKind::operation_launched;
+    queue_.push(
+        {now_ + spec.duration, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
 }
 
-void Executor::end_task(std::uint32_t place, std::uint32_t task) {
+template <class Queue>
+void Executor<Queue>::end_task(std::uint32_t place, std::uint32_t task) {
     ++result_.events;
-    ++result_.played_events;
     --open_tasks_;
     result_.end = now_;
     result_.end_of_place[place] = now_;
@@ -188,177 +174,219 @@ void Executor::end_task(std::uint32_t place, std::uint32_t task) {
     }
 }
 
-void Executor::open(std::uint32_t operation) {
-    Operation& state = operations_[operation];
-    if (!state.pending.empty()) {
-        return;
+template <class Queue>
+void Executor<Queue>::start_operation(std::uint32_t place, std::uint32_t number) {
+    Operation& operation = operations_[number];
+    std::uint32_t early = std::exchange(operation.places[place].early, PlaceState::kStarted);
+    for (const std::uint32_t transfer :
+         operation.table->roots_of(operation.schedule->role_of_place[place])) {
+        fire(operation, number, place, transfer);
     }
-    const Schedule& schedule = schedule_of(operation);
-    if (machine_.isolated_operations) {
-        if (free_link_sets_.empty()) {
-            state.link_set = static_cast<std::uint32_t>(servers_.size()) / links_per_set();
-            servers_.resize(servers_.size() + links_per_set());
-        } else {
-            state.link_set = free_link_sets_.back();
-            free_link_sets_.pop_back();
-        }
-    }
-    state.open_places = machine_.places;
-    state.task.assign(machine_.places, kNoTask);
-    state.pending.reserve(machine_.places);
-    for (const std::uint32_t role_index : schedule.role_of_place) {
-        const Role& role = schedule.roles[role_index];
-        state.pending.push_back(role.arrivals + 1);
-        for (std::uint32_t t = 0; t < role.transfer_count; ++t) {
-            state.needs.push_back(schedule.transfers[role.first_transfer + t].needs);
-        }
-    }
-}
-
-void Executor::start_operation(std::uint32_t place, std::uint32_t operation) {
-    const Schedule& schedule = schedule_of(operation);
-    const Role& role = schedule.roles[schedule.role_of_place[place]];
-    for (std::uint32_t t = 0; t < role.transfer_count; ++t) {
-        need_met(operation, place, role.first_transfer + t);
+    while (early != PlaceState::kNone) {
+        const Early waited = operation.early[early];
+        fire(operation, number, place, waited.transfer);
+        early = waited.next;
     }
     place_progress(operation, place);
 }
 
-void Executor::need_met(std::uint32_t operation, std::uint32_t place, std::uint32_t transfer) {
-    const Schedule& schedule = schedule_of(operation);
-    const Role& role = schedule.roles[schedule.role_of_place[place]];
-    const std::size_t counter = first_counter_[workload_.operations[operation].schedule][place] +
-                                transfer - role.first_transfer;
-    if (--operations_[operation].needs[counter] != 0) {
-        return;
-    }
-    const Transfer& spec = schedule.transfers[transfer];
-    if (spec.hop_count == 0) {
-        successors_met(operation, place, spec);
-        return;
-    }
-    std::uint32_t message = 0;
-    if (free_messages_.empty()) {
-        message = static_cast<std::uint32_t>(messages_.size());
-        messages_.emplace_back();
-    } else {
-        message = free_messages_.back();
-        free_messages_.pop_back();
-    }
-    messages_[message] = {.previous_end = {},
-                          .operation = operation,
-                          .transfer = transfer,
-                          .source = place,
-                          .hop = 0};
-    if (observer_ != nullptr) {
-        observer_->transfer_fired(OperationId(operation), PlaceId(place), transfer, now_);
-    }
-    wait_for_link(message);
-}
-
-void Executor::successors_met(std::uint32_t operation, std::uint32_t place,
-                              const Transfer& transfer) {
-    const Schedule& schedule = schedule_of(operation);
-    for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
-        need_met(operation, place, schedule.successors[transfer.first_successor + s]);
-    }
-}
-
-void Executor::place_progress(std::uint32_t operation, std::uint32_t place) {
-    Operation& state = operations_[operation];
-    if (--state.pending[place] != 0) {
-        return;
-    }
-    ended_.emplace_back(place, state.task[place]);
-    if (--state.open_places == 0) {
-        if (machine_.isolated_operations) {
-            free_link_sets_.push_back(state.link_set);
-        }
-        state = Operation{};
-    }
-}
-
-void Executor::wait_for_link(std::uint32_t message_index) {
-    const Message& message = messages_[message_index];
-    const Schedule& schedule = schedule_of(message.operation);
-    const Transfer& transfer = schedule.transfers[message.transfer];
-    const Hop& hop = schedule.hops[transfer.first_hop + message.hop];
-    const std::uint32_t place = machine_.shifted(hop.shift, message.source);
-    const auto server = static_cast<std::uint32_t>(machine_.server(place, hop.port)) +
-                        operations_[message.operation].link_set * links_per_set();
-    const std::uint64_t priority_class = workload_.operations[message.operation].priority_class;
-    servers_[server].add({.priority = priority_class << kClassShift |
-                                      std::uint64_t{message.operation} << kOperationShift |
-                                      (transfer.phase + message.hop * transfer.phase_per_hop),
-                          .arrival = now_,
-                          .key = std::uint64_t{message.operation} << kRankBits | transfer.rank,
-                          .hop = message.hop << kHopShift | index_at_shared(message.source),
-                          .message = message_index});
-    mark(server);
-}
-
-void Executor::mark(std::uint32_t server) {
-    if (!servers_[server].marked) {
-        servers_[server].marked = true;
-        marked_.push_back(server);
-    }
-}
-
-void Executor::pick(std::uint32_t server_index) {
-    LinkServer& server = servers_[server_index];
-    server.marked = false;
-    if (server.idle(now_) && server.has_waiting()) {
-        const std::uint32_t message_index = server.take_first().message;
-        Message& message = messages_[message_index];
-        const Transfer& transfer = schedule_of(message.operation).transfers[message.transfer];
-        const std::uint32_t link_index = server_index % links_per_set();
-        const LinkSpec& link = machine_.links[link_index];
-        const bool additive = machine_.rule == LatencyRule::additive;
-
-        Time end = now_ + round_up(transfer.bytes / link.rate);
-        if (message.hop > 0) {
-            end = std::max(end,
-                           additive ? message.previous_end + link.latency : message.previous_end);
-        }
-        server.hold(now_, end, transfer.bytes);
-        ++result_.events;
-        ++result_.played_events;
-        if (observer_ != nullptr) {
-            observer_->link_held(ServerId(link_index), OperationId(message.operation), now_, end);
-        }
-        message.previous_end = end;
-        if (++message.hop < transfer.hop_count) {
-            queue_.push({now_ + link.latency, EventKind::head_arrived, message_index});
+/// One predecessor of the edge's transfer has come to the place.
+template <class Queue>
+void Executor<Queue>::met(Operation& operation, std::uint32_t number, std::uint32_t place,
+                          const Edge& edge) {
+    if (edge.counter != Edge::kFires) {
+        std::uint8_t* const row = &operation.counters[edge.counter / 2];
+        const std::uint32_t index = operation.table->index_in_role[place];
+        if (edge.counter % 2 == 0) {
+            if (--row[index] != 0) {
+                return;
+            }
         } else {
-            const Time arrival =
-                additive ? end + link.latency
-                         : std::max(end, now_ + link.latency -
-                                             round_up(transfer.bytes_before / link.rate));
-            queue_.push({arrival, EventKind::message_arrived, message_index});
+            std::uint32_t wide = 0;
+            std::memcpy(&wide, row + 4 * std::size_t{index}, 4);
+            --wide;
+            std::memcpy(row + 4 * std::size_t{index}, &wide, 4);
+            if (wide != 0) {
+                return;
+            }
         }
     }
-    if (server.has_waiting() && !server.free_event_due) {
-        server.free_event_due = true;
-        queue_.push({server.free_at(), EventKind::link_free, server_index});
+    PlaceState& state = operation.places[place];
+    if (state.early != PlaceState::kStarted) {
+        operation.early.push_back({edge.transfer, state.early});
+        state.early = static_cast<std::uint32_t>(operation.early.size() - 1);
+        return;
+    }
+    fire(operation, number, place, edge.transfer);
+}
+
+template <class Queue>
+void Executor<Queue>::successors_met(Operation& operation, std::uint32_t number,
+                                     std::uint32_t place, const Route& route) {
+    const Edge* const edges = operation.table->edges.data() + route.first_edge;
+    for (std::uint32_t i = 0; i < route.edge_count; ++i) {
+        met(operation, number, place, edges[i]);
     }
 }
 
-void Executor::arrived(std::uint32_t message_index) {
-    const Message message = messages_[message_index];
-    free_messages_.push_back(message_index);
-    const Transfer& transfer = schedule_of(message.operation).transfers[message.transfer];
-    const std::uint32_t destination = machine_.shifted(transfer.destination_shift, message.source);
+template <class Queue>
+void Executor<Queue>::fire(Operation& operation, std::uint32_t number, std::uint32_t place,
+                           std::uint32_t transfer) {
+    const Route& route = operation.table->routes[transfer];
+    if (route.hop_count == 0) {
+        successors_met(operation, number, place, route);
+        return;
+    }
     if (observer_ != nullptr) {
-        observer_->transfer_arrived(OperationId(message.operation), PlaceId(message.source),
-                                    PlaceId(destination), message.transfer, now_);
+        observer_->transfer_fired(OperationId(number), PlaceId(place), transfer, now_);
     }
-    open(message.operation);
-    successors_met(message.operation, destination, transfer);
-    place_progress(message.operation, destination);
+    wait_for_link(operation,
+                  {.order = order_of(number, route, 0), .transfer = transfer, .from = place},
+                  operation.schedule->hops[route.first_hop], place);
 }
 
-ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse) {
-    return Executor(workload, observer, reuse).run();
+template <class Queue>
+void Executor<Queue>::wait_for_link(const Operation& operation, const Waiting& waiting,
+                                    const Hop& hop, std::uint32_t source) {
+    const std::uint32_t place = machine_.shifted(hop.shift, source);
+    const std::uint32_t server =
+        static_cast<std::uint32_t>(machine_.server(place, hop.port)) + operation.first_server;
+    offers_.push_back({server, waiting});
+}
+
+template <class Queue>
+void Executor<Queue>::head_arrived(std::uint32_t message_index) {
+    const Message& message = messages_[message_index];
+    const Operation& operation = operations_[message.operation];
+    const Route& route = operation.table->routes[message.transfer];
+    wait_for_link(operation,
+                  {.order = order_of(message.operation, route, message.hop),
+                   .transfer = message.transfer | Waiting::kLaterHop,
+                   .from = message_index},
+                  operation.schedule->hops[route.first_hop + message.hop], message.source);
+}
+
+template <class Queue>
+void Executor<Queue>::arrived(const EventCodec::Fields& fields) {
+    Operation& operation = operations_[fields.number];
+    const Route& route = operation.table->routes[fields.transfer];
+    const std::uint32_t destination = machine_.shifted(route.destination_shift, fields.place);
+    if (observer_ != nullptr) {
+        observer_->transfer_arrived(OperationId(fields.number), PlaceId(fields.place),
+                                    PlaceId(destination), fields.transfer, now_);
+    }
+    successors_met(operation, fields.number, destination, route);
+    place_progress(operation, destination);
+}
+
+template <class Queue>
+void Executor<Queue>::play_offers() {
+    const auto before = [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); };
+    for (std::size_t i = 0; i < offers_.size(); ++i) {
+        if (i + 2 * kAhead < offers_.size()) {
+            servers_.prefetch_state(offers_[i + 2 * kAhead].server);
+            servers_.prefetch_waiting(offers_[i + kAhead].server);
+        }
+        const Offer& offer = offers_[i];
+        servers_.add(offer.server, offer.waiting, before);
+        if (!servers_.free_event_due(offer.server) && !servers_.marked(offer.server)) {
+            servers_.marked(offer.server) = true;
+            marked_.push_back(offer.server);
+        }
+    }
+    offers_.clear();
+}
+
+/// Every idle server that has messages waiting picks one.
+template <class Queue>
+void Executor<Queue>::play_picks(std::vector<std::uint32_t>& servers) {
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        if (i + 2 * kAhead < servers.size()) {
+            servers_.prefetch_state(servers[i + 2 * kAhead]);
+            servers_.prefetch_waiting(servers[i + kAhead]);
+            servers_.prefetch_totals(servers[i + kAhead]);
+        }
+        const std::uint32_t server = servers[i];
+        servers_.marked(server) = false;
+        servers_.free_event_due(server) = false;
+        if (servers_.idle(server, now_) && servers_.has_waiting(server)) {
+            serve(server);
+        }
+        if (servers_.has_waiting(server)) {
+            servers_.free_event_due(server) = true;
+            queue_.push({servers_.free_at(server), EventCodec::of(EventKind::link_free, server)});
+        }
+    }
+    servers.clear();
+}
+
+/// The first of those that wait crosses the link.
+template <class Queue>
+void Executor<Queue>::serve(std::uint32_t server) {
+    const Waiting first = servers_.take_first(
+        server, [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); });
+    const std::uint32_t number = operation_of_priority_[first.priority()];
+    const std::uint32_t transfer = first.transfer & ~Waiting::kLaterHop;
+    const std::uint32_t hop = transfer == first.transfer ? 0 : messages_[first.from].hop;
+    const Operation& operation = operations_[number];
+    Route& route = operation.table->routes[transfer];
+    const LinkSpec& link = link_classes_[servers_.link_class(server)];
+    const bool additive = machine_.rule == LatencyRule::additive;
+    if (route.link_class != servers_.link_class(server)) {
+        const Transfer& spec = operation.schedule->transfers[transfer];
+        route.link_class = servers_.link_class(server);
+        route.hold = round_up(spec.bytes / link.rate);
+        route.before = additive ? Time{} : round_up(spec.bytes_before / link.rate);
+    }
+
+    Time end = now_ + route.hold;
+    if (hop > 0) {
+        const Time previous = messages_[first.from].previous_end;
+        end = std::max(end, additive ? previous + link.latency : previous);
+    }
+    servers_.hold(server, now_, end, route.carried_units);
+    ++result_.events;
+    if (observer_ != nullptr) {
+        observer_->link_held(ServerId(server % links_per_set()), OperationId(number), now_, end);
+    }
+
+    if (hop + 1 < route.hop_count) {
+        const std::uint32_t message = hop > 0 ? first.from
+                                              : new_message({.previous_end = end,
+                                                             .operation = number,
+                                                             .transfer = transfer,
+                                                             .source = first.from,
+                                                             .hop = 0});
+        messages_[message].previous_end = end;
+        messages_[message].hop = hop + 1;
+        queue_.push({now_ + link.latency, EventCodec::of(EventKind::head_arrived, message)});
+        return;
+    }
+    std::uint32_t source = first.from;
+    if (hop > 0) {
+        source = messages_[first.from].source;
+        free_messages_.push_back(first.from);
+    }
+    const Time arrival =
+        additive ? end + link.latency : std::max(end, now_ + link.latency - route.before);
+    queue_.push({arrival, codec_.of(EventKind::transfer_arrived,
+                                    {.number = number, .place = source, .transfer = transfer})});
+}
+
+}  // namespace
+
+ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse, QueueKind queue) {
+    switch (queue) {
+        case QueueKind::lanes:
+            return Executor<LaneQueue>(workload, observer, reuse).run();
+        case QueueKind::quaternary_heap:
+            return Executor<QuaternaryQueue>(workload, observer, reuse).run();
+        case QueueKind::binary_heap:
+            return Executor<BinaryQueue>(workload, observer, reuse).run();
+        case QueueKind::radix:
+            break;
+    }
+    return Executor<EventQueue>(workload, observer, reuse).run();
 }
 
 }  // namespace podsim::sim

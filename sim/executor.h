@@ -22,6 +22,7 @@ struct LinkTotals {
     std::int64_t carried_units = 0;  ///< in 1/1024 byte: sums are exact in any order
 
     [[nodiscard]] Bytes carried() const { return Bytes(static_cast<double>(carried_units) / 1024); }
+    friend bool operator==(const LinkTotals&, const LinkTotals&) = default;
 };
 
 struct ExecutionResult {
@@ -30,7 +31,12 @@ struct ExecutionResult {
     std::vector<LinkTotals> links;    ///< [place][port]
     std::uint64_t events = 0;         ///< hops served and tasks ended
     std::uint64_t played_events = 0;  ///< those of them that were not skipped as repeats
+
+    friend bool operator==(const ExecutionResult&, const ExecutionResult&) = default;
 };
+
+/// The implementations of the queue of pending events (event_queue.h). The result is the same with each.
+enum class QueueKind { radix, lanes, quaternary_heap, binary_heap };
 
 /// Runs to the end. With `reuse`, a workload of one graph with marks skips what repeats: when the
 /// whole state at a mark equals that at an earlier one, relative to the instant and the mark, the
@@ -38,6 +44,7 @@ struct ExecutionResult {
 /// is the same to the picosecond; the observer sees the images of tasks, but not of transfers and
 /// links. Throws TimeOverflow, and std::logic_error when tasks are left that can never run (a defect
 /// of the caller's graphs or schedules).
-ExecutionResult execute(const Workload& workload, Observer* observer = nullptr, bool reuse = true);
+ExecutionResult execute(const Workload& workload, Observer* observer = nullptr, bool reuse = true,
+                        QueueKind queue = QueueKind::radix);
 
 }  // namespace podsim::sim

@@ -1,19 +1,22 @@
-// The executor's state and steps. Private to the kernel: executor.cpp plays events, reuse.cpp skips
-// what repeats.
+// The executor's state. Private to the kernel: executor.cpp plays events, reuse.cpp skips what repeats.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "sim/event_queue.h"
+#include "sim/event.h"
+#include "sim/event_codec.h"
 #include "sim/executor.h"
-#include "sim/link_server.h"
+#include "sim/link_servers.h"
+#include "sim/transfer_table.h"
 
 namespace podsim::sim {
 
-/// A transfer on its way.
+/// A transfer over several links, between its first and its last.
 struct Message {
     Time previous_end;  ///< when it leaves the link before
     std::uint32_t operation = 0;
@@ -22,13 +25,32 @@ struct Message {
     std::uint32_t hop = 0;
 };
 
+/// A transfer whose predecessors have come to a place that has not started yet.
+struct Early {
+    std::uint32_t transfer = 0;
+    std::uint32_t next = 0;  ///< of the same place, in the operation's list
+};
+
+/// What an operation still owes a place.
+struct PlaceState {
+    static constexpr std::uint32_t kStarted = 0xffffffff;
+    static constexpr std::uint32_t kNone = 0xfffffffe;
+
+    std::uint32_t pending = 0;  ///< its start and its arrivals
+    std::uint32_t early =
+        kNone;  ///< kStarted, or the first of the transfers that wait for the start
+};
+
 /// The state of one operation, alive from its first start to its last arrival.
 struct Operation {
-    std::vector<std::uint32_t> needs;    ///< of every place's transfers
-    std::vector<std::uint32_t> pending;  ///< of every place: its start and its arrivals
+    TransferTable* table = nullptr;  ///< nullptr: not alive
+    const Schedule* schedule = nullptr;
+    std::uint32_t first_server = 0;      ///< of its set of links
+    std::vector<std::uint8_t> counters;  ///< predecessors to come, as the table lays them out
+    std::vector<PlaceState> places;
+    std::vector<Early> early;
     std::vector<std::uint32_t> task;  ///< of every place: the task that takes part, kNoTask before
     std::size_t open_places = 0;
-    std::uint32_t link_set = 0;
 };
 
 inline constexpr std::uint32_t kNoTask = 0xffffffff;
@@ -52,51 +74,81 @@ struct Snapshot {
     std::vector<LinkTotals> links;
 };
 
-class Executor {
-public:
-    Executor(const Workload& workload, Observer* observer, bool reuse);
-    ExecutionResult run();
+/// All but the queue.
+class ExecutorState {
+protected:
+    ExecutorState(const Workload& workload, Observer* observer, bool reuse);
 
-private:
+    /// How far the pending events must move when what repeats has been skipped.
+    struct Skipped {
+        Time later_by;
+        std::uint32_t tasks = 0;
+        std::uint32_t operations = 0;
+    };
+
+    void prepare_links();
+    void prepare_priorities();
     void prepare_graphs();
     void open(std::uint32_t operation);
-    void start_task(std::uint32_t place, std::uint32_t task);
-    void end_task(std::uint32_t place, std::uint32_t task);
-    void start_operation(std::uint32_t place, std::uint32_t operation);
-    void need_met(std::uint32_t operation, std::uint32_t place, std::uint32_t transfer);
-    void successors_met(std::uint32_t operation, std::uint32_t place, const Transfer& transfer);
-    void place_progress(std::uint32_t operation, std::uint32_t place);
-    void wait_for_link(std::uint32_t message);
-    void arrived(std::uint32_t message);
-    void mark(std::uint32_t server);
-    void pick(std::uint32_t server);
-    void deliver(const Event& event);
+    void close(Operation& operation);
+    /// A start or an arrival at the place.
+    void place_progress(Operation& operation, std::uint32_t place) {
+        if (--operation.places[place].pending != 0) {
+            return;
+        }
+        ended_.emplace_back(place, operation.task[place]);
+        if (--operation.open_places == 0) {
+            close(operation);
+        }
+    }
+    std::uint32_t new_message(const Message& message) {
+        if (free_messages_.empty()) {
+            messages_.push_back(message);
+            return static_cast<std::uint32_t>(messages_.size() - 1);
+        }
+        const std::uint32_t index = free_messages_.back();
+        free_messages_.pop_back();
+        messages_[index] = message;
+        return index;
+    }
 
     // reuse.cpp
     void prepare_reuse();
-    void consider_reuse();
-    [[nodiscard]] Snapshot take_snapshot(std::uint32_t mark_task) const;
-    void append_events(Snapshot& snapshot, std::uint32_t first_operation) const;
+    std::optional<Skipped> consider_reuse(const std::vector<Event>& pending);
+    [[nodiscard]] std::uint64_t renumbered(std::uint64_t what, const Skipped& skipped) const;
+    [[nodiscard]] Snapshot take_snapshot(std::uint32_t mark_task,
+                                         const std::vector<Event>& pending) const;
+    void append_events(Snapshot& snapshot, std::uint32_t first_operation,
+                       const std::vector<Event>& pending) const;
     void append_links(Snapshot& snapshot, std::uint32_t first_operation) const;
     void append_operations(Snapshot& snapshot, std::uint32_t first_operation) const;
     void append_tasks(Snapshot& snapshot) const;
-    void append_message(std::vector<std::int64_t>& state, std::uint32_t message,
+    void append_message(std::vector<std::int64_t>& state, const Message& message,
                         std::uint32_t first_operation) const;
-    [[nodiscard]] std::vector<std::uint32_t> link_sets_in_use() const;
+    [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use() const;
     [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
     [[nodiscard]] std::uint32_t repeats_possible(const Snapshot& from, std::uint32_t period) const;
     [[nodiscard]] bool same_task(std::uint32_t a, std::uint32_t b) const;
-    void skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats);
+    Skipped skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats);
 
-    [[nodiscard]] const Schedule& schedule_of(std::uint32_t operation) const {
-        return workload_.schedules[workload_.operations[operation].schedule];
-    }
     [[nodiscard]] std::uint32_t links_per_set() const {
         return static_cast<std::uint32_t>(machine_.links.size());
     }
     [[nodiscard]] std::uint32_t index_at_shared(std::uint32_t place) const {
         return machine_.index_at_shared.empty() ? 0 : machine_.index_at_shared[place];
     }
+    /// Whether `a` goes before `b` at a link where both wait.
+    [[nodiscard]] bool goes_before(const Waiting& a, const Waiting& b) const {
+        return a.order != b.order ? a.order < b.order : key_of(a) < key_of(b);
+    }
+    [[nodiscard]] std::array<std::uint64_t, 2> key_of(const Waiting& waiting) const;
+    [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, const Route& route,
+                                         std::uint32_t hop) const {
+        return std::uint64_t{first_priority_[operation] + route.phase + hop * route.phase_per_hop}
+                   << Waiting::kInstantBits |
+               instant_number_;
+    }
+    [[nodiscard]] Message message_of(const Waiting& waiting) const;
     [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
         return workload_.graphs[workload_.graph_of_place[place]];
     }
@@ -104,15 +156,19 @@ private:
     const Workload& workload_;
     const Machine& machine_;
     Observer* observer_;
+    EventCodec codec_;
     Time now_;
-    EventQueue queue_;
-    std::vector<LinkServer> servers_;
+    std::uint64_t instant_number_ = 0;           ///< of instants so far: orders arrivals
+    std::vector<std::uint32_t> first_priority_;  ///< [operation]: the number of its first phase's
+    std::vector<std::uint32_t> operation_of_priority_;  ///< [priority]
+    std::vector<LinkSpec> link_classes_;                ///< the distinct kinds of links
+    LinkServers servers_;
     std::vector<std::uint32_t> marked_;
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_messages_;
+    std::vector<TransferTable> tables_;  ///< [schedule]
     std::vector<Operation> operations_;
-    std::vector<std::uint32_t> free_link_sets_;                        ///< of isolated operations
-    std::vector<std::vector<std::uint32_t>> first_counter_;            ///< [schedule][place]
+    std::vector<std::uint32_t> free_link_sets_;  ///< first servers, of isolated operations
     std::vector<std::vector<std::vector<std::uint32_t>>> successors_;  ///< [graph][task]
     std::vector<std::vector<std::uint32_t>> initial_needs_;            ///< [graph][task]
     std::vector<std::uint32_t> first_task_;                            ///< [place]
@@ -121,6 +177,7 @@ private:
     std::vector<std::pair<std::uint32_t, std::uint32_t>>
         ended_;  ///< tasks that ended at this instant
     std::size_t open_tasks_ = 0;
+    std::uint64_t skipped_events_ = 0;
     ExecutionResult result_;
 
     bool reuse_ = false;

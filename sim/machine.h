@@ -24,6 +24,8 @@ enum class LatencyRule {
 struct LinkSpec {
     BytesPerSecond rate;
     Time latency;
+
+    friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
 };
 
 inline constexpr std::uint32_t kNoPlace = 0xffffffff;

@@ -27,7 +27,7 @@ std::int64_t relative(Time time, Time now) {
 
 }  // namespace
 
-void Executor::prepare_reuse() {
+void ExecutorState::prepare_reuse() {
     if (workload_.graphs.size() != 1 || workload_.graphs[0].marks.empty() ||
         machine_.places > kMostPlaces) {
         reuse_ = false;
@@ -51,7 +51,8 @@ void Executor::prepare_reuse() {
     lowest_open_.resize(machine_.places);
 }
 
-void Executor::consider_reuse() {
+std::optional<ExecutorState::Skipped> ExecutorState::consider_reuse(
+    const std::vector<Event>& pending) {
     const std::uint32_t mark_task = mark_reached_;
     mark_reached_ = kNoTask;
     const auto tasks = static_cast<std::uint32_t>(workload_.graphs[0].tasks.size());
@@ -61,7 +62,7 @@ void Executor::consider_reuse() {
             ++lowest;
         }
     }
-    Snapshot now = take_snapshot(mark_task);
+    Snapshot now = take_snapshot(mark_task, pending);
     for (auto earlier = snapshots_.rbegin(); earlier != snapshots_.rend(); ++earlier) {
         if (earlier->state != now.state) {
             continue;
@@ -69,9 +70,9 @@ void Executor::consider_reuse() {
         const std::uint32_t period = mark_task - earlier->mark;
         const std::uint32_t repeats = repeats_possible(*earlier, period);
         if (repeats > 0) {
-            skip(*earlier, period, repeats);
+            const Skipped skipped = skip(*earlier, period, repeats);
             snapshots_.clear();
-            return;
+            return skipped;
         }
     }
     snapshots_.push_back(std::move(now));
@@ -85,9 +86,11 @@ void Executor::consider_reuse() {
             snapshot.ended_tasks -= unneeded;
         }
     }
+    return std::nullopt;
 }
 
-Snapshot Executor::take_snapshot(std::uint32_t mark_task) const {
+Snapshot ExecutorState::take_snapshot(std::uint32_t mark_task,
+                                      const std::vector<Event>& pending) const {
     Snapshot snapshot;
     snapshot.mark = mark_task;
     snapshot.now = now_;
@@ -98,41 +101,44 @@ Snapshot Executor::take_snapshot(std::uint32_t mark_task) const {
     append_tasks(snapshot);
     append_operations(snapshot, first_operation);
     append_links(snapshot, first_operation);
-    append_events(snapshot, first_operation);
+    append_events(snapshot, first_operation, pending);
     snapshot.links.resize(servers_.size());
     for (std::size_t server = 0; server < servers_.size(); ++server) {
-        snapshot.links[server] = {servers_[server].busy(), servers_[server].carried()};
+        snapshot.links[server] = {servers_.busy(server), servers_.carried(server)};
     }
     return snapshot;
 }
 
-void Executor::append_message(std::vector<std::int64_t>& state, std::uint32_t message,
-                              std::uint32_t first_operation) const {
-    const Message& content = messages_[message];
-    state.push_back(std::int64_t{content.operation} - first_operation);
-    state.push_back(content.transfer);
-    state.push_back(content.source);
-    state.push_back(content.hop);
-    state.push_back(content.hop == 0 ? 0 : relative(content.previous_end, now_));
+void ExecutorState::append_message(std::vector<std::int64_t>& state, const Message& message,
+                                   std::uint32_t first_operation) const {
+    state.push_back(std::int64_t{message.operation} - first_operation);
+    state.push_back(message.transfer);
+    state.push_back(message.source);
+    state.push_back(message.hop);
+    state.push_back(message.hop == 0 ? 0 : relative(message.previous_end, now_));
 }
 
 /// Pending events in the order of time; within one time by what they are, since their order there
 /// has no effect.
-void Executor::append_events(Snapshot& snapshot, std::uint32_t first_operation) const {
+void ExecutorState::append_events(Snapshot& snapshot, std::uint32_t first_operation,
+                                  const std::vector<Event>& pending) const {
     std::vector<std::vector<std::int64_t>> rows;
-    rows.reserve(queue_.size());
-    for (const Event& event : queue_.pending()) {
+    rows.reserve(pending.size());
+    for (const Event& event : pending) {
         std::vector<std::int64_t>& row = rows.emplace_back();
+        const EventKind kind = EventCodec::kind(event.what);
         row.push_back(relative(event.time, now_));
-        row.push_back(static_cast<std::int64_t>(event.kind()));
-        if (event.kind() == EventKind::head_arrived || event.kind() == EventKind::message_arrived) {
-            append_message(row, event.subject, first_operation);
+        row.push_back(static_cast<std::int64_t>(kind));
+        if (kind == EventKind::link_free) {
+            row.push_back(canonical_link(EventCodec::number(event.what)));
+        } else if (kind == EventKind::head_arrived) {
+            append_message(row, messages_[EventCodec::number(event.what)], first_operation);
         } else {
-            row.push_back(event.kind() == EventKind::link_free ? canonical_link(event.subject)
-                                                               : event.subject);
-            row.push_back(event.kind() == EventKind::link_free
-                              ? 0
-                              : std::int64_t{event.detail} - snapshot.mark);
+            const EventCodec::Fields fields = codec_.fields(event.what);
+            row.push_back(std::int64_t{fields.number} -
+                          (kind == EventKind::transfer_arrived ? first_operation : snapshot.mark));
+            row.push_back(fields.place);
+            row.push_back(fields.transfer);
         }
     }
     std::sort(rows.begin(), rows.end());
@@ -141,57 +147,76 @@ void Executor::append_events(Snapshot& snapshot, std::uint32_t first_operation) 
     }
 }
 
-/// The sets of links that hold state: of isolated operations, those of the open ones, in their order.
-std::vector<std::uint32_t> Executor::link_sets_in_use() const {
+/// The sets of links that hold state, by their first server: of isolated operations, those of the
+/// open ones, in their order.
+std::vector<std::uint32_t> ExecutorState::first_servers_in_use() const {
     if (!machine_.isolated_operations) {
         return {0};
     }
     std::vector<std::uint32_t> sets;
     for (const Operation& operation : operations_) {
-        if (!operation.pending.empty()) {
-            sets.push_back(operation.link_set);
+        if (operation.table != nullptr) {
+            sets.push_back(operation.first_server);
         }
     }
     return sets;
 }
 
 /// A server's number that does not depend on which set of links its operation happens to have.
-std::int64_t Executor::canonical_link(std::uint32_t server) const {
-    const std::vector<std::uint32_t> sets = link_sets_in_use();
-    const auto set = std::find(sets.begin(), sets.end(), server / links_per_set());
-    return (set - sets.begin()) * std::int64_t{links_per_set()} + server % links_per_set();
+std::int64_t ExecutorState::canonical_link(std::uint32_t server) const {
+    const std::vector<std::uint32_t> sets = first_servers_in_use();
+    const std::uint32_t link = server % links_per_set();
+    const auto set = std::find(sets.begin(), sets.end(), server - link);
+    return (set - sets.begin()) * std::int64_t{links_per_set()} + link;
 }
 
-void Executor::append_links(Snapshot& snapshot, std::uint32_t first_operation) const {
-    std::vector<Waiting> waiting;
-    for (const std::uint32_t set : link_sets_in_use()) {
+void ExecutorState::append_links(Snapshot& snapshot, std::uint32_t first_operation) const {
+    for (const std::uint32_t first_server : first_servers_in_use()) {
         for (std::uint32_t link = 0; link < links_per_set(); ++link) {
-            const LinkServer& server = servers_[set * links_per_set() + link];
-            snapshot.state.push_back(std::max<std::int64_t>(relative(server.free_at(), now_), 0));
-            snapshot.state.push_back(server.free_event_due ? 1 : 0);
-            waiting = server.waiting();
-            std::sort(waiting.begin(), waiting.end());
+            const std::uint32_t server = first_server + link;
+            snapshot.state.push_back(
+                std::max<std::int64_t>(relative(servers_.free_at(server), now_), 0));
+            snapshot.state.push_back(servers_.free_event_due(server) ? 1 : 0);
+            std::vector<Waiting> waiting = servers_.waiting(server);
+            std::sort(waiting.begin(), waiting.end(),
+                      [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); });
             snapshot.state.push_back(static_cast<std::int64_t>(waiting.size()));
-            for (const Waiting& message : waiting) {
-                // Class and phase follow from the operation and the transfer.
-                snapshot.state.push_back(relative(message.arrival, now_));
-                append_message(snapshot.state, message.message, first_operation);
+            for (const Waiting& next : waiting) {
+                // Class and phase follow from the operation and the transfer; of the arrival, the order
+                // and whether it was at this very instant decide what comes.
+                snapshot.state.push_back(next.instant() == instant_number_ ? 1 : 0);
+                append_message(snapshot.state, message_of(next), first_operation);
             }
         }
     }
 }
 
-void Executor::append_operations(Snapshot& snapshot, std::uint32_t first_operation) const {
+void ExecutorState::append_operations(Snapshot& snapshot, std::uint32_t first_operation) const {
     for (std::uint32_t index = 0; index < operations_.size(); ++index) {
         const Operation& operation = operations_[index];
-        if (operation.pending.empty()) {
+        if (operation.table == nullptr) {
             continue;
         }
         snapshot.state.push_back(std::int64_t{index} - first_operation);
         snapshot.state.push_back(workload_.operations[index].schedule);
-        snapshot.state.insert(snapshot.state.end(), operation.needs.begin(), operation.needs.end());
-        snapshot.state.insert(snapshot.state.end(), operation.pending.begin(),
-                              operation.pending.end());
+        snapshot.state.insert(snapshot.state.end(), operation.counters.begin(),
+                              operation.counters.end());
+        std::vector<std::uint32_t> early;
+        for (const PlaceState& place : operation.places) {
+            snapshot.state.push_back(place.pending);
+            snapshot.state.push_back(place.early == PlaceState::kStarted ? 1 : 0);
+            if (place.early == PlaceState::kStarted) {
+                continue;
+            }
+            early.clear();
+            for (std::uint32_t at = place.early; at != PlaceState::kNone;
+                 at = operation.early[at].next) {
+                early.push_back(operation.early[at].transfer);
+            }
+            std::sort(early.begin(), early.end());
+            snapshot.state.push_back(static_cast<std::int64_t>(early.size()));
+            snapshot.state.insert(snapshot.state.end(), early.begin(), early.end());
+        }
         for (const std::uint32_t task : operation.task) {
             snapshot.state.push_back(
                 task == kNoTask ? -1 : std::int64_t{task} - snapshot.mark + (1LL << 40));
@@ -201,7 +226,7 @@ void Executor::append_operations(Snapshot& snapshot, std::uint32_t first_operati
 
 /// Needs, and when it began, of every task between the first that is open anywhere and the last that
 /// was touched.
-void Executor::append_tasks(Snapshot& snapshot) const {
+void ExecutorState::append_tasks(Snapshot& snapshot) const {
     snapshot.state.push_back(std::int64_t{snapshot.lowest_open} - snapshot.mark);
     snapshot.state.push_back(std::int64_t{highest_touched_} - snapshot.mark);
     for (std::uint32_t place = 0; place < machine_.places; ++place) {
@@ -219,7 +244,7 @@ void Executor::append_tasks(Snapshot& snapshot) const {
 }
 
 /// Whether two tasks do the same work with the same relations to their neighbours.
-bool Executor::same_task(std::uint32_t a, std::uint32_t b) const {
+bool ExecutorState::same_task(std::uint32_t a, std::uint32_t b) const {
     const Task& first = workload_.graphs[0].tasks[a];
     const Task& second = workload_.graphs[0].tasks[b];
     const auto same_distances = [a, b](const std::vector<std::uint32_t>& of_a,
@@ -246,7 +271,7 @@ bool Executor::same_task(std::uint32_t a, std::uint32_t b) const {
 
 /// How often the run since `from` repeats: its tasks, those already touched included, must be the
 /// same one period on, for each repeat.
-std::uint32_t Executor::repeats_possible(const Snapshot& from, std::uint32_t period) const {
+std::uint32_t ExecutorState::repeats_possible(const Snapshot& from, std::uint32_t period) const {
     const auto tasks = static_cast<std::uint32_t>(workload_.graphs[0].tasks.size());
     std::uint32_t same_until = from.lowest_open;
     while (same_until + period < tasks && same_task(same_until, same_until + period)) {
@@ -255,7 +280,8 @@ std::uint32_t Executor::repeats_possible(const Snapshot& from, std::uint32_t per
     return same_until <= highest_touched_ ? 0 : (same_until - highest_touched_ - 1) / period + 1;
 }
 
-void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats) {
+ExecutorState::Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t period,
+                                           std::uint32_t repeats) {
     const Time span = now_ - from.now;
     const Time shift = span * repeats;
     const std::uint32_t tasks = period * repeats;
@@ -293,7 +319,9 @@ void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t re
         }
     }
     open_tasks_ -= (ended_log_.size() - from.ended_tasks) * repeats;
-    result_.events += (result_.events - from.events) * repeats;
+    const std::uint64_t skipped_events = (result_.events - from.events) * repeats;
+    result_.events += skipped_events;
+    skipped_events_ += skipped_events;
     for (const OpenTask& task : open) {
         task_ended_[task.image] = 0;
         task_needs_[task.image] = task.needs;
@@ -302,7 +330,7 @@ void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t re
     highest_touched_ += tasks;
 
     for (std::uint32_t index = static_cast<std::uint32_t>(operations_.size()); index-- > 0;) {
-        if (operations_[index].pending.empty()) {
+        if (operations_[index].table == nullptr) {
             continue;
         }
         for (std::uint32_t& task : operations_[index].task) {
@@ -315,14 +343,31 @@ void Executor::skip(const Snapshot& from, std::uint32_t period, std::uint32_t re
         message.operation += operations;
         message.previous_end += shift;
     }
+    const auto renumber = [&](Waiting& waiting) {
+        const std::uint32_t operation = operation_of_priority_[waiting.priority()];
+        waiting.order +=
+            std::uint64_t{first_priority_[operation + operations] - first_priority_[operation]}
+            << Waiting::kInstantBits;
+    };
     for (std::size_t server = 0; server < servers_.size(); ++server) {
         const LinkTotals before = server < from.links.size() ? from.links[server] : LinkTotals{};
-        servers_[server].skip(shift, operations, repeats, before.busy, before.carried_units);
+        servers_.skip(server, shift, renumber, repeats, before.busy, before.carried_units);
     }
-    queue_.skip(shift, tasks);
     now_ += shift;
     result_.end = now_;
     ended_log_.clear();
+    return {.later_by = shift, .tasks = tasks, .operations = operations};
+}
+
+/// What an event says, that many tasks and operations further on.
+std::uint64_t ExecutorState::renumbered(std::uint64_t what, const Skipped& skipped) const {
+    const EventKind kind = EventCodec::kind(what);
+    if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
+        return what;
+    }
+    EventCodec::Fields fields = codec_.fields(what);
+    fields.number += kind == EventKind::transfer_arrived ? skipped.operations : skipped.tasks;
+    return codec_.of(kind, fields);
 }
 
 }  // namespace podsim::sim

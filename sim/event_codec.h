@@ -1,0 +1,74 @@
+// What an event says, in 64 bits: its kind in the lowest three, then fields as wide as the run needs.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+
+namespace podsim::sim {
+
+enum class EventKind : std::uint8_t {
+    link_free,           ///< server
+    head_arrived,        ///< message, at a link between its first and its last
+    transfer_arrived,    ///< operation, source, transfer
+    task_ended,          ///< task, place
+    operation_launched,  ///< task, place
+};
+
+class EventCodec {
+public:
+    struct Fields {
+        std::uint32_t number = 0;  ///< server, message, operation or task
+        std::uint32_t place = 0;
+        std::uint32_t transfer = 0;
+    };
+
+    /// Each number will be below these. Throws std::logic_error where 61 bits do not hold them.
+    EventCodec(std::uint64_t operations, std::uint64_t places, std::uint64_t transfers,
+               std::uint64_t tasks)
+        : place_shift_(kKindBits + width(transfers)), number_shift_(place_shift_ + width(places)) {
+        if (number_shift_ + std::max(width(operations), width(tasks)) > 63) {
+            throw std::logic_error("too many places, operations and transfers for one run");
+        }
+    }
+
+    static EventKind kind(std::uint64_t what) { return static_cast<EventKind>(what & 7U); }
+
+    /// A server or a message.
+    static std::uint64_t of(EventKind kind, std::uint32_t number) {
+        return std::uint64_t{number} << kKindBits | static_cast<std::uint64_t>(kind);
+    }
+    static std::uint32_t number(std::uint64_t what) {
+        return static_cast<std::uint32_t>(what >> kKindBits);
+    }
+
+    /// An arrival or a task.
+    [[nodiscard]] std::uint64_t of(EventKind kind, const Fields& fields) const {
+        return std::uint64_t{fields.number} << number_shift_ |
+               std::uint64_t{fields.place} << place_shift_ |
+               std::uint64_t{fields.transfer} << kKindBits | static_cast<std::uint64_t>(kind);
+    }
+    [[nodiscard]] Fields fields(std::uint64_t what) const {
+        return {.number = static_cast<std::uint32_t>(what >> number_shift_),
+                .place = static_cast<std::uint32_t>(what >> place_shift_) &
+                         mask(number_shift_ - place_shift_),
+                .transfer =
+                    static_cast<std::uint32_t>(what >> kKindBits) & mask(place_shift_ - kKindBits)};
+    }
+
+private:
+    static constexpr unsigned kKindBits = 3;
+
+    static unsigned width(std::uint64_t count) {
+        return count <= 1 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));
+    }
+    static std::uint32_t mask(unsigned bits) {
+        return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
+    }
+
+    unsigned place_shift_;
+    unsigned number_shift_;
+};
+
+}  // namespace podsim::sim

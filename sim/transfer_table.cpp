@@ -1,0 +1,88 @@
+#include "sim/transfer_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "sim/link_servers.h"
+
+namespace podsim::sim {
+namespace {
+
+constexpr std::uint32_t kMostNarrow = 255;
+
+}  // namespace
+
+TransferTable::TransferTable(const Schedule& schedule, const Machine& machine) {
+    std::vector<std::uint32_t> places_of_role(schedule.roles.size());
+    index_in_role.reserve(machine.places);
+    for (const std::uint32_t role : schedule.role_of_place) {
+        index_in_role.push_back(places_of_role[role]++);
+    }
+
+    // Edges to transfers with several predecessors lead to a row of counters.
+    std::vector<std::uint64_t> counter(schedule.transfers.size(), Edge::kFires);
+    for (std::size_t role = 0; role < schedule.roles.size(); ++role) {
+        first_root.push_back(static_cast<std::uint32_t>(roots.size()));
+        const Role& spec = schedule.roles[role];
+        for (std::uint32_t i = 0; i < spec.transfer_count; ++i) {
+            const std::uint32_t transfer = spec.first_transfer + i;
+            const std::uint32_t needs = schedule.transfers[transfer].needs;
+            if (needs == 1) {
+                roots.push_back(transfer);
+            } else if (needs > 2) {
+                const bool wide = needs - 1 > kMostNarrow;
+                rows_.push_back({counter_bytes_, places_of_role[role], needs - 1});
+                counter[transfer] = 2 * counter_bytes_ + (wide ? 1 : 0);
+                const std::size_t bytes = places_of_role[role] * (wide ? 4UL : 1UL);
+                counter_bytes_ += (bytes + 3) / 4 * 4;
+            }
+        }
+    }
+    first_root.push_back(static_cast<std::uint32_t>(roots.size()));
+
+    std::uint32_t first_phase = schedule.transfers.empty() ? 0 : schedule.transfers[0].phase;
+    for (const Transfer& transfer : schedule.transfers) {
+        first_phase = std::min(first_phase, transfer.phase);
+    }
+    routes.reserve(schedule.transfers.size());
+    edges.reserve(schedule.successors.size());
+    for (const Transfer& transfer : schedule.transfers) {
+        Route& route = routes.emplace_back();
+        route.rank = transfer.rank;
+        route.carried_units = carried_units(transfer.bytes);
+        route.first_hop = transfer.first_hop;
+        route.hop_count = transfer.hop_count;
+        route.destination_shift = transfer.destination_shift;
+        route.phase = transfer.phase - first_phase;
+        route.phase_per_hop = transfer.phase_per_hop;
+        phases = std::max(phases, std::size_t{1} + route.phase +
+                                      std::size_t{transfer.hop_count} * transfer.phase_per_hop);
+        route.first_edge = static_cast<std::uint32_t>(edges.size());
+        route.edge_count = transfer.successor_count;
+        for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
+            const std::uint32_t next = schedule.successors[transfer.first_successor + s];
+            if (schedule.transfers[next].needs == 1) {
+                throw std::logic_error("a transfer that needs only the start has a predecessor");
+            }
+            edges.push_back({counter[next], next});
+        }
+    }
+}
+
+std::vector<std::uint8_t> TransferTable::counters() const {
+    std::vector<std::uint8_t> bytes(counter_bytes_);
+    for (const Row& row : rows_) {
+        if (row.predecessors <= kMostNarrow) {
+            std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(row.first_byte), row.places,
+                        static_cast<std::uint8_t>(row.predecessors));
+            continue;
+        }
+        for (std::size_t place = 0; place < row.places; ++place) {
+            std::memcpy(&bytes[row.first_byte + 4 * place], &row.predecessors, 4);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace podsim::sim
