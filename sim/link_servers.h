@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "sim/huge_pages.h"
 #include "sim/quantity.h"
 #include "sim/time.h"
 
@@ -219,9 +218,9 @@ private:
         return [&goes_before](const Waiting& a, const Waiting& b) { return goes_before(b, a); };
     }
 
-    HugeVector<State> states_;
-    HugeVector<Totals> totals_;
-    HugeVector<Waiting> near_;               ///< [server][kNear]
+    std::vector<State> states_;
+    std::vector<Totals> totals_;
+    std::vector<Waiting> near_;              ///< [server][kNear]
     std::vector<std::vector<Waiting>> far_;  ///< [server], once many wait anywhere
 };
 

@@ -1,0 +1,82 @@
+// The hold model for any queue: with N events pending, pop the earliest and push one that lies an increment
+// after it; N stays.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/event.h"
+
+namespace podsim::bench {
+
+constexpr std::size_t kHolds = 1 << 15;
+constexpr std::int64_t kMeanPs = 1'000'000;
+
+/// splitmix64: the same numbers on every machine.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        state_ += 0x9e3779b97f4a7c15ULL;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+        return z ^ (z >> 31U);
+    }
+    /// In (0, 1].
+    double unit() { return (static_cast<double>(next() >> 11U) + 1.0) * 0x1p-53; }
+
+private:
+    std::uint64_t state_;
+};
+
+/// exponential: mean kMeanPs. bimodal: nine in ten a tenth of it, the others ten times. constant: kMeanPs
+/// always, as when all links carry equal messages, so that whole groups of events share an instant. few: one
+/// of eight delays.
+enum Increments : int { exponential, bimodal, constant, few };
+inline constexpr const char* kIncrementNames[] = {"exponential", "bimodal", "constant", "few"};
+
+inline std::int64_t increment(Increments kind, Random& random) {
+    switch (kind) {
+        case exponential:
+            return static_cast<std::int64_t>(-std::log(random.unit()) * kMeanPs);
+        case bimodal:
+            return static_cast<std::int64_t>(random.unit() * kMeanPs *
+                                             (random.next() % 10 == 0 ? 10 : 0.1));
+        case constant:
+            return kMeanPs;
+        case few:
+            return static_cast<std::int64_t>(1 + random.next() % 8) * (kMeanPs / 8);
+    }
+    return 0;
+}
+
+/// Where the pending events stand at first: spread over one mean, or at 16 instants within it.
+inline std::int64_t first_time(Increments kind, Random& random) {
+    return kind == constant || kind == few
+               ? static_cast<std::int64_t>(random.next() % 16) * (kMeanPs / 16)
+               : static_cast<std::int64_t>(random.next() % kMeanPs);
+}
+
+template <class Queue>
+void fill(Queue& queue, std::size_t pending, Increments kind) {
+    Random random(7);
+    for (std::size_t i = 0; i < pending; ++i) {
+        queue.push({sim::Time{first_time(kind, random)}, i});
+    }
+}
+
+template <class Queue>
+double seconds_of_holds(Queue& queue, const std::vector<std::int64_t>& increments) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (const std::int64_t step : increments) {
+        const sim::Event event = queue.pop();
+        queue.push({event.time + sim::Time{step}, event.what});
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+}  // namespace podsim::bench
