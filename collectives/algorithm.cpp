@@ -1,6 +1,7 @@
 #include "collectives/algorithm.h"
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "sim/error.h"
@@ -25,8 +26,19 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{Algorithm::reduce_broadcast, "reduce-broadcast",
                   "all-reduce on one line: reduce to the middle and broadcast back, pipelined"},
     AlgorithmInfo{Algorithm::shortest, "shortest-routes",
-                  "all-to-all: shortest routes, ties and axis orders split evenly, messages with "
-                  "more hops to go first"},
+                  "all-to-all, permute: shortest routes, ties and axis orders split evenly, "
+                  "messages with more hops to go first"},
+    AlgorithmInfo{Algorithm::both_ways, "both-ways",
+                  "permute: shortest routes, and where it pays for the size the other way round "
+                  "rings too, both ways loaded alike"},
+    AlgorithmInfo{
+        Algorithm::disjoint_routes, "disjoint-routes",
+        "send: as many routes without a common link as pay for the size, ending together"},
+    AlgorithmInfo{Algorithm::disjoint_trees, "disjoint-trees",
+                  "broadcast: pipelined over spanning trees without a common link, or over one "
+                  "shallow tree where that is faster"},
+    AlgorithmInfo{Algorithm::balanced_routes, "balanced-routes",
+                  "gather, scatter: routes by which the links of the root carry the same"},
     AlgorithmInfo{Algorithm::flat, "flat",
                   "several slices: every chip exchanges with the other slices on its own, without "
                   "sharing the array within its slice first"},
@@ -34,6 +46,34 @@ constexpr std::array kAlgorithms{
                   "several axis factors at once: a part for every order, sized so that all links "
                   "work all the time"},
 };
+
+/// The one algorithm of an operation that has no choice.
+std::optional<Algorithm> only_algorithm(Operation operation) {
+    switch (operation) {
+        case Operation::send:
+            return Algorithm::disjoint_routes;
+        case Operation::broadcast:
+            return Algorithm::disjoint_trees;
+        case Operation::gather:
+        case Operation::scatter:
+            return Algorithm::balanced_routes;
+        default:
+            return std::nullopt;
+    }
+}
+
+bool is_for_ends(Algorithm algorithm) {
+    return algorithm == Algorithm::both_ways || algorithm == Algorithm::disjoint_routes ||
+           algorithm == Algorithm::disjoint_trees || algorithm == Algorithm::balanced_routes;
+}
+
+sim::InputError does_not_carry_out(Operation operation, Algorithm algorithm,
+                                   std::string_view allowed) {
+    return sim::InputError("algorithm '" + std::string(to_string(algorithm)) +
+                               "' does not carry out " + std::string(to_string(operation)) +
+                               " on this group",
+                           "allowed: auto, " + std::string(allowed));
+}
 
 }  // namespace
 
@@ -63,6 +103,21 @@ std::span<const AlgorithmInfo> all_algorithms() {
 
 Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
                   const Group& group) {
+    if (const std::optional<Algorithm> only = only_algorithm(operation)) {
+        if (algorithm != Algorithm::automatic && algorithm != *only) {
+            throw does_not_carry_out(operation, algorithm, to_string(*only));
+        }
+        return *only;
+    }
+    if (operation == Operation::permute) {
+        if (algorithm == Algorithm::automatic) {
+            return Algorithm::both_ways;
+        }
+        if (algorithm != Algorithm::both_ways && algorithm != Algorithm::shortest) {
+            throw does_not_carry_out(operation, algorithm, "both-ways, shortest-routes");
+        }
+        return algorithm;
+    }
     const bool all_to_all = operation == Operation::all_to_all;
     const bool one_line = group.size() == 1 && !factor_kind(slice, group[0]).ring;
     const bool reduces_on_line = operation == Operation::all_reduce && one_line;
@@ -79,24 +134,24 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
     const bool fits = algorithm == Algorithm::one_way ||
                       (algorithm == Algorithm::shortest           ? all_to_all
                        : algorithm == Algorithm::reduce_broadcast ? reduces_on_line
+                       : is_for_ends(algorithm)                   ? false
                                                                   : !all_to_all);
     if (!fits) {
-        throw sim::InputError(
-            "algorithm '" + std::string(to_string(algorithm)) + "' does not carry out " +
-                std::string(to_string(operation)) + " on this group",
-            all_to_all        ? "allowed: auto, shortest-routes, one-way"
-            : reduces_on_line ? "allowed: auto, one-way, two-way, equal-parts, weighted, "
-                                "reduce-broadcast"
-                              : "allowed: auto, one-way, two-way, equal-parts, weighted");
+        throw does_not_carry_out(operation, algorithm,
+                                 all_to_all ? "shortest-routes, one-way"
+                                 : reduces_on_line
+                                     ? "one-way, two-way, equal-parts, weighted, reduce-broadcast"
+                                     : "one-way, two-way, equal-parts, weighted");
     }
     return algorithm;
 }
 
 Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
                                  const topology::Lattice& slice, const Group& group) {
-    if (operation == Operation::all_to_all) {
-        throw sim::InputError("all-to-all between slices is not available",
-                              "use axes within one slice");
+    if (operation >= Operation::all_to_all) {
+        throw sim::InputError(
+            std::string(to_string(operation)) + " between slices is not available",
+            "use axes within one slice");
     }
     if (algorithm == Algorithm::flat || group.empty()) {
         return algorithm;

@@ -16,7 +16,11 @@ enum class Algorithm {
     two_way,  ///< rings in both directions (lines always use both); several factors one after the other
     equal_parts,       ///< several factors at once: one part per cyclic axis order, of equal size
     reduce_broadcast,  ///< AllReduce on one line: to the middle and back, pipelined
-    shortest,          ///< AllToAll: shortest routes, ties and axis orders split evenly
+    shortest,          ///< AllToAll and permute: shortest routes, ties and axis orders split evenly
+    both_ways,         ///< permute: also the other way round rings
+    disjoint_routes,   ///< send: several routes at once
+    disjoint_trees,    ///< broadcast: pipelined over several trees at once
+    balanced_routes,   ///< gather and scatter: all links of the root carry the same
     flat,  ///< several slices: exchanged between them by every chip on its own, before (after) its slice
     weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };

@@ -7,7 +7,12 @@
 //   ReduceScatter   V      V/t                   V/t x (n-1)/n
 //   AllReduce       V      V/t                   V/t x 2(n-1)/n
 //   AllToAll        V/n    V/(n t)               V/(n t) x (n-1)/n
-// AllToAll differs because its V lies spread over the members: each sends and receives V/n, as a rank
+//   permute         V/n    V/(n t)               V/(n t)
+//   send            V      V/t                   V/t
+//   broadcast       V      V/t                   V/t
+//   gather, scatter V      V/t                   V/t x (n-1)/n
+// AllToAll and permute (its sendrecv) differ because its V lies spread over the members: each sends and receives
+// V/n, as a rank
 // of nccl-tests' alltoall does its whole buffer. Bus bandwidth is the rate at which every member
 // receives bytes on a ring; on links of rate r a member with k links has at most k r of it, AllToAll less.
 #pragma once

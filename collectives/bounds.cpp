@@ -5,6 +5,11 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/all_to_all.h"
+#include "collectives/broadcast.h"
+#include "collectives/end_traffic.h"
+#include "collectives/permute.h"
+#include "collectives/send.h"
+#include "collectives/spread.h"
 
 namespace podsim::collectives {
 namespace {
@@ -137,17 +142,35 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v) {
             return {v, v, 2.0 * others};
         case Operation::all_to_all:
             return {others / n, others / n, others / n};
+        case Operation::permute:
+        case Operation::send:
+        case Operation::broadcast:
+        case Operation::gather:
+        case Operation::scatter:
+            break;  // members are not alike
     }
     return {};
 }
 
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
-                            sim::Bytes v, sim::BytesPerSecond link_one_way) {
+                            sim::Bytes v, sim::BytesPerSecond link_one_way, const Ends& ends) {
+    if (operation == Operation::send) {
+        return send_bound(slice, ends, v) / link_one_way;
+    }
     if (group_size(group) <= 1) {
         return {};
     }
     if (operation == Operation::all_to_all) {
         return busiest_link(slice, group, v) / link_one_way;
+    }
+    if (operation == Operation::permute) {
+        return permute_bound(slice, group, ends.shift, v) / link_one_way;
+    }
+    if (operation == Operation::broadcast) {
+        return broadcast_bound(slice, group, ends.root, v) / link_one_way;
+    }
+    if (is_rooted(operation)) {
+        return spread_bound(slice, group, ends.root, v) / link_one_way;
     }
     const LeastTraffic least = least_traffic(operation, group_size(group), v);
     const LinkCount links = links_per_member(slice, group);
@@ -184,7 +207,13 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
 }
 
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
-                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency) {
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
+                       const Ends& ends) {
+    if (operation == Operation::permute || operation == Operation::send || is_rooted(operation)) {
+        const EndTraffic least = end_traffic(operation, slice, group, v, ends);
+        return std::max(least.bytes / (link_one_way * least.links),
+                        hop_latency * least.longest_way);
+    }
     if (group_size(group) <= 1) {
         return {};
     }

@@ -37,9 +37,10 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 
 /// The physical bound of the collective on its own: the largest of every member's least bytes at the
 /// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
-/// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h).
+/// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h). The
+/// others: what the tightest cut lets through (permute.h, send.h, broadcast.h, spread.h).
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
-                            sim::Bytes v, sim::BytesPerSecond link_one_way);
+                            sim::Bytes v, sim::BytesPerSecond link_one_way, const Ends& ends = {});
 
 /// Classes of links, as bits beside those of the ICI axes (bit a for axis a): the ports 2c and 2c + 1
 /// of a place are of class c.
@@ -67,8 +68,12 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
 ///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
 /// AllReduce twice that, AllToAll a quarter. Without wraparound n - 1 hops of V/n at the one-way
 /// rate: (n-1)/n V / r for one line; of several axes, a ring counts 2 r and a line r.
+/// Operations with ends: max(bytes / (r x links), latency x longest way), with the bytes and links of the
+/// end that has fewest: a send V, a broadcast V and the links of the root, a gather or scatter (n-1)V/n,
+/// a permute V/n over one link. (The text has examples of sends and gathers, no formula.)
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
-                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency);
+                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
+                       const Ends& ends = {});
 
 /// The larger of that time and the text's time over DCN, V (AllReduce: 2 V) of every group over the
 /// DCN links of the slice's hosts.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "collectives/broadcast.h"
 #include "collectives/reduce_broadcast.h"
+#include "collectives/send.h"
 
 namespace podsim::collectives {
 namespace {
@@ -15,11 +17,19 @@ sim::Time times(std::int64_t count, sim::Time t) {
 
 std::optional<sim::Time> closed_form(Operation operation, const topology::Lattice& slice,
                                      const Group& group, Algorithm algorithm, sim::Bytes v,
-                                     const ScheduleOptions& options, const LinkModel& link) {
+                                     const ScheduleOptions& options, const LinkModel& link,
+                                     const Ends& ends) {
+    if (operation == Operation::send) {
+        return send_closed_form(slice, ends, v, options, link);
+    }
     if (group_size(group) == 1) {
         return sim::Time{};
     }
-    if (operation == Operation::all_to_all) {
+    if (operation == Operation::broadcast) {
+        return broadcast_closed_form(slice, group, ends.root, v, options, link);
+    }
+    if (operation == Operation::all_to_all || operation == Operation::permute ||
+        is_rooted(operation)) {
         return std::nullopt;
     }
     if (group.size() != 1 || group[0].stride != 1) {

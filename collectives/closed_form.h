@@ -13,28 +13,24 @@
 //     The edge step is the last of a gather and the first of a reduction. There its messages go round
 //     once more than the other half of the block, which fills the links between their rounds: the same T.
 //   AllReduce on a line by reduce-broadcast: reduce_broadcast.h.
+//   send: send.h. Broadcast: broadcast.h.
 //   AllReduce on a ring: ReduceScatter, then AllGather. On a line their times overlap: no closed form.
 #pragma once
 
 #include <optional>
 
 #include "collectives/algorithm.h"
+#include "collectives/link_model.h"
 #include "collectives/schedule.h"
-#include "sim/machine.h"
 
 namespace podsim::collectives {
 
-struct LinkModel {
-    sim::BytesPerSecond rate;
-    sim::Seconds latency;
-    sim::LatencyRule rule = sim::LatencyRule::additive;
-};
-
 /// The time that the simulation of this collective takes on its own, to the picosecond; nothing for
-/// groups of several factors or strided ones, for AllToAll, and for AllReduce on lines as
+/// groups of several factors or strided ones (but see broadcast), for AllToAll, permute, gather and scatter, and for AllReduce on lines as
 /// ReduceScatter then AllGather.
 std::optional<sim::Time> closed_form(Operation operation, const topology::Lattice& slice,
                                      const Group& group, Algorithm algorithm, sim::Bytes v,
-                                     const ScheduleOptions& options, const LinkModel& link);
+                                     const ScheduleOptions& options, const LinkModel& link,
+                                     const Ends& ends = {});
 
 }  // namespace podsim::collectives

@@ -16,9 +16,14 @@ struct Name {
 };
 constexpr std::array kNames{
     Name{Operation::all_gather, "all-gather"}, Name{Operation::reduce_scatter, "reduce-scatter"},
-    Name{Operation::all_reduce, "all-reduce"}, Name{Operation::all_to_all, "all-to-all"}};
-constexpr std::array kOperations{Operation::all_gather, Operation::reduce_scatter,
-                                 Operation::all_reduce, Operation::all_to_all};
+    Name{Operation::all_reduce, "all-reduce"}, Name{Operation::all_to_all, "all-to-all"},
+    Name{Operation::permute, "permute"},       Name{Operation::send, "send"},
+    Name{Operation::broadcast, "broadcast"},   Name{Operation::gather, "gather"},
+    Name{Operation::scatter, "scatter"}};
+constexpr std::array kOperations{
+    Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce,
+    Operation::all_to_all, Operation::permute,        Operation::send,
+    Operation::broadcast,  Operation::gather,         Operation::scatter};
 
 }  // namespace
 

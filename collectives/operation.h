@@ -10,9 +10,28 @@
 
 namespace podsim::collectives {
 
-enum class Operation { all_gather, reduce_scatter, all_reduce, all_to_all };
+enum class Operation {
+    all_gather,
+    reduce_scatter,
+    all_reduce,
+    all_to_all,
+    permute,    ///< every member's share to the member `shift` ranks further
+    send,       ///< from one chip to another
+    broadcast,  ///< from one member to all
+    gather,     ///< every member's share to one member
+    scatter,    ///< and back
+};
 
-/// `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`.
+/// Which members an operation is between, where they are not all alike. A root stands for its place
+/// in the group: every group does the same at once, from the member at that place.
+struct Ends {
+    topology::Point root{};  ///< of a broadcast, gather or scatter; of a send the chip that sends
+    topology::Point to{};    ///< of a send
+    int shift = 1;           ///< of a permute; ranks count the chips of a group with z fastest
+};
+
+/// `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`, `permute`, `send`, `broadcast`, `gather`,
+/// `scatter`.
 std::string_view to_string(Operation operation);
 /// Reads the names above. Throws sim::InputError with the nearest valid one.
 Operation parse_operation(std::string_view text);
@@ -22,6 +41,12 @@ std::span<const Operation> all_operations();
 /// The members of one collective: the product of factors of physical axes, as DeviceMesh::group
 /// returns them (merged, none of length 1, sorted). Every chip of the slice is in one such group.
 using Group = std::vector<topology::AxisFactor>;
+
+/// From or to one member: broadcast, gather and scatter.
+constexpr bool is_rooted(Operation operation) {
+    return operation == Operation::broadcast || operation == Operation::gather ||
+           operation == Operation::scatter;
+}
 
 /// Number of members n.
 int group_size(const Group& group);

@@ -6,8 +6,12 @@
 #include <utility>
 
 #include "collectives/all_to_all.h"
+#include "collectives/broadcast.h"
+#include "collectives/permute.h"
 #include "collectives/reduce_broadcast.h"
 #include "collectives/schedule_builder.h"
+#include "collectives/send.h"
+#include "collectives/spread.h"
 #include "sim/error.h"
 
 namespace podsim::collectives {
@@ -301,10 +305,23 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
 
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
-                                  const ScheduleOptions& options, ShiftTable& shifts) {
+                                  const ScheduleOptions& options, ShiftTable& shifts,
+                                  const Ends& ends) {
     const Algorithm resolved = resolve(operation, algorithm, slice, group);
-    if (operation == Operation::all_to_all) {
-        return build_all_to_all(slice, group, resolved, v, options, shifts);
+    switch (operation) {
+        case Operation::all_to_all:
+            return build_all_to_all(slice, group, resolved, v, options, shifts);
+        case Operation::permute:
+            return build_permute(slice, group, resolved, ends.shift, v, options, shifts);
+        case Operation::send:
+            return build_send(slice, ends, v, options, shifts);
+        case Operation::broadcast:
+            return build_broadcast(slice, group, ends.root, v, options, shifts);
+        case Operation::gather:
+        case Operation::scatter:
+            return build_spread(operation, slice, group, ends.root, v, options, shifts);
+        default:
+            break;
     }
     if (resolved == Algorithm::reduce_broadcast) {
         return build_reduce_broadcast(slice, group, v, options, shifts);

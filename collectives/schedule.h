@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collectives/algorithm.h"
@@ -38,6 +39,7 @@ struct ScheduleOptions {
     int chunks_between_slices = 24;  ///< the same, when it has members in several slices
     int chunks_in_flight =
         2;  ///< chunks that share a priority; later ones wait behind them at every link
+    sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay
 };
 
 enum class Motion : std::uint8_t { gather, reduce };
@@ -65,7 +67,8 @@ struct CollectiveSchedule {
     std::vector<Payload> payloads;  ///< parallel to schedule.transfers
     std::vector<Part> parts;
     int chunks = 1;
-    int hops = 0;  ///< links crossed one after the other by the last byte, at the least
+    int hops = 0;        ///< links crossed one after the other by the last byte, at the least
+    std::string served;  ///< in words, what carries the bytes, where the algorithm has a choice
 };
 
 /// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
@@ -77,7 +80,8 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
 /// Throws sim::InputError when the array would need more than 20 million messages per role.
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
-                                  const ScheduleOptions& options, ShiftTable& shifts);
+                                  const ScheduleOptions& options, ShiftTable& shifts,
+                                  const Ends& ends = {});
 
 /// The same with members in several slices. Throws sim::InputError for an operation or algorithm that
 /// does not go between slices.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "collectives/bandwidth.h"
+#include "scenarios/collective_ends.h"
 #include "scenarios/text.h"
 
 namespace podsim::scenarios {
@@ -28,19 +29,33 @@ std::string algorithm_text(const CollectiveRun& run) {
            (picked ? " (picked by auto)" : "");
 }
 
-/// `all-gather over xyz of ARRAY (v5p ...), 64 members`.
+int members(const CollectiveRun& run) {
+    const bool send = run.request.operation == collectives::Operation::send;
+    return send ? 2 : run.request.members.size();
+}
+
+/// `all-gather over xyz of ARRAY (v5p ...), 64 members`; `gather to (0,0) over xy of ARRAY ...`.
 std::string subject(const CollectiveRun& run, const std::string& array) {
-    return fmt::format("{} over {} of {} ({}), {} members, algorithm {}",
-                       collectives::to_string(run.request.operation), run.axes, array,
-                       slice_text(run.request.hardware), run.request.members.size(),
-                       algorithm_text(run));
+    const std::string ends = ends_text(run.request);
+    return fmt::format("{}{}{} of {} ({}), {} members, algorithm {}",
+                       collectives::to_string(run.request.operation),
+                       ends.empty() ? ends : " " + ends,
+                       run.axes.empty() ? run.axes : " over " + run.axes, array,
+                       slice_text(run.request.hardware), members(run), algorithm_text(run));
 }
 
 /// What the algorithm walks along one factor of the group.
 std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor& factor) {
     const topology::Lattice& slice = run.request.hardware.slice;
-    if (run.request.operation == collectives::Operation::all_to_all) {
+    if (run.request.operation == collectives::Operation::all_to_all ||
+        run.request.operation == collectives::Operation::permute) {
         return "shortest routes";
+    }
+    if (run.request.operation == collectives::Operation::broadcast) {
+        return "trees";
+    }
+    if (collectives::is_rooted(run.request.operation)) {
+        return "routes";
     }
     if (collectives::spans_twisted_slice(slice, run.request.members.group)) {
         return "ring modulo what is gathered";
@@ -50,7 +65,11 @@ std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor&
 
 /// `  x: ring of 16, y%4: line of 4`; a short axis of a twisted slice has no ring of its length.
 std::string served(const CollectiveRun& run) {
-    if (run.request.operation == collectives::Operation::all_to_all) {
+    if (!run.result.served.empty()) {
+        return "  " + run.result.served + '\n';
+    }
+    if (run.request.operation == collectives::Operation::all_to_all ||
+        run.request.operation == collectives::Operation::permute) {
         return {};  // the algorithm's name says it
     }
     if (collectives::spans_twisted_slice(run.request.hardware.slice, run.request.members.group)) {
@@ -209,7 +228,7 @@ Json collective_json(const CollectiveRun& run) {
         {"chips", hardware.chips()},
         {"op", collectives::to_string(request.operation)},
         {"axes", run.axes},
-        {"members", request.members.size()},
+        {"members", members(run)},
         {"bytes", request.bytes.value()},
         {"dtype", run.dtype},
         {"latency", hardware.latency == LatencyRule::additive ? "additive" : "floor"},
@@ -235,6 +254,7 @@ Json collective_json(const CollectiveRun& run) {
         {"events", result.events},
         {"simulated_chips", result.simulated_chips},
         {"wall_time_s", result.wall_time_s}};
+    json.update(ends_json(request));
     if (result.analytic.has_value()) {
         json["analytic_s"] = result.analytic->value();
     }

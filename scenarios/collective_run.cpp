@@ -2,6 +2,7 @@
 
 #include "collectives/bounds.h"
 #include "collectives/closed_form.h"
+#include "collectives/group_graph.h"
 #include "scenarios/limiting.h"
 #include "scenarios/lowering.h"
 #include "scenarios/simulate.h"
@@ -14,17 +15,23 @@ namespace {
 struct Lone {
     sim::Workload workload;
     int hops = 0;
+    std::string served;
 };
 
 Lone lower(const CollectiveRequest& request, collectives::Algorithm algorithm,
            const collectives::ScheduleOptions& options, const Layout& layout) {
     const Hardware& hardware = request.hardware;
     collectives::ShiftTable shifts = layout.shifts();
-    collectives::CollectiveSchedule built = collectives::build_schedule(
-        request.operation, hardware.slice, request.members.group, request.members.across, algorithm,
-        request.bytes, options, shifts);
+    collectives::CollectiveSchedule built =
+        request.members.across.length == 1
+            ? collectives::build_schedule(request.operation, hardware.slice, request.members.group,
+                                          algorithm, request.bytes, options, shifts, request.ends)
+            : collectives::build_schedule(request.operation, hardware.slice, request.members.group,
+                                          request.members.across, algorithm, request.bytes, options,
+                                          shifts);
     Lone lone;
     lone.hops = built.hops;
+    lone.served = std::move(built.served);
     sim::Workload& workload = lone.workload;
     workload.machine = build_machine(hardware, shifts);
     workload.schedules.push_back(std::move(built.schedule));
@@ -35,6 +42,19 @@ Lone lower(const CollectiveRequest& request, collectives::Algorithm algorithm,
     workload.graphs.push_back({{task}});
     workload.graph_of_place.assign(workload.machine.places, 0);
     return lone;
+}
+
+/// Where the collective is simulated; the fold depends on its ends.
+Layout layout_of(const CollectiveRequest& request, Fold fold) {
+    const Hardware& hardware = request.hardware;
+    Layout layout = lay_out(hardware, fold, {request.members});
+    if (request.members.across.length == 1) {
+        layout.folded = collectives::folded_places(request.operation, hardware.slice,
+                                                   request.members.group, request.ends);
+        layout.places =
+            fold == Fold::off ? topology::Places(hardware.slice, hardware.slices) : layout.folded;
+    }
+    return layout;
 }
 
 /// The same without launch cost and latency.
@@ -80,19 +100,22 @@ Regime CollectiveResult::regime() const {
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold) {
     const auto begun = std::chrono::steady_clock::now();
     const Hardware& hardware = request.hardware;
-    const Layout layout = lay_out(hardware, fold, {request.members});
+    const bool within = request.members.across.length == 1;
+    const Layout layout = layout_of(request, fold);
     const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
 
     CollectiveResult result;
     const collectives::Group& group = request.members.group;
-    const bool within = request.members.across.length == 1;
     result.algorithm =
         within ? collectives::resolve(request.operation, request.algorithm, hardware.slice, group)
                : collectives::resolve_between_slices(request.operation, request.algorithm,
                                                      hardware.slice, group);
-    const collectives::ScheduleOptions options{.message_cap = hardware.message_cap};
+    const collectives::ScheduleOptions options{
+        .message_cap = hardware.message_cap,
+        .hop_bytes = sim::Bytes(rate.value() * hardware.chip.ici_latency.value.value())};
     Lone lone = lower(request, result.algorithm, options, layout);
     result.hops = lone.hops;
+    result.served = lone.served;
 
     const sim::ExecutionResult run = sim::execute(lone.workload);
     result.simulated = run.end;
@@ -100,24 +123,28 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     result.simulated_chips = layout.places.size();
     result.links = link_use(hardware, layout, run);
     result.limiting = limiting_links(hardware, layout, run);
-    const collectives::SliceLinks links = slice_links(hardware);
-    result.physical_bound = collectives::physical_bound(
-        request.operation, hardware.slice, request.members, request.bytes, rate, links);
-    result.book =
-        collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
-                               rate, hardware.chip.ici_latency.value, links);
+    const sim::Seconds hop = hardware.chip.ici_latency.value;
     std::optional<sim::Time> exact;
     if (within) {
+        result.physical_bound = collectives::physical_bound(
+            request.operation, hardware.slice, group, request.bytes, rate, request.ends);
+        result.book = collectives::book_time(request.operation, hardware.slice, group,
+                                             request.bytes, rate, hop, request.ends);
         exact = collectives::closed_form(
             request.operation, hardware.slice, group, result.algorithm, request.bytes, options,
-            {.rate = rate, .latency = hardware.chip.ici_latency.value, .rule = hardware.latency});
+            {.rate = rate, .latency = hop, .rule = hardware.latency}, request.ends);
+    } else {
+        const collectives::SliceLinks links = slice_links(hardware);
+        result.physical_bound = collectives::physical_bound(
+            request.operation, hardware.slice, request.members, request.bytes, rate, links);
+        result.book = collectives::book_time(request.operation, hardware.slice, request.members,
+                                             request.bytes, rate, hop, links);
     }
     if (exact) {
         result.analytic = sim::Seconds(exact->seconds());
     }
     if (fold == Fold::off) {
-        lone = lower(request, result.algorithm, options,
-                     lay_out(hardware, Fold::automatic, {request.members}));
+        lone = lower(request, result.algorithm, options, layout_of(request, Fold::automatic));
     }
     account(result, sim::round_up(hardware.chip.collective_launch.value),
             run_without_delays(std::move(lone.workload)));

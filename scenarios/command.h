@@ -2,6 +2,7 @@
 // Internal to the command line.
 #pragma once
 
+#include <fmt/format.h>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include "scenarios/report.h"
+#include "scenarios/text.h"
 #include "sim/error.h"
 #include "sim/time.h"
 
@@ -77,6 +79,17 @@ private:
     boost::program_options::options_description options_;
     boost::program_options::variables_map map_;
 };
+
+/// Reads an option's value; errors name the option.
+template <class Parse>
+auto read_option(const Usage& options, const std::string& name, Parse parse) {
+    const std::string value = options.get(name);
+    try {
+        return parse(value);
+    } catch (const sim::InputError& error) {
+        throw error.at({fmt::format("--{} {}", name, printable(value)), 0, 0});
+    }
+}
 
 /// The value of --fold. Throws sim::InputError.
 Fold parse_fold(const std::string& text);

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "scenarios/cli.h"
+#include "scenarios/collective_ends.h"
 #include "scenarios/collective_report.h"
 #include "scenarios/command.h"
 #include "scenarios/load.h"
@@ -20,7 +21,8 @@ constexpr std::string_view kDtypes[] = {"bf16", "fp32", "fp16", "fp8", "int8", "
 Usage usage() {
     Usage usage(
         "collective --chip v5p --slice 16x20x28 [--twisted] --op all-gather --axes xyz\n"
-        "       --bytes 1e9|1e3:1e10[:POINTS|:xFACTOR] [--dtype bf16] [--latency additive|floor]\n"
+        "       --bytes 1e9|1e3:1e10[:POINTS|:xFACTOR] [--shift N] [--root X,Y,Z]\n"
+        "       [--from X,Y,Z --to X,Y,Z] [--dtype bf16] [--latency additive|floor]\n"
         "       [--algorithm NAME] [--fold auto|off] [--slices N [--oversubscription O]]\n"
         "       [--csv PATH|-] [--json PATH|-]",
         "Simulates one collective hop by hop and sets it beside the algorithm's closed form,\n"
@@ -35,18 +37,29 @@ Usage usage() {
         "Regimes, by the share of launch and latency in the time: latency-bound from 50 %,\n"
         "bandwidth-bound below 10 %.\n"
         "Bandwidths follow nccl-tests, which counts S bytes, the buffer of one rank: the whole\n"
-        "array, but for all-to-all its n-th part. Algorithm bandwidth is S / time, bus bandwidth\n"
-        "that times (n-1)/n, for all-reduce 2(n-1)/n.\n");
+        "array, but for all-to-all and permute its n-th part. Algorithm bandwidth is S / time, "
+        "bus\n"
+        "bandwidth that times (n-1)/n, for all-reduce 2(n-1)/n, for permute, send and broadcast "
+        "1.\n");
     usage.value("chip", "a chip of `podsim list chips`");
     usage.value("slice", "chips along each axis, as in 16x20x28");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
-    usage.value("op", "all-gather, reduce-scatter, all-reduce or all-to-all");
+    usage.value(
+        "op",
+        "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather "
+        "or scatter");
     usage.value("axes",
                 "the group: whole axes run together (xyz), or factors (\"x%4 y\"); `slice` is "
-                "the axis across slices (\"xyz slice\")");
+                "the axis across slices (\"xyz slice\"); a send has none");
     usage.value("slices", "number of slices, joined by the data-centre network", "1");
     usage.value("oversubscription", "of that network: a host's share is its rate divided by this",
                 "1");
+    usage.value("shift", "of a permute: to the member that many further; 1 when left out");
+    usage.value("root",
+                "the chip from which a broadcast or scatter goes, to which a gather; every group "
+                "does so from its member at that place");
+    usage.value("from", "the chip that sends");
+    usage.value("to", "the chip that a send is for");
     usage.value("bytes",
                 "size of the array as it is complete in one group: 1e9, 64 MiB; or "
                 "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
@@ -61,17 +74,6 @@ Usage usage() {
                 "write the result (of a range: an array) as JSON to a file, or alone to standard "
                 "output (-)");
     return usage;
-}
-
-/// Reads an option's value; errors name the option.
-template <class Parse>
-auto read(const Usage& options, const std::string& name, Parse parse) {
-    const std::string value = options.get(name);
-    try {
-        return parse(value);
-    } catch (const sim::InputError& error) {
-        throw error.at({fmt::format("--{} {}", name, printable(value)), 0, 0});
-    }
 }
 
 std::string parse_dtype(const std::string& text) {
@@ -95,10 +97,10 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
     CollectiveRequest request;
     request.hardware = hardware_from_options(options.get("chip"), options.get("slice"),
                                              options.is_set("twisted"), options.get("latency"));
-    request.operation = read(options, "op", [](const std::string& text) {
+    request.operation = read_option(options, "op", [](const std::string& text) {
         return collectives::parse_operation(printable(text));
     });
-    request.hardware.slices = read(options, "slices", [&](const std::string& text) {
+    request.hardware.slices = read_option(options, "slices", [&](const std::string& text) {
         const std::int64_t slices = parse_count(text);
         const int most = kMostChips / request.hardware.slice.size();
         if (slices < 1 || slices > most) {
@@ -108,21 +110,25 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
         }
         return static_cast<int>(slices);
     });
-    request.hardware.oversubscription = read(options, "oversubscription", parse_oversubscription);
-    request.members = read(options, "axes", [&](const std::string& text) {
-        collectives::Members members =
-            parse_members(text, request.hardware.slice, request.hardware.slices);
-        if (members.size() < 2) {
-            throw sim::InputError("the group has a single member", "name axes longer than 1");
-        }
-        return members;
-    });
-    const std::vector<sim::Bytes> sizes = read(options, "bytes", parse_sizes);
+    request.hardware.oversubscription =
+        read_option(options, "oversubscription", parse_oversubscription);
+    if (request.operation != collectives::Operation::send) {
+        request.members = read_option(options, "axes", [&](const std::string& text) {
+            collectives::Members members =
+                parse_members(text, request.hardware.slice, request.hardware.slices);
+            if (members.size() < 2) {
+                throw sim::InputError("the group has a single member", "name axes longer than 1");
+            }
+            return members;
+        });
+    }
+    request.ends = read_ends(options, request);
+    const std::vector<sim::Bytes> sizes = read_option(options, "bytes", parse_sizes);
     const bool sweep = is_range(options.get("bytes"));
-    request.algorithm = read(options, "algorithm", [](const std::string& text) {
+    request.algorithm = read_option(options, "algorithm", [](const std::string& text) {
         return collectives::parse_algorithm(printable(text));
     });
-    const std::string dtype = read(options, "dtype", parse_dtype);
+    const std::string dtype = read_option(options, "dtype", parse_dtype);
     const Fold fold = parse_fold(options.get("fold"));
     const std::string json = options.has("json") ? options.get("json") : "";
     const std::string csv = options.has("csv") ? options.get("csv") : "";
@@ -138,7 +144,8 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
     std::vector<CollectiveRun> runs;
     for (const sim::Bytes bytes : sizes) {
         request.bytes = bytes;
-        runs.push_back({request, options.get("axes"), dtype, simulate_collective(request, fold)});
+        runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
+                        simulate_collective(request, fold)});
     }
     if (json != "-" && csv != "-") {
         out << (sweep ? sweep_report(runs) : collective_report(runs.front()));

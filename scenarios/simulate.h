@@ -81,6 +81,7 @@ struct CollectiveRequest {
     collectives::Members members;
     sim::Bytes bytes;
     collectives::Algorithm algorithm{};
+    collectives::Ends ends{};  ///< of a permute, send, broadcast, gather or scatter
 };
 
 /// The links of one class that a collective waits for: those as busy as the busiest of all.
@@ -112,6 +113,7 @@ struct CollectiveResult {
     sim::Seconds physical_bound;
     collectives::Algorithm algorithm{};  ///< the one that ran
     int hops = 0;                        ///< links on the longest chain of dependent hops
+    std::string served;  ///< what carries the bytes, where the algorithm has a choice
     std::uint64_t events = 0;
     int simulated_chips = 0;
     double wall_time_s = 0;  ///< with the second run, at zero latency

@@ -126,7 +126,8 @@ TEST(BruteForceTest, AllToAllRandomCases) {
 TEST(BruteForceTest, TwistedSlices) {
     for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}}) {
         for (const unsigned axes : {7U, 1U, 2U, 4U, 5U}) {
-            for (const Operation operation : all_operations()) {
+            for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter,
+                                              Operation::all_reduce, Operation::all_to_all}) {
                 for (const double latency : {0.0, 1e-7, 1e-5}) {
                     for (const double cap : {1e9, 3e3}) {
                         if (axes == 7U && cap < 1e9 && operation == Operation::all_reduce) {

@@ -1,13 +1,12 @@
 #include "tests/collectives/checks.h"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <vector>
 
 #include "collectives/bounds.h"
-#include "topology/fold.h"
+#include "collectives/group_graph.h"
 
 namespace podsim::collectives {
 namespace {
@@ -51,12 +50,12 @@ void expect_links_conserve_bytes(const Outcome& run) {
 
 void expect_not_below_bound(const Case& c, const Outcome& run) {
     const double bound =
-        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate).value() * 1e12;
+        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value() * 1e12;
     ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(std::floor(bound))) << describe(c);
 }
 
 topology::Lattice folded(const Case& c) {
-    return topology::fold(c.slice, std::array{c.group});
+    return folded_places(c.operation, c.slice, c.group, c.ends);
 }
 
 void expect_fold_is_equal(const Case& c) {

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/error.h"
+
 namespace podsim::collectives {
 namespace {
 
@@ -33,8 +35,14 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
     static const std::vector<AlgorithmInfo> algorithms = [] {
         std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
         std::erase_if(list, [](const AlgorithmInfo& info) {
-            return info.algorithm == Algorithm::shortest || info.algorithm == Algorithm::flat ||
-                   info.algorithm == Algorithm::reduce_broadcast;
+            // What carries out an AllGather carries out all three.
+            try {
+                const topology::Lattice ring = box({4, 1, 1}, 1);
+                resolve(Operation::all_gather, info.algorithm, ring, whole_axes(ring));
+                return false;
+            } catch (const sim::InputError&) {
+                return true;
+            }
         });
         return list;
     }();
@@ -55,7 +63,9 @@ std::string describe(const Case& c) {
     text << ", V " << c.v.value() << " B, cap " << c.options.message_cap.value() << " B, "
          << c.options.chunks << " chunks, " << c.options.chunks_in_flight << " in flight, rate "
          << c.link.rate.value() << " B/s, latency " << c.link.latency.value() << " s, "
-         << (c.link.rule == sim::LatencyRule::additive ? "additive" : "floor");
+         << (c.link.rule == sim::LatencyRule::additive ? "additive" : "floor") << ", from "
+         << c.slice.index(c.ends.root) << " to " << c.slice.index(c.ends.to) << ", shift "
+         << c.ends.shift;
     return text.str();
 }
 
@@ -68,7 +78,8 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
     const Algorithm algorithm = by_default ? Algorithm::two_way : c.algorithm;
     Outcome run;
     ShiftTable shifts(places);
-    run.built = build_schedule(c.operation, c.slice, c.group, algorithm, c.v, c.options, shifts);
+    run.built =
+        build_schedule(c.operation, c.slice, c.group, algorithm, c.v, c.options, shifts, c.ends);
     run.workload.schedules.push_back(run.built.schedule);
     run.workload.operations.push_back({});
     sim::Task task;

@@ -25,6 +25,7 @@ struct Case {
     sim::Bytes v;
     ScheduleOptions options;
     LinkModel link;
+    Ends ends;
 };
 
 /// AllGather, ReduceScatter and AllReduce, and the algorithms that carry them out.

@@ -96,7 +96,8 @@ TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
             "--chip v5: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, v4p, v5p, v5e, v6e");
     refused("--op", "allgather",
             "--op allgather: unknown operation 'allgather'; did you mean 'all-gather'? allowed: "
-            "all-gather, reduce-scatter, all-reduce, all-to-all");
+            "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather, "
+            "scatter");
     refused("--axes", "xx", "--axes xx: the axis x is used twice; name every axis or factor once");
     refused("--axes", " ",
             "--axes  : no axis is named; write axes such as xyz, or factors such as x%4 y");

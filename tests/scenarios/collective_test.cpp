@@ -145,7 +145,9 @@ TEST(CollectiveGap, AddsUpExactlyForRandomRequests) {
         const Algorithm algorithms[] = {Algorithm::automatic, Algorithm::one_way,
                                         routed ? Algorithm::shortest : Algorithm::two_way,
                                         routed ? Algorithm::automatic : Algorithm::equal_parts};
-        request.algorithm = pick(algorithms);
+        const bool ends = request.operation > Operation::all_to_all;
+        request.algorithm = ends ? Algorithm::automatic : pick(algorithms);
+        request.ends.to = {1, 1, 0};
         request.bytes = sim::Bytes(pick(sizes));
         const CollectiveResult result = simulate_collective(request, Fold::automatic);
         const std::int64_t bound =
