@@ -14,7 +14,8 @@ void all_gather(benchmark::State& state, const char* slice, scenarios::Fold fold
     scenarios::CollectiveRequest request;
     request.hardware = scenarios::hardware_from_options("v5p", slice, false, "additive");
     request.operation = collectives::Operation::all_gather;
-    request.group = scenarios::parse_group("xyz", request.hardware.slice);
+    request.members =
+        scenarios::parse_members("xyz", request.hardware.slice, request.hardware.slices);
     request.bytes = sim::Bytes(1e9);
     scenarios::CollectiveResult result;
     double events = 0;

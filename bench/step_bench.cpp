@@ -1,4 +1,4 @@
-// The quick start, folded: loading the scenario, and simulating its step.
+// The quick start: loading the scenario, and simulating its step, folded and unfolded.
 #include <benchmark/benchmark.h>
 #include <string>
 
@@ -18,12 +18,12 @@ void load(benchmark::State& state) {
     }
 }
 
-void step_folded(benchmark::State& state) {
+void step(benchmark::State& state, scenarios::Fold fold) {
     const scenarios::Scenario scenario = scenarios::load_scenario(quickstart());
     scenarios::StepResult result;
     double events = 0;
     for (auto _ : state) {
-        result = scenarios::simulate_step(scenario, scenarios::Fold::automatic);
+        result = scenarios::simulate_step(scenario, fold);
         events += static_cast<double>(result.events);
     }
     state.counters["events"] = static_cast<double>(result.events);
@@ -32,7 +32,10 @@ void step_folded(benchmark::State& state) {
 }
 
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
-BENCHMARK(step_folded)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, folded, scenarios::Fold::automatic)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, unfolded, scenarios::Fold::off)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace podsim::bench
