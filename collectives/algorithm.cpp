@@ -148,17 +148,24 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
 
 Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
                                  const topology::Lattice& slice, const Group& group) {
-    if (operation >= Operation::all_to_all) {
+    if (operation > Operation::all_to_all) {
         throw sim::InputError(
             std::string(to_string(operation)) + " between slices is not available",
             "use axes within one slice");
     }
-    if (algorithm == Algorithm::flat || group.empty()) {
+    const bool all_to_all = operation == Operation::all_to_all;
+    if (algorithm == Algorithm::flat && !all_to_all) {
         return algorithm;
     }
+    if (algorithm == Algorithm::flat) {
+        throw sim::InputError("algorithm 'flat' does not carry out all-to-all",
+                              "allowed: auto, shortest-routes, one-way");
+    }
     // Within a slice an AllReduce is a ReduceScatter and an AllGather.
-    return resolve(operation == Operation::all_reduce ? Operation::all_gather : operation,
-                   algorithm, slice, group);
+    const Algorithm within =
+        resolve(operation == Operation::all_reduce ? Operation::all_gather : operation, algorithm,
+                slice, group);
+    return group.empty() && !all_to_all ? algorithm : within;
 }
 
 FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFactor& factor) {

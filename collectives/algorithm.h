@@ -41,7 +41,7 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
                   const Group& group);
 
 /// The algorithm within each slice when the group has members in several: automatic is the default
-/// there, in the order of schedule.h. AllGather, ReduceScatter and AllReduce only. Throws sim::InputError.
+/// there, in the order of schedule.h; `flat` is for all but AllToAll. Throws sim::InputError.
 Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
                                  const topology::Lattice& slice, const Group& group);
 

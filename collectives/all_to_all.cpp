@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "collectives/roles.h"
 #include "collectives/routes.h"
@@ -18,12 +21,13 @@ constexpr std::uint64_t kMostRoutes = 64;  ///< of one displacement: ties x orde
 /// Builds the transfers of every role.
 class Builder {
 public:
-    Builder(const topology::Lattice& slice, const Group& group, Algorithm algorithm, sim::Bytes v,
-            const ScheduleOptions& options, ShiftTable& shifts)
+    Builder(const topology::Lattice& slice, const Group& group, const topology::SliceFactor& across,
+            Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options, ShiftTable& shifts)
         : slice_(slice),
+          across_(across),
           roles_(slice, group),
           one_way_(algorithm == Algorithm::one_way),
-          pair_bytes_(v / group_size(group) / group_size(group)),
+          pair_bytes_(v / Members{group, across}.size() / Members{group, across}.size()),
           cap_(options.message_cap),
           shifts_(shifts) {}
 
@@ -34,10 +38,9 @@ public:
         for (std::uint32_t role = 0; role < roles_.count(); ++role) {
             schedule.roles[role].first_transfer =
                 static_cast<std::uint32_t>(schedule.transfers.size());
-            roles_.for_each_other(role,
-                                  [&](const topology::Point& displacement, std::uint32_t other) {
-                                      schedule.roles[other].arrivals += emit(displacement);
-                                  });
+            for_each_other(role, [&](const Displacement& displacement, std::uint32_t other) {
+                schedule.roles[other].arrivals += emit(displacement);
+            });
             schedule.roles[role].transfer_count =
                 static_cast<std::uint32_t>(schedule.transfers.size()) -
                 schedule.roles[role].first_transfer;
@@ -51,6 +54,9 @@ public:
     }
 
 private:
+    /// Ranks of the slices further round, and chips.
+    using Displacement = std::pair<int, topology::Point>;
+
     /// The hops of a route, stored once for all roles.
     struct Path {
         std::uint32_t first_hop = 0;
@@ -68,19 +74,27 @@ private:
             std::max(1.0, std::ceil(pair_bytes_ * path.share / cap_)));
     }
 
+    /// The other members of the slice, then those of the other slices.
+    void for_each_other(std::uint32_t role,
+                        const std::function<void(const Displacement&, std::uint32_t)>& visit) {
+        for (int ranks = 0; ranks < across_.length; ++ranks) {
+            if (ranks > 0) {
+                visit({ranks, topology::Point{}}, role);
+            }
+            roles_.for_each_other(role, [&](const topology::Point& chips, std::uint32_t other) {
+                visit({ranks, chips}, other);
+            });
+        }
+    }
+
     void find_routes() {
         double transfers = 0;
         for (std::uint32_t role = 0; role < roles_.count(); ++role) {
-            roles_.for_each_other(role, [&](const topology::Point& displacement, std::uint32_t) {
+            for_each_other(role, [&](const Displacement& displacement, std::uint32_t) {
                 const auto [entry, added] = routes_.try_emplace(displacement);
                 if (added) {
                     entry->second.number = routes_.size() - 1;
-                    const std::vector<Route> found = one_way_
-                                                         ? ordered_routes(displacement)
-                                                         : minimal_routes(slice_, displacement);
-                    for (const Route& route : found) {
-                        entry->second.paths.push_back(path_of(route));
-                    }
+                    entry->second.paths = paths_to(displacement);
                 }
                 for (const Path& path : entry->second.paths) {
                     transfers += std::ceil(pair_bytes_ * path.share / cap_) + 1;
@@ -96,6 +110,30 @@ private:
                 most_messages_ = std::max<std::uint64_t>(most_messages_, messages(path));
             }
         }
+    }
+
+    std::vector<Path> paths_to(const Displacement& displacement) {
+        const auto& [ranks, chips] = displacement;
+        if (ranks > 0) {
+            return {path_between_slices(ranks, chips)};
+        }
+        std::vector<Path> paths;
+        for (const Route& route :
+             one_way_ ? ordered_routes(chips) : minimal_routes(slice_, chips)) {
+            paths.push_back(path_of(route));
+        }
+        return paths;
+    }
+
+    Path path_between_slices(int ranks, const topology::Point& chips) {
+        Path path;
+        path.first_hop = static_cast<std::uint32_t>(result_.schedule.hops.size());
+        path.hop_count = kHopsBetweenSlices;
+        add_hops_between_slices(across_, ranks, chips, shifts_, result_.schedule.hops);
+        path.destination_shift =
+            shifts_.number(Shift{.chips = chips, .slices = across_, .ranks = ranks});
+        longest_ = std::max(longest_, kHopsBetweenSlices);
+        return path;
     }
 
     Path path_of(const Route& route) {
@@ -117,7 +155,7 @@ private:
     }
 
     /// The messages to one member; how many they are.
-    std::uint32_t emit(const topology::Point& displacement) {
+    std::uint32_t emit(const Displacement& displacement) {
         const Routes& routes = routes_.at(displacement);
         std::uint32_t emitted = 0;
         for (std::size_t i = 0; i < routes.paths.size(); ++i) {
@@ -141,12 +179,13 @@ private:
     }
 
     const topology::Lattice& slice_;
+    const topology::SliceFactor across_;
     const Roles roles_;
     const bool one_way_;
     const sim::Bytes pair_bytes_;
     const sim::Bytes cap_;
     ShiftTable& shifts_;
-    std::map<topology::Point, Routes> routes_;
+    std::map<Displacement, Routes> routes_;
     std::uint64_t most_messages_ = 1;
     int longest_ = 0;
     CollectiveSchedule result_;
@@ -223,9 +262,10 @@ double busiest_on_twisted(const topology::Lattice& slice, const Group& group) {
 }  // namespace
 
 CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
-                                    Algorithm algorithm, sim::Bytes v,
-                                    const ScheduleOptions& options, ShiftTable& shifts) {
-    return Builder(slice, group, algorithm, v, options, shifts).build();
+                                    const topology::SliceFactor& across, Algorithm algorithm,
+                                    sim::Bytes v, const ScheduleOptions& options,
+                                    ShiftTable& shifts) {
+    return Builder(slice, group, across, algorithm, v, options, shifts).build();
 }
 
 sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v) {

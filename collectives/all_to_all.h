@@ -6,6 +6,10 @@
 // direction of rings, in every order of the axes. Among messages with as many hops to go: the earlier arrival;
 // then the displacement, numbered as the roles first meet them (the first factor of the group fastest); the route
 // (minimal displacements by x, y, z, each with its orders of the axes in turn); the message; the hop.
+//
+// A member in another slice is reached straight away, over PCIe to the host, the host's DCN link, the network, and
+// back (schedule.h), whatever its place in its slice. These displacements are numbered after those within the slice,
+// rank after rank of the slices, the chip's own place first; last, chips of one host by their index in it.
 #pragma once
 
 #include "collectives/schedule.h"
@@ -15,8 +19,9 @@ namespace podsim::collectives {
 /// The schedule; payloads are left empty, since a transfer is the bytes from its source to its
 /// destination. Throws sim::InputError beyond 20 million messages.
 CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
-                                    Algorithm algorithm, sim::Bytes v,
-                                    const ScheduleOptions& options, ShiftTable& shifts);
+                                    const topology::SliceFactor& across, Algorithm algorithm,
+                                    sim::Bytes v, const ScheduleOptions& options,
+                                    ShiftTable& shifts);
 
 /// Bytes on the busiest link of an AllToAll when routes are minimal and evenly spread.
 sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v);

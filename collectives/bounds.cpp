@@ -203,7 +203,12 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
     const sim::Bytes out = std::max({between.receive, between.send, between.mean}) * groups;
     const sim::BytesPerSecond all_pcie = links.pcie * static_cast<double>(slice.size());
     const sim::BytesPerSecond all_dcn = links.dcn * static_cast<double>(links.hosts);
-    return std::max({at_chip, out / all_dcn, out / all_pcie});
+    const double slices = members.across.length;
+    const sim::Seconds within =
+        operation == Operation::all_to_all
+            ? physical_bound(operation, slice, members.group, v / slices / slices, link_one_way)
+            : sim::Seconds{};
+    return std::max({at_chip, out / all_dcn, out / all_pcie, within});
 }
 
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
@@ -246,13 +251,18 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
                        const SliceLinks& links) {
+    const double slices = members.across.length;
+    const bool all_to_all = operation == Operation::all_to_all;
     const sim::Seconds within =
-        book_time(operation, slice, members.group, v, link_one_way, hop_latency);
+        book_time(operation, slice, members.group, all_to_all ? v / slices / slices : v,
+                  link_one_way, hop_latency);
     if (members.across.length == 1) {
         return within;
     }
     const double groups = static_cast<double>(slice.size()) / group_size(members.group);
-    const double times = operation == Operation::all_reduce ? 2 : 1;
+    const double times = all_to_all                           ? (slices - 1) / slices / slices
+                         : operation == Operation::all_reduce ? 2
+                                                              : 1;
     return std::max(within, v * (groups * times) / (links.dcn * static_cast<double>(links.hosts)));
 }
 

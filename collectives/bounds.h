@@ -56,10 +56,11 @@ struct SliceLinks {
     int hosts = 1;  ///< of a slice
 };
 
-/// The bound with members in several slices (AllGather, ReduceScatter, AllReduce): the largest of
+/// The bound with members in several slices: the largest of
 ///   a member's least traffic of all n S members over its ICI links and its PCIe link together,
 ///   a slice's least traffic as one of S members, for each of its groups, over the DCN links of its
-///     hosts, and over the PCIe links of its chips.
+///     hosts, and over the PCIe links of its chips,
+///   and of an AllToAll the busiest ICI link of the pairs within a slice, V / S^2 of each group.
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
                             const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
                             const SliceLinks& links);
@@ -76,7 +77,8 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
                        const Ends& ends = {});
 
 /// The larger of that time and the text's time over DCN, V (AllReduce: 2 V) of every group over the
-/// DCN links of the slice's hosts.
+/// DCN links of the slice's hosts. (AllToAll, of which the text does not speak: V / S^2 within a slice and
+/// (S - 1) V / S^2 out of it.)
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
                        const SliceLinks& links);

@@ -83,8 +83,8 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
                                   const ScheduleOptions& options, ShiftTable& shifts,
                                   const Ends& ends = {});
 
-/// The same with members in several slices. Throws sim::InputError for an operation or algorithm that
-/// does not go between slices.
+/// The same with members in several slices. Throws sim::InputError for an algorithm that does not go
+/// between slices.
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, const topology::SliceFactor& across,
                                   Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,

@@ -36,9 +36,14 @@ std::vector<std::uint8_t> ShiftTable::index_in_host() const {
     std::vector<std::uint8_t> indices;
     for (int place = 0; place < places_.size(); ++place) {
         const topology::Point chip = places_.point(place);
-        const int index =
-            (chip[0] % host_box_[0] * host_box_[1] + chip[1] % host_box_[1]) * host_box_[2] +
-            chip[2] % host_box_[2];
+        int index = 0;
+        for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+            const int box = host_box_[axis];
+            const int whole = places_.chips.lengths[axis] / box * box;
+            const bool divided = whole == places_.chips.lengths[axis];
+            index = index * (divided ? box : 2 * box) + chip[axis] % box +
+                    (chip[axis] < whole ? 0 : box);
+        }
         indices.push_back(static_cast<std::uint8_t>(index));
     }
     return indices;

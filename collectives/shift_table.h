@@ -40,7 +40,9 @@ public:
 
     /// Some shift leads to a host: links of hosts are in use.
     [[nodiscard]] bool uses_hosts() const { return uses_hosts_; }
-    /// [place]: its index within its host, what sim::Machine::index_at_shared holds.
+    /// [place]: its index within its host, what sim::Machine::index_at_shared holds. Sources that share a
+    /// destination's host lie in a row as long as the box: where whole hosts do not fill a wrapped axis, the
+    /// row may pass its end, so that the chips of the smaller last host are numbered on from the box's.
     [[nodiscard]] std::vector<std::uint8_t> index_in_host() const;
 
 private:

@@ -341,8 +341,7 @@ void Executor<Queue>::serve(std::uint32_t server) {
 
     Time end = now_ + route.hold;
     if (hop > 0) {
-        const Time previous = messages_[first.from].previous_end;
-        end = std::max(end, additive ? previous + link.latency : previous);
+        end = std::max(end, messages_[first.from].tail_arrival);
     }
     servers_.hold(server, now_, end, route.carried_units);
     ++result_.events;
@@ -352,12 +351,12 @@ void Executor<Queue>::serve(std::uint32_t server) {
 
     if (hop + 1 < route.hop_count) {
         const std::uint32_t message = hop > 0 ? first.from
-                                              : new_message({.previous_end = end,
+                                              : new_message({.tail_arrival = {},
                                                              .operation = number,
                                                              .transfer = transfer,
                                                              .source = first.from,
                                                              .hop = 0});
-        messages_[message].previous_end = end;
+        messages_[message].tail_arrival = additive ? end + link.latency : end;
         messages_[message].hop = hop + 1;
         queue_.push({now_ + link.latency, EventCodec::of(EventKind::head_arrived, message)});
         return;

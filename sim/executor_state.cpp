@@ -146,7 +146,7 @@ Message ExecutorState::message_of(const Waiting& waiting) const {
     if ((waiting.transfer & Waiting::kLaterHop) != 0) {
         return messages_[waiting.from];
     }
-    return {.previous_end = {},
+    return {.tail_arrival = {},
             .operation = operation_of_priority_[waiting.priority()],
             .transfer = waiting.transfer,
             .source = waiting.from,

@@ -18,7 +18,7 @@ namespace podsim::sim {
 
 /// A transfer over several links, between its first and its last.
 struct Message {
-    Time previous_end;  ///< when it leaves the link before
+    Time tail_arrival;  ///< when its last byte can leave the next link, at the earliest
     std::uint32_t operation = 0;
     std::uint32_t transfer = 0;
     std::uint32_t source = 0;

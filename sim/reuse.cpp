@@ -115,7 +115,7 @@ void ExecutorState::append_message(std::vector<std::int64_t>& state, const Messa
     state.push_back(message.transfer);
     state.push_back(message.source);
     state.push_back(message.hop);
-    state.push_back(message.hop == 0 ? 0 : relative(message.previous_end, now_));
+    state.push_back(message.hop == 0 ? 0 : relative(message.tail_arrival, now_));
 }
 
 /// Pending events in the order of time; within one time by what they are, since their order there
@@ -341,7 +341,7 @@ ExecutorState::Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t p
     }
     for (Message& message : messages_) {
         message.operation += operations;
-        message.previous_end += shift;
+        message.tail_arrival += shift;
     }
     const auto renumber = [&](Waiting& waiting) {
         const std::uint32_t operation = operation_of_priority_[waiting.priority()];

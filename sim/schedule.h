@@ -3,10 +3,10 @@
 // A transfer fires when its `needs` are met: one for the start of the operation at its own place, one
 // for each arrival or join that names it as a successor. It then crosses its hops in turn. Hops are
 // cut-through: the next link may start when the head arrives (start + latency) and is held until
-// max(start + b/r, end on the link before + latency); under LatencyRule::floor, whose latency overlaps
-// the transfer, until max(start + b/r, end on the link before). On arrival at the destination place, the
-// transfer's successors there each have one need less. A transfer without hops is a join: it fires
-// its successors at its own place at once.
+// max(start + b/r, arrival of the last byte: end on the link before + that link's latency); under
+// LatencyRule::floor, whose latency overlaps the transfer, until max(start + b/r, end on the link before).
+// On arrival at the destination place, the transfer's successors there each have one need less. A transfer
+// without hops is a join: it fires its successors at its own place at once.
 //
 // An operation has ended at a place when it has started there and all its arrivals have come.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 #include <fmt/format.h>
 
 #include "sim/error.h"
@@ -35,6 +36,12 @@ int Hosts::host_of(const Point& chip) const {
 }
 
 void check_host(const Point& host_shape, const Point& pod_shape, int dimensions) {
+    const auto chips = std::int64_t{host_shape[0]} * host_shape[1] * host_shape[2];
+    if (chips > kMostHostChips) {
+        throw sim::InputError(
+            fmt::format("a host of {} has {} chips", to_string(host_shape, dimensions), chips),
+            fmt::format("at most {} are allowed", kMostHostChips));
+    }
     std::array<std::size_t, kAxes> turn{0, 1, 2};
     Point nearest{1, 1, 1};
     double least_ratio = 0;

@@ -32,7 +32,9 @@ private:
     Point grid_{1, 1, 1};
 };
 
-/// Throws sim::InputError when no order of the host's axes divides the pod: the hosts of a whole pod
+inline constexpr int kMostHostChips = 32;
+
+/// Throws sim::InputError when the host has more than kMostHostChips, or when no order of the host's axes divides the pod: the hosts of a whole pod
 /// are all alike. The message names the nearest host that does.
 void check_host(const Point& host_shape, const Point& pod_shape, int dimensions);
 

@@ -69,7 +69,9 @@ TEST(Hosts, DivideThePodOnSomeOrderOfAxes) {
         EXPECT_NO_THROW(
             check_host(chip.host_shape.value, chip.pod_shape.value, chip.torus_dimensions.value));
     }
-    EXPECT_NO_THROW(check_host({1, 7, 5}, {16, 20, 28}, 3));
+    EXPECT_NO_THROW(check_host({1, 7, 4}, {16, 20, 28}, 3));
+    EXPECT_EQ(error({4, 4, 4}, {16, 20, 28}, 3),
+              "a host of 4x4x4 has 64 chips; at most 32 are allowed");
     EXPECT_EQ(error({3, 1, 1}, {16, 20, 28}, 3),
               "a host of 3x1x1 chips does not divide the pod 16x20x28; every length divides one of "
               "the pod's; nearest: 4x1x1");
