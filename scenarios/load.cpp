@@ -62,7 +62,7 @@ Scenario load_scenario(const std::string& path, std::span<const std::string> set
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
     scenario.hardware = read_hardware(root["hardware"].require());
     scenario.model = read_model(root["model"].require(), file.parent_path());
-    scenario.mesh = read_mesh(root["mesh"], scenario.hardware);
+    scenario.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
     scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
     scenario.plan = read_plan(root, scenario.mesh, scenario.model);
     refuse_perturbations(root["perturb"]);

@@ -32,12 +32,21 @@ LogicalAxis whole_slice(std::string name, const Lattice& slice) {
     return axis;
 }
 
-DeviceMesh mesh_of_sizes(const Reader& mesh, const Hardware& hardware) {
+/// How sizes are mapped to physical axes.
+enum class Mapping { podsim, jax, jax_split };
+
+constexpr std::pair<std::string_view, Mapping> kMappings[] = {
+    {"podsim", Mapping::podsim}, {"jax", Mapping::jax}, {"jax_split", Mapping::jax_split}};
+
+DeviceMesh mesh_of_sizes(const Reader& mesh, Mapping mapping, const Hardware& hardware) {
     std::vector<std::pair<std::string, int>> sizes;
     for (const YamlNode::Entry& entry : mesh.node().entries) {
         sizes.emplace_back(entry.key, static_cast<int>(mesh[entry.key].whole(1, kMostChips, 1)));
     }
-    return topology::choose_mesh(hardware.slice, sizes, hardware.slices);
+    return mapping == Mapping::podsim
+               ? topology::choose_mesh(hardware.slice, sizes, hardware.slices)
+               : topology::map_mesh_as_jax(hardware.slice, sizes, mapping == Mapping::jax_split,
+                                           hardware.slices);
 }
 
 DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {
@@ -89,8 +98,17 @@ std::vector<AxisFactor> complement(std::vector<AxisFactor> group, const Lattice&
 
 }  // namespace
 
-DeviceMesh read_mesh(const Reader& mesh, const Hardware& hardware) {
-    if (!mesh.present() || mesh.node().entries.empty()) {
+DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardware& hardware) {
+    const Mapping mapping = mesh_mapping.choose<Mapping>(kMappings, Mapping::podsim);
+    const bool given = mesh.present() && !mesh.node().entries.empty();
+    const bool sizes = given && std::ranges::all_of(mesh.node().entries, [](const auto& entry) {
+                           return is_number(entry.value.text);
+                       });
+    if (mapping != Mapping::podsim && !sizes) {
+        throw mesh_mapping.error("a mapping of sizes, but the mesh gives none",
+                                 "write the size of every axis: mesh: {fsdp: 16, tensor: 4}");
+    }
+    if (!given) {
         std::vector<LogicalAxis> axes{whole_slice("fsdp", hardware.slice)};
         if (hardware.slices > 1) {
             axes.push_back({"data", {{topology::kSliceAxis, 1, hardware.slices}}});
@@ -98,10 +116,7 @@ DeviceMesh read_mesh(const Reader& mesh, const Hardware& hardware) {
         return {hardware.slice, std::move(axes), hardware.slices};
     }
     try {
-        const bool sizes = std::ranges::all_of(
-            mesh.node().entries,
-            [](const YamlNode::Entry& entry) { return is_number(entry.value.text); });
-        return sizes ? mesh_of_sizes(mesh, hardware) : mesh_of_factors(mesh, hardware);
+        return sizes ? mesh_of_sizes(mesh, mapping, hardware) : mesh_of_factors(mesh, hardware);
     } catch (const sim::InputError& error) {
         throw mesh.located(error);
     }

@@ -15,7 +15,8 @@ Hardware read_hardware(const Reader& hardware);
 /// `base` is the folder that hf_config is relative to.
 workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path& base);
 
-topology::DeviceMesh read_mesh(const Reader& mesh, const Hardware& hardware);
+topology::DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping,
+                               const Hardware& hardware);
 
 /// `fsdp x/4 y z/2, context z%2, tensor x%4`.
 std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware);

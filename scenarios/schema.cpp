@@ -93,6 +93,9 @@ constexpr KeySpec kSchema[] = {
     {"mesh.pipeline", kText, "", "1", "pipeline stages", false},
     {"mesh.expert", kText, "", "1", "expert parallelism", false},
 
+    {"mesh_mapping", kText, "jax", "podsim",
+     "how sizes alone are mapped to axes: podsim, jax (create_device_mesh), jax_split (may split axes)"},
+
     {"training", kMap, "{remat: block}", "all defaults", "how the step computes"},
     {"training.precision", kText, "bf16", "bf16", "weights, activations and matmuls: bf16"},
     {"training.gradients", kText, "bf16", "bf16", "gradients as stored and reduced: bf16, fp32"},

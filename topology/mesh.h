@@ -96,4 +96,19 @@ std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slic
 DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::string, int>>& sizes,
                        int slices = 1);
 
+/// Maps sizes as create_device_mesh of JAX (jax.experimental.mesh_utils) does on TPU tori whose devices are
+/// chips. The logical axes, which users write with the one of most traffic last, are taken from the last
+/// to the first. Each takes a set of whole physical axes that multiply to its size: three before two before
+/// one (more links), of equals the first by x, y, z.
+/// Where an axis finds no such set the mesh is refused, or, with `split_physical_axes`, all axes are
+/// mapped anew, again from the last: each takes so many chips of x, y and z that their product is its size and
+/// each divides what is left of the axis. Preferred is, in this order, what lies in whole axes (the largest
+/// product), more whole axes, what lies on axes that no later logical axis uses (the largest product), more of x, then of
+/// y. Along a physical axis the later logical axis has the smaller stride.
+/// Several slices are given out as in choose_mesh, and the sizes that are left mapped in each slice
+/// (create_hybrid_device_mesh with those numbers). Throws sim::InputError.
+DeviceMesh map_mesh_as_jax(const Lattice& slice,
+                           const std::vector<std::pair<std::string, int>>& sizes,
+                           bool split_physical_axes, int slices = 1);
+
 }  // namespace podsim::topology

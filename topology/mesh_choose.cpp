@@ -9,11 +9,9 @@
 #include "sim/error.h"
 #include "topology/chip.h"
 #include "topology/mesh.h"
+#include "topology/mesh_sizes.h"
 
 namespace podsim::topology {
-namespace {
-
-using Sizes = std::vector<std::pair<std::string, int>>;
 
 void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
     std::vector<std::string> terms;
@@ -45,6 +43,8 @@ void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
                        : fmt::format("change one size: {}", fmt::join(mended, " or ")));
 }
 
+namespace {
+
 /// Tensor, context, then the others as given.
 std::vector<std::size_t> placing_order(const Sizes& sizes) {
     std::vector<std::size_t> order(sizes.size());
@@ -57,7 +57,8 @@ std::vector<std::size_t> placing_order(const Sizes& sizes) {
     return order;
 }
 
-/// Gives the slices to axes: data first, then pipeline, then the others as given.
+}  // namespace
+
 void place_slices(Sizes& sizes, int slices, std::vector<LogicalAxis>& axes) {
     std::vector<std::size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -74,6 +75,8 @@ void place_slices(Sizes& sizes, int slices, std::vector<LogicalAxis>& axes) {
         }
     }
 }
+
+namespace {
 
 /// How good it is to give `split` chips of each axis to one logical axis, `used` being the strides
 /// that are taken: whole axes before blocks, fewest axes, smallest strides; smaller is better.
