@@ -81,8 +81,8 @@ TEST(MultisliceTest, DataArrivesOnEveryKindOfSlice) {
                         c.across = across;
                         c.within.group = in_slice ? whole_axes(slice) : Group{};
                         c.within.algorithm = algorithm;
-                        c.within.options.message_cap = sim::Bytes(1e5);
-                        c.within.options.chunks_between_slices = 3;
+                        c.within.options.message_cap = sim::Bytes(4e5);
+                        c.within.options.chunks_between_slices = 2;
                         c.host_box = topology::Hosts(slice, {2, 2, 1}).box();
                         SCOPED_TRACE(describe(c));
                         expect_data_arrives(c);
@@ -162,7 +162,7 @@ TEST(MultisliceTest, FoldedIsUnfolded) {
 
 TEST(MultisliceTest, AgreesWithTheBruteForce) {
     std::array<int, 4> of_operation{};
-    for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 160; ++seed) {
         Random random(seed);
         SlicesCase c = random_slices_case(random, 6, 8, 4);
         c.within.options.chunks_between_slices =
@@ -172,7 +172,7 @@ TEST(MultisliceTest, AgreesWithTheBruteForce) {
         ++of_operation[static_cast<std::size_t>(c.within.operation)];
     }
     for (const int cases : of_operation) {
-        EXPECT_GT(cases, 25);
+        EXPECT_GT(cases, 15);
     }
 }
 

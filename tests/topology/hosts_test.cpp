@@ -75,11 +75,10 @@ TEST(Hosts, DivideThePodOnSomeOrderOfAxes) {
     EXPECT_EQ(error({3, 1, 1}, {16, 20, 28}, 3),
               "a host of 3x1x1 chips does not divide the pod 16x20x28; every length divides one of "
               "the pod's; nearest: 4x1x1");
-    // 5 and 10 both divide only 20.
-    EXPECT_EQ(
-        error({5, 10, 1}, {16, 20, 28}, 3),
-        "a host of 5x10x1 chips does not divide the pod 16x20x28; every length divides one of "
-        "the pod's; nearest: 4x10x1");
+    // 5 divides only 20.
+    EXPECT_EQ(error({5, 5, 1}, {16, 20, 28}, 3),
+              "a host of 5x5x1 chips does not divide the pod 16x20x28; every length divides one of "
+              "the pod's; nearest: 4x5x1");
     EXPECT_EQ(error({3, 2, 1}, {16, 16, 1}, 2),
               "a host of 3x2 chips does not divide the pod 16x16; every length divides one of the "
               "pod's; nearest: 4x2");

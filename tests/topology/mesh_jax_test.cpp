@@ -27,8 +27,11 @@ std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool
         named.emplace_back(std::string(1, static_cast<char>('a' + i)), sizes[i]);
     }
     std::string text;
-    for (const LogicalAxis& axis : map_mesh_as_jax(slice, named, split, slices).axes()) {
-        text += text.empty() ? "" : " | ";
+    bool first = true;
+    const DeviceMesh mesh = map_mesh_as_jax(slice, named, split, slices);
+    for (const LogicalAxis& axis : mesh.axes()) {
+        text += first ? "" : " | ";
+        first = false;
         for (std::size_t f = 0; f < axis.factors.size(); ++f) {
             const AxisFactor& factor = axis.factors[f];
             const int length = factor.axis == kSliceAxis ? slices : slice.length(factor.axis);
