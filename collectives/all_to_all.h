@@ -7,9 +7,9 @@
 // then the displacement, numbered as the roles first meet them (the first factor of the group fastest); the route
 // (minimal displacements by x, y, z, each with its orders of the axes in turn); the message; the hop.
 //
-// A member in another slice is reached straight away, over PCIe to the host, the host's DCN link, the network, and
-// back (schedule.h), whatever its place in its slice. These displacements are numbered after those within the slice,
-// rank after rank of the slices, the chip's own place first; last, chips of one host by their index in it.
+// A member in another slice is reached straight away, over PCIe and DCN (schedule.h), whatever its place in
+// its slice. These displacements are numbered after those within the slice, rank after rank of the slices,
+// the chip's own place first; where all is equal chips of one host go by their index in it.
 #pragma once
 
 #include "collectives/schedule.h"

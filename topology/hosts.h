@@ -34,8 +34,8 @@ private:
 
 inline constexpr int kMostHostChips = 32;
 
-/// Throws sim::InputError when the host has more than kMostHostChips, or when no order of the host's axes divides the pod: the hosts of a whole pod
-/// are all alike. The message names the nearest host that does.
+/// Throws sim::InputError when no order of the host's axes divides the pod, since the hosts of a whole pod are
+/// all alike (the message names the nearest host that does), and beyond kMostHostChips.
 void check_host(const Point& host_shape, const Point& pod_shape, int dimensions);
 
 }  // namespace podsim::topology

@@ -150,9 +150,9 @@ TEST(ConcurrentTest, SharedAxesLieBetweenAloneAndOneAfterTheOther) {
     EXPECT_GT(x.carried().value(), y.carried().value());
 }
 
-/// Strided groups beside blocks on a ring of 16, without latency. x/4: four groups of 4 at a stride of 4, blocks
-/// of 8 kB. The four lie on the same links: each carries 4 (1 + 1/2) blocks each way, 48 us, without rest. x%4: lines of 4,
-/// blocks of 2 kB; the link into the end of a line carries 3 of them, 6 us.
+/// Strided groups beside blocks on a ring of 16, without latency. x/4: four groups of 4 at a stride of 4,
+/// blocks of 8 kB. The four lie on the same links: each carries 4 (1 + 1/2) blocks each way, 48 us, without
+/// rest. x%4: lines of 4, blocks of 2 kB; the link into the end of a line carries 3 of them, 6 us.
 TEST(ConcurrentTest, StridedGroupsBesideBlocks) {
     const topology::Lattice slice = box({16, 1, 1}, 1);
     const Case strided = make_case(Operation::all_gather, slice, {{0, 4, 4}}, 32e3, 1e9, 0);
