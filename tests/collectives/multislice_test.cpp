@@ -176,6 +176,24 @@ TEST(MultisliceTest, AgreesWithTheBruteForce) {
     }
 }
 
+/// Hosts of 2 on rings of 3, 5 and 7 leave a host of 1: past the end of the ring the chips of two source
+/// hosts send to one host at the same time, alike in all but their place.
+TEST(MultisliceTest, SmallerHostsAtTheEndOfARing) {
+    for (const int length : {3, 5, 7}) {
+        for (const Operation operation : all_operations()) {
+            SlicesCase c = make_case(operation, box({length, 1, 1}, 1), 2, 1e6);
+            c.within.group = whole_axes(c.within.slice);
+            c.within.options.chunks_between_slices = 2;
+            c.host_box = {2, 1, 1};
+            SCOPED_TRACE(describe(c));
+            ASSERT_EQ(run_on(c.whole(), c).result.end.ps, brute_force(c).ps);
+            // All at one instant: only the index in the host tells them apart.
+            c.pcie.rate = c.dcn.rate = sim::BytesPerSecond::infinity();
+            ASSERT_EQ(run_on(c.whole(), c).result.end.ps, brute_force(c).ps);
+        }
+    }
+}
+
 /// One chip in each of 2 slices, V = 30 MB: a block of 15 MB, 1 ms over PCIe. The other links are faster and
 /// cut through: each message goes on when its head has come, so that the last byte is 1 + 10 + 1 us behind.
 TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
