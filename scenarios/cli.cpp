@@ -17,6 +17,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "simulate one training step of a scenario", command_run},
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
+    {"sweep", "simulate a scenario under many settings", command_sweep},
     {"collective", "simulate one collective on a slice", command_collective},
     {"topology", "measure the shape of a slice", command_topology},
     {"list", "list chips, models, scenarios or algorithms", command_list},
@@ -38,16 +39,6 @@ std::string general_help() {
            "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
            "input, 3 a defect in podsim.\n"
            "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
-}
-
-/// A message in one line, whatever the input put into it.
-std::string one_line(std::string_view message) {
-    std::string line;
-    for (const char c : message) {
-        const auto byte = static_cast<unsigned char>(c);
-        line += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
-    return line;
 }
 
 int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream& err) {

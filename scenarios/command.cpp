@@ -12,6 +12,8 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 
+#include "scenarios/in_order.h"
+#include "scenarios/quantity_text.h"
 #include "scenarios/text.h"
 #include "sim/error.h"
 #include "sim/nearest.h"
@@ -151,9 +153,9 @@ sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& e
     return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
 }
 
-StepResult simulate_within_clock(const Scenario& scenario, Fold fold) {
+StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options) {
     try {
-        return simulate_step(scenario, fold);
+        return simulate_step(scenario, fold, options);
     } catch (const sim::TimeOverflow& error) {
         throw clock_error(scenario.file, error);
     }
@@ -167,21 +169,41 @@ void refuse_dash(std::string_view option, const std::string& path) {
     }
 }
 
+int parse_jobs(const Usage& options) {
+    if (!options.has("jobs")) {
+        return available_jobs();
+    }
+    const std::string text = options.get("jobs");
+    const sim::SourceMark mark{"--jobs " + printable(text), 0, 0};
+    const std::string allowed = fmt::format("write a number of threads from 1 to {}", kMostJobs);
+    std::int64_t jobs = 0;
+    try {
+        jobs = parse_count(text);
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(error.problem(), allowed, mark);
+    }
+    if (jobs < 1 || jobs > kMostJobs) {
+        throw sim::InputError("out of range", allowed, mark);
+    }
+    return static_cast<int>(jobs);
+}
+
+sim::InputError cannot_write(std::string_view option, const std::string& path, int reason) {
+    return sim::InputError(fmt::format("cannot write {}: {}", in_quotes(path),
+                                       reason == 0 ? "unknown reason" : std::strerror(reason)),
+                           fmt::format("give {} a path that can be written", option));
+}
+
 void write_file(std::string_view option, const std::string& path, const std::string& text) {
-    const auto fail = [&](int reason) {
-        throw sim::InputError(fmt::format("cannot write {}: {}", in_quotes(path),
-                                          reason == 0 ? "unknown reason" : std::strerror(reason)),
-                              fmt::format("give {} a path that can be written", option));
-    };
     errno = 0;
     std::ofstream file(path, std::ios::binary);
     if (!file) {
-        fail(errno);
+        throw cannot_write(option, path, errno);
     }
     file << text;
     file.close();
     if (!file) {
-        fail(errno);
+        throw cannot_write(option, path, errno);
     }
 }
 

@@ -32,6 +32,7 @@ std::span<const Command> all_commands();
 
 int command_run(Arguments args, std::ostream& out, std::ostream& err);
 int command_compare(Arguments args, std::ostream& out, std::ostream& err);
+int command_sweep(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);
 int command_list(Arguments args, std::ostream& out, std::ostream& err);
@@ -97,10 +98,13 @@ Fold parse_fold(const std::string& text);
 /// The error for a simulation that leaves the clock's range; `place` is the file or the option.
 sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error);
 /// simulate_step, with clock_error naming the scenario's file.
-StepResult simulate_within_clock(const Scenario& scenario, Fold fold);
+StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options = {});
 /// What to name when no command named its file: of a collective its size, the only quantity that
 /// its options leave open.
 std::string overflow_place(Arguments args);
+
+/// The threads of --jobs: a number up to kMostJobs, without the option the cores of the machine.
+int parse_jobs(const Usage& options);
 
 /// Refuses `-` as the path of an option other than --json.
 void refuse_dash(std::string_view option, const std::string& path);
@@ -108,6 +112,8 @@ void refuse_dash(std::string_view option, const std::string& path);
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
 /// written.
 void write_json(const Json& json, const std::string& path, std::ostream& out);
+/// The error of a file that cannot be written; `reason` is errno's, 0 where it is not known.
+sim::InputError cannot_write(std::string_view option, const std::string& path, int reason);
 /// Opens a file for `option`, lets `write` fill it, and checks that all arrived.
 void write_file(std::string_view option, const std::string& path, const std::string& text);
 

@@ -7,6 +7,7 @@
 
 #include "scenarios/cli.h"
 #include "scenarios/command.h"
+#include "scenarios/in_order.h"
 #include "scenarios/load.h"
 #include "scenarios/scenario_files.h"
 #include "scenarios/text.h"
@@ -22,11 +23,12 @@ struct Row {
 };
 
 Usage usage() {
-    Usage usage("compare FILE|DIR ... [--json PATH|-]",
+    Usage usage("compare FILE|DIR ... [--jobs N] [--json PATH|-]",
                 "Simulates scenarios and prints a line for each: the simulated step time, the\n"
                 "analytic estimates, the ratios simulated / estimate, and the references that the\n"
                 "scenario states. A folder stands for all *.yaml files in it and below.",
                 "podsim compare scenarios/examples");
+    usage.value("jobs", "threads; the cores of this machine without it");
     usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE|DIR", -1);
     return usage;
@@ -102,6 +104,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     if (files.empty()) {
         throw sim::InputError("no scenario", "usage: podsim compare FILE|DIR ...");
     }
+    const int jobs = parse_jobs(options);
     const std::string json = options.has("json") ? options.get("json") : "";
 
     // All files are read before the first runs: bad input shows at once.
@@ -109,11 +112,16 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     for (const std::string& file : files) {
         rows.push_back({load_scenario(file), {}, {}});
     }
-    for (Row& row : rows) {
-        row.result = simulate_within_clock(row.scenario, Fold::automatic);
-        row.result.spans.clear();  // not reported here, and long
-        row.verdicts = judge(row.scenario, row.result);
-    }
+    run_in_order(
+        0, rows.size(), jobs,
+        [&](std::size_t i) { return simulate_within_clock(rows[i].scenario, Fold::automatic); },
+        [&](std::size_t i, StepResult result) {
+            Row& row = rows[i];
+            row.result = std::move(result);
+            row.result.spans.clear();  // not reported here, and long
+            row.verdicts = judge(row.scenario, row.result);
+        },
+        [] { return false; });
     if (json != "-") {
         out << table(rows);
     }

@@ -12,7 +12,8 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "run FILE.yaml [--set key=value]... [--fold auto|off] [--json PATH|-] [--trace PATH]",
+        "run FILE.yaml [--set key=value]... [--fold auto|off] [--no-reuse] "
+        "[--json PATH|-] [--trace PATH]",
         "Simulates one training step of a scenario and reports how long it takes, where the\n"
         "time goes, and what the analytic estimates say.",
         "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
@@ -21,6 +22,8 @@ Usage usage() {
                  "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
                  "repeated");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("no-reuse",
+               "play every repeated layer; the result is the same but for events_processed");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
     usage.positional("FILE.yaml", 1);
@@ -46,7 +49,8 @@ int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     refuse_dash("--trace", trace);
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
-    const StepResult result = simulate_within_clock(scenario, fold);
+    const StepResult result =
+        simulate_within_clock(scenario, fold, {.reuse = !options.is_set("no-reuse")});
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << step_report(scenario, result, verdicts);

@@ -68,6 +68,15 @@ std::string printable(std::string_view text) {
     return length < text.size() ? shown + "..." : shown;
 }
 
+std::string one_line(std::string_view message) {
+    std::string line;
+    for (const char c : message) {
+        const auto byte = static_cast<unsigned char>(c);
+        line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    }
+    return line;
+}
+
 std::string in_quotes(std::string_view text) {
     return '\'' + printable(text) + '\'';
 }

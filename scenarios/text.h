@@ -18,6 +18,9 @@ std::string printable(std::string_view text);
 /// The same in quotes.
 std::string in_quotes(std::string_view text);
 
+/// A message in one line, whatever the input put into it.
+std::string one_line(std::string_view message);
+
 /// `2.345 s`, `12.30 ms`, `1.000 us`, `0 s`.
 std::string format_time(double seconds);
 /// `95.00 GB`, `1.500 TB`: decimal prefixes.

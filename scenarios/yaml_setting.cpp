@@ -74,18 +74,24 @@ void apply_setting(YamlNode& root, const std::string& setting) {
     } catch (const sim::InputError& error) {
         throw sim::InputError(error.problem(), error.remedy(), mark);
     }
+    set_value(root, setting.substr(0, equals), std::move(value), option);
+}
+
+void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
+               const std::string& option) {
+    const sim::SourceMark mark{option, 0, 0};
     place_everywhere(value, mark);
     YamlNode* node = &root;
     int depth = 0;
-    for (std::size_t start = 0; start <= equals;) {
-        const std::size_t end = std::min(setting.find('.', start), equals);
-        const std::string key = setting.substr(start, end - start);
+    for (std::size_t start = 0; start <= key_path.size();) {
+        const std::size_t end = std::min(key_path.find('.', start), key_path.size());
+        const std::string key = key_path.substr(start, end - start);
         if (key.empty() || ++depth > kDeepestNesting) {
             throw sim::InputError("the key path is empty in a place, or too deep",
                                   std::string(kForm), mark);
         }
         YamlNode::Entry& entry = child(as_map(*node, mark), key, mark);
-        if (end == equals) {
+        if (end == key_path.size()) {
             entry.mark = mark;
         }
         node = &entry.value;

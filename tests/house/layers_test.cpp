@@ -38,7 +38,7 @@ const std::vector<Layer>& layers() {
          {"fmt/", "nlohmann/"}},
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
-         {"boost/", "fmt/", "nlohmann/", "yaml-cpp/"}},
+         {"boost/", "fmt/", "nlohmann/", "oneapi/", "unistd.h", "yaml-cpp/"}},
     };
     return all;
 }

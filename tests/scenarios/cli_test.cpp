@@ -19,7 +19,8 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 }
 
 constexpr const char* kRunUsage =
-    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--json PATH|-] "
+    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--no-reuse] [--json "
+    "PATH|-] "
     "[--trace PATH]";
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
@@ -32,7 +33,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
                        "--help, --version");
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --set, --fold, --json, --trace");
+                       "--help, --set, --fold, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms");
@@ -114,8 +115,11 @@ TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
 
 TEST_F(Cli, HelpNamesEveryOption) {
     const std::pair<std::string, std::vector<std::string>> commands[] = {
-        {"run", {"--set", "--fold", "--json", "--trace"}},
-        {"compare", {"--json"}},
+        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace"}},
+        {"sweep",
+         {"--vary", "--set", "--jobs", "--sort", "--csv", "--jsonl", "--gap", "--fold",
+          "--no-reuse"}},
+        {"compare", {"--jobs", "--json"}},
         {"collective",
          {"--chip", "--slice", "--twisted", "--op", "--axes", "--bytes", "--dtype", "--latency",
           "--algorithm", "--fold", "--csv", "--json"}},
