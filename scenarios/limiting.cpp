@@ -94,7 +94,7 @@ std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout
     const Lattice& folded = layout.folded.chips;
     const std::size_t ports = run.links.size() / static_cast<std::size_t>(layout.places.size());
     const double enough = busiest_time(run).seconds() * (1 - kAlike);
-    const int repeats = slice.size() * hardware.slices / folded.size();
+    const int repeats = hardware.chips() / layout.folded.size();
     std::vector<LimitingLinks> limiting;
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         if (slice.length(axis) == 1 || run.end.ps == 0) {
@@ -104,8 +104,8 @@ std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout
         int links = 0;
         sim::Time most;
         for (const int direction : {1, -1}) {
-            for (int place = 0; place < folded.size(); ++place) {
-                const Point from = folded.point(place);
+            for (int place = 0; place < layout.folded.size(); ++place) {
+                const Point from = layout.folded.point(place);
                 const auto to = folded.canonical(from + topology::along(axis, direction));
                 if (!to.has_value()) {
                     continue;

@@ -6,7 +6,6 @@
 #include "scenarios/load_parts.h"
 #include "scenarios/quantity_text.h"
 #include "scenarios/schema.h"
-#include "scenarios/yaml_tree.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -21,14 +20,6 @@ double positive_count(const std::string& text) {
         throw sim::InputError("the token budget is zero", "leave it out for no estimate");
     }
     return count;
-}
-
-void refuse_perturbations(const Reader& perturb) {
-    if (perturb.present() && !perturb.node().items.empty()) {
-        throw sim::InputError("perturb: perturbations are not available yet",
-                              "leave it out, or write perturb: []",
-                              perturb.node().items.front().mark);
-    }
 }
 
 ReportOptions read_report(const Reader& report) {
@@ -49,10 +40,18 @@ ReportOptions read_report(const Reader& report) {
 }  // namespace
 
 Scenario load_scenario(const std::string& path, std::span<const std::string> settings) {
-    YamlNode tree = parse_yaml(read_text_file(path), path);
+    YamlNode tree = read_scenario(path);
     for (const std::string& setting : settings) {
         apply_setting(tree, setting);
     }
+    return load_scenario(tree, path);
+}
+
+YamlNode read_scenario(const std::string& path) {
+    return parse_yaml(read_text_file(path), path);
+}
+
+Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     check_schema(tree);
     const Reader root(tree);
 
@@ -65,14 +64,14 @@ Scenario load_scenario(const std::string& path, std::span<const std::string> set
     scenario.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
     scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
     scenario.plan = read_plan(root, scenario.mesh, scenario.model);
-    refuse_perturbations(root["perturb"]);
+    scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
     scenario.report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);
     return scenario;
 }
 
 std::string scenario_title(const std::string& path) {
-    const YamlNode tree = parse_yaml(read_text_file(path), path);
+    const YamlNode tree = read_scenario(path);
     const YamlNode* const name = tree.find("name");
     return name != nullptr && name->kind == YamlNode::Kind::scalar
                ? name->text

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "scenarios/scenario.h"
+#include "scenarios/yaml_tree.h"
 
 namespace podsim::scenarios {
 
@@ -19,6 +20,11 @@ inline constexpr int kMostSlices = 4096;
 /// their order before anything is checked; paths inside the file are relative to the file.
 /// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong.
 Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {});
+
+/// The YAML of a scenario file, read once, from which load_scenario makes many.
+YamlNode read_scenario(const std::string& path);
+/// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
+Scenario load_scenario(const YamlNode& tree, const std::string& path);
 
 /// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
 /// does for what is not YAML.

@@ -176,7 +176,7 @@ Hardware read_hardware(const Reader& hardware) {
                         std::int64_t{result.slices} * result.slice.size()),
             fmt::format("at most {} are allowed", kMostChips));
     }
-    result.oversubscription = hardware["oversubscription"].get<double>(parse_oversubscription, 1);
+    result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
     result.profile = std::string(hardware["profile"].choose<std::string_view>(kProfiles, "ideal"));
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.message_cap =

@@ -26,6 +26,9 @@ std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware
 workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
                                   const workloads::ModelSpec& model);
 
+/// `perturb:` on that hardware.
+std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);
+
 std::vector<Expectation> read_expectations(const Reader& expect);
 
 /// Throws when the shape has more chips than kMostChips.

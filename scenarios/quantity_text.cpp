@@ -214,7 +214,7 @@ std::int64_t parse_count(std::string_view text) {
     return static_cast<std::int64_t>(value);
 }
 
-double parse_oversubscription(std::string_view text) {
+double parse_multiple(std::string_view text) {
     const double value = parse(kRatio, text);
     if (value < 1) {
         fail(kRatio, fmt::format("{} is below 1", in_quotes(trim(text))));

@@ -29,7 +29,7 @@ sim::FlopsPerSecond parse_flops_rate(std::string_view text);
 /// `4Mi`, `15T`, `8192`: a whole number, at most 2^53, with an optional prefix.
 std::int64_t parse_count(std::string_view text);
 /// `2`, `1.5x`: 1 or more.
-double parse_oversubscription(std::string_view text);
+double parse_multiple(std::string_view text);
 /// `10 %`, as a fraction: 0.1.
 double parse_percent(std::string_view text);
 /// `4.20 USD/chip-hour`.

@@ -28,6 +28,16 @@ const Reader& Reader::require() const {
     return *this;
 }
 
+std::vector<Reader> Reader::items() const {
+    std::vector<Reader> readers;
+    if (present()) {
+        for (const YamlNode& item : node_->items) {
+            readers.push_back(Reader(&item, path_, item.mark));
+        }
+    }
+    return readers;
+}
+
 bool Reader::flag(bool fallback) const {
     static constexpr std::pair<std::string_view, bool> kChoices[] = {{"true", true},
                                                                      {"false", false}};

@@ -69,6 +69,9 @@ public:
         throw unknown_choice(names);
     }
 
+    /// The entries of a list; none without one.
+    [[nodiscard]] std::vector<Reader> items() const;
+
     /// `true` or `false`.
     [[nodiscard]] bool flag(bool fallback) const;
 

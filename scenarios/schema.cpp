@@ -109,7 +109,19 @@ constexpr KeySpec kSchema[] = {
     {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
     {"overlap.tensor", kText, "blocking", "blocking", "tensor-parallel collectives: blocking"},
 
-    {"perturb", kList, "[]", "[]", "slow chips and dead links; not available yet"},
+    {"perturb", kList, "[{kind: slow_chips, x: 3, factor: 1.1}]", "[]",
+     "what is not as it should be, at the coordinates named and all along the other axes"},
+    {"perturb.kind", kText, "slow_chips", kRequired,
+     "slow_chips, random_chips, slow_link, dead_link, slow_host, slow_dcn"},
+    {"perturb.x", kText, "3", "all", "coordinate of the chip"},
+    {"perturb.y", kText, "3", "all", "coordinate of the chip"},
+    {"perturb.z", kText, "3", "all", "coordinate of the chip"},
+    {"perturb.slice", kText, "1", "all", "the slice"},
+    {"perturb.factor", kText, "1.1", kRequired, "slow_chips: compute takes so many times as long"},
+    {"perturb.spread", kText, "2 %", kRequired, "random_chips: the slowdown's spread; a factor 1 + spread x |normal| a chip"},
+    {"perturb.seed", kText, "1", "1", "random_chips: of the random numbers"},
+    {"perturb.link", kText, "+x", kRequired, "slow_link, dead_link: the link from the chip along an axis: x (both ways), +x, -x"},
+    {"perturb.rate", kText, "50 %", kRequired, "slow_link, slow_host (PCIe and DCN), slow_dcn: the share of the rate that is left"},
 
     {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},
     {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
@@ -198,6 +210,14 @@ void check_map(const YamlNode& map, const std::string& path) {
         check_value(*key, child, entry);
         if (entry.value.kind == YamlNode::Kind::map) {
             check_map(entry.value, child);
+        }
+        for (const YamlNode& item : entry.value.items) {
+            if (item.kind != YamlNode::Kind::map) {
+                throw sim::InputError(
+                    fmt::format("an entry of '{}' is {}", child, describe(item.kind)),
+                    fmt::format("write {}: {}", entry.key, key->form), item.mark);
+            }
+            check_map(item, child);
         }
     }
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 
 #include "scenarios/simulate.h"
@@ -27,9 +29,32 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const StepRun&
     return spans;
 }
 
+/// The what-if runs equal unfolded ones to the picosecond, so they are folded. What perturbations
+/// cost comes first: the other terms are those of the machine without them.
+std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepProgram& program,
+                          const LoweredStep& step, const StepRun& run, Fold fold,
+                          const workloads::LowerBound& lower, bool reuse) {
+    const workloads::MachineRates rates = machine_rates(scenario.hardware);
+    const bool perturbed = !scenario.hardware.perturbations.empty();
+    if (fold == Fold::automatic && !perturbed) {
+        return account_gap(program, step, run, rates, lower, reuse);
+    }
+    Hardware sound = scenario.hardware;
+    sound.perturbations.clear();
+    const LoweredStep folded = lower_step(program, sound, scenario.mesh, Fold::automatic);
+    if (!perturbed) {
+        return account_gap(program, folded, run, rates, lower, reuse);
+    }
+    const StepRun unperturbed = run_step(folded, reuse);
+    std::vector<Share> gap{{"perturbations", run.result.end - unperturbed.result.end}};
+    std::ranges::move(account_gap(program, folded, unperturbed, rates, lower, reuse),
+                      std::back_inserter(gap));
+    return gap;
+}
+
 }  // namespace
 
-StepResult simulate_step(const Scenario& scenario, Fold fold) {
+StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
     const auto begun = std::chrono::steady_clock::now();
     const Hardware& hardware = scenario.hardware;
     const workloads::MachineRates rates = machine_rates(hardware);
@@ -45,7 +70,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
             throw error.at({scenario.file, 0, 0});
         }
     }();
-    const StepRun run = run_step(step);
+    const StepRun run = run_step(step, options.reuse);
     const StreamAccount stream = account_stream(program, run);
 
     StepResult result;
@@ -59,11 +84,9 @@ StepResult simulate_step(const Scenario& scenario, Fold fold) {
     result.lower = workloads::roofline_lower(program, hardware.slice, scenario.mesh, rates);
     result.serial = workloads::roofline_serial(program, hardware.slice, scenario.mesh, rates);
     result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
-    // The what-if runs behind the gap equal unfolded ones to the picosecond, so they are folded.
-    result.gap = account_gap(
-        program,
-        fold == Fold::off ? lower_step(program, hardware, scenario.mesh, Fold::automatic) : step,
-        run, rates, result.lower);
+    if (options.gap) {
+        result.gap = gap_of(scenario, program, step, run, fold, result.lower, options.reuse);
+    }
 
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();

@@ -145,8 +145,11 @@ void Executor<Queue>::start_task(std::uint32_t place, std::uint32_t task) {
         operations_[spec.operation].task[place] = task;
     }
     const EventKind kind = work ? EventKind::task_ended : EventKind::operation_launched;
+    const Time duration = work && !machine_.slowdown.empty()
+                              ? slowed(spec.duration, machine_.slowdown[place])
+                              : spec.duration;
     queue_.push(
-        {now_ + spec.duration, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
+        {now_ + duration, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
 }
 
 template <class Queue>

@@ -38,6 +38,8 @@ struct Machine {
     bool isolated_operations = false;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
+    /// [place], 1 or more: work takes so many times as long there. Empty: everywhere 1.
+    std::vector<double> slowdown;
     /// [place], below 256: tells apart the messages of places that share a server (a host's network
     /// link) and are alike in all else. Empty: no server is shared.
     std::vector<std::uint8_t> index_at_shared;

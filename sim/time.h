@@ -50,10 +50,9 @@ struct Time {
     friend constexpr auto operator<=>(Time, Time) = default;
 };
 
-/// The least whole number of picoseconds that is not below `duration`.
+/// The least whole number of picoseconds that is not below that many.
 /// Throws TimeOverflow beyond the clock's range and for NaN; negative durations are bugs of the caller.
-inline Time round_up(Seconds duration) {
-    const double picoseconds = duration.value() * 1e12;
+inline Time whole_picoseconds(double picoseconds) {
     if (!(picoseconds < 9.2e18)) {
         throw TimeOverflow();
     }
@@ -62,6 +61,16 @@ inline Time round_up(Seconds duration) {
         ++whole;
     }
     return {whole};
+}
+
+/// A duration, rounded up: the one rounding between real numbers and the clock.
+inline Time round_up(Seconds duration) {
+    return whole_picoseconds(duration.value() * 1e12);
+}
+
+/// `factor` times the duration, rounded up again.
+inline Time slowed(Time duration, double factor) {
+    return whole_picoseconds(static_cast<double>(duration.ps) * factor);
 }
 
 }  // namespace podsim::sim

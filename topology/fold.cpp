@@ -29,12 +29,18 @@ Lattice one_host(const Lattice& slice, const Point& host_box) {
 }  // namespace
 
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
-             const Point& host_box) {
+             const Point& host_box, unsigned kept_axes) {
     Lattice folded = one_host(slice, host_box);
     if (slice.twisted()) {
         const bool whole = std::ranges::all_of(
             groups, [&](const auto& group) { return group.empty() || covers(group, slice); });
-        return whole ? folded : slice;
+        return whole && kept_axes == 0 ? folded : slice;
+    }
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        if ((kept_axes >> axis & 1U) != 0) {
+            folded.lengths[axis] = slice.lengths[axis];
+            folded.wrapped[axis] = slice.wrapped[axis];
+        }
     }
     for (const std::vector<AxisFactor>& group : groups) {
         for (const AxisFactor& factor : group) {

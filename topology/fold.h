@@ -25,9 +25,11 @@ namespace podsim::topology {
 /// The lattice of representatives for traffic within groups of these factors: an unwrapped axis in
 /// use keeps its length and its ends, every other axis is wrapped with its period as length.
 /// `groups` holds the factors of each group in use (merged as DeviceMesh::group returns them).
+/// `kept_axes`: bit a keeps axis a at its length, because the machine is not the same along it.
 /// `host_box`: chips of one host (Hosts::box), {1, 1, 1} where hosts are not used.
-/// For a twisted slice: one chip (or host) when only the whole slice is used, else every chip.
+/// For a twisted slice: one chip (or host) when only the whole slice is used and no axis is kept,
+/// else every chip.
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
-             const Point& host_box = Point{1, 1, 1});
+             const Point& host_box = Point{1, 1, 1}, unsigned kept_axes = 0);
 
 }  // namespace podsim::topology
