@@ -1,5 +1,6 @@
 #include "collectives/algorithm.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -13,8 +14,8 @@ namespace {
 constexpr std::array kAlgorithms{
     AlgorithmInfo{
         Algorithm::automatic, "auto",
-        "two-way on one axis factor, weighted on several; reduce-broadcast for an all-reduce "
-        "on a line; shortest-routes for an all-to-all"},
+        "the fastest for the array's size by simulation or closed form, of two-way, weighted, "
+        "equal-parts, one-shot and reduce-broadcast; shortest-routes for an all-to-all"},
     AlgorithmInfo{Algorithm::one_way, "one-way",
                   "rings in one direction; several axis factors one after the other"},
     AlgorithmInfo{Algorithm::two_way, "two-way",
@@ -23,8 +24,13 @@ constexpr std::array kAlgorithms{
     AlgorithmInfo{
         Algorithm::equal_parts, "equal-parts",
         "several axis factors at once: equal parts of the array take them in rotated orders"},
+    AlgorithmInfo{
+        Algorithm::one_shot, "one-shot",
+        "all-reduce of small arrays: along each factor in turn every member sends its whole "
+        "array to all others, which add; half the hops"},
     AlgorithmInfo{Algorithm::reduce_broadcast, "reduce-broadcast",
-                  "all-reduce on one line: reduce to the middle and broadcast back, pipelined"},
+                  "all-reduce with lines among the factors: reduce along spanning trees and "
+                  "broadcast back, pipelined"},
     AlgorithmInfo{Algorithm::shortest, "shortest-routes",
                   "all-to-all, permute: shortest routes, ties and axis orders split evenly, "
                   "messages with more hops to go first"},
@@ -46,6 +52,14 @@ constexpr std::array kAlgorithms{
                   "several axis factors at once: a part for every order, sized so that all links "
                   "work all the time"},
 };
+
+/// Whether a factor is a line; a whole twisted slice has none.
+bool has_line(const topology::Lattice& slice, const Group& group) {
+    return !spans_twisted_slice(slice, group) &&
+           std::ranges::any_of(group, [&](const topology::AxisFactor& factor) {
+               return !factor_kind(slice, factor).ring;
+           });
+}
 
 /// The one algorithm of an operation that has no choice.
 std::optional<Algorithm> only_algorithm(Operation operation) {
@@ -101,6 +115,26 @@ std::span<const AlgorithmInfo> all_algorithms() {
     return kAlgorithms;
 }
 
+std::vector<Algorithm> candidates(Operation operation, const topology::Lattice& slice,
+                                  const Group& group) {
+    if (operation == Operation::all_to_all) {
+        return {Algorithm::shortest};
+    }
+    const bool several = group.size() > 1;
+    std::vector<Algorithm> list;
+    if (operation == Operation::all_reduce && has_line(slice, group) && group_size(group) > 2) {
+        list.push_back(Algorithm::reduce_broadcast);
+    }
+    list.push_back(several ? Algorithm::weighted : Algorithm::two_way);
+    if (several) {
+        list.push_back(Algorithm::equal_parts);
+    }
+    if (operation == Operation::all_reduce) {
+        list.push_back(Algorithm::one_shot);
+    }
+    return list;
+}
+
 Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
                   const Group& group) {
     if (const std::optional<Algorithm> only = only_algorithm(operation)) {
@@ -118,30 +152,28 @@ Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Latt
         }
         return algorithm;
     }
-    const bool all_to_all = operation == Operation::all_to_all;
-    const bool one_line = group.size() == 1 && !factor_kind(slice, group[0]).ring;
-    const bool reduces_on_line = operation == Operation::all_reduce && one_line;
     if (algorithm == Algorithm::automatic) {
-        return all_to_all                               ? Algorithm::shortest
-               : reduces_on_line && group[0].length > 2 ? Algorithm::reduce_broadcast
-               : group.size() > 1                       ? Algorithm::weighted
-                                                        : Algorithm::two_way;
+        return candidates(operation, slice, group).front();
     }
     if (algorithm == Algorithm::flat) {
         throw sim::InputError("algorithm 'flat' is for several slices",
                               "allowed for one slice: auto and the others");
     }
-    const bool fits = algorithm == Algorithm::one_way ||
-                      (algorithm == Algorithm::shortest           ? all_to_all
-                       : algorithm == Algorithm::reduce_broadcast ? reduces_on_line
-                       : is_for_ends(algorithm)                   ? false
-                                                                  : !all_to_all);
+    const bool all_to_all = operation == Operation::all_to_all;
+    const bool all_reduce = operation == Operation::all_reduce;
+    const bool has_trees = all_reduce && has_line(slice, group);
+    const bool fits =
+        algorithm == Algorithm::one_way || (algorithm == Algorithm::shortest           ? all_to_all
+                                            : algorithm == Algorithm::reduce_broadcast ? has_trees
+                                            : algorithm == Algorithm::one_shot         ? all_reduce
+                                            : is_for_ends(algorithm)                   ? false
+                                                                     : !all_to_all);
     if (!fits) {
         throw does_not_carry_out(operation, algorithm,
                                  all_to_all ? "shortest-routes, one-way"
-                                 : reduces_on_line
-                                     ? "one-way, two-way, equal-parts, weighted, reduce-broadcast"
-                                     : "one-way, two-way, equal-parts, weighted");
+                                            : "one-way, two-way, equal-parts, weighted" +
+                                                  std::string(all_reduce ? ", one-shot" : "") +
+                                                  (has_trees ? ", reduce-broadcast" : ""));
     }
     return algorithm;
 }

@@ -14,13 +14,14 @@ enum class Algorithm {
     automatic,  ///< the default for the operation and group (resolve)
     one_way,    ///< rings in one direction only; several factors one after the other
     two_way,  ///< rings in both directions (lines always use both); several factors one after the other
-    equal_parts,       ///< several factors at once: one part per cyclic axis order, of equal size
-    reduce_broadcast,  ///< AllReduce on one line: to the middle and back, pipelined
+    equal_parts,  ///< several factors at once: one part per cyclic axis order, of equal size
+    one_shot,     ///< AllReduce: every member's whole array to all others of each factor in turn
+    reduce_broadcast,  ///< AllReduce with lines among the factors: along spanning trees and back, pipelined
     shortest,          ///< AllToAll and permute: shortest routes, ties and axis orders split evenly
-    both_ways,         ///< permute: also the other way round rings
-    disjoint_routes,   ///< send: several routes at once
-    disjoint_trees,    ///< broadcast: pipelined over several trees at once
-    balanced_routes,   ///< gather and scatter: all links of the root carry the same
+    both_ways,        ///< permute: also the other way round rings
+    disjoint_routes,  ///< send: several routes at once
+    disjoint_trees,   ///< broadcast: pipelined over several trees at once
+    balanced_routes,  ///< gather and scatter: all links of the root carry the same
     flat,  ///< several slices: exchanged between them by every chip on its own, before (after) its slice
     weighted,  ///< several factors at once: parts per axis order, sized so that all axes carry equal time
 };
@@ -35,8 +36,15 @@ struct AlgorithmInfo {
 };
 std::span<const AlgorithmInfo> all_algorithms();
 
-/// The algorithm that `automatic` stands for on that group; any other stands for itself.
-/// Throws sim::InputError when the operation has no such algorithm.
+/// What `automatic` chooses from on that group (choose.h), the one for the largest arrays first.
+///   AllToAll                   shortest
+///   one factor                 two_way, which has the fewest hops and the least bytes on any ring or line
+///   several factors            weighted, equal_parts
+///   AllReduce besides          reduce_broadcast with lines among the factors, one_shot
+std::vector<Algorithm> candidates(Operation operation, const topology::Lattice& slice,
+                                  const Group& group);
+
+/// The first of the candidates for `automatic`; any other stands for itself. Throws sim::InputError when the operation has no such algorithm.
 Algorithm resolve(Operation operation, Algorithm algorithm, const topology::Lattice& slice,
                   const Group& group);
 

@@ -187,9 +187,9 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
 
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
                             const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
-                            const SliceLinks& links) {
+                            const SliceLinks& links, const Ends& ends) {
     if (members.across.length == 1) {
-        return physical_bound(operation, slice, members.group, v, link_one_way);
+        return physical_bound(operation, slice, members.group, v, link_one_way, ends);
     }
     const LeastTraffic chip = least_traffic(operation, members.size(), v);
     const LinkCount ici = links_per_member(slice, members.group);
@@ -250,12 +250,12 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
 
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
-                       const SliceLinks& links) {
+                       const SliceLinks& links, const Ends& ends) {
     const double slices = members.across.length;
     const bool all_to_all = operation == Operation::all_to_all;
     const sim::Seconds within =
         book_time(operation, slice, members.group, all_to_all ? v / slices / slices : v,
-                  link_one_way, hop_latency);
+                  link_one_way, hop_latency, ends);
     if (members.across.length == 1) {
         return within;
     }

@@ -63,7 +63,7 @@ struct SliceLinks {
 ///   and of an AllToAll the busiest ICI link of the pairs within a slice, V / S^2 of each group.
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
                             const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
-                            const SliceLinks& links);
+                            const SliceLinks& links, const Ends& ends = {});
 
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
 ///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
@@ -81,6 +81,6 @@ sim::Seconds book_time(Operation operation, const topology::Lattice& slice, cons
 /// (S - 1) V / S^2 out of it.)
 sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
                        sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
-                       const SliceLinks& links);
+                       const SliceLinks& links, const Ends& ends = {});
 
 }  // namespace podsim::collectives

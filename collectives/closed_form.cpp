@@ -46,7 +46,8 @@ std::optional<sim::Time> closed_form(Operation operation, const topology::Lattic
         return times(m - 1, tau) +
                times(2 * std::int64_t{n / 2}, additive ? tau + a : std::max(tau, a));
     }
-    if (operation == Operation::all_reduce) {
+    const bool one_shot = algorithm == Algorithm::one_shot;
+    if (operation == Operation::all_reduce && !one_shot) {
         if (!ring) {
             return std::nullopt;
         }
@@ -56,7 +57,7 @@ std::optional<sim::Time> closed_form(Operation operation, const topology::Lattic
         return part(Operation::reduce_scatter) + part(Operation::all_gather);
     }
 
-    const sim::Bytes block = v * (1.0 / n);
+    const sim::Bytes block = one_shot ? v : v * (1.0 / n);
     const std::int64_t m = message_count(block, options.message_cap);
     const std::int64_t steps = two_way ? n / 2 : n - 1;
     const bool half_edge = two_way && n % 2 == 0;

@@ -12,6 +12,7 @@
 //       were each rounded up; 0 when they are whole.
 //     The edge step is the last of a gather and the first of a reduction. There its messages go round
 //     once more than the other half of the block, which fills the links between their rounds: the same T.
+//   AllReduce by one-shot: the AllGather of n arrays of V, so b = V.
 //   AllReduce on a line by reduce-broadcast: reduce_broadcast.h.
 //   send: send.h. Broadcast: broadcast.h.
 //   AllReduce on a ring: ReduceScatter, then AllGather. On a line their times overlap: no closed form.

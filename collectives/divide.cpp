@@ -64,8 +64,10 @@ std::optional<Row> solve(Matrix a, Row b) {
     return x;
 }
 
-/// load[a][o], scaled so that its largest entry is 1.
-Matrix loads(const topology::Lattice& slice, const Group& group, const std::vector<Part>& parts) {
+/// load[a][o], scaled so that its largest entry is 1. Of a line, gathering fills the link into its end,
+/// a tree (reduce_broadcast.h) every link alike: length / 2 in the units of a two-way ring's length - 1.
+Matrix loads(const topology::Lattice& slice, const Group& group, const std::vector<Part>& parts,
+             bool trees) {
     Matrix load(group.size(), Row(parts.size()));
     double largest = 0;
     for (std::size_t o = 0; o < parts.size(); ++o) {
@@ -75,7 +77,8 @@ Matrix loads(const topology::Lattice& slice, const Group& group, const std::vect
             const int length = parts[o].lengths[i];
             const FactorKind kind = factor_kind(slice, group[a]);
             const bool ring = kind.ring || spans_twisted_slice(slice, group);
-            load[a][o] = (length - 1) * gathered * kind.links_per_hop / (ring ? 2 : 1);
+            const double blocks = ring ? (length - 1) / 2.0 : trees ? length / 2.0 : length - 1;
+            load[a][o] = blocks * gathered * kind.links_per_hop;
             largest = std::max(largest, load[a][o]);
             gathered *= length;
         }
@@ -246,13 +249,17 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     if (group.empty()) {
         return {};
     }
-    algorithm = resolve(Operation::all_gather, algorithm, slice, group);
-    if (algorithm == Algorithm::equal_parts) {
+    const bool trees = algorithm == Algorithm::reduce_broadcast;
+    const bool one_shot = algorithm == Algorithm::one_shot;
+    if (!trees && !one_shot) {
+        algorithm = resolve(Operation::all_gather, algorithm, slice, group);
+    }
+    if (algorithm == Algorithm::equal_parts || one_shot) {
         std::vector<Part> parts = rotations(group.size());
         set_lengths(slice, group, parts);
         return parts;
     }
-    if (algorithm != Algorithm::weighted || group.size() == 1) {
+    if ((algorithm != Algorithm::weighted && !trees) || group.size() == 1) {
         std::vector<Part> whole{{std::vector<int>(group.size()), {}, 1.0}};
         std::iota(whole[0].order.begin(), whole[0].order.end(), 0);
         set_lengths(slice, group, whole);
@@ -261,7 +268,7 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     std::vector<Part> parts =
         group.size() <= kAllOrders ? all_orders(group.size()) : rotations(group.size());
     set_lengths(slice, group, parts);
-    const Matrix load = loads(slice, group, parts);
+    const Matrix load = loads(slice, group, parts, trees);
     const Row weights = equal_loads(load).value_or(least_largest_load(load));
     double sum = 0;
     for (std::size_t o = 0; o < parts.size(); ++o) {

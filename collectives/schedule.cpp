@@ -44,9 +44,10 @@ ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& s
         result_.parts = {Part{}};
     }
     const bool several = result_.parts.size() > 1 || (across.length > 1 && !group.empty());
-    result_.chunks = !several            ? 1
-                     : across.length > 1 ? options.chunks_between_slices
-                                         : options.chunks;
+    one_shot_ = algorithm == Algorithm::one_shot;
+    result_.chunks = !several || one_shot_ ? 1
+                     : across.length > 1   ? options.chunks_between_slices
+                                           : options.chunks;
     plan_phases(operation, v, options);
 }
 
@@ -55,7 +56,8 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
     for (const Part& part : result_.parts) {
         std::vector<Phase> gather;
         int hops = 0;
-        sim::Bytes held = v * (part.weight / group_size(group_) / across_.length / result_.chunks);
+        sim::Bytes held = v * (part.weight / (one_shot_ ? 1 : group_size(group_)) / across_.length /
+                               result_.chunks);
         const auto between_slices = [&] {
             if (across_.length == 1) {
                 return;
@@ -77,7 +79,7 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
             const std::uint32_t pieces = message_count(held, options.message_cap);
             most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
             gather.push_back({index, length, Motion::gather, held, pieces});
-            held = held * length;
+            held = held * (one_shot_ ? 1 : length);
             const int steps = roles_.ring(index) && !one_way_ ? length / 2 : length - 1;
             hops += steps * factor(index).stride;
         }
@@ -85,7 +87,7 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
             between_slices();
         }
         std::vector<Phase> phases;
-        if (operation != Operation::all_gather) {
+        if (operation != Operation::all_gather && !one_shot_) {
             phases.assign(gather.rbegin(), gather.rend());
             for (Phase& phase : phases) {
                 phase.motion = Motion::reduce;
@@ -94,7 +96,8 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
         if (operation != Operation::reduce_scatter) {
             phases.insert(phases.end(), gather.begin(), gather.end());
         }
-        result_.hops = std::max(result_.hops, operation == Operation::all_reduce ? 2 * hops : hops);
+        const bool twice = operation == Operation::all_reduce && !one_shot_;
+        result_.hops = std::max(result_.hops, twice ? 2 * hops : hops);
         phases_.push_back(std::move(phases));
     }
 }
@@ -294,7 +297,7 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, const topology::SliceFactor& across,
                                   Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                                  ShiftTable& shifts) {
+                                  ShiftTable& shifts, const Ends& ends) {
     if (across.length > 1) {
         algorithm = resolve_between_slices(operation, algorithm, slice, group);
         if (operation == Operation::all_to_all) {
@@ -303,7 +306,7 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
         return ScheduleBuilder(operation, slice, group, across, algorithm, v, options, shifts)
             .build();
     }
-    return build_schedule(operation, slice, group, algorithm, v, options, shifts);
+    return build_schedule(operation, slice, group, algorithm, v, options, shifts, ends);
 }
 
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,

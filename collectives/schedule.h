@@ -18,6 +18,12 @@
 // reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
 // the other way round). A phase between slices sends every other slice its block straight away, over
 // PCIe to the host, the host's DCN link, the network, and back: (slices - 1) messages of B bytes.
+//
+// One-shot AllReduce gathers the members' whole partial arrays, B = V in every phase, and adds them up on
+// arrival: floor(n/2) hops on a ring and n-1 on a line, no more than to the farthest member of the factor, half of
+// ReduceScatter then AllGather. (Recursive doubling and its forms that avoid contention on rings and tori, Chan,
+// Heimlich, Purkayastha, van de Geijn 2007 and De Sensi et al., Swing, NSDI 2024, send fewer bytes in log2 n steps, but a
+// step over distance d crosses d links: their links add up to no less than the farthest member's distance.)
 #pragma once
 
 #include <cstdint>
@@ -88,7 +94,7 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, const topology::SliceFactor& across,
                                   Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                                  ShiftTable& shifts);
+                                  ShiftTable& shifts, const Ends& ends = {});
 
 /// Links from a chip to one of another slice: PCIe, DCN out, DCN in, PCIe.
 inline constexpr int kHopsBetweenSlices = 4;

@@ -97,6 +97,7 @@ private:
     topology::SliceFactor across_;
     bool flat_ = false;
     bool one_way_ = false;
+    bool one_shot_ = false;
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
     Roles roles_;

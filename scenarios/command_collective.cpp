@@ -110,8 +110,7 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
         }
         return static_cast<int>(slices);
     });
-    request.hardware.oversubscription =
-        read_option(options, "oversubscription", parse_oversubscription);
+    request.hardware.oversubscription = read_option(options, "oversubscription", parse_multiple);
     if (request.operation != collectives::Operation::send) {
         request.members = read_option(options, "axes", [&](const std::string& text) {
             collectives::Members members =

@@ -62,7 +62,9 @@ Layout lay_out(const Hardware& hardware, Fold fold,
     if (hosts) {
         layout.host_box = topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
     }
-    layout.folded = topology::fold(hardware.slice, groups, layout.host_box);
+    const unsigned kept = perturbed_axes(hardware.perturbations);
+    layout.folded = topology::Places(topology::fold(hardware.slice, groups, layout.host_box, kept),
+                                     (kept & kSlicesDiffer) != 0 ? hardware.slices : 1);
     // Slices that have nothing to do with each other are alike.
     layout.places =
         fold == Fold::off ? topology::Places(hardware.slice, hardware.slices) : layout.folded;
@@ -92,6 +94,7 @@ sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTab
         }
         machine.index_at_shared = shifts.index_in_host();
     }
+    perturb(hardware, shifts.places(), machine);
     return machine;
 }
 

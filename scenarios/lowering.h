@@ -25,7 +25,8 @@ struct Layout {
     }
     /// The simulated place that stands for a representative.
     [[nodiscard]] std::size_t place_of(int representative) const {
-        return static_cast<std::size_t>(places.index(folded.point(representative)));
+        return static_cast<std::size_t>(
+            places.index(folded.point(representative), folded.slice_of(representative)));
     }
 };
 

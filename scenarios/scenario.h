@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/perturb.h"
 #include "sim/machine.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
@@ -28,6 +29,7 @@ struct Hardware {
     std::string profile = "ideal";
     LatencyRule latency = LatencyRule::additive;
     sim::Bytes message_cap{4.0 * 1024 * 1024};
+    std::vector<Perturbation> perturbations;
 
     /// Of all slices.
     [[nodiscard]] int chips() const { return slice.size() * slices; }

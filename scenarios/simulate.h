@@ -73,7 +73,15 @@ struct StepResult {
     std::vector<Span> spans;  ///< of the reported chip
 };
 
-StepResult simulate_step(const Scenario& scenario, Fold fold);
+/// What a simulation of a step does beside the times: neither changes another value of the result
+/// than is said here.
+struct StepOptions {
+    bool reuse = true;  ///< play repeated layers once (sim/executor.h); off: played_events differ
+    bool gap =
+        true;  ///< itemise the gap to the roofline, by two or three more runs; off: `gap` is empty
+};
+
+StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options = {});
 
 struct CollectiveRequest {
     Hardware hardware;

@@ -162,12 +162,12 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
 
 std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
                                const StepRun& run, const workloads::MachineRates& rates,
-                               const workloads::LowerBound& lower) {
+                               const workloads::LowerBound& lower, bool reuse) {
     std::vector<Share> gap;
     LoweredStep reduced = step;
     StepRun now = run;
     const auto remove_cause = [&](const std::string& name) {
-        StepRun without = run_step(reduced);
+        StepRun without = run_step(reduced, reuse);
         gap.push_back({name, now.result.end - without.result.end});
         now = std::move(without);
     };

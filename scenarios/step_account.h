@@ -52,9 +52,9 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
 ///   HBM      MXU time beyond the HBM's, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
 ///            `idle links`: it rests, waiting for compute or for earlier steps
-/// `rounding` is each operation's rounding up to a picosecond.
+/// `rounding` is each operation's rounding up to a picosecond. `reuse` is that of run_step.
 std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
                                const StepRun& run, const workloads::MachineRates& rates,
-                               const workloads::LowerBound& lower);
+                               const workloads::LowerBound& lower, bool reuse = true);
 
 }  // namespace podsim::scenarios

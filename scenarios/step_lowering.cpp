@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "scenarios/lone.h"
 #include "sim/error.h"
 
 namespace podsim::scenarios {
@@ -33,7 +34,7 @@ public:
                   collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
         : hardware_(hardware), mesh_(mesh), shifts_(shifts), schedules_(schedules) {}
 
-    /// The schedule of a collective. Throws sim::InputError, naming it, when a step would need more
+    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Throws sim::InputError, naming it, when a step would need more
     /// than 20 million messages in all.
     std::uint32_t schedule(const workloads::Op& op) {
         const auto& collective = std::get<workloads::Collective>(op.work);
@@ -68,11 +69,14 @@ private:
     }
 
     sim::Schedule build(const workloads::Collective& collective) {
-        const collectives::Members members = members_of(collective, mesh_);
-        return collectives::build_schedule(collective.operation, hardware_.slice, members.group,
-                                           members.across, collectives::Algorithm::automatic,
-                                           collective.bytes, {.message_cap = hardware_.message_cap},
-                                           shifts_)
+        const CollectiveRequest request{.hardware = hardware_,
+                                        .operation = collective.operation,
+                                        .members = members_of(collective, mesh_),
+                                        .bytes = collective.bytes};
+        return collectives::build_schedule(request.operation, hardware_.slice,
+                                           request.members.group, request.members.across,
+                                           pick_algorithm(request).algorithm, request.bytes,
+                                           schedule_options(hardware_), shifts_)
             .schedule;
     }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "collectives/bounds.h"
 
@@ -157,6 +159,9 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
 
 sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    // Layers repeat their collectives: the bound of each kind is worked out once.
+    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double>, sim::Seconds>
+        bounds;
     sim::Seconds sum;
     for (const Op& op : program.ops) {
         if (const auto* work = std::get_if<Compute>(&op.work)) {
@@ -164,10 +169,15 @@ sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice
             sum += time.mxu < time.hbm ? time.hbm : time.mxu;
         } else {
             const auto& collective = std::get<Collective>(op.work);
-            sum += collectives::physical_bound(
-                collective.operation, slice,
-                {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
-                rates.ici_one_way, rates.between_slices);
+            const auto [bound, added] = bounds.try_emplace(
+                {collective.operation, collective.axes, collective.bytes.value()});
+            if (added) {
+                bound->second = collectives::physical_bound(
+                    collective.operation, slice,
+                    {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
+                    rates.ici_one_way, rates.between_slices);
+            }
+            sum += bound->second;
         }
     }
     return sum;

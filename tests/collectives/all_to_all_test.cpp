@@ -56,7 +56,7 @@ int first_of_group(const Case& c, int chip) {
 
 void prove(const Case& c) {
     std::optional<PairBytes> pairs;
-    const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
+    run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
         return &pairs.emplace(c.slice, built);
     });
     const int members = group_size(c.group);
@@ -71,8 +71,6 @@ void prove(const Case& c) {
                 << source << " to " << destination << " in " << describe(c);
         }
     }
-    expect_links_conserve_bytes(run);
-    expect_not_below_bound(c, run);
     expect_fold_is_equal(c);
     if (::testing::Test::HasFailure()) {
         ADD_FAILURE() << describe(c);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <gtest/gtest.h>
 #include <sstream>
 #include <utility>
 
 #include "sim/error.h"
+#include "tests/collectives/checks.h"
+#include "tests/collectives/link_watch.h"
 
 namespace podsim::collectives {
 namespace {
@@ -36,6 +39,9 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
         std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
         std::erase_if(list, [](const AlgorithmInfo& info) {
             // What carries out an AllGather carries out all three.
+            if (info.algorithm == Algorithm::automatic) {
+                return true;
+            }
             try {
                 const topology::Lattice ring = box({4, 1, 1}, 1);
                 resolve(Operation::all_gather, info.algorithm, ring, whole_axes(ring));
@@ -70,16 +76,10 @@ std::string describe(const Case& c) {
 }
 
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach) {
-    // The carriers and the brute force know AllReduce as ReduceScatter then AllGather; the other
-    // form, the default on lines, has a test of its own.
-    const bool by_default =
-        c.algorithm == Algorithm::automatic &&
-        resolve(c.operation, c.algorithm, c.slice, c.group) == Algorithm::reduce_broadcast;
-    const Algorithm algorithm = by_default ? Algorithm::two_way : c.algorithm;
     Outcome run;
     ShiftTable shifts(places);
     run.built =
-        build_schedule(c.operation, c.slice, c.group, algorithm, c.v, c.options, shifts, c.ends);
+        build_schedule(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, shifts, c.ends);
     run.workload.schedules.push_back(run.built.schedule);
     run.workload.operations.push_back({});
     sim::Task task;
@@ -96,7 +96,10 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
     run.workload.graph_of_place.assign(machine.places, 0);
 
     sim::Observer* observer = attach ? attach(run.built, run.workload) : nullptr;
-    run.result = sim::execute(run.workload, observer);
+    LinkWatch watch(machine.links.size(), observer);
+    run.result = sim::execute(run.workload, &watch);
+    EXPECT_EQ(watch.overlaps(), 0) << describe(c);
+    expect_kept(c, run);
     return run;
 }
 

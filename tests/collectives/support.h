@@ -28,7 +28,7 @@ struct Case {
     Ends ends;
 };
 
-/// AllGather, ReduceScatter and AllReduce, and the algorithms that carry them out.
+/// AllGather, ReduceScatter and AllReduce, and the algorithms that carry out all of them.
 const std::vector<Operation>& gathering_operations();
 const std::vector<AlgorithmInfo>& gathering_algorithms();
 
@@ -47,7 +47,7 @@ struct Outcome {
 /// Sees the schedule before the run begins, may watch the run and may change the machine.
 using Attach = std::function<sim::Observer*(const CollectiveSchedule&, sim::Workload&)>;
 
-/// Runs the case on `places` (the slice itself, or what it folds to).
+/// Runs the case on `places` (the slice itself, or what it folds to). Every run is held to checks.h.
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach = {});
 
 /// A plain lattice; bit a of `wrapped` wraps axis a.

@@ -1,0 +1,88 @@
+#include "scenarios/lone.h"
+
+#include <utility>
+
+#include "collectives/choose.h"
+#include "collectives/group_graph.h"
+
+namespace podsim::scenarios {
+
+Layout layout_of(const CollectiveRequest& request, Fold fold) {
+    const Hardware& hardware = request.hardware;
+    Layout layout = lay_out(hardware, fold, {request.members});
+    if (request.operation > collectives::Operation::all_to_all) {
+        const topology::Places whole(hardware.slice, hardware.slices);
+        layout.folded = hardware.perturbations.empty()
+                            ? collectives::folded_places(request.operation, hardware.slice,
+                                                         request.members.group, request.ends)
+                            : whole;
+        layout.places = fold == Fold::off ? whole : layout.folded;
+    }
+    return layout;
+}
+
+Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorithm,
+                const Layout& layout) {
+    const Hardware& hardware = request.hardware;
+    collectives::ShiftTable shifts = layout.shifts();
+    collectives::CollectiveSchedule built = collectives::build_schedule(
+        request.operation, hardware.slice, request.members.group, request.members.across, algorithm,
+        request.bytes, schedule_options(hardware), shifts, request.ends);
+    Lone lone;
+    lone.hops = built.hops;
+    lone.served = std::move(built.served);
+    sim::Workload& workload = lone.workload;
+    workload.machine = build_machine(hardware, shifts);
+    workload.schedules.push_back(std::move(built.schedule));
+    workload.operations.push_back({});
+    sim::Task task;
+    task.operation = 0;
+    task.duration = sim::round_up(hardware.chip.collective_launch.value);
+    workload.graphs.push_back({{task}});
+    workload.graph_of_place.assign(workload.machine.places, 0);
+    return lone;
+}
+
+collectives::LinkModel link_model(const Hardware& hardware) {
+    return {.rate = hardware.chip.ici_one_way(hardware.ici_rates),
+            .latency = hardware.chip.ici_latency.value,
+            .rule = hardware.latency};
+}
+
+collectives::ScheduleOptions schedule_options(const Hardware& hardware) {
+    const collectives::LinkModel link = link_model(hardware);
+    return {.message_cap = hardware.message_cap,
+            .hop_bytes = sim::Bytes(link.rate.value() * link.latency.value())};
+}
+
+Picked pick_algorithm(const CollectiveRequest& request) {
+    const Hardware& hardware = request.hardware;
+    const collectives::Group& group = request.members.group;
+    if (request.members.across.length > 1) {
+        return {collectives::resolve_between_slices(request.operation, request.algorithm,
+                                                    hardware.slice, group)};
+    }
+    if (request.algorithm != collectives::Algorithm::automatic ||
+        request.operation > collectives::Operation::all_to_all) {
+        return {collectives::resolve(request.operation, request.algorithm, hardware.slice, group)};
+    }
+    const Layout layout = layout_of(request, Fold::automatic);
+    const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
+    Picked fastest;
+    const auto simulate = [&](collectives::Algorithm algorithm) {
+        Lone lone = lower_lone(request, algorithm, layout);
+        sim::ExecutionResult run = sim::execute(lone.workload);
+        const sim::Time time = run.end - launch;
+        if (!fastest.lone || run.end < fastest.run.end) {
+            fastest = {algorithm, std::move(lone), std::move(run)};
+        }
+        return time;
+    };
+    const collectives::Algorithm chosen =
+        collectives::choose(request.operation, hardware.slice, group, request.bytes,
+                            schedule_options(hardware), link_model(hardware), simulate);
+    // Of equals another may be chosen than the first to run.
+    return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};
+}
+
+}  // namespace podsim::scenarios
