@@ -20,7 +20,15 @@ std::size_t place_of(const topology::Lattice& fold, const topology::Point& chip)
     return static_cast<std::size_t>(fold.index(place));
 }
 
-void expect_links_conserve_bytes(const Case& c, const Outcome& run) {
+void expect_not_below_bound(const Case& c, const Outcome& run) {
+    const double bound =
+        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value() * 1e12;
+    ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(std::floor(bound))) << describe(c);
+}
+
+}  // namespace
+
+void expect_links_conserve_bytes(const Outcome& run) {
     const sim::Machine& machine = run.workload.machine;
     const sim::Schedule& schedule = run.built.schedule;
     std::vector<double> bytes(machine.links.size());
@@ -41,26 +49,17 @@ void expect_links_conserve_bytes(const Case& c, const Outcome& run) {
     for (std::size_t server = 0; server < bytes.size(); ++server) {
         const sim::LinkTotals& link = run.result.links[server];
         // The kernel counts each message in units of 1/1024 byte.
-        ASSERT_NEAR(link.carried().value(), bytes[server], messages[server] / 1024.0)
-            << describe(c);
-        ASSERT_LE(link.busy, run.result.end)
-            << "a link is busy for longer than the run" << describe(c);
+        ASSERT_NEAR(link.carried().value(), bytes[server], messages[server] / 1024.0);
+        ASSERT_LE(link.busy, run.result.end) << "a link is busy for longer than the run";
         const double least = bytes[server] / machine.links[server].rate.value() * 1e12;
         ASSERT_GE(static_cast<double>(link.busy.ps), least * (1 - 1e-9))
-            << "a link is faster than its rate: " << describe(c);
+            << "a link is faster than its rate";
     }
 }
 
-void expect_not_below_bound(const Case& c, const Outcome& run) {
-    const double bound =
-        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value() * 1e12;
-    ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(std::floor(bound))) << describe(c);
-}
-
-}  // namespace
-
 void expect_kept(const Case& c, const Outcome& run) {
-    expect_links_conserve_bytes(c, run);
+    SCOPED_TRACE(describe(c));
+    expect_links_conserve_bytes(run);
     expect_not_below_bound(c, run);
 }
 

@@ -5,9 +5,12 @@
 
 namespace podsim::collectives {
 
-/// Held by every run (run_on): every link carried the bytes of the schedule's transfers that cross it,
-/// was busy at least for these bytes at its rate and no longer than the run; and the run took at least
-/// the physical bound, rounded down to a picosecond.
+/// Every link carried the bytes of the schedule's transfers that cross it, and was busy at least for these
+/// bytes at its rate and no longer than the run.
+void expect_links_conserve_bytes(const Outcome& run);
+
+/// Held by every run (run_on): that, and every run took at least the physical bound, rounded down to a
+/// picosecond.
 void expect_kept(const Case& c, const Outcome& run);
 
 /// What the slice folds to for the case.
