@@ -44,22 +44,22 @@ TEST(ChooseTest, TakesTheFastestAndTheFirstOfEquals) {
     EXPECT_GT(without_all, 20);
 }
 
-/// A ring of 8 at 1e10 B/s and 1 us. In one shot 4 hops; 80 B take 8 ns, half of them 4 ns: 3 x 1.008 + 1.004
-/// us. Of 8 MB a link gets 3.5 arrays, 2.8 ms, against 2 x 7/16 of one: no closed form is above 1 ms there.
+/// A ring of 8 at 1e9 B/s and 10 us. In one shot 4 hops; 1000 B take 1 us, half of them 0.5 us: 3 x 11 + 10.5 us,
+/// where ReduceScatter and AllGather have 8 hops. Of 8 MB a link gets 3.5 arrays, against 2 x 7/16.
 TEST(ChooseTest, ByHand) {
     Case c;
     c.operation = Operation::all_reduce;
     c.slice = box({8, 1, 1}, 1);
     c.group = whole_axes(c.slice);
-    c.link = {.rate = sim::BytesPerSecond(1e10), .latency = sim::Seconds(1e-6)};
+    c.link = {.rate = sim::BytesPerSecond(1e9), .latency = sim::Seconds(1e-5)};
     const auto pick = [&](double bytes) {
         return choose(c.operation, c.slice, c.group, sim::Bytes(bytes), c.options, c.link,
                       [](Algorithm) -> sim::Time { throw std::logic_error("has a closed form"); });
     };
-    EXPECT_EQ(pick(80), Algorithm::one_shot);
+    EXPECT_EQ(pick(1000), Algorithm::one_shot);
     EXPECT_EQ(pick(8e6), Algorithm::two_way);
-    c.v = sim::Bytes(80);
-    EXPECT_EQ(time_of(c, Algorithm::one_shot).ps, 3 * 1'008'000 + 1'004'000);
+    c.v = sim::Bytes(1000);
+    EXPECT_EQ(time_of(c, Algorithm::one_shot).ps, 3 * 11'000'000 + 10'500'000);
 }
 
 /// A candidate that would be cut into too many messages is left out; when all are, the error is passed on.
