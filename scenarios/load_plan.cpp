@@ -30,8 +30,8 @@ Reader place_of(const Reader& root, const sim::InputError& error) {
             return map[setting];
         }
     }
-    const bool of_mesh =
-        setting == "data" || setting == "fsdp" || setting == "context" || setting == "tensor";
+    const bool of_mesh = setting == "data" || setting == "fsdp" || setting == "context" ||
+                         setting == "tensor" || setting == "expert";
     return root[of_mesh && root["mesh"].present() ? "mesh" : "batch"];
 }
 
@@ -63,6 +63,9 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.fsdp = mesh.size("fsdp");
     plan.context = mesh.size("context");
     plan.tensor = mesh.size("tensor");
+    plan.expert = mesh.size("expert");
+    plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
+    plan.expert_imbalance = training["expert_imbalance"].get<double>(parse_multiple, 1);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
     plan.remat = training["remat"].choose<Remat>(kRemats, Remat::block);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);

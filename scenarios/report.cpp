@@ -81,19 +81,24 @@ std::string mesh_with_sizes(const Scenario& scenario) {
 std::string header(const Scenario& scenario) {
     const workloads::Occupancy batch = workloads::occupancy(scenario.plan);
     Table table({1});
-    const auto parameters = static_cast<double>(workloads::count_parameters(scenario.model).total);
-    table.row(
-        {"model", fmt::format("{}, {} parameters", scenario.model.name, format_count(parameters))});
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
+    const std::string active =
+        count.active == count.total
+            ? ""
+            : fmt::format(", {} of a token", format_count(static_cast<double>(count.active)));
+    table.row({"model", fmt::format("{}, {} parameters{}", scenario.model.name,
+                                    format_count(static_cast<double>(count.total)), active)});
     table.row({"slice", slice_text(scenario.hardware)});
     table.row({"mesh", mesh_with_sizes(scenario)});
     table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.tokens,
                                     batch.sequences, scenario.plan.sequence)});
     if (batch.occupied < 1) {
-        table.row(
-            {"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
-                             "tokens",
-                             batch.sequences, std::int64_t{scenario.plan.data} * scenario.plan.fsdp,
-                             100 * batch.occupied)});
+        table.row({"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
+                                   "tokens",
+                                   batch.sequences,
+                                   std::int64_t{scenario.plan.data} * scenario.plan.fsdp *
+                                       scenario.plan.expert,
+                                   100 * batch.occupied)});
     }
     return scenario.name + '\n' + table.text(2);
 }

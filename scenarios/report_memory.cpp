@@ -52,7 +52,8 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
     }
     if (const workloads::Occupancy batch = workloads::occupancy(plan);
         batch.sequences_per_shard > 1) {
-        const std::int64_t tokens = std::int64_t{plan.data} * plan.fsdp * plan.sequence;
+        const std::int64_t tokens =
+            std::int64_t{plan.data} * plan.fsdp * plan.expert * plan.sequence;
         add(fmt::format("batch.tokens: {} (one sequence a shard)", tokens),
             [&](TrainingPlan& p) { p.tokens = tokens; });
     }

@@ -91,7 +91,7 @@ constexpr KeySpec kSchema[] = {
     {"mesh.context", kText, "z%2", "1", "context parallelism: sequences are split, keys and values gathered"},
     {"mesh.tensor", kText, "x%4", "1", "tensor parallelism"},
     {"mesh.pipeline", kText, "", "1", "pipeline stages", false},
-    {"mesh.expert", kText, "", "1", "expert parallelism", false},
+    {"mesh.expert", kText, "y", "1", "expert parallelism: tokens travel to their experts; else one more of fsdp"},
 
     {"mesh_mapping", kText, "jax", "podsim",
      "how sizes alone are mapped to axes: podsim, jax (create_device_mesh), jax_split (may split axes)"},
@@ -102,6 +102,9 @@ constexpr KeySpec kSchema[] = {
     {"training.optimizer", kText, "adam", "adam", "adam (two fp32 moments), sgd"},
     {"training.remat", kText, "block", "block", "what the backward pass recomputes: none, matmuls, block"},
     {"training.microbatches", kText, "1", "1", "more than 1 is not available yet"},
+    {"training.capacity_factor", kText, "1.25", "1", "tokens that every expert is padded to, over the mean"},
+    {"training.expert_imbalance", kText, "1.2", "1",
+     "tokens of the chip with the most loaded experts, over the mean; without padding"},
     {"training.attention", kText, "causal", "causal", "causal (masked half skipped), full"},
 
     {"overlap", kMap, "{prefetch_layers: 1}", "all defaults", "what runs beside the compute stream"},

@@ -17,7 +17,8 @@ std::string describe(const workloads::Op& op) {
     if (collective == nullptr) {
         return op.name;
     }
-    constexpr std::array<const char*, 3> kNames{"AllGather", "ReduceScatter", "AllReduce"};
+    constexpr std::array<const char*, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
+                                                "AllToAll"};
     return fmt::format("{} over {} ({})", kNames[static_cast<std::size_t>(collective->operation)],
                        fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
 }

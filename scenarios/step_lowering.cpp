@@ -18,6 +18,7 @@ std::uint32_t priority_class(Purpose purpose) {
     switch (purpose) {
         case Purpose::tensor:
         case Purpose::context:
+        case Purpose::expert:
             return 0;
         case Purpose::weights:
             return 1;

@@ -25,11 +25,10 @@ PassFlops flops_by_pass(const StepProgram& program) {
 
 StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepProgram& program) {
     const double per_token = training_flops_per_token(model, plan.sequence, plan.causal).total();
-    const double chips = static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor;
     StepFlops flops;
     flops.model = sim::Flops(static_cast<double>(plan.tokens) * per_token);
     flops.hardware = flops.model + flops_by_pass(program).of(Pass::recompute) *
-                                       (chips * occupancy(plan).occupied);
+                                       (chips(plan) * occupancy(plan).occupied);
     return flops;
 }
 

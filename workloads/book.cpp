@@ -1,19 +1,24 @@
 // `book`: the reference text's closed forms for one training step (How to Scale Your Model, section
 // 5).
 //
-// Symbols: L, D, N, K, H, V as in ModelSpec; S sequence length; T tensor ways, C context ways, X =
-// fsdp x context weight shards; P = matmul parameters of a layer (the text's 2DF generalised:
-// attention and MLP, no norms); t = tokens / (data fsdp context), the tokens of one tensor group,
+// Symbols: L, D, N, K, H, V as in ModelSpec; S sequence length; T tensor ways, C context ways, E expert
+// ways, X = fsdp x context x expert weight shards; P = matmul parameters of a layer (the text's 2DF
+// generalised: attention and MLP, no norms), with experts those of one token in T_math and all in gather and
+// scatter, where routed experts count P / (T E) over fsdp x context;
+// t = tokens / (data fsdp context expert), the tokens of one tensor group,
 // without the padding of shards that do not fill; b, d bytes of a compute and a gradient element; W
 // = 2 x the one-way rate of a link; n_g the number of physical axes that the group g spans, whole
 // or in factors (every axis is taken to wrap); R = peak FLOPs. A term of a group with one member is
 // zero.
 //
-//   a        = 4 t S N H / T, halved when causal                attention's dot products
+//   a        = 2 t N (H + Hv) / T x keys of a query             attention's dot products (keys: S, S / 2
+//                                                               causal, about W with a window)
 //   gather   = P / T b / (W n_X)                                weights of a layer
 //   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients (AllReduce twice)
 //   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
-//   kv       = 2 t C K H / T b / (W n_C)                        keys, values of the whole sequence
+//   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
+//   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
+//              + t k D b / (W n_T)                              either side of the experts over tensor
 //
 // Forward, a layer:
 //   T_math   = (2 P t / T + a) / R
@@ -24,6 +29,8 @@
 //              + (remat block: the forward's 4 rows again; otherwise the third gather of each
 //              block's input: 2 rows)
 //              (2 kv: gathered again, and its gradient reduced)
+// In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 3
+// backward (4 with remat block), and the MLP's rows stand only for shared experts.
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
 //   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows
@@ -55,7 +62,7 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const ParameterCount count = count_parameters(model);
     const double tensor = plan.tensor;
-    const double shards = static_cast<double>(plan.fsdp) * plan.context;
+    const double shards = static_cast<double>(plan.fsdp) * plan.context * plan.expert;
     const double tokens = static_cast<double>(plan.tokens) / (plan.data * shards);
     const auto d_model = static_cast<double>(model.d_model);
     const auto table = static_cast<double>(count.embedding);
@@ -77,24 +84,41 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         return (sim::Bytes(bytes) / (rates.ici_one_way * (2.0 * axes))).value();
     };
     const auto gather = [&](double parameters) {
-        return over({"fsdp", "context"}, parameters / tensor * compute);
+        return over({"fsdp", "context", "expert"}, parameters / tensor * compute);
     };
     const auto scatter = [&](double parameters) {
-        return over({"fsdp", "context"}, parameters / tensor * gradient) +
+        return over({"fsdp", "context", "expert"}, parameters / tensor * gradient) +
                over({"data"}, 2 * parameters / (tensor * shards) * gradient);
     };
     const double rows = over({"tensor"}, tokens * d_model * compute);
-    const double kv = over({"context"}, 2 * tokens * plan.context *
-                                            static_cast<double>(model.kv_heads * model.head_dim) /
-                                            tensor * compute);
+    const auto expert_gather = [&](double parameters, double element) {
+        return over({"fsdp", "context"}, parameters / (tensor * plan.expert) * element);
+    };
+    const auto expert_scatter = [&](double parameters) {
+        return expert_gather(parameters, gradient) +
+               over({"data"}, 2 * parameters / (tensor * shards) * gradient);
+    };
+    const auto heads = static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
+    const double kv = over({"context"}, tokens * plan.context * heads / tensor * compute);
+    const double routed = tokens * static_cast<double>(model.experts.per_token) * d_model * compute;
+    const double exchange =
+        over({"expert"}, routed / tensor * plan.expert) / 4 + over({"tensor"}, routed);
     const double logits = 2 * table * tokens / tensor;
     const auto math = [&](double flops) { return sim::Flops(flops) / rates.flops; };
 
     double layers = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         const LayerParameters parameters = count_layer(model, kind);
-        const auto weights =
-            static_cast<double>(parameters.attention + parameters.mlp + parameters.experts);
+        const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
+        const auto experts = static_cast<double>(parameters.experts);
+        const double weights = plan.expert > 1 ? gather(dense) + expert_gather(experts, compute)
+                                               : gather(dense + experts);
+        const double gradients =
+            plan.expert > 1 ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
+        const bool mlp_rows = !kind.experts || model.experts.shared > 0;
+        const double blocks = model.parallel_block || !mlp_rows ? 1 : 2;
+        const double tokens_once = kind.experts ? exchange : 0;
+        const bool again = plan.remat == Remat::block;
         const double length = static_cast<double>(plan.sequence);
         const double attention =
             2 * tokens * (attention_pairs(model, kind, length, plan.causal) / length) *
@@ -105,10 +129,10 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                                   : plan.remat == Remat::matmuls ? attention
                                                                  : 0;
         layers += static_cast<double>(number) *
-                  (larger(math(forward), gather(weights) + 4 * rows + kv) +
+                  (larger(math(forward), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
                    larger(math(2 * forward + recomputed),
-                          gather(weights) + scatter(weights) + 2 * kv + 4 * rows +
-                              (plan.remat == Remat::block ? 4 * rows : 2 * rows)));
+                          weights + gradients + 2 * kv +
+                              (again ? 4 : 3) * (blocks * rows + tokens_once)));
     }
     const double unembedding = larger(math(logits), gather(table) + rows) +
                                larger(math(2 * logits), scatter(table) + rows);

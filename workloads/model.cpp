@@ -181,6 +181,10 @@ void validate(const ModelSpec& model) {
     }
     if (model.experts != Experts{}) {
         check_experts(model);
+        if (model.parallel_block) {
+            throw sim::InputError("parallel_block beside experts is not modelled",
+                                  "leave one of the two out");
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/error.h"
 
@@ -12,6 +15,7 @@ namespace {
 constexpr std::int64_t kMostTokens = 1LL << 40;
 constexpr std::int64_t kMostWays = 1LL << 20;
 constexpr double kWidestElement = 16;  // bytes
+constexpr double kMostLoad = 1024;     // of experts, over the mean
 
 void check_range(std::string_view setting, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
@@ -47,21 +51,69 @@ std::string nearest_divisors(std::int64_t value, std::int64_t number) {
 }
 
 void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
-    std::int64_t common = std::gcd(model.heads, model.kv_heads);
-    common = std::gcd(common, std::gcd(model.d_ff, model.vocabulary));
     struct Part {
         std::int64_t size;
         std::string_view what;
     };
-    for (const Part part :
-         {Part{model.heads, "query heads"}, Part{model.kv_heads, "key/value heads"},
-          Part{model.d_ff, "feed-forward columns (d_ff)"},
-          Part{model.vocabulary, "vocabulary entries"}}) {
+    std::vector<Part> parts{{model.heads, "query heads"},
+                            {model.d_ff, "feed-forward columns (d_ff)"},
+                            {model.vocabulary, "vocabulary entries"}};
+    // Heads of keys and values that cannot be shared out are split by columns (attention.h).
+    const bool whole_heads = model.kv_heads % plan.tensor == 0;
+    parts.insert(parts.begin() + 1, whole_heads ? Part{model.kv_heads, "key/value heads"}
+                                                : Part{model.kv_heads * model.head_dim,
+                                                       "columns of the key/value heads"});
+    if (model.experts.count > 0) {
+        parts.push_back({model.experts.d_ff, "feed-forward columns of an expert"});
+    }
+    if (model.latent.kv_rank > 0) {
+        parts.push_back({model.latent.kv_rank + model.latent.rope_dim, "latent columns of keys"});
+        if (model.latent.q_rank > 0) {
+            parts.push_back({model.latent.q_rank, "latent columns of queries"});
+        }
+    }
+    std::int64_t common = 0;
+    for (const Part& part : parts) {
+        common = std::gcd(common, part.size);
+    }
+    for (const Part& part : parts) {
         if (part.size % plan.tensor != 0) {
             throw sim::InputError(fmt::format("tensor = {} does not divide the {} {} of {}",
                                               plan.tensor, part.size, part.what, model.name),
                                   nearest_divisors(plan.tensor, common));
         }
+    }
+}
+
+void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
+    const std::int64_t experts = model.experts.count;
+    if (plan.expert > 1 && experts == 0) {
+        throw sim::InputError(
+            fmt::format("expert = {}, but {} has no experts", plan.expert, model.name),
+            "use the axis as fsdp");
+    }
+    if (experts > 0 && experts % plan.expert != 0) {
+        throw sim::InputError(fmt::format("expert = {} does not divide the {} experts of {}",
+                                          plan.expert, experts, model.name),
+                              nearest_divisors(plan.expert, experts));
+    }
+    for (const auto& [setting, value] :
+         {std::pair<std::string_view, double>{"capacity_factor", plan.capacity_factor},
+          std::pair<std::string_view, double>{"expert_imbalance", plan.expert_imbalance}}) {
+        if (!(value >= 1 && value <= kMostLoad)) {
+            throw sim::InputError(fmt::format("{} = {} is out of range", setting, value),
+                                  fmt::format("allowed are 1 to {}", kMostLoad));
+        }
+        if (value > 1 && experts == 0) {
+            throw sim::InputError(
+                fmt::format("{} = {}, but {} has no experts", setting, value, model.name),
+                "leave it out");
+        }
+    }
+    if (plan.capacity_factor > 1 && plan.expert_imbalance > 1) {
+        throw sim::InputError(
+            "capacity_factor beside expert_imbalance",
+            "experts are either padded to a capacity or take what comes: keep one");
     }
 }
 
@@ -89,7 +141,7 @@ void check_sequence(const TrainingPlan& plan) {
 }  // namespace
 
 Occupancy occupancy(const TrainingPlan& plan) {
-    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp;
+    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert;
     Occupancy result;
     result.sequences = plan.tokens / plan.sequence;
     result.sequences_per_shard = (result.sequences + shards - 1) / shards;
@@ -108,6 +160,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_range("fsdp", plan.fsdp, 1, kMostWays);
     check_range("context", plan.context, 1, kMostWays);
     check_range("tensor", plan.tensor, 1, kMostWays);
+    check_range("expert", plan.expert, 1, kMostWays);
     check_range("prefetch_layers", plan.prefetch_layers, 0, kMostWays);
     check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
     struct Element {
@@ -130,6 +183,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                               nearest_multiples(plan.tokens, plan.sequence));
     }
     check_tensor(plan, model);
+    check_expert(plan, model);
     check_sequence(plan);
 }
 

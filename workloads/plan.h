@@ -35,6 +35,12 @@ struct TrainingPlan {
     int fsdp = 1;               ///< ways of fully-sharded data parallelism (ZeRO-3)
     int context = 1;            ///< ways of context parallelism (sequence sharding, gathered KV)
     int tensor = 1;             ///< ways of tensor parallelism
+    /// Ways of expert parallelism: each chip has 1/expert of every layer's routed experts, and tokens
+    /// travel to them. For all other weights, and for the batch, this axis is one more of `fsdp`.
+    int expert = 1;
+    double capacity_factor = 1;  ///< tokens that every expert is padded to, over the mean
+    double expert_imbalance =
+        1;  ///< tokens of the chip with the most loaded experts, over the mean
     bool causal = true;
     Remat remat = Remat::block;
     Optimizer optimizer = Optimizer::adam;
@@ -44,18 +50,23 @@ struct TrainingPlan {
         2;  ///< gradient reductions that may be pending behind the backward pass
 };
 
+/// Chips that the plan uses.
+inline double chips(const TrainingPlan& plan) {
+    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor * plan.expert;
+}
+
 /// What the plan makes of the batch on one chip.
 struct Occupancy {
     std::int64_t sequences = 0;            ///< of the global batch: tokens / sequence
-    std::int64_t sequences_per_shard = 0;  ///< ceil(sequences / (data x fsdp))
-    double occupied = 1;                   ///< sequences / (sequences_per_shard x data x fsdp)
+    std::int64_t sequences_per_shard = 0;  ///< ceil(sequences / (data x fsdp x expert))
+    double occupied = 1;  ///< sequences / (sequences_per_shard x data x fsdp x expert)
     double tokens_per_chip_group =
         0;  ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
 };
 Occupancy occupancy(const TrainingPlan& plan);
 
-/// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K, F and
-/// V, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
+/// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K (or the
+/// columns K H), F, the experts' F, the latents and V, expert divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
 /// ... Throws sim::InputError naming the offending setting, what is allowed, and the nearest values
 /// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);

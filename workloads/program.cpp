@@ -22,6 +22,8 @@ std::string_view to_string(Purpose purpose) {
             return "tensor";
         case Purpose::context:
             return "context";
+        case Purpose::expert:
+            return "expert";
         case Purpose::weights:
             return "weights";
         case Purpose::gradients:

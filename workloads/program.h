@@ -40,8 +40,8 @@ struct Compute {
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.
-/// tensor and context stand on the critical path, then weight gathers, then gradient reductions.
-enum class Purpose { tensor, context, weights, gradients };
+/// tensor, context and expert stand on the critical path, then weight gathers, then gradient reductions.
+enum class Purpose { tensor, context, expert, weights, gradients };
 std::string_view to_string(Purpose purpose);
 
 struct Collective {

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/error.h"
 #include "workloads/layer.h"
 #include "workloads/memory.h"
 #include "workloads/plan.h"
@@ -31,15 +30,18 @@ struct Groups {
         const ParameterCount count = count_parameters(model);
         total = static_cast<double>(count.total);
         for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-            layers.push_back(
-                static_cast<double>(count_layer(model, layer_kind(model, layer)).total()));
+            kinds.push_back(layer_kind(model, layer));
+            const LayerParameters parameters = count_layer(model, kinds.back());
+            layers.push_back({static_cast<double>(parameters.total() - parameters.experts),
+                              static_cast<double>(parameters.experts)});
         }
         embedding = static_cast<double>(count.embedding + count.positions);
         positions = static_cast<double>(count.positions);
         unembedding = static_cast<double>(count.embedding + count.final_norm);
     }
     double total = 0;
-    std::vector<double> layers;
+    std::vector<LayerKind> kinds;  ///< by layer
+    std::vector<Weights> layers;
     double embedding = 0;    ///< with the position table
     double positions = 0;    ///< that table alone
     double unembedding = 0;  ///< with the final norm
@@ -48,12 +50,12 @@ struct Groups {
 std::vector<WeightUse> weight_uses(const ModelSpec& model, const Groups& groups) {
     std::vector<WeightUse> uses;
     const auto layers = static_cast<int>(model.layers);
-    uses.push_back({"embedding", -1, Pass::forward, groups.embedding});
+    uses.push_back({"embedding", -1, Pass::forward, {groups.embedding, 0}});
     for (int layer = 0; layer < layers; ++layer) {
         uses.push_back({fmt::format("layer {}", layer), layer, Pass::forward,
                         groups.layers[static_cast<std::size_t>(layer)]});
     }
-    uses.push_back({"unembedding", -1, Pass::forward, groups.unembedding});
+    uses.push_back({"unembedding", -1, Pass::forward, {groups.unembedding, 0}});
     for (int layer = layers - 1; layer >= 0; --layer) {
         uses.push_back({fmt::format("layer {}", layer), layer, Pass::backward,
                         groups.layers[static_cast<std::size_t>(layer)]});
@@ -68,8 +70,8 @@ void embedding_forward(StepBuilder& builder) {
     builder.end_use();
 }
 
-/// Forward, loss and backward. Returns the buffer of its gradients.
-BufferId unembedding(StepBuilder& builder, double parameters) {
+/// Forward, loss and backward. Returns the buffers of its gradients.
+Gradients unembedding(StepBuilder& builder, double parameters) {
     const Shard& shard = builder.shard();
     builder.begin_use();
     const BufferId input = builder.hold(MemoryClass::buffers, builder.local_rows(), builder.last());
@@ -80,7 +82,7 @@ BufferId unembedding(StepBuilder& builder, double parameters) {
     builder.set_pass(Pass::backward);
     const OpIndex dx = builder.compute("input gradient", logits_input_gradient(shard));
     builder.scatter_rows("input gradient", dx);
-    const BufferId unreduced = builder.begin_gradients(parameters);
+    const Gradients unreduced = builder.begin_gradients({parameters, 0});
     const OpIndex end = builder.compute("weight gradient", logits_weight_gradient(shard));
     builder.hold_between(MemoryClass::buffers, builder.full_rows(), rows, end);
     builder.hold_between(MemoryClass::buffers,
@@ -93,48 +95,40 @@ BufferId unembedding(StepBuilder& builder, double parameters) {
 }  // namespace
 
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan) {
-    if (model.experts.count > 0 || model.latent.kv_rank > 0 || model.window > 0 ||
-        model.parallel_block) {
-        throw sim::InputError(
-            fmt::format("{}: steps of models with experts, latent or local attention, or parallel "
-                        "blocks are not available yet",
-                        model.name),
-            "models without them are");
-    }
     const Groups groups(model);
     StepBuilder builder(model, plan, weight_uses(model, groups));
     const auto layers = static_cast<std::size_t>(model.layers);
 
     embedding_forward(builder);
     std::vector<LayerBuffers> saved(layers);
-    for (LayerBuffers& layer : saved) {
+    for (std::size_t layer = 0; layer < layers; ++layer) {
         builder.begin_use();
-        layer = layer_forward(builder);
+        saved[layer] = layer_forward(builder, groups.kinds[layer]);
         builder.end_use();
     }
 
     // A tied table's gradient is reduced with the embedding's, positions included.
     const double table_gradients =
         groups.unembedding + (model.tied_embeddings ? groups.positions : 0);
-    const BufferId table = unembedding(builder, table_gradients);
+    const Gradients table = unembedding(builder, table_gradients);
     if (!model.tied_embeddings) {
-        builder.reduce_gradients(table_gradients, table);
+        builder.reduce_gradients({table_gradients, 0}, table);
     }
     for (std::size_t layer = layers; layer-- > 0;) {
         builder.begin_use();
-        layer_backward(builder, saved[layer], groups.layers[layer]);
+        layer_backward(builder, groups.kinds[layer], saved[layer], groups.layers[layer]);
         builder.end_use();
     }
 
     builder.set_part("embedding", Pass::backward);
     const OpIndex rows = builder.gather_rows("gradient");
     const double parameters = model.tied_embeddings ? table_gradients : groups.embedding;
-    const BufferId unreduced =
-        builder.begin_gradients(parameters, model.tied_embeddings ? table : kNoBuffer);
+    const Gradients unreduced =
+        builder.begin_gradients({parameters, 0}, model.tied_embeddings ? table : Gradients{});
     const OpIndex added =
         builder.compute("scatter-add gradient", embedding_scatter_add(builder.shard()));
     builder.hold_between(MemoryClass::buffers, builder.full_rows(), rows, added);
-    builder.reduce_gradients(parameters, unreduced);
+    builder.reduce_gradients({parameters, 0}, unreduced);
 
     builder.set_part("optimizer", Pass::optimizer);
     builder.optimize(groups.total);

@@ -13,12 +13,17 @@ StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
                          std::vector<WeightUse> uses)
     : plan_(plan), shard_(make_shard(model, plan)), uses_(std::move(uses)) {
     if (plan_.fsdp > 1) {
-        shard_axes_.emplace_back("fsdp");
+        expert_axes_.emplace_back("fsdp");
     }
     if (plan_.context > 1) {
-        shard_axes_.emplace_back("context");
+        expert_axes_.emplace_back("context");
     }
-    shard_ways_ = static_cast<double>(plan_.fsdp) * plan_.context;
+    dense_axes_ = expert_axes_;
+    if (plan_.expert > 1) {
+        dense_axes_.emplace_back("expert");
+    }
+    expert_ways_ = static_cast<double>(plan_.fsdp) * plan_.context;
+    dense_ways_ = expert_ways_ * plan_.expert;
 
     const auto total = static_cast<double>(count_parameters(model).total);
     hold(MemoryClass::parameters, local(total) * plan_.precision.parameters, kWholeStep);
@@ -68,23 +73,62 @@ double StepBuilder::local_rows() const {
     return shard_.rows * shard_.d_model * shard_.precision.compute;
 }
 
-OpIndex StepBuilder::gather_rows(std::string_view what) {
+OpIndex StepBuilder::gather_over_tensor(std::string_view what, double bytes) {
     if (plan_.tensor == 1) {
         return next();
     }
     return blocking(fmt::format("gather {}", what),
-                    {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(full_rows())});
+                    {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
 }
 
-OpIndex StepBuilder::scatter_rows(std::string_view what, OpIndex producer) {
+OpIndex StepBuilder::scatter_over_tensor(std::string_view what, double bytes, OpIndex producer) {
     if (plan_.tensor == 1) {
         return producer;
     }
     const OpIndex scattered =
         blocking(fmt::format("scatter {}", what),
-                 {Operation::reduce_scatter, Purpose::tensor, {"tensor"}, sim::Bytes(full_rows())});
-    hold_between(MemoryClass::buffers, full_rows(), producer, scattered);
+                 {Operation::reduce_scatter, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
+    hold_between(MemoryClass::buffers, bytes, producer, scattered);
     return scattered;
+}
+
+OpIndex StepBuilder::gather_rows(std::string_view what) {
+    return gather_over_tensor(what, full_rows());
+}
+
+OpIndex StepBuilder::scatter_rows(std::string_view what, OpIndex producer) {
+    return scatter_over_tensor(what, full_rows(), producer);
+}
+
+OpIndex StepBuilder::gather_columns(std::string_view what, double width) {
+    return gather_over_tensor(what, shard_.tokens * width * shard_.precision.compute);
+}
+
+OpIndex StepBuilder::scatter_columns(std::string_view what, double width, OpIndex producer) {
+    return scatter_over_tensor(what, shard_.tokens * width * shard_.precision.compute, producer);
+}
+
+double StepBuilder::token_bytes() const {
+    return shard_.experts.tokens * shard_.d_model * shard_.precision.compute;
+}
+
+OpIndex StepBuilder::exchange_tokens(std::string_view what) {
+    if (plan_.expert == 1) {
+        return last();
+    }
+    return blocking(fmt::format("exchange {}", what),
+                    {Operation::all_to_all,
+                     Purpose::expert,
+                     {"expert"},
+                     sim::Bytes(token_bytes() / plan_.tensor * plan_.expert)});
+}
+
+OpIndex StepBuilder::gather_tokens(std::string_view what) {
+    return gather_over_tensor(what, token_bytes());
+}
+
+OpIndex StepBuilder::scatter_tokens(std::string_view what, OpIndex producer) {
+    return scatter_over_tensor(what, token_bytes(), producer);
 }
 
 void StepBuilder::all_reduce_tensor(std::string_view what, double bytes) {
@@ -95,6 +139,14 @@ void StepBuilder::all_reduce_tensor(std::string_view what, double bytes) {
 }
 
 OpIndex StepBuilder::gather_kv(std::string_view what) {
+    if (shard_.kv_split_by_columns) {
+        const OpIndex columns =
+            gather_columns(fmt::format("columns of {}", what),
+                           shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim));
+        if (plan_.context == 1) {
+            return columns;
+        }
+    }
     if (plan_.context == 1) {
         return next();
     }
@@ -106,47 +158,67 @@ OpIndex StepBuilder::gather_kv(std::string_view what) {
 }
 
 OpIndex StepBuilder::scatter_kv(std::string_view what, OpIndex producer) {
-    if (plan_.context == 1) {
-        return producer;
+    OpIndex scattered = producer;
+    if (plan_.context > 1) {
+        const double bytes = shard_.kv_elements() * shard_.precision.compute;
+        scattered =
+            blocking(fmt::format("scatter {}", what),
+                     {Operation::reduce_scatter, Purpose::context, {"context"}, sim::Bytes(bytes)});
+        hold_between(MemoryClass::buffers, bytes, producer, scattered);
     }
-    const double bytes = shard_.kv_elements() * shard_.precision.compute;
-    const OpIndex scattered =
-        blocking(fmt::format("scatter {}", what),
-                 {Operation::reduce_scatter, Purpose::context, {"context"}, sim::Bytes(bytes)});
-    hold_between(MemoryClass::buffers, bytes, producer, scattered);
+    if (shard_.kv_split_by_columns) {
+        scattered =
+            scatter_columns(fmt::format("columns of {}", what),
+                            shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), scattered);
+    }
     return scattered;
 }
 
 // ---- weights
 
-void StepBuilder::gather_weights(std::size_t use) {
-    const WeightUse& wanted = uses_[use];
-    const double bytes = wanted.parameters / plan_.tensor * plan_.precision.compute;
+Weights StepBuilder::split(const Weights& weights) const {
+    return plan_.expert > 1 ? weights : Weights{weights.total(), 0};
+}
+
+void StepBuilder::gather_part(const WeightUse& use, std::string_view what,
+                              const std::vector<std::string>& axes, double bytes) {
+    if (axes.empty() || bytes == 0) {
+        return;
+    }
     const auto ahead = static_cast<std::size_t>(plan_.prefetch_layers) + 1;
+    const std::size_t number = gathered_.size() - 1;
     std::vector<OpIndex> after;
-    if (use >= ahead) {
-        after.push_back(use_ends_[use - ahead]);
+    if (number >= ahead) {
+        after.push_back(use_ends_[number - ahead]);
     }
     // The operation belongs to the use that needs it, not to the one under way.
     program_.ops.push_back(
-        {fmt::format("{} {} gather weights", wanted.part, to_string(wanted.pass)), wanted.pass,
-         wanted.layer,
-         Collective{Operation::all_gather, Purpose::weights, shard_axes_, sim::Bytes(bytes)},
+        {fmt::format("{} {} gather {}", use.part, to_string(use.pass), what), use.pass, use.layer,
+         Collective{Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)},
          std::move(after)});
-    gathers_.push_back(next() - 1);
-    gathered_.push_back(hold(MemoryClass::gathered_weights, bytes, gathers_.back()));
+    gathered_.back().ops.push_back(next() - 1);
+    gathered_.back().buffers.push_back(
+        hold(MemoryClass::gathered_weights, bytes, gathered_.back().ops.back()));
+}
+
+void StepBuilder::gather_weights(std::size_t use) {
+    const WeightUse& wanted = uses_[use];
+    const Weights weights = split(wanted.weights);
+    const double element = plan_.precision.compute / plan_.tensor;
+    gathered_.emplace_back();
+    gather_part(wanted, "weights", dense_axes_, weights.dense * element);
+    gather_part(wanted, "expert weights", expert_axes_, weights.experts * element / plan_.expert);
 }
 
 void StepBuilder::begin_use() {
     const std::size_t use = use_++;
-    if (!shard_axes_.empty()) {
-        const std::size_t ahead =
-            std::min(uses_.size(), use + static_cast<std::size_t>(plan_.prefetch_layers) + 1);
-        while (gathers_.size() < ahead) {
-            gather_weights(gathers_.size());
-        }
-        waits_.push_back(gathers_[use]);
+    const std::size_t ahead =
+        std::min(uses_.size(), use + static_cast<std::size_t>(plan_.prefetch_layers) + 1);
+    while (gathered_.size() < ahead) {
+        gather_weights(gathered_.size());
     }
+    const std::vector<OpIndex>& ops = gathered_[use].ops;
+    waits_.insert(waits_.end(), ops.begin(), ops.end());
     part_ = uses_[use].part;
     layer_ = uses_[use].layer;
     pass_ = uses_[use].pass;
@@ -159,54 +231,69 @@ void StepBuilder::set_part(std::string part, Pass pass) {
 }
 
 void StepBuilder::end_use() {
-    if (!shard_axes_.empty()) {
-        release(gathered_[use_ - 1], last_compute_);
+    for (const BufferId buffer : gathered_[use_ - 1].buffers) {
+        release(buffer, last_compute_);
     }
     use_ends_.push_back(last_compute_);
 }
 
 // ---- gradients
 
-BufferId StepBuilder::begin_gradients(double parameters, BufferId carried) {
+Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried) {
     const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
     if (reductions_.size() >= in_flight) {
-        waits_.push_back(reductions_[reductions_.size() - in_flight]);
+        const std::vector<OpIndex>& ops = reductions_[reductions_.size() - in_flight];
+        waits_.insert(waits_.end(), ops.begin(), ops.end());
     }
-    if (carried != kNoBuffer) {
+    if (carried.dense != kNoBuffer) {
         return carried;
     }
-    return hold(MemoryClass::gradients, parameters / plan_.tensor * plan_.precision.gradients,
-                next());
+    const Weights parts = split(weights);
+    const double element = plan_.precision.gradients / plan_.tensor;
+    return {hold(MemoryClass::gradients, parts.dense * element, next()),
+            hold(MemoryClass::gradients, parts.experts * element / plan_.expert, next())};
 }
 
-void StepBuilder::reduce_gradients(double parameters, BufferId unreduced) {
-    const double bytes = parameters / plan_.tensor * plan_.precision.gradients;
+OpIndex StepBuilder::reduce_part(std::string_view what, const std::vector<std::string>& axes,
+                                 double ways, double bytes, BufferId unreduced) {
     OpIndex end = last_compute_;
-    if (!shard_axes_.empty()) {
-        end = add(name("reduce-scatter gradients"),
-                  Collective{Operation::reduce_scatter, Purpose::gradients, shard_axes_,
-                             sim::Bytes(bytes)},
-                  {end});
-        hold(MemoryClass::gradients, bytes / shard_ways_, end);
+    if (!axes.empty()) {
+        end =
+            add(name(fmt::format("reduce-scatter {}", what)),
+                Collective{Operation::reduce_scatter, Purpose::gradients, axes, sim::Bytes(bytes)},
+                {end});
+        hold(MemoryClass::gradients, bytes / ways, end);
         release(unreduced, end);
     }
     if (plan_.data > 1) {
-        end = add(name("all-reduce gradients"),
-                  Collective{Operation::all_reduce,
-                             Purpose::gradients,
-                             {"data"},
-                             sim::Bytes(bytes / shard_ways_)},
-                  {end});
+        end =
+            add(name(fmt::format("all-reduce {}", what)),
+                Collective{
+                    Operation::all_reduce, Purpose::gradients, {"data"}, sim::Bytes(bytes / ways)},
+                {end});
     }
-    reductions_.push_back(end);
+    return end;
+}
+
+void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
+    const Weights parts = split(weights);
+    const double element = plan_.precision.gradients / plan_.tensor;
+    std::vector<OpIndex> ends{
+        reduce_part("gradients", dense_axes_, dense_ways_, parts.dense * element, unreduced.dense)};
+    if (parts.experts > 0) {
+        ends.push_back(reduce_part("expert gradients", expert_axes_, expert_ways_,
+                                   parts.experts * element / plan_.expert, unreduced.experts));
+    }
+    reductions_.push_back(std::move(ends));
 }
 
 void StepBuilder::optimize(double parameters) {
     // Earlier reductions have ended: a compute operation before this one has waited for each.
     const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
-    const std::size_t first = reductions_.size() - std::min(in_flight, reductions_.size());
-    waits_.insert(waits_.end(), reductions_.begin() + static_cast<std::ptrdiff_t>(first),
-                  reductions_.end());
+    for (std::size_t i = reductions_.size() - std::min(in_flight, reductions_.size());
+         i < reductions_.size(); ++i) {
+        waits_.insert(waits_.end(), reductions_[i].begin(), reductions_[i].end());
+    }
     compute("update", optimizer_update(local(parameters), plan_.optimizer, plan_.precision));
 }
 

@@ -11,8 +11,12 @@
 //   comes before its first compute does not wait.
 // Gradient reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes),
 // then
-//   AllReduce over data of the shard. The first compute that writes gradients of the i-th reduction
+//   AllReduce over data of the shard. Routed experts apart (below). The first compute that writes gradients of the i-th reduction
 //   waits for the end of reduction i - reductions_in_flight.
+//
+// Expert parallelism. For all weights but the routed experts the axis `expert` is one more of fsdp: they are
+// gathered and reduced over fsdp x context x expert. A chip's experts (1 / expert of a layer's) are gathered
+// and reduced over fsdp x context, in operations of their own; without expert ways they go with the rest.
 //
 // Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5
 // of a layer, would in fact be whole on every tensor way). Axes of one member are left out of a
@@ -33,12 +37,25 @@ namespace podsim::workloads {
 using BufferId = std::uint32_t;
 inline constexpr BufferId kNoBuffer = 0xffffffff;
 
+/// Parameters of one group of weights of the whole model, before any split.
+struct Weights {
+    double dense = 0;    ///< all but the routed experts
+    double experts = 0;  ///< the routed experts
+    [[nodiscard]] double total() const { return dense + experts; }
+};
+
+/// The buffers of a group's unreduced gradients.
+struct Gradients {
+    BufferId dense = kNoBuffer;
+    BufferId experts = kNoBuffer;
+};
+
 /// A stretch of compute that needs one group of weights.
 struct WeightUse {
     std::string part;  ///< `embedding`, `layer 3`, `unembedding`
     int layer = -1;
     Pass pass{};
-    double parameters = 0;  ///< of the whole model's group, before any split
+    Weights weights;
 };
 
 class StepBuilder {
@@ -70,19 +87,29 @@ public:
     OpIndex scatter_rows(std::string_view what, OpIndex producer);
     /// A blocking AllReduce over tensor; nothing without tensor parallelism.
     void all_reduce_tensor(std::string_view what, double bytes);
+    /// The same for t x width activations whose columns are split over tensor.
+    OpIndex gather_columns(std::string_view what, double width);
+    OpIndex scatter_columns(std::string_view what, double width, OpIndex producer);
+    /// A blocking AllToAll over expert of the tokens (or their gradients) that experts take; nothing
+    /// without expert ways. Returns the operation from which on (or after which) they are there.
+    OpIndex exchange_tokens(std::string_view what);
+    /// As gather_rows and scatter_rows, of the tokens that this chip's experts take.
+    OpIndex gather_tokens(std::string_view what);
+    OpIndex scatter_tokens(std::string_view what, OpIndex producer);
     /// Blocking AllGather / ReduceScatter over context of keys and values (or their gradients) of
-    /// the whole sequence. Return values as above.
+    /// the whole sequence, with those over tensor where heads are split by columns. Return values as
+    /// above.
     OpIndex gather_kv(std::string_view what);
     OpIndex scatter_kv(std::string_view what, OpIndex producer);
 
     /// To be called just before the first compute that writes gradients of a group: that compute
     /// will wait for the reduction that must have ended. Returns the buffer of the unreduced
     /// gradients: `carried` (a tied table's, begun earlier) or a new one.
-    BufferId begin_gradients(double parameters, BufferId carried = kNoBuffer);
+    Gradients begin_gradients(const Weights& weights, Gradients carried = {});
     /// Issues the reduction of a group's gradients after the last compute. The unreduced ones are
     /// held until its ReduceScatter ends, the shard from then on; without a ReduceScatter they are
     /// the shard.
-    void reduce_gradients(double parameters, BufferId unreduced);
+    void reduce_gradients(const Weights& weights, Gradients unreduced);
 
     /// The optimizer, after every reduction. `parameters` of the whole model.
     void optimize(double parameters);
@@ -106,18 +133,29 @@ private:
     OpIndex add(std::string name, std::variant<Compute, Collective> work,
                 std::vector<OpIndex> after);
     OpIndex blocking(std::string_view what, Collective collective);
+    OpIndex gather_over_tensor(std::string_view what, double bytes);
+    OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);
     void gather_weights(std::size_t use);
+    void gather_part(const WeightUse& use, std::string_view what,
+                     const std::vector<std::string>& axes, double bytes);
+    OpIndex reduce_part(std::string_view what, const std::vector<std::string>& axes, double ways,
+                        double bytes, BufferId unreduced);
+    /// A group as it is split over expert: without expert ways, experts are like all other weights.
+    [[nodiscard]] Weights split(const Weights& weights) const;
+    [[nodiscard]] double token_bytes() const;
     [[nodiscard]] std::string name(std::string_view what) const;
-    /// This chip's share of a group's parameters, split over tensor, fsdp and context.
+    /// This chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
-        return parameters / (plan_.tensor * shard_ways_);
+        return parameters / (plan_.tensor * dense_ways_);
     }
 
     const TrainingPlan plan_;
     const Shard shard_;
     const std::vector<WeightUse> uses_;
-    std::vector<std::string> shard_axes_;  ///< those of fsdp and context that have members
-    double shard_ways_ = 1;
+    std::vector<std::string> expert_axes_;  ///< those of fsdp and context that have members
+    std::vector<std::string> dense_axes_;   ///< those and expert
+    double expert_ways_ = 1;
+    double dense_ways_ = 1;
 
     StepProgram program_;
     std::string part_;
@@ -129,10 +167,14 @@ private:
 
     std::size_t use_ = 0;            ///< uses begun
     std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
-    std::vector<OpIndex> gathers_;   ///< by use; empty without sharded weights
-    std::vector<BufferId> gathered_;
+    /// What a use waits for, and what is released at its end; nothing without sharded weights.
+    struct Gathered {
+        std::vector<OpIndex> ops;
+        std::vector<BufferId> buffers;
+    };
+    std::vector<Gathered> gathered_;  ///< by use
 
-    std::vector<OpIndex> reductions_;  ///< last operation of every reduction
+    std::vector<std::vector<OpIndex>> reductions_;  ///< last operations of every reduction
 };
 
 }  // namespace podsim::workloads

@@ -7,8 +7,12 @@
 //
 // Equations
 //   a matmul m x k by k x n   2 m k n FLOPs, (m k + k n + m n) b bytes
-//   attention forward         4 t S N H / T FLOPs, halved when causal (masked blocks are skipped)
+//   attention forward         2 (H + Hv) N / T FLOPs for each pair of query and key (attention_pairs of
+//                             model.h: S^2 of a sequence, halved when causal, about S W with a window);
+//                             Hv is the width of values. Masked blocks are skipped.
 //   attention backward        twice that (a flash kernel's own recomputation is not counted)
+//   experts                   matmuls of t k load tokens, as many products as the chip has experts, each
+//                             of an equal share; k experts a token, load as in TrainingPlan
 // Elementwise work is fused into the neighbouring matmul: no FLOPs and no time of its own; its HBM
 // bytes are counted with that matmul. Results of elementwise work are written once and read by the
 // matmul:
@@ -21,7 +25,9 @@
 //   rotary embedding, softmax             none (in registers)
 // Attention is flash-style: queries and outputs once, keys and values of the whole sequence once,
 // no scores. The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
-// placement of causal context shards every chip does the same work exactly.
+// placement of causal context shards every chip does the same work exactly, but for a window: its first
+// queries see fewer keys, and the chips without them set the pace.
+// Tokens of experts: the router's operation also copies r rows to r k load, `combine` sums them back.
 #pragma once
 
 #include "workloads/model.h"
@@ -30,8 +36,7 @@
 
 namespace podsim::workloads {
 
-/// The part of model and batch that one chip works on. Heads, d_ff and vocabulary are per tensor
-/// way.
+/// The part of model and batch that one chip works on. Heads, widths and vocabulary are per tensor way.
 struct Shard {
     double tokens = 0;      ///< t
     double rows = 0;        ///< r = t / T
@@ -42,19 +47,51 @@ struct Shard {
     double d_ff = 0;        ///< F / T
     double branches = 2;    ///< g
     double heads = 0;       ///< N / T
-    double kv_heads = 0;    ///< K / T
+    double kv_heads = 0;    ///< K / T; a fraction when columns are split instead of heads
     double head_dim = 0;    ///< H
+    double value_dim = 0;   ///< Hv
     double vocabulary = 0;  ///< V / T
+    double window = 0;      ///< of local layers; 0: none
+    bool kv_split_by_columns = false;  ///< T does not divide K: complete heads are gathered
+    double all_kv_heads = 0;           ///< K
+    bool parallel_block = false;
     bool causal = true;
     bool tied = false;
     bool recomputes_elementwise =
         false;  ///< remat of matmuls: norms and activations again in backward
     Precision precision;
 
-    [[nodiscard]] double qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
-    [[nodiscard]] double query_width() const { return heads * head_dim; }
-    /// Elements of the keys and values of the whole sequences of this shard: t C x 2 K H / T.
-    [[nodiscard]] double kv_elements() const { return tokens * context * 2 * kv_heads * head_dim; }
+    struct Latent {
+        double ways = 1;    ///< T
+        double width = 0;   ///< columns that are gathered: q + kv + rope (no q when it has no rank)
+        double q_rank = 0;  ///< complete
+        double kv_rank = 0;
+        double rope_dim = 0;
+        double direct = 0;  ///< N H / T columns of queries without a rank
+        /// Columns of this chip.
+        [[nodiscard]] double columns() const { return width / ways + direct; }
+    } latent;
+
+    struct Experts {
+        double routed = 0;        ///< of the model
+        double held = 0;          ///< of this chip
+        double tokens = 0;        ///< t k load
+        double d_ff = 0;          ///< of one expert, / T
+        double shared_width = 0;  ///< of all shared experts, / T
+    } experts;
+
+    /// What attention's projections write: queries, keys and values.
+    [[nodiscard]] double qkv_width() const {
+        return heads * head_dim + kv_heads * (head_dim + value_dim);
+    }
+    /// Attention's output.
+    [[nodiscard]] double attended_width() const { return heads * value_dim; }
+    /// Elements of the complete keys and values of the whole sequences of this shard: t C K (H + Hv) / T,
+    /// of all K heads where their columns are split.
+    [[nodiscard]] double kv_elements() const {
+        return tokens * context * (kv_split_by_columns ? all_kv_heads : kv_heads) *
+               (head_dim + value_dim);
+    }
 };
 /// `plan` has been validated against `model`.
 Shard make_shard(const ModelSpec& model, const TrainingPlan& plan);
@@ -64,21 +101,41 @@ Compute embedding_lookup(const Shard& shard);
 /// it.
 Compute embedding_scatter_add(const Shard& shard);
 
+/// Down projections of latent attention.
+Compute latent_forward(const Shard& shard);
+Compute latent_input_gradient(const Shard& shard);
+Compute latent_weight_gradient(const Shard& shard);
+/// From the normed rows, or the up projections from the latents.
 Compute qkv_forward(const Shard& shard);
-Compute attention_forward(const Shard& shard);
-Compute out_forward(const Shard& shard);
-Compute gate_up_forward(const Shard& shard);
-Compute down_forward(const Shard& shard);
-
-Compute down_input_gradient(const Shard& shard);
-Compute down_weight_gradient(const Shard& shard);
-Compute gate_up_input_gradient(const Shard& shard);
-Compute gate_up_weight_gradient(const Shard& shard);
-Compute out_input_gradient(const Shard& shard);
-Compute out_weight_gradient(const Shard& shard);
-Compute attention_backward(const Shard& shard);
 Compute qkv_input_gradient(const Shard& shard);
 Compute qkv_weight_gradient(const Shard& shard);
+Compute attention_forward(const Shard& shard, bool local);
+Compute attention_backward(const Shard& shard, bool local);
+Compute out_forward(const Shard& shard);
+Compute out_input_gradient(const Shard& shard);
+Compute out_weight_gradient(const Shard& shard);
+
+/// An MLP of `width` columns on this chip; `normed`: the norm of its input belongs to it.
+Compute gate_up_forward(const Shard& shard, double width, bool normed);
+Compute down_forward(const Shard& shard, double width);
+Compute down_input_gradient(const Shard& shard, double width);
+Compute down_weight_gradient(const Shard& shard, double width);
+Compute gate_up_input_gradient(const Shard& shard, double width, bool normed);
+Compute gate_up_weight_gradient(const Shard& shard, double width, bool normed);
+
+/// Norm, router and copies of the rows for their experts.
+Compute router_forward(const Shard& shard);
+Compute router_input_gradient(const Shard& shard);
+Compute router_weight_gradient(const Shard& shard);
+Compute experts_gate_up_forward(const Shard& shard);
+Compute experts_down_forward(const Shard& shard);
+Compute experts_down_input_gradient(const Shard& shard);
+Compute experts_down_weight_gradient(const Shard& shard);
+Compute experts_gate_up_input_gradient(const Shard& shard);
+Compute experts_gate_up_weight_gradient(const Shard& shard);
+/// Sums the experts' outputs of each token; its backward copies the gradient.
+Compute combine_forward(const Shard& shard);
+Compute combine_gradient(const Shard& shard);
 
 Compute logits_forward(const Shard& shard);
 /// Reads the logits and writes their gradient in their place (compute dtype).

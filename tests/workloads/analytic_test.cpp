@@ -103,15 +103,16 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_model(random);
-        const TrainingPlan plan = testing::random_plan(random, true);
-        Lattice slice{{plan.tensor * plan.data, plan.context, plan.fsdp}, {}, {}};
+        const ModelSpec model = testing::random_any_model(random);
+        const TrainingPlan plan = testing::random_any_plan(random, true, model);
+        Lattice slice{{plan.tensor * plan.data, plan.context * plan.expert, plan.fsdp}, {}, {}};
         for (bool& wraps : slice.wrapped) {
             wraps = random.coin();
         }
         const DeviceMesh mesh(slice, {{"tensor", {{0, 1, plan.tensor}}},
                                       {"data", {{0, plan.tensor, plan.data}}},
                                       {"context", {{1, 1, plan.context}}},
+                                      {"expert", {{1, plan.context, plan.expert}}},
                                       {"fsdp", {{2, 1, plan.fsdp}}}});
         const MachineRates machine =
             rates(std::pow(10, random.from(6, 12)), std::pow(10, random.from(4, 9)),
@@ -121,7 +122,7 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
         const sim::Seconds serial = roofline_serial(program, slice, mesh, machine);
         EXPECT_GT(lower.time.value(), 0);
         EXPECT_LE(lower.time.value(), serial.value() * (1 + 1e-12)) << lower.bound;
-        if (testing::chips(plan) == 1) {
+        if (chips(plan) == 1) {
             EXPECT_EQ(lower.links.value(), 0);
         }
     }

@@ -50,10 +50,15 @@ TEST(Plan, TensorMustDivideEveryPart) {
     EXPECT_EQ(refusal(plan),
               "tensor = 6 does not divide the 64 query heads of llama-3-70b; the "
               "nearest that work are 4 and 8");
+    // 16 ways split the columns of the 8 key/value heads; 128 are more than there are query heads.
     plan.tensor = 16;
-    EXPECT_EQ(refusal(plan),
-              "tensor = 16 does not divide the 8 key/value heads of llama-3-70b; the "
-              "nearest that works is 8");
+    EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
+    ModelSpec odd = find_model("llama-3-70b");
+    odd.kv_heads = odd.head_dim = 1;
+    plan.tensor = 2;
+    EXPECT_EQ(message_of([&] { validate(plan, odd); }),
+              "tensor = 2 does not divide the 1 columns of the key/value heads of llama-3-70b; the "
+              "nearest that works is 1");
     ModelSpec model = find_model("llama-3-70b");
     model.d_ff = 28674;
     plan.tensor = 4;
@@ -67,6 +72,36 @@ TEST(Plan, TensorMustDivideEveryPart) {
         message_of([&] { validate(plan, model); }),
         "tensor = 4 does not divide the 128258 vocabulary entries of llama-3-70b; the nearest "
         "that works is 2");
+}
+
+TEST(Plan, ExpertWaysMustDivideTheExperts) {
+    TrainingPlan plan = quick_start();
+    plan.expert = 4;
+    EXPECT_EQ(refusal(plan), "expert = 4, but llama-3-70b has no experts; use the axis as fsdp");
+    const auto of_mixtral = [&] {
+        return message_of([&] { validate(plan, find_model("mixtral-8x7b")); });
+    };
+    plan.expert = 3;
+    EXPECT_EQ(
+        of_mixtral(),
+        "expert = 3 does not divide the 8 experts of mixtral-8x7b; the nearest that work are 2 "
+        "and 4");
+    plan.expert = 4;
+    plan.capacity_factor = 0.5;
+    EXPECT_EQ(of_mixtral(), "capacity_factor = 0.5 is out of range; allowed are 1 to 1024");
+    plan.capacity_factor = plan.expert_imbalance = 1.5;
+    EXPECT_EQ(
+        of_mixtral(),
+        "capacity_factor beside expert_imbalance; experts are either padded to a capacity or take "
+        "what comes: keep one");
+    plan.capacity_factor = 1;
+    EXPECT_NO_THROW(validate(plan, find_model("mixtral-8x7b")));
+    plan.expert = 1;
+    EXPECT_EQ(refusal(plan),
+              "expert_imbalance = 1.5, but llama-3-70b has no experts; leave it out");
+    // The batch is split over expert, too.
+    plan.expert = 8;
+    EXPECT_EQ(occupancy(plan).occupied, 1024.0 / (1120 * 8));
 }
 
 TEST(Plan, BatchAndSequenceMustSplit) {
@@ -121,8 +156,8 @@ TEST(Plan, RandomPlansAreLegal) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         testing::Random random(seed);
-        const ModelSpec model = testing::random_model(random);
-        EXPECT_NO_THROW(validate(testing::random_plan(random, true), model));
+        const ModelSpec model = testing::random_any_model(random);
+        EXPECT_NO_THROW(validate(testing::random_any_plan(random, true, model), model));
     }
 }
 

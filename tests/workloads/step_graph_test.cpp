@@ -37,8 +37,8 @@ TEST(StepGraph, ProgramIsADagInOrderAndBuffersAreValid) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_model(random);
-        const TrainingPlan plan = testing::random_plan(random, true);
+        const ModelSpec model = testing::random_any_model(random);
+        const TrainingPlan plan = testing::random_any_plan(random, true, model);
         const StepProgram program = build_step(model, plan);
         for (std::size_t i = 0; i < program.ops.size(); ++i) {
             const Op& op = program.ops[i];

@@ -61,8 +61,47 @@ inline TrainingPlan random_plan(Random& random, bool padded) {
     return plan;
 }
 
-inline double chips(const TrainingPlan& plan) {
-    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor;
+/// Any structure that podsim models, sizes multiples of 4 as above.
+inline ModelSpec random_any_model(Random& random) {
+    ModelSpec model = random_model(random);
+    model.head_dim = 4 * random.from(1, 8);
+    if (random.coin()) {
+        model.kv_heads = 1;
+    }
+    model.norms = random.from(1, 4);
+    model.qk_norm = random.coin();
+    model.qkv_bias = random.coin();
+    model.positions = random.coin() ? random.from(1, 64) : 0;
+    if (random.coin()) {
+        model.window = random.from(1, 64);
+        model.global_every = random.from(0, static_cast<int>(model.layers));
+    }
+    if (random.coin()) {
+        model.kv_heads = model.heads;
+        model.latent = {.q_rank = 4 * random.from(0, 4),
+                        .kv_rank = 4 * random.from(1, 8),
+                        .rope_dim = 4 * random.from(0, static_cast<int>(model.head_dim / 4)),
+                        .value_dim = random.from(1, 32)};
+    }
+    if (random.coin()) {
+        model.experts = {.count = 4 * random.from(1, 4),
+                         .per_token = random.from(1, 4),
+                         .shared = random.from(0, 2),
+                         .d_ff = 4 * random.from(1, 30),
+                         .first_dense = random.from(0, static_cast<int>(model.layers)),
+                         .every = random.from(1, static_cast<int>(model.layers))};
+    } else {
+        model.parallel_block = random.coin();
+    }
+    return model;
+}
+
+/// A legal plan for it.
+inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec& model) {
+    TrainingPlan plan = random_plan(random, padded);
+    plan.expert = model.experts.count > 0 ? 1 << random.from(0, 2) : 1;
+    plan.tokens *= plan.expert;
+    return plan;
 }
 
 /// What an InputError says, or a failure when nothing is thrown.

@@ -1,0 +1,120 @@
+#include "workloads/attention.h"
+
+namespace podsim::workloads {
+namespace {
+
+/// Bytes of complete keys and values that had to be gathered; otherwise they are those of qkv.
+double gathered_kv_bytes(const Shard& shard) {
+    return shard.context > 1 || shard.kv_split_by_columns
+               ? shard.kv_elements() * shard.precision.compute
+               : 0;
+}
+
+/// Bytes of this chip's columns of the latents, and of the complete ones that had to be gathered.
+double latent_bytes(const Shard& shard) {
+    return activation_bytes(shard, shard.latent.columns());
+}
+double gathered_latent_bytes(const StepBuilder& builder) {
+    const Shard& shard = builder.shard();
+    return builder.plan().tensor > 1 ? activation_bytes(shard, shard.latent.width) : 0;
+}
+
+}  // namespace
+
+BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
+                        AttentionBuffers& held) {
+    const Shard& shard = builder.shard();
+    const Keep& keep = holder.keep();
+    BlockOps ops;
+    OpIndex latent = 0;
+    OpIndex latents = 0;
+    if (shard.latent.width > 0) {
+        latent = ops.reads = builder.compute("latent", latent_forward(shard));
+        latents = builder.gather_columns("latents", shard.latent.width);
+    }
+    const OpIndex qkv = builder.compute("qkv", qkv_forward(shard));
+    if (shard.latent.width > 0) {
+        held.latent = holder.until(keep.matmuls, latent_bytes(shard), latent, qkv);
+        held.latent_gathered =
+            holder.until(keep.gathered, gathered_latent_bytes(builder), latents, qkv);
+    } else {
+        ops.reads = qkv;
+    }
+    const OpIndex kv = builder.gather_kv("keys and values");
+    const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
+    ops.out = builder.compute("out", out_forward(shard));
+    held.qkv =
+        holder.until(keep.matmuls, activation_bytes(shard, shard.qkv_width()), qkv, attention);
+    held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(shard), kv, attention);
+    held.attended = holder.until(keep.rest, activation_bytes(shard, shard.attended_width()),
+                                 attention, ops.out);
+    return ops;
+}
+
+void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive) {
+    const Shard& shard = builder.shard();
+    builder.set_pass(Pass::recompute);
+    alive.kv_gathered = builder.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
+                                     builder.gather_kv("keys and values"));
+    const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
+    alive.attended = builder.hold(MemoryClass::buffers,
+                                  activation_bytes(shard, shard.attended_width()), attention);
+    builder.set_pass(Pass::backward);
+}
+
+OpIndex AttentionBackward::output() {
+    const Shard& shard = builder_.shard();
+    const OpIndex da = builder_.compute("out input gradient", out_input_gradient(shard));
+    const OpIndex dwo = builder_.compute("out weight gradient", out_weight_gradient(shard));
+    if (alive_.kv_gathered == kNoBuffer) {
+        alive_.kv_gathered = builder_.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
+                                           builder_.gather_kv("keys and values"));
+    }
+    const OpIndex ds =
+        builder_.compute("attention gradient", attention_backward(shard, kind_.local));
+    builder_.scatter_kv("key and value gradient", ds);
+    builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()), da,
+                          ds);
+    for (const BufferId buffer : {alive_.qkv, alive_.kv_gathered, alive_.attended}) {
+        builder_.release(buffer, ds);
+    }
+    gradient_ = builder_.hold(MemoryClass::buffers, activation_bytes(shard, shard.qkv_width()), ds);
+    return dwo;
+}
+
+OpIndex AttentionBackward::input() {
+    const Shard& shard = builder_.shard();
+    if (shard.latent.width > 0) {
+        up_projections();
+        return builder_.compute("latent input gradient", latent_input_gradient(shard));
+    }
+    return builder_.compute("qkv input gradient", qkv_input_gradient(shard));
+}
+
+void AttentionBackward::up_projections() {
+    const Shard& shard = builder_.shard();
+    const OpIndex dc = builder_.compute("qkv input gradient", qkv_input_gradient(shard));
+    builder_.scatter_columns("latent gradient", shard.latent.width, dc);
+    if (alive_.latent_gathered == kNoBuffer) {
+        alive_.latent_gathered =
+            builder_.hold(MemoryClass::buffers, gathered_latent_bytes(builder_),
+                          builder_.gather_columns("latents", shard.latent.width));
+    }
+    const OpIndex dw = builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
+    for (const BufferId buffer : {gradient_, alive_.latent_gathered, alive_.latent}) {
+        builder_.release(buffer, dw);
+    }
+    gradient_ = builder_.hold(MemoryClass::buffers, latent_bytes(shard), dc);
+}
+
+OpIndex AttentionBackward::weights() {
+    const Shard& shard = builder_.shard();
+    const OpIndex end =
+        shard.latent.width > 0
+            ? builder_.compute("latent weight gradient", latent_weight_gradient(shard))
+            : builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
+    builder_.release(gradient_, end);
+    return end;
+}
+
+}  // namespace podsim::workloads

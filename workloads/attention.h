@@ -1,0 +1,52 @@
+// The attention of one layer: projections, dot products and output, forward and backward. The rows that
+// it reads, and the sum that it adds to, are the layer's (layer.h).
+//
+// Latent attention (T > 1): the latent vectors' columns are split over tensor and gathered,
+//   latent [AllGather latents] qkv ... ; backward ... d_qkv [ReduceScatter d latents] dw_qkv d_latent
+// When tensor does not divide the key/value heads, their columns are split instead and gathered before
+// attention; the gradients, to which every way's query heads contribute, are reduced and scattered.
+#pragma once
+
+#include "workloads/block.h"
+
+namespace podsim::workloads {
+
+/// Buffers that outlive the forward pass (kNoBuffer: not held).
+struct AttentionBuffers {
+    BufferId latent = kNoBuffer;
+    BufferId latent_gathered = kNoBuffer;
+    BufferId qkv = kNoBuffer;
+    BufferId kv_gathered = kNoBuffer;
+    BufferId attended = kNoBuffer;
+};
+
+BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
+                        AttentionBuffers& held);
+
+/// Attention's output and complete keys and values once more, from the saved q, k and v.
+void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive);
+
+/// The backward pass of one layer's attention.
+class AttentionBackward {
+public:
+    AttentionBackward(StepBuilder& builder, LayerKind kind, const AttentionBuffers& alive)
+        : builder_(builder), kind_(kind), alive_(alive) {}
+
+    /// From the gradient of the complete output rows through the dot products. Returns the last operation
+    /// that reads the output's gradient.
+    OpIndex output();
+    /// The gradient of the normed input (partial sums over tensor); the operation that writes it.
+    OpIndex input();
+    /// The weight gradient that needs the complete rows of the input.
+    OpIndex weights();
+
+private:
+    void up_projections();
+
+    StepBuilder& builder_;
+    LayerKind kind_;
+    AttentionBuffers alive_;
+    BufferId gradient_ = kNoBuffer;  ///< of the first projection's output
+};
+
+}  // namespace podsim::workloads

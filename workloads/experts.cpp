@@ -1,0 +1,130 @@
+#include "workloads/experts.h"
+
+namespace podsim::workloads {
+namespace {
+
+/// Bytes of this chip's share of its experts' tokens: r k load rows.
+double token_bytes(const StepBuilder& builder) {
+    const Shard& shard = builder.shard();
+    return shard.experts.tokens / builder.plan().tensor * shard.d_model * shard.precision.compute;
+}
+
+/// Bytes of its experts' complete tokens where tensor parallelism gathers them.
+double gathered_token_bytes(const StepBuilder& builder) {
+    return builder.plan().tensor > 1 ? token_bytes(builder) * builder.plan().tensor : 0;
+}
+
+double expert_bytes(const Shard& shard, double width) {
+    return shard.experts.tokens * width * shard.precision.compute;
+}
+
+Mlp shared_mlp(const Shard& shard) {
+    return {"shared ", shard.experts.shared_width, false};
+}
+
+}  // namespace
+
+OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
+    const Shard& shard = builder.shard();
+    const Keep& keep = holder.keep();
+    const OpIndex router = builder.compute("router", router_forward(shard));
+    held.logits = holder.until(
+        keep.matmuls, shard.rows * shard.experts.routed * shard.precision.compute, router, router);
+    OpIndex rows = router;
+    BlockOps shared{router, router};
+    OpIndex scattered = router;
+    if (shard.experts.shared_width > 0) {
+        rows = builder.gather_rows("mlp input");
+        shared = mlp_pass(builder, holder, shared_mlp(shard), held.shared);
+        scattered = builder.scatter_rows("shared output", shared.out);
+    }
+    held.rows = hold_rows(builder, holder, rows, shared.reads);
+
+    const OpIndex sent = builder.exchange_tokens("tokens");
+    const OpIndex tokens = builder.gather_tokens("tokens");
+    const OpIndex gate_up = builder.compute("experts gate_up", experts_gate_up_forward(shard));
+    const OpIndex down = builder.compute("experts down", experts_down_forward(shard));
+    const OpIndex reduced = builder.scatter_tokens("expert output", down);
+    builder.exchange_tokens("expert output");
+    const OpIndex output = builder.compute("combine", combine_forward(shard));
+
+    held.tokens = holder.until(keep.normed || keep.gathered, token_bytes(builder), sent, gate_up);
+    held.tokens_gathered =
+        holder.until(keep.gathered, gathered_token_bytes(builder), tokens, gate_up);
+    held.routed.gate_up = holder.until(
+        keep.matmuls, expert_bytes(shard, shard.branches * shard.experts.d_ff), gate_up, down);
+    held.routed.hidden =
+        holder.until(keep.rest, expert_bytes(shard, shard.experts.d_ff), down, down);
+    builder.hold_between(MemoryClass::buffers, token_bytes(builder), reduced, output);
+    if (shard.experts.shared_width > 0) {
+        builder.hold_between(MemoryClass::buffers, builder.local_rows(), scattered, output);
+    }
+    return output;
+}
+
+void ExpertBackward::shared() {
+    const Shard& shard = builder_.shard();
+    if (shard.experts.shared_width == 0) {
+        builder_.release(alive_.rows.gathered, builder_.last());
+        return;
+    }
+    const OpIndex dy = builder_.gather_rows("shared output gradient");
+    MlpBackward mlp(builder_, shared_mlp(shard), alive_.shared);
+    const OpIndex dw = mlp.output([] {});
+    builder_.hold_between(MemoryClass::buffers, gathered_row_bytes(builder_), dy, dw);
+    const BufferId rows = complete_rows(builder_, alive_.rows, "mlp input");
+    const OpIndex dx = mlp.input();
+    builder_.scatter_rows("shared input gradient", dx);
+    builder_.release(rows, mlp.weights());
+}
+
+void ExpertBackward::routed() {
+    const Shard& shard = builder_.shard();
+    const OpIndex copies = builder_.compute("combine gradient", combine_gradient(shard));
+    builder_.exchange_tokens("expert output gradient");
+    const OpIndex dy = builder_.gather_tokens("expert output gradient");
+    const OpIndex dh =
+        builder_.compute("experts down input gradient", experts_down_input_gradient(shard));
+    const OpIndex dw =
+        builder_.compute("experts down weight gradient", experts_down_weight_gradient(shard));
+    if (alive_.tokens == kNoBuffer) {
+        alive_.tokens = builder_.hold(MemoryClass::buffers, token_bytes(builder_),
+                                      builder_.exchange_tokens("tokens"));
+    }
+    if (alive_.tokens_gathered == kNoBuffer) {
+        alive_.tokens_gathered = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
+                                               builder_.gather_tokens("tokens"));
+    }
+    const OpIndex dx =
+        builder_.compute("experts gate_up input gradient", experts_gate_up_input_gradient(shard));
+    const OpIndex reduced = builder_.scatter_tokens("token gradient", dx);
+    builder_.exchange_tokens("token gradient");
+    const OpIndex weights =
+        builder_.compute("experts gate_up weight gradient", experts_gate_up_weight_gradient(shard));
+    const OpIndex router = builder_.compute("router input gradient", router_input_gradient(shard));
+    const OpIndex end = builder_.compute("router weight gradient", router_weight_gradient(shard));
+
+    builder_.hold_between(MemoryClass::buffers, token_bytes(builder_), copies, dw);
+    builder_.hold_between(MemoryClass::buffers, gathered_token_bytes(builder_), dy, dw);
+    builder_.hold_between(MemoryClass::buffers,
+                          expert_bytes(shard, shard.branches * shard.experts.d_ff), dh, weights);
+    builder_.hold_between(MemoryClass::buffers, token_bytes(builder_), reduced, router);
+    for (const BufferId buffer : {alive_.routed.hidden, alive_.routed.gate_up}) {
+        builder_.release(buffer, dw);
+    }
+    for (const BufferId buffer : {alive_.tokens, alive_.tokens_gathered}) {
+        builder_.release(buffer, weights);
+    }
+    for (const BufferId buffer : {alive_.logits, alive_.rows.normed}) {
+        builder_.release(buffer, end);
+    }
+}
+
+Gradients ExpertBackward::run(const Weights& weights) {
+    const Gradients unreduced = builder_.begin_gradients(weights);
+    shared();
+    routed();
+    return unreduced;
+}
+
+}  // namespace podsim::workloads

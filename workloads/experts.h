@@ -1,0 +1,50 @@
+// The MLP of a layer with experts: router, routed experts and shared experts.
+//
+// Forward, per chip (E expert ways, T tensor ways; brackets: only when E > 1 or T > 1):
+//   router  [AllGather x] shared gate_up, down [ReduceScatter]          (shared experts, if any)
+//   [AllToAll to the experts] [AllGather tokens] experts gate_up, down [ReduceScatter] [AllToAll back]
+//   combine
+// Backward:
+//   [AllGather dy] shared ... [ReduceScatter dx] ...
+//   combine gradient [AllToAll] [AllGather] d_down dw_down [tokens again: AllToAll, AllGather]
+//   d_gate_up [ReduceScatter] [AllToAll] dw_gate_up d_router dw_router
+// Each of the r = t / T rows of a chip is copied for each of the k experts that its token takes, with the
+// load of TrainingPlan: r k load rows of D leave every chip and, in the case that sets the pace, arrive
+// there: V of an AllToAll is E r k load D. Without expert ways tokens stay where they are.
+// The router works on the chip's own rows; its matrix (D x experts, some 1e-4 of a layer) counts as split
+// over tensor, like norms.
+#pragma once
+
+#include "workloads/mlp.h"
+
+namespace podsim::workloads {
+
+struct ExpertBuffers {
+    BufferId logits = kNoBuffer;
+    RowBuffers rows;  ///< of the router and the shared experts
+    MlpBuffers shared;
+    BufferId tokens = kNoBuffer;  ///< this chip's share of what its experts work on
+    BufferId tokens_gathered = kNoBuffer;
+    MlpBuffers routed;
+};
+
+/// The whole block, scattered: returns the operation after which this chip's output rows exist.
+OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held);
+
+/// The backward pass. Releases `alive`.
+class ExpertBackward {
+public:
+    ExpertBackward(StepBuilder& builder, const ExpertBuffers& alive)
+        : builder_(builder), alive_(alive) {}
+    /// Returns the buffers of the layer's unreduced gradients, which begin with the first of them here.
+    Gradients run(const Weights& weights);
+
+private:
+    void shared();
+    void routed();
+
+    StepBuilder& builder_;
+    ExpertBuffers alive_;
+};
+
+}  // namespace podsim::workloads

@@ -1,0 +1,52 @@
+// The dense MLP of a layer, or its shared experts: forward and backward over complete rows.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "workloads/block.h"
+
+namespace podsim::workloads {
+
+struct MlpBuffers {
+    BufferId gate_up = kNoBuffer;
+    BufferId hidden = kNoBuffer;
+};
+
+struct Mlp {
+    std::string prefix;  ///< of the names of its operations
+    double width = 0;    ///< columns of this chip
+    bool normed = true;  ///< the norm of its input belongs to it
+};
+
+BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held);
+
+class MlpBackward {
+public:
+    MlpBackward(StepBuilder& builder, Mlp mlp, const MlpBuffers& alive)
+        : builder_(builder), mlp_(std::move(mlp)), alive_(alive) {}
+
+    /// From the gradient of the complete output rows to the hidden one. `begin` is called before the
+    /// first weight gradient. Returns the last operation that reads the output's gradient.
+    template <class Begin>
+    OpIndex output(Begin begin) {
+        hidden_gradient();
+        begin();
+        return down_weights();
+    }
+    /// The gradient of the normed input (partial sums over tensor); the operation that writes it.
+    OpIndex input();
+    /// The weight gradient that needs the complete rows of the input.
+    OpIndex weights();
+
+private:
+    void hidden_gradient();
+    OpIndex down_weights();
+
+    StepBuilder& builder_;
+    const Mlp mlp_;
+    const MlpBuffers alive_;
+    BufferId gradient_ = kNoBuffer;
+};
+
+}  // namespace podsim::workloads
