@@ -49,7 +49,7 @@ TEST_F(BadInput, UnknownKey) {
         "slice, slices, oversubscription, twisted, profile, ici_rates, latency, message_cap");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
                    "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
-                   "fsdp, context, tensor");
+                   "fsdp, context, tensor, expert");
 }
 
 TEST_F(BadInput, AKeyWithADotDoesNotReachIntoTheSchema) {
@@ -154,9 +154,9 @@ TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
 }
 
 TEST_F(BadInput, HeadsThatTensorParallelismDoesNotDivide) {
-    expect_refused(good_but("fsdp: x y z", "fsdp: x, tensor: y z"),
-                   "s.yaml:4:25: tensor = 16 does not divide the 8 key/value heads of llama-3-8b; "
-                   "the nearest that works is 8");
+    expect_refused(good_but("fsdp: x y z", "tensor: x y z"),
+                   "s.yaml:4:16: tensor = 64 does not divide the 32 query heads of llama-3-8b; the "
+                   "nearest that works is 32");
 }
 
 TEST_F(BadInput, UnknownNames) {
@@ -189,7 +189,7 @@ TEST_F(BadInput, WhatIsNotAvailableYetSaysSo) {
                    "s.yaml:1:32: unknown hardware.profile 'measured'; allowed: ideal");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, pipeline: z"),
                    "s.yaml:4:19: 'mesh.pipeline' (pipeline stages) is not available yet; allowed: "
-                   "data, fsdp, context, tensor");
+                   "data, fsdp, context, tensor, expert");
     expect_refused(std::string(kGood) + "training: {microbatches: 4}\n",
                    "s.yaml:5:26: training.microbatches: more than one microbatch is not available "
                    "yet; write microbatches: 1");
