@@ -1,5 +1,8 @@
 // Roles: the places of a group that behave differently. Members of a ring are alike; those of a line
 // differ by their position, so a role is a position on every line factor of the group.
+//
+// Dead links on the group's axes: every place is a role of its own. A ring with a dead link is a line
+// that begins behind it; other dead links are gone round (schedule.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,24 +11,40 @@
 #include <vector>
 
 #include "collectives/operation.h"
+#include "topology/dead_links.h"
 #include "topology/lattice.h"
 
 namespace podsim::collectives {
 
 class Roles {
 public:
-    /// Keeps references to neither argument.
-    Roles(const topology::Lattice& slice, const Group& group);
+    /// Keeps references to none of the arguments.
+    Roles(const topology::Lattice& slice, const Group& group,
+          const topology::DeadLinks& dead_links = {});
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
+    /// Whether the factor is a ring for every place.
     [[nodiscard]] bool ring(int factor) const { return ring_[static_cast<std::size_t>(factor)]; }
+    /// Whether it is one for the places of a role.
+    [[nodiscard]] bool ring(std::uint32_t role, int factor) const {
+        return own_.empty() ? ring(factor) : own(role, factor).ring;
+    }
+    /// Every place is a role, numbered as the places are.
+    [[nodiscard]] bool by_place() const { return !own_.empty(); }
 
     /// The coordinate of a role along a line factor.
     [[nodiscard]] int position(std::uint32_t role, int factor) const;
     /// The role of the next member along a factor; nothing beyond the end of a line.
     [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t role, int factor,
                                                          int direction) const;
-    /// The role of a chip.
+    /// The role of the chip at the same place `ranks` slices further round the factor.
+    [[nodiscard]] std::uint32_t in_slice(std::uint32_t role, const topology::SliceFactor& across,
+                                         int ranks) const;
+    /// The role of a place.
+    [[nodiscard]] std::uint32_t of(const topology::Places& places, int place) const {
+        return by_place() ? static_cast<std::uint32_t>(place) : of(places.point(place));
+    }
+    /// The role of a chip, when places are not roles of their own.
     [[nodiscard]] std::uint32_t of(const topology::Point& chip) const;
 
     /// Calls back for every other member of the group, with its displacement from a member of this
@@ -35,10 +54,23 @@ public:
         const std::function<void(const topology::Point&, std::uint32_t)>& visit) const;
 
 private:
+    /// A place's part in one factor.
+    struct Own {
+        bool ring = false;
+        int position = 0;
+    };
+    [[nodiscard]] const Own& own(std::uint32_t role, int factor) const {
+        return own_[role * group_.size() + static_cast<std::size_t>(factor)];
+    }
+    [[nodiscard]] Own find_own(const topology::DeadLinks& dead_links, int place,
+                               std::size_t factor) const;
+
     Group group_;
     std::vector<bool> ring_;
     std::vector<std::uint32_t> unit_;  ///< of a position in the role's number; 0 for rings
     std::uint32_t count_ = 1;
+    std::vector<Own> own_;  ///< [place][factor], with dead links
+    topology::Places places_;
 };
 
 }  // namespace podsim::collectives

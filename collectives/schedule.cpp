@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/all_to_all.h"
+#include "collectives/bounds.h"
 #include "collectives/broadcast.h"
 #include "collectives/permute.h"
 #include "collectives/reduce_broadcast.h"
@@ -38,7 +39,8 @@ ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& s
       one_way_(algorithm == Algorithm::one_way),
       chunks_in_flight_(options.chunks_in_flight),
       shifts_(shifts),
-      roles_(slice, group) {
+      dead_links_(options.dead_links),
+      roles_(slice, group, options.dead_links) {
     result_.parts = divide(slice, group, flat_ ? Algorithm::automatic : algorithm);
     if (group.empty() && across.length > 1) {
         result_.parts = {Part{}};
@@ -120,7 +122,7 @@ int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int d
     if (phase.factor == kBetweenSlices) {
         return length - 1;
     }
-    if (roles_.ring(phase.factor)) {
+    if (roles_.ring(role, phase.factor)) {
         return one_way_ ? length - 1 : length / 2;
     }
     const int before = direction > 0 ? roles_.position(role, phase.factor)
@@ -139,6 +141,7 @@ CollectiveSchedule ScheduleBuilder::build() {
         return std::move(result_);
     }
     check_size();
+    arrivals_.assign(roles_.count(), 0);
     slots_.assign(roles_.count(), std::vector<Slot>(slot_index(phases_.size(), 0, 0, 1, 0)));
     gates_.assign(roles_.count(), std::vector<std::uint32_t>(gate_index(phases_.size(), 0, 0)));
     for (std::uint32_t role = 0; role < roles_.count(); ++role) {
@@ -171,7 +174,7 @@ void ScheduleBuilder::emit_role(std::uint32_t role) {
 void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk,
                                  std::size_t phase) {
     const Phase& spec = phases_[part][phase];
-    for (const int direction : directions(spec)) {
+    for (const int direction : directions(role, spec)) {
         const int most = most_distance(role, spec, direction);
         for (int step = 0; step < most; ++step) {
             emit_slot(role, part, chunk, phase, direction,
@@ -195,18 +198,19 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
 
     // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
     const std::uint32_t unit = 2 * spec.pieces;
-    const bool half = spec.factor != kBetweenSlices && roles_.ring(spec.factor) && !one_way_ &&
-                      2 * distance == spec.length;
+    const bool half = spec.factor != kBetweenSlices && roles_.ring(role, spec.factor) &&
+                      !one_way_ && 2 * distance == spec.length;
     const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
     const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
 
+    arrivals_[destination_role(role, spec, direction, distance)] += (end + 1) / 2 - begin / 2;
     Slot& slot = slots_[role][slot_index(part, chunk, phase, direction, distance)];
     slot.first_transfer = static_cast<std::uint32_t>(schedule.transfers.size());
     slot.first_piece = begin / 2;
     slot.count = (end + 1) / 2 - begin / 2;
 
     const auto first_hop = static_cast<std::uint32_t>(schedule.hops.size());
-    const std::uint32_t hop_count = add_hops(spec, direction, distance);
+    const std::uint32_t hop_count = add_hops(role, spec, direction, distance);
     const std::uint32_t destination_shift = destination(spec, direction, distance);
     const std::uint64_t step = static_cast<std::uint64_t>(
         spec.motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
@@ -216,6 +220,9 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     rank = rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(chunk);
     rank = rank * 2 + (direction < 0 ? 1 : 0);
     rank *= most_pieces_;
+    // Ways round dead links meet messages of other sources with the same rank.
+    const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
+    const std::uint64_t source = roles_.by_place() ? role : 0;
 
     for (std::uint32_t i = 0; i < slot.count; ++i) {
         const std::uint32_t piece = slot.first_piece + i;
@@ -230,7 +237,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         transfer.hop_count = hop_count;
         transfer.destination_shift = destination_shift;
         transfer.phase = turn(part, chunk, phase);
-        transfer.rank = rank + place_in_step;
+        transfer.rank = (rank + place_in_step) * sources + source;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
         schedule.transfers.push_back(transfer);
@@ -251,18 +258,66 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     }
 }
 
-std::uint32_t ScheduleBuilder::add_hops(const Phase& spec, int direction, int distance) {
+std::uint32_t ScheduleBuilder::add_hops(std::uint32_t role, const Phase& spec, int direction,
+                                        int distance) {
     std::vector<sim::Hop>& hops = result_.schedule.hops;
+    const std::size_t before = hops.size();
     if (spec.factor == kBetweenSlices) {
         add_hops_between_slices(across_, distance, topology::Point{}, shifts_, hops);
-        return kHopsBetweenSlices;
+    } else {
+        const AxisFactor& f = factor(spec.factor);
+        for (int link = 0; link < f.stride; ++link) {
+            add_hop_round(role, topology::along(f.axis, direction * link), f.axis, direction);
+        }
     }
-    const AxisFactor& f = factor(spec.factor);
-    for (int link = 0; link < f.stride; ++link) {
-        hops.push_back({shifts_.number(topology::along(f.axis, direction * link)),
-                        port_of(f.axis, direction)});
+    return static_cast<std::uint32_t>(hops.size() - before);
+}
+
+void ScheduleBuilder::add_hop_round(std::uint32_t role, const topology::Point& at, int axis,
+                                    int direction) {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    const auto cross = [&](const topology::Point& from, int along_axis, int towards) {
+        hops.push_back({shifts_.number(from), port_of(along_axis, towards)});
+    };
+    const topology::Places& places = dead_links_.places();
+    const auto there = [&](const topology::Point& displacement) {
+        const int place = static_cast<int>(role);
+        return places.index(*places.chips.canonical(places.point(place) + displacement),
+                            places.slice_of(place));
+    };
+    if (!roles_.by_place() || !dead_links_.blocked(there(at), axis, direction)) {
+        cross(at, axis, direction);
+        return;
     }
-    return static_cast<std::uint32_t>(f.stride);
+    for (int aside = 0; aside < topology::kAxes; ++aside) {
+        for (const int side : {1, -1}) {
+            if (aside == axis || dead_links_.blocked(there(at), aside, side)) {
+                continue;
+            }
+            const topology::Point beside = at + topology::along(aside, side);
+            const topology::Point beyond = beside + topology::along(axis, direction);
+            if (there(beside) != there(at) &&
+                !dead_links_.blocked(there(beside), axis, direction) &&
+                !dead_links_.blocked(there(beyond), aside, -side)) {
+                cross(at, aside, side);
+                cross(beside, axis, direction);
+                cross(beyond, aside, -side);
+                return;
+            }
+        }
+    }
+    const topology::Point chip = places.point(there(at));
+    throw sim::InputError("a collective cannot run: the link along " +
+                              std::string(1, topology::axis_name(axis)) + " at chip " +
+                              std::to_string(chip[0]) + ',' + std::to_string(chip[1]) + ',' +
+                              std::to_string(chip[2]) + " is dead, and so are the ways round it",
+                          "leave that link alive, or use a mesh that does not need it");
+}
+
+std::uint32_t ScheduleBuilder::destination_role(std::uint32_t role, const Phase& spec,
+                                                int direction, int distance) const {
+    return spec.factor == kBetweenSlices ? roles_.in_slice(role, across_, distance)
+                                         : *roles_.neighbour(role, spec.factor, direction);
 }
 
 std::uint32_t ScheduleBuilder::destination(const Phase& spec, int direction, int distance) {
@@ -294,6 +349,28 @@ std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
     return messages <= 1 ? 1 : messages + messages % 2;
 }
 
+namespace {
+
+/// Only rings and lines go round dead links.
+Algorithm around_dead_links(Operation operation, Algorithm algorithm,
+                            const topology::Lattice& slice, const Group& group,
+                            const topology::DeadLinks& dead_links) {
+    if ((axes_mask(group) & dead_links.axes()) == 0) {
+        return algorithm;
+    }
+    const bool routed = operation > Operation::all_reduce;
+    if (routed || algorithm == Algorithm::reduce_broadcast) {
+        throw sim::InputError(std::string(routed ? to_string(operation) : to_string(algorithm)) +
+                                  " cannot run: it does not go round the dead links of its axes",
+                              "use another mesh, or leave the links of those axes alive");
+    }
+    return algorithm == Algorithm::automatic
+               ? resolve(Operation::all_gather, algorithm, slice, group)
+               : algorithm;
+}
+
+}  // namespace
+
 CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
                                   const Group& group, const topology::SliceFactor& across,
                                   Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
@@ -313,7 +390,9 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
                                   const Group& group, Algorithm algorithm, sim::Bytes v,
                                   const ScheduleOptions& options, ShiftTable& shifts,
                                   const Ends& ends) {
-    const Algorithm resolved = resolve(operation, algorithm, slice, group);
+    const Algorithm resolved = resolve(
+        operation, around_dead_links(operation, algorithm, slice, group, options.dead_links), slice,
+        group);
     switch (operation) {
         case Operation::all_to_all:
             return build_all_to_all(slice, group, {}, resolved, v, options, shifts);

@@ -35,14 +35,16 @@
 #include "collectives/ports.h"
 #include "collectives/shift_table.h"
 #include "sim/schedule.h"
+#include "topology/dead_links.h"
 #include "topology/lattice.h"
 
 namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 6;                  ///< of each part, when the group has several factors
-    int chunks_between_slices = 24;  ///< the same, when it has members in several slices
+    int chunks = 6;                    ///< of each part, when the group has several factors
+    int chunks_between_slices = 24;    ///< the same, when it has members in several slices
+    topology::DeadLinks dead_links{};  ///< of the places that are simulated
     int chunks_in_flight =
         2;  ///< chunks that share a priority; later ones wait behind them at every link
     sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay

@@ -49,9 +49,15 @@ private:
     void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                    int direction, int distance);
-    /// The links of a message `distance` members on; adds its hops.
-    std::uint32_t add_hops(const Phase& spec, int direction, int distance);
+    /// The links of a message from this role to the next member, or `distance` slices on; adds its
+    /// hops.
+    std::uint32_t add_hops(std::uint32_t role, const Phase& spec, int direction, int distance);
+    /// Adds the hop over one link of a place, or a way round it when it is dead.
+    void add_hop_round(std::uint32_t role, const topology::Point& at, int axis, int direction);
+    /// Where the message goes: the displacement, and the role there.
     [[nodiscard]] std::uint32_t destination(const Phase& spec, int direction, int distance);
+    [[nodiscard]] std::uint32_t destination_role(std::uint32_t role, const Phase& spec,
+                                                 int direction, int distance) const;
     void connect_role(std::uint32_t role);
     void connect_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
     void connect_between_slices(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
@@ -63,9 +69,9 @@ private:
         return group_[static_cast<std::size_t>(index)];
     }
     [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
-    [[nodiscard]] std::vector<int> directions(const Phase& phase) const {
+    [[nodiscard]] std::vector<int> directions(std::uint32_t role, const Phase& phase) const {
         const bool forward_only =
-            phase.factor == kBetweenSlices || (one_way_ && roles_.ring(phase.factor));
+            phase.factor == kBetweenSlices || (one_way_ && roles_.ring(role, phase.factor));
         return forward_only ? std::vector<int>{1} : std::vector<int>{1, -1};
     }
     [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
@@ -100,12 +106,14 @@ private:
     bool one_shot_ = false;
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
+    topology::DeadLinks dead_links_;
     Roles roles_;
     std::size_t longest_ = 1;                        ///< distances run below this
     std::vector<std::vector<Phase>> phases_;         ///< [part]
     std::vector<std::vector<Slot>> slots_;           ///< [role]
     std::vector<std::vector<std::uint32_t>> gates_;  ///< [role]: the join after each phase
     std::vector<Edge> edges_;
+    std::vector<std::uint32_t> arrivals_;  ///< [role]
     std::uint64_t most_pieces_ = 1;
     CollectiveSchedule result_;
 };

@@ -25,7 +25,7 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
                                     std::size_t phase) {
     const Phase& spec = phases_[part][phase];
     const bool last = phase + 1 == phases_[part].size();
-    for (const int direction : directions(spec)) {
+    for (const int direction : directions(role, spec)) {
         const std::optional<std::uint32_t> behind = roles_.neighbour(role, spec.factor, -direction);
         const int most = most_distance(role, spec, direction);
         for (int distance = 1; distance <= most; ++distance) {
@@ -65,20 +65,20 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
 }
 
 /// Between slices nothing is passed on: every message goes straight to where it is wanted, and the
-/// phase has ended when those of all other slices have come. The members of all slices are alike.
+/// phase has ended when those of all other slices have come.
 void ScheduleBuilder::connect_between_slices(std::uint32_t role, std::size_t part, int chunk,
                                              std::size_t phase) {
     for (int distance = 1; distance < phases_[part][phase].length; ++distance) {
         const Slot& own = slot(role, part, chunk, phase, 1, distance);
-        for (std::uint32_t i = 0; i < own.count; ++i) {
-            if (phase > 0) {
-                edges_.push_back(
-                    {gates_[role][gate_index(part, chunk, phase - 1)], own.first_transfer + i});
-            }
-            if (phase + 1 < phases_[part].size()) {
-                edges_.push_back(
-                    {own.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
-            }
+        for (std::uint32_t i = 0; phase > 0 && i < own.count; ++i) {
+            edges_.push_back(
+                {gates_[role][gate_index(part, chunk, phase - 1)], own.first_transfer + i});
+        }
+        const std::uint32_t sender = roles_.in_slice(role, across_, -distance);
+        const Slot& from = slot(sender, part, chunk, phase, 1, distance);
+        for (std::uint32_t i = 0; phase + 1 < phases_[part].size() && i < from.count; ++i) {
+            edges_.push_back(
+                {from.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
         }
     }
 }
@@ -111,18 +111,7 @@ void ScheduleBuilder::link_edges() {
             static_cast<std::uint32_t>(schedule.successors.size()) - transfer.first_successor;
     }
     for (std::uint32_t role = 0; role < roles_.count(); ++role) {
-        const sim::Role& entry = schedule.roles[role];
-        for (std::uint32_t t = 0; t < entry.transfer_count; ++t) {
-            const std::uint32_t transfer = entry.first_transfer + t;
-            if (schedule.transfers[transfer].hop_count > 0) {
-                const Payload& payload = result_.payloads[transfer];
-                const bool alike = payload.factor == Payload::kBetweenSlices;
-                ++schedule
-                      .roles[alike ? role
-                                   : *roles_.neighbour(role, payload.factor, payload.direction)]
-                      .arrivals;
-            }
-        }
+        schedule.roles[role].arrivals = arrivals_[role];
     }
     edges_.clear();
 }
@@ -130,7 +119,7 @@ void ScheduleBuilder::link_edges() {
 void ScheduleBuilder::assign_roles_to_places() {
     const topology::Places& places = shifts_.places();
     for (int place = 0; place < places.size(); ++place) {
-        result_.schedule.role_of_place.push_back(roles_.of(places.point(place)));
+        result_.schedule.role_of_place.push_back(roles_.of(places, place));
     }
 }
 

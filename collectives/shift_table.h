@@ -38,8 +38,10 @@ public:
     /// [shift][place] -> place, sim::kNoPlace beyond an edge: what sim::Machine::shifts holds.
     [[nodiscard]] const std::vector<std::uint32_t>& table() const { return table_; }
 
-    /// Some shift leads to a host: links of hosts are in use.
+    /// Links of chips to their hosts, or of hosts, are in use: some shift leads to a host, or a
+    /// schedule has said so.
     [[nodiscard]] bool uses_hosts() const { return uses_hosts_; }
+    void use_chip_links() { uses_hosts_ = true; }
     /// [place]: its index within its host, what sim::Machine::index_at_shared holds. Sources that share a
     /// destination's host lie in a row as long as the box: where whole hosts do not fill a wrapped axis, the
     /// row may pass its end, so that the chips of the smaller last host are numbered on from the box's.

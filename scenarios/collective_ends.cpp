@@ -37,6 +37,22 @@ std::string coordinates(const topology::Point& chip, const Hardware& hardware) {
     return fmt::format("{}", fmt::join(chip.begin(), chip.begin() + dimensions, ","));
 }
 
+int parse_shift(const std::string& text, const collectives::Group& group) {
+    const std::optional<int> shift = whole_number(text);
+    if (!shift) {
+        throw sim::InputError("not a whole number", "write a number of members, such as 1 or -1");
+    }
+    const int members = collectives::group_size(group);
+    if (*shift % members == 0) {
+        throw sim::InputError(
+            fmt::format("a shift by {} moves nothing in a group of {}", *shift, members),
+            fmt::format("take one that is not a multiple of {}", members));
+    }
+    return *shift;
+}
+
+}  // namespace
+
 topology::Point parse_chip(const std::string& text, const Hardware& hardware) {
     const int dimensions = hardware.chip.torus_dimensions.value;
     topology::Point last = hardware.slice.lengths;
@@ -68,22 +84,6 @@ topology::Point parse_chip(const std::string& text, const Hardware& hardware) {
         rest.remove_prefix(end + 1);
     }
 }
-
-int parse_shift(const std::string& text, const collectives::Group& group) {
-    const std::optional<int> shift = whole_number(text);
-    if (!shift) {
-        throw sim::InputError("not a whole number", "write a number of members, such as 1 or -1");
-    }
-    const int members = collectives::group_size(group);
-    if (*shift % members == 0) {
-        throw sim::InputError(
-            fmt::format("a shift by {} moves nothing in a group of {}", *shift, members),
-            fmt::format("take one that is not a multiple of {}", members));
-    }
-    return *shift;
-}
-
-}  // namespace
 
 collectives::Ends read_ends(const Usage& options, const CollectiveRequest& request) {
     for (const Owner& owner : kOwners) {

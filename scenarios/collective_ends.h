@@ -8,6 +8,9 @@
 
 namespace podsim::scenarios {
 
+/// A chip of the slice: `3,3,0`, `0,3` on two axes. Throws sim::InputError.
+topology::Point parse_chip(const std::string& text, const Hardware& hardware);
+
 /// Reads --shift, --root, --from and --to for the request's operation, slice and group. Throws
 /// sim::InputError for an option that the operation does not have or lacks, for chips outside the slice,
 /// and for a shift that moves nothing.

@@ -80,10 +80,10 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
         collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
                                rate, hardware.chip.ici_latency.value, links, request.ends);
     std::optional<sim::Time> exact;
-    if (within) {
+    if (within && hardware.perturbations.empty()) {
         exact = collectives::closed_form(
             request.operation, hardware.slice, request.members.group, result.algorithm,
-            request.bytes, schedule_options(hardware), link_model(hardware), request.ends);
+            request.bytes, schedule_options(hardware, layout), link_model(hardware), request.ends);
     }
     if (exact) {
         result.analytic = sim::Seconds(exact->seconds());

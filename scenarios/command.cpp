@@ -161,6 +161,14 @@ StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOption
     }
 }
 
+ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold) {
+    try {
+        return simulate_program(scenario.hardware, *scenario.program, fold);
+    } catch (const sim::TimeOverflow& error) {
+        throw clock_error(scenario.file, error);
+    }
+}
+
 void refuse_dash(std::string_view option, const std::string& path) {
     if (path == "-") {
         throw sim::InputError("only --json writes to standard output",

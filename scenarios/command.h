@@ -99,6 +99,7 @@ Fold parse_fold(const std::string& text);
 sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error);
 /// simulate_step, with clock_error naming the scenario's file.
 StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options = {});
+ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold);
 /// What to name when no command named its file: of a collective its size, the only quantity that
 /// its options leave open.
 std::string overflow_place(Arguments args);

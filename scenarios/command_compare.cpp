@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 #include <ostream>
 
 #include "scenarios/cli.h"
@@ -16,10 +17,15 @@
 namespace podsim::scenarios {
 namespace {
 
+/// What a line shows, of a training step or a program.
 struct Row {
-    Scenario scenario;
-    StepResult result;
+    std::string name;
+    double simulated = 0;
+    std::optional<double> book{};
+    double lower = 0;
+    double serial = 0;
     std::vector<Verdict> verdicts;
+    Json json{};
 };
 
 Usage usage() {
@@ -51,42 +57,67 @@ std::vector<std::string> files_of(std::span<const std::string> paths) {
     return files;
 }
 
-double ratio(const StepResult& result, sim::Seconds estimate) {
-    return result.step_time.seconds() / estimate.value();
-}
-
 std::string table(std::span<const Row> rows) {
     Table table({8});
     table.row({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
                "roofline_serial", "sim/serial", "reference"});
+    const auto ratio = [](double simulated, double estimate) {
+        return fmt::format("{:.3f}", simulated / estimate);
+    };
     for (const Row& row : rows) {
-        const StepResult& result = row.result;
         std::vector<std::string> references;
         for (const Verdict& verdict : row.verdicts) {
             references.push_back(verdict_text(verdict));
         }
-        table.row({row.scenario.name, format_time(result.step_time.seconds()),
-                   format_time(result.book.value()),
-                   fmt::format("{:.3f}", ratio(result, result.book)),
-                   format_time(result.lower.time.value()),
-                   fmt::format("{:.3f}", ratio(result, result.lower.time)),
-                   format_time(result.serial.value()),
-                   fmt::format("{:.3f}", ratio(result, result.serial)),
+        table.row({row.name, format_time(row.simulated), row.book ? format_time(*row.book) : "none",
+                   row.book ? ratio(row.simulated, *row.book) : "", format_time(row.lower),
+                   ratio(row.simulated, row.lower), format_time(row.serial),
+                   ratio(row.simulated, row.serial),
                    references.empty() ? "none" : fmt::format("{}", fmt::join(references, ", "))});
     }
     return table.text(0);
 }
 
+Row run_step_row(const Scenario& scenario) {
+    const StepResult result = simulate_within_clock(scenario, Fold::automatic);
+    Row row{.name = scenario.name,
+            .simulated = result.step_time.seconds(),
+            .book = result.book.value(),
+            .lower = result.lower.time.value(),
+            .serial = result.serial.value(),
+            .verdicts = judge(scenario, result)};
+    row.json = step_json(scenario, result, row.verdicts);
+    return row;
+}
+
+Row run_program_row(const Scenario& scenario) {
+    const ProgramResult result = simulate_program_within_clock(scenario, Fold::automatic);
+    Row row{.name = scenario.name,
+            .simulated = result.time.seconds(),
+            .lower = result.lower.value(),
+            .serial = result.serial.value(),
+            .verdicts = judge(scenario, result)};
+    row.json = program_json(scenario, result, row.verdicts);
+    return row;
+}
+
+Row run_row(const Scenario& scenario) {
+    Row row = scenario.program != nullptr ? run_program_row(scenario) : run_step_row(scenario);
+    row.json.erase("schema");
+    row.json["ratio"] = {{"book", nullptr},
+                         {"roofline_lower", row.simulated / row.lower},
+                         {"roofline_serial", row.simulated / row.serial}};
+    if (row.book) {
+        row.json["ratio"]["book"] = row.simulated / *row.book;
+    }
+    row.json["holds"] = all_hold(row.verdicts);
+    return row;
+}
+
 Json json_of(std::span<const Row> rows) {
     Json scenarios = Json::array();
     for (const Row& row : rows) {
-        Json json = step_json(row.scenario, row.result, row.verdicts);
-        json.erase("schema");
-        json["ratio"] = {{"book", ratio(row.result, row.result.book)},
-                         {"roofline_lower", ratio(row.result, row.result.lower.time)},
-                         {"roofline_serial", ratio(row.result, row.result.serial)}};
-        json["holds"] = all_hold(row.verdicts);
-        scenarios.push_back(std::move(json));
+        scenarios.push_back(row.json);
     }
     return {{"schema", kSchemaName}, {"scenarios", std::move(scenarios)}};
 }
@@ -108,20 +139,14 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const std::string json = options.has("json") ? options.get("json") : "";
 
     // All files are read before the first runs: bad input shows at once.
-    std::vector<Row> rows;
+    std::vector<Scenario> scenarios;
     for (const std::string& file : files) {
-        rows.push_back({load_scenario(file), {}, {}});
+        scenarios.push_back(load_scenario(file));
     }
+    std::vector<Row> rows;
     run_in_order(
-        0, rows.size(), jobs,
-        [&](std::size_t i) { return simulate_within_clock(rows[i].scenario, Fold::automatic); },
-        [&](std::size_t i, StepResult result) {
-            Row& row = rows[i];
-            row.result = std::move(result);
-            row.result.spans.clear();  // not reported here, and long
-            row.verdicts = judge(row.scenario, row.result);
-        },
-        [] { return false; });
+        0, scenarios.size(), jobs, [&](std::size_t i) { return run_row(scenarios[i]); },
+        [&](std::size_t, Row row) { rows.push_back(std::move(row)); }, [] { return false; });
     if (json != "-") {
         out << table(rows);
     }

@@ -14,7 +14,8 @@ Usage usage() {
     Usage usage(
         "run FILE.yaml [--set key=value]... [--fold auto|off] [--no-reuse] "
         "[--json PATH|-] [--trace PATH]",
-        "Simulates one training step of a scenario and reports how long it takes, where the\n"
+        "Simulates one training step of a scenario (or its program) and reports how long it takes, "
+        "where the\n"
         "time goes, and what the analytic estimates say.",
         "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
         "The scenario:\n" + schema_help());
@@ -28,6 +29,23 @@ Usage usage() {
     usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
     usage.positional("FILE.yaml", 1);
     return usage;
+}
+
+int run_program(const Scenario& scenario, Fold fold, const std::string& json,
+                const std::string& trace, std::ostream& out) {
+    if (!trace.empty()) {
+        throw sim::InputError("a program has no trace",
+                              "leave --trace out: the report has the times of the stages");
+    }
+    const ProgramResult result = simulate_program_within_clock(scenario, fold);
+    const std::vector<Verdict> verdicts = judge(scenario, result);
+    if (json != "-") {
+        out << program_report(scenario, result, verdicts);
+    }
+    if (!json.empty()) {
+        write_json(program_json(scenario, result, verdicts), json, out);
+    }
+    return all_hold(verdicts) ? kDone : kExpectationFails;
 }
 
 }  // namespace
@@ -49,6 +67,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     refuse_dash("--trace", trace);
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
+    if (scenario.program != nullptr) {
+        return run_program(scenario, fold, json, trace, out);
+    }
     const StepResult result =
         simulate_within_clock(scenario, fold, {.reuse = !options.is_set("no-reuse")});
     const std::vector<Verdict> verdicts = judge(scenario, result);

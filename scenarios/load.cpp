@@ -22,6 +22,25 @@ double positive_count(const std::string& text) {
     return count;
 }
 
+/// A program has no training step.
+void refuse_step_keys(const Reader& root) {
+    for (const std::string_view key : {"model", "batch", "mesh", "training", "overlap", "report"}) {
+        if (root[key].present()) {
+            throw root[key].error("a program has no training step",
+                                  "leave it out, or leave out program");
+        }
+    }
+    const Reader expect = root["expect"];
+    if (expect.present()) {
+        for (const YamlNode::Entry& entry : expect.node().entries) {
+            if (entry.key != "step_time") {
+                throw expect[entry.key].error("a program has no such quantity",
+                                              "allowed: step_time");
+            }
+        }
+    }
+}
+
 ReportOptions read_report(const Reader& report) {
     ReportOptions options;
     if (report["tokens"].present()) {
@@ -60,11 +79,18 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     scenario.file = path;
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
     scenario.hardware = read_hardware(root["hardware"].require());
+    scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
+    if (root["program"].present()) {
+        refuse_step_keys(root);
+        scenario.program =
+            std::make_shared<const Program>(read_program(root["program"], scenario.hardware));
+        scenario.expectations = read_expectations(root["expect"]);
+        return scenario;
+    }
     scenario.model = read_model(root["model"].require(), file.parent_path());
     scenario.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
     scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
     scenario.plan = read_plan(root, scenario.mesh, scenario.model);
-    scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
     scenario.report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);
     return scenario;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/program.h"
 #include "scenarios/reader.h"
 #include "scenarios/scenario.h"
 
@@ -28,6 +29,9 @@ workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh
 
 /// `perturb:` on that hardware.
 std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);
+
+/// `program:` on that hardware.
+Program read_program(const Reader& program, const Hardware& hardware);
 
 std::vector<Expectation> read_expectations(const Reader& expect);
 

@@ -114,6 +114,17 @@ Perturbation read_one(const Reader& item, const Hardware& hardware) {
                 throw item["link"].error("a dead link is dead both ways",
                                          "write the axis alone, such as x");
             }
+            if (!one.where.chip[static_cast<std::size_t>(one.axis)].has_value()) {
+                const char axis = topology::axis_name(one.axis);
+                throw item["link"].error(
+                    fmt::format("every link along {} would be dead", axis),
+                    fmt::format("name the chip's {}: the link from there to the next is dead",
+                                axis));
+            }
+            if (hardware.twisted) {
+                throw item["link"].error("dead links of twisted slices are not available",
+                                         "use a slice that is not twisted");
+            }
             break;
         case Kind::slow_host:
             refuse_others(item, "slow_host", {"rate"});

@@ -1,5 +1,6 @@
 #include "scenarios/lone.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "collectives/choose.h"
@@ -27,7 +28,7 @@ Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorit
     collectives::ShiftTable shifts = layout.shifts();
     collectives::CollectiveSchedule built = collectives::build_schedule(
         request.operation, hardware.slice, request.members.group, request.members.across, algorithm,
-        request.bytes, schedule_options(hardware), shifts, request.ends);
+        request.bytes, schedule_options(hardware, layout), shifts, request.ends);
     Lone lone;
     lone.hops = built.hops;
     lone.served = std::move(built.served);
@@ -43,21 +44,26 @@ Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorit
     return lone;
 }
 
-collectives::LinkModel link_model(const Hardware& hardware) {
-    return {.rate = hardware.chip.ici_one_way(hardware.ici_rates),
-            .latency = hardware.chip.ici_latency.value,
-            .rule = hardware.latency};
+namespace {
+
+/// Slow links do not change the choice; dead ones leave only rings and lines.
+collectives::Algorithm pick_on_sound_machine(const CollectiveRequest& request) {
+    CollectiveRequest sound = request;
+    sound.hardware.perturbations.clear();
+    const bool dead = std::ranges::any_of(
+        request.hardware.perturbations,
+        [](const Perturbation& one) { return one.kind == Perturbation::Kind::dead_link; });
+    return dead ? request.algorithm : pick_algorithm(sound).algorithm;
 }
 
-collectives::ScheduleOptions schedule_options(const Hardware& hardware) {
-    const collectives::LinkModel link = link_model(hardware);
-    return {.message_cap = hardware.message_cap,
-            .hop_bytes = sim::Bytes(link.rate.value() * link.latency.value())};
-}
+}  // namespace
 
 Picked pick_algorithm(const CollectiveRequest& request) {
     const Hardware& hardware = request.hardware;
     const collectives::Group& group = request.members.group;
+    if (!hardware.perturbations.empty()) {
+        return {pick_on_sound_machine(request)};
+    }
     if (request.members.across.length > 1) {
         return {collectives::resolve_between_slices(request.operation, request.algorithm,
                                                     hardware.slice, group)};
@@ -80,7 +86,7 @@ Picked pick_algorithm(const CollectiveRequest& request) {
     };
     const collectives::Algorithm chosen =
         collectives::choose(request.operation, hardware.slice, group, request.bytes,
-                            schedule_options(hardware), link_model(hardware), simulate);
+                            schedule_options(hardware, layout), link_model(hardware), simulate);
     // Of equals another may be chosen than the first to run.
     return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};
 }

@@ -24,12 +24,6 @@ Layout layout_of(const CollectiveRequest& request, Fold fold);
 Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorithm,
                 const Layout& layout);
 
-/// The link that every collective of this hardware runs on.
-collectives::LinkModel link_model(const Hardware& hardware);
-
-/// The options of every schedule on this hardware.
-collectives::ScheduleOptions schedule_options(const Hardware& hardware);
-
 /// The algorithm that carries out the request, and its folded run if choosing it took one.
 struct Picked {
     collectives::Algorithm algorithm{};

@@ -51,7 +51,7 @@ bool stands_for_host(const topology::Point& chip, const topology::Point& host_bo
 }  // namespace
 
 Layout lay_out(const Hardware& hardware, Fold fold,
-               const std::vector<collectives::Members>& members) {
+               const std::vector<collectives::Members>& members, bool unlike) {
     Layout layout;
     std::vector<collectives::Group> groups;
     bool hosts = false;
@@ -62,7 +62,9 @@ Layout lay_out(const Hardware& hardware, Fold fold,
     if (hosts) {
         layout.host_box = topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
     }
-    const unsigned kept = perturbed_axes(hardware.perturbations);
+    constexpr unsigned kAllAxes = (1U << topology::kAxes) - 1;
+    const unsigned kept =
+        perturbed_axes(hardware.perturbations) | (unlike ? kAllAxes | kSlicesDiffer : 0U);
     layout.folded = topology::Places(topology::fold(hardware.slice, groups, layout.host_box, kept),
                                      (kept & kSlicesDiffer) != 0 ? hardware.slices : 1);
     // Slices that have nothing to do with each other are alike.
@@ -96,6 +98,19 @@ sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTab
     }
     perturb(hardware, shifts.places(), machine);
     return machine;
+}
+
+collectives::LinkModel link_model(const Hardware& hardware) {
+    return {.rate = hardware.chip.ici_one_way(hardware.ici_rates),
+            .latency = hardware.chip.ici_latency.value,
+            .rule = hardware.latency};
+}
+
+collectives::ScheduleOptions schedule_options(const Hardware& hardware, const Layout& layout) {
+    const collectives::LinkModel link = link_model(hardware);
+    return {.message_cap = hardware.message_cap,
+            .dead_links = dead_links(hardware, layout.places),
+            .hop_bytes = sim::Bytes(link.rate.value() * link.latency.value())};
 }
 
 collectives::SliceLinks slice_links(const Hardware& hardware) {
@@ -141,7 +156,9 @@ std::vector<LinkUse> link_use(const Hardware& hardware, const Layout& layout,
             }
         }
         uses.push_back(pcie.over(2.0 * layout.folded.size(), result.end));
-        uses.push_back(dcn.over(2.0 * hosts, result.end));
+        if (hardware.slices > 1) {
+            uses.push_back(dcn.over(2.0 * hosts, result.end));
+        }
     }
     return uses;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/bounds.h"
+#include "collectives/link_model.h"
 #include "collectives/schedule.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
@@ -30,13 +31,20 @@ struct Layout {
     }
 };
 
-/// The places to simulate for traffic among these members.
+/// The places to simulate for traffic among these members; with `unlike` every chip of the slice, since
+/// some do what others do not.
 Layout lay_out(const Hardware& hardware, Fold fold,
-               const std::vector<collectives::Members>& members);
+               const std::vector<collectives::Members>& members, bool unlike = false);
 
 /// The ICI links of one hardware, and those of chips and hosts where `shifts` leads to hosts, at
 /// its rates. `shifts` holds the displacements of every schedule that will run there.
 sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTable& shifts);
+
+/// The link that every collective of this hardware runs on.
+collectives::LinkModel link_model(const Hardware& hardware);
+
+/// How schedules are built on those places.
+collectives::ScheduleOptions schedule_options(const Hardware& hardware, const Layout& layout);
 
 /// PCIe and DCN of one slice.
 collectives::SliceLinks slice_links(const Hardware& hardware);

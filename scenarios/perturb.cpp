@@ -105,6 +105,24 @@ void perturb(const Hardware& hardware, const topology::Places& places, sim::Mach
     }
 }
 
+topology::DeadLinks dead_links(const Hardware& hardware, const topology::Places& places) {
+    topology::DeadLinks dead;
+    for (const Perturbation& one : hardware.perturbations) {
+        if (one.kind != Perturbation::Kind::dead_link) {
+            continue;
+        }
+        if (dead.axes() == 0) {
+            dead = topology::DeadLinks(places);
+        }
+        for (int place = 0; place < places.size(); ++place) {
+            if (one.where.holds(places.point(place), places.slice_of(place))) {
+                dead.add(place, one.axis);
+            }
+        }
+    }
+    return dead;
+}
+
 bool Where::holds(const topology::Point& at, int in_slice) const {
     for (std::size_t axis = 0; axis < chip.size(); ++axis) {
         if (chip[axis].has_value() && *chip[axis] != at[axis]) {

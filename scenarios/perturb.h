@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/machine.h"
+#include "topology/dead_links.h"
 #include "topology/places.h"
 
 namespace podsim::scenarios {
@@ -48,8 +49,11 @@ inline constexpr unsigned kSlicesDiffer = 1U << topology::kAxes;
 unsigned perturbed_axes(const std::vector<Perturbation>& perturbations);
 
 /// Slows the chips and links of a machine on those places, whose axes and slices are whole where
-/// they differ. (Dead links are not touched: nothing is sent over them.)
+/// they differ. Nothing is sent over dead links (dead_links).
 void perturb(const Hardware& hardware, const topology::Places& places, sim::Machine& machine);
+
+/// The dead links of those places.
+topology::DeadLinks dead_links(const Hardware& hardware, const topology::Places& places);
 
 /// The factor of a random chip: 1 + spread x |g|, where g is the sum of twelve uniform numbers from
 /// 0 to 1, less 6 (mean 0, variance 1: close to a normal distribution, and exact arithmetic). The numbers

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scenarios/program.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 
@@ -38,6 +39,16 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
                         std::span<const Verdict> verdicts);
 Json step_json(const Scenario& scenario, const StepResult& result,
                std::span<const Verdict> verdicts);
+
+/// The same for a program scenario.
+std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result);
+std::string program_report(const Scenario& scenario, const ProgramResult& result,
+                           std::span<const Verdict> verdicts);
+Json program_json(const Scenario& scenario, const ProgramResult& result,
+                  std::span<const Verdict> verdicts);
+
+/// Expectations as JSON.
+Json verdicts_json(std::span<const Verdict> verdicts);
 
 /// A time as the nearest double to its decimal value, for JSON.
 inline double decimal_seconds(sim::Time time) {

@@ -26,20 +26,6 @@ Json memory_json(const MemoryUse& memory) {
             {"at_peak", std::move(at_peak)}};
 }
 
-Json expectations_json(std::span<const Verdict> verdicts) {
-    Json list = Json::array();
-    for (const Verdict& verdict : verdicts) {
-        list.push_back({{"quantity", verdict.expectation.quantity},
-                        {"simulated", verdict.simulated},
-                        {"reference", verdict.expectation.of},
-                        {"error", verdict.error},
-                        {"within", verdict.expectation.within},
-                        {"holds", verdict.holds},
-                        {"source", verdict.expectation.source}});
-    }
-    return list;
-}
-
 void add_training_run(Json& json, const Scenario& scenario, const StepResult& result) {
     if (!scenario.report.tokens.has_value()) {
         return;
@@ -55,6 +41,20 @@ void add_training_run(Json& json, const Scenario& scenario, const StepResult& re
 }
 
 }  // namespace
+
+Json verdicts_json(std::span<const Verdict> verdicts) {
+    Json list = Json::array();
+    for (const Verdict& verdict : verdicts) {
+        list.push_back({{"quantity", verdict.expectation.quantity},
+                        {"simulated", verdict.simulated},
+                        {"reference", verdict.expectation.of},
+                        {"error", verdict.error},
+                        {"within", verdict.expectation.within},
+                        {"holds", verdict.holds},
+                        {"source", verdict.expectation.source}});
+    }
+    return list;
+}
 
 Json links_json(std::span<const LinkUse> links) {
     Json object = Json::object();
@@ -105,7 +105,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"profile", scenario.hardware.profile},
     };
     add_training_run(json, scenario, result);
-    json["expectations"] = expectations_json(verdicts);
+    json["expectations"] = verdicts_json(verdicts);
     json["events"] = result.events;
     json["events_processed"] = result.played_events;
     json["simulated_chips"] = result.simulated_chips;

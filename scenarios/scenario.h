@@ -1,6 +1,7 @@
 // A validated, immutable scenario: what a YAML file says once every default is filled in.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,10 +49,13 @@ struct ReportOptions {
     std::optional<double> usd_per_chip_hour;
 };
 
+struct Program;
+
 struct Scenario {
     std::string name;
     std::string file;
     Hardware hardware;
+    std::shared_ptr<const Program> program;  ///< in place of a training step: what follows is empty
     workloads::ModelSpec model;
     topology::DeviceMesh mesh;
     std::string

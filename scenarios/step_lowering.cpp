@@ -31,12 +31,17 @@ std::uint32_t priority_class(Purpose purpose) {
 /// Builds each kind of collective once.
 class ScheduleCache {
 public:
-    ScheduleCache(const Hardware& hardware, const topology::DeviceMesh& mesh,
+    ScheduleCache(const Hardware& hardware, const topology::DeviceMesh& mesh, const Layout& layout,
                   collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
-        : hardware_(hardware), mesh_(mesh), shifts_(shifts), schedules_(schedules) {}
+        : hardware_(hardware),
+          mesh_(mesh),
+          options_(schedule_options(hardware, layout)),
+          shifts_(shifts),
+          schedules_(schedules) {}
 
-    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Throws sim::InputError, naming it, when a step would need more
-    /// than 20 million messages in all.
+    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Throws
+    /// sim::InputError, naming it, when a step would need more than 20 million messages in all, or when
+    /// it cannot go round dead links.
     std::uint32_t schedule(const workloads::Op& op) {
         const auto& collective = std::get<workloads::Collective>(op.work);
         const Key key{collective.operation, collective.axes, collective.bytes.value()};
@@ -46,6 +51,10 @@ public:
             try {
                 schedules_.push_back(build(collective));
             } catch (const sim::InputError& error) {
+                if (options_.dead_links.axes() != 0) {
+                    throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()),
+                                          error.remedy());
+                }
                 throw too_large(op);
             }
             messages_ += schedules_.back().transfers.size();
@@ -77,12 +86,13 @@ private:
         return collectives::build_schedule(request.operation, hardware_.slice,
                                            request.members.group, request.members.across,
                                            pick_algorithm(request).algorithm, request.bytes,
-                                           schedule_options(hardware_), shifts_)
+                                           options_, shifts_)
             .schedule;
     }
 
     const Hardware& hardware_;
     const topology::DeviceMesh& mesh_;
+    const collectives::ScheduleOptions options_;
     collectives::ShiftTable& shifts_;
     std::vector<sim::Schedule>& schedules_;
     std::map<Key, std::uint32_t> numbers_;
@@ -135,7 +145,7 @@ workloads::MachineRates machine_rates(const Hardware& hardware) {
             .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
             .mxu_dimension = hardware.chip.mxu_dimension.value,
             .between_slices = slice_links(hardware),
-            .slices = hardware.slices};
+            .chips_per_slice = hardware.slice.size()};
 }
 
 collectives::Members members_of(const workloads::Collective& collective,
@@ -159,7 +169,7 @@ LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& ha
     LoweredStep step;
     step.layout = lay_out(hardware, fold, members);
     collectives::ShiftTable shifts = step.layout.shifts();
-    ScheduleCache schedules(hardware, mesh, shifts, step.workload.schedules);
+    ScheduleCache schedules(hardware, mesh, step.layout, shifts, step.workload.schedules);
     const workloads::MachineRates rates = machine_rates(hardware);
     const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
 

@@ -172,6 +172,10 @@ Json Sweep::run_json(std::size_t index) const {
                   "--set " + printable(varied.key + '=' + varied.texts[chosen[key]]));
     }
     const Scenario scenario = load_scenario(tree, path_);
+    if (scenario.program != nullptr) {
+        throw sim::InputError("a sweep varies a training step; this is a program",
+                              "run the program's settings one by one", {path_, 0, 0});
+    }
     const StepResult result = simulate_within_clock(scenario, options_.fold, options_.step);
     Json json = step_json(scenario, result, judge(scenario, result));
     if (!options_.step.gap) {

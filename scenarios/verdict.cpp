@@ -28,19 +28,29 @@ double value_of(const std::string& quantity, const StepResult& result) {
     return result.tokens_per_s;
 }
 
-}  // namespace
-
-std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result) {
+template <class Value>
+std::vector<Verdict> judge(const std::vector<Expectation>& expectations, const Value& value) {
     std::vector<Verdict> verdicts;
-    for (const Expectation& expectation : scenario.expectations) {
+    for (const Expectation& expectation : expectations) {
         Verdict verdict;
         verdict.expectation = expectation;
-        verdict.simulated = value_of(expectation.quantity, result);
+        verdict.simulated = value(expectation.quantity);
         verdict.error = verdict.simulated / expectation.of - 1;
         verdict.holds = std::abs(verdict.error) <= expectation.within;
         verdicts.push_back(std::move(verdict));
     }
     return verdicts;
+}
+
+}  // namespace
+
+std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result) {
+    return judge(scenario.expectations,
+                 [&](const std::string& quantity) { return value_of(quantity, result); });
+}
+
+std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result) {
+    return judge(scenario.expectations, [&](const std::string&) { return result.time.seconds(); });
 }
 
 bool all_hold(std::span<const Verdict> verdicts) {

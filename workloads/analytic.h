@@ -22,7 +22,7 @@ struct MachineRates {
     sim::BytesPerSecond ici_one_way;  ///< per link and direction
     int mxu_dimension = 128;
     collectives::SliceLinks between_slices{};  ///< PCIe and DCN
-    int slices = 1;
+    int chips_per_slice = 1;
 };
 
 /// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array

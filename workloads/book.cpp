@@ -11,6 +11,9 @@
 // or in factors (every axis is taken to wrap); R = peak FLOPs. A term of a group with one member is
 // zero.
 //
+// A term of a group that spans slices is the larger of its term over ICI and the bytes of all such groups
+// of a slice over the DCN links of its hosts.
+//
 //   a        = 2 t N (H + Hv) / T x keys of a query             attention's dot products (keys: S, S / 2
 //                                                               causal, about W with a window)
 //   gather   = P / T b / (W n_X)                                weights of a layer
@@ -80,8 +83,17 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         if (present.empty()) {
             return 0.0;
         }
-        const int axes = std::popcount(collectives::axes_mask(mesh.group(present)));
-        return (sim::Bytes(bytes) / (rates.ici_one_way * (2.0 * axes))).value();
+        const collectives::Group group = mesh.group(present);
+        const int axes = std::popcount(collectives::axes_mask(group));
+        const double ici =
+            axes == 0 ? 0 : (sim::Bytes(bytes) / (rates.ici_one_way * (2.0 * axes))).value();
+        if (mesh.across(present).length == 1) {
+            return ici;
+        }
+        const double groups =
+            static_cast<double>(rates.chips_per_slice) / collectives::group_size(group);
+        const sim::BytesPerSecond dcn = rates.between_slices.dcn * rates.between_slices.hosts;
+        return std::max(ici, (sim::Bytes(bytes * groups) / dcn).value());
     };
     const auto gather = [&](double parameters) {
         return over({"fsdp", "context", "expert"}, parameters / tensor * compute);

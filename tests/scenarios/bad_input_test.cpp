@@ -12,7 +12,9 @@ namespace {
 using BadInput = CommandTest;
 
 constexpr const char* kTopKeys =
-    "name, hardware, model, batch, mesh, mesh_mapping, training, overlap, perturb, report, expect";
+    "name, hardware, model, batch, mesh, mesh_mapping, training, overlap, perturb, program, "
+    "report, "
+    "expect";
 const std::string kRateUnits =
     "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
     "Mb/s, Gb/s, Tb/s";
@@ -193,9 +195,6 @@ TEST_F(BadInput, WhatIsNotAvailableYetSaysSo) {
     expect_refused(std::string(kGood) + "training: {microbatches: 4}\n",
                    "s.yaml:5:26: training.microbatches: more than one microbatch is not available "
                    "yet; write microbatches: 1");
-    expect_refused(std::string(kGood) + "perturb: [slow]\n",
-                   "s.yaml:5:11: perturb: perturbations are not available yet; leave it out, or "
-                   "write perturb: []");
 }
 
 TEST_F(BadInput, MissingValuesAreNotDefaults) {

@@ -1,0 +1,147 @@
+// `program:` a list of stages, one map each.
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
+
+#include "scenarios/collective_ends.h"
+#include "scenarios/load.h"
+#include "scenarios/load_parts.h"
+#include "scenarios/quantity_text.h"
+#include "scenarios/text.h"
+#include "sim/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr int kMostPieces = 4096;
+constexpr std::int64_t kLargestDimension = 1LL << 40;
+
+double element_bytes(const std::string& text) {
+    constexpr std::pair<std::string_view, double> kElements[] = {
+        {"int8", 1}, {"fp8", 1}, {"bf16", 2}, {"fp32", 4}};
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : kElements) {
+        if (name == text) {
+            return bytes;
+        }
+        names.emplace_back(name);
+    }
+    throw sim::unknown_name("element type", printable(text), names);
+}
+
+/// Keys that a stage of this kind does not have are mistakes.
+void refuse_others(const Reader& stage, std::string_view kind,
+                   const std::vector<std::string_view>& own) {
+    for (const YamlNode::Entry& entry : stage.node().entries) {
+        if (entry.key != "do" && entry.key != "name" &&
+            std::ranges::find(own, entry.key) == own.end()) {
+            throw stage[entry.key].error(fmt::format("{} has no such key", kind),
+                                         fmt::format("it has {}", fmt::join(own, ", ")));
+        }
+    }
+}
+
+StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
+    refuse_others(stage, "matmul", {"m", "k", "n", "weights", "activations", "dtype", "at"});
+    const auto dimension = [&](std::string_view key) {
+        return static_cast<double>(stage[key].require().whole(1, kLargestDimension, 1));
+    };
+    const workloads::MatmulShape shape{dimension("m"), dimension("k"), dimension("n"), 1};
+    const double weights = stage["weights"].get<double>(element_bytes, 2);
+    const double activations = stage["activations"].get<double>(element_bytes, 2);
+    constexpr std::pair<std::string_view, bool> kDtypes[] = {{"bf16", false}, {"int8", true}};
+    StageCompute compute;
+    compute.int8 = stage["dtype"].choose<bool>(kDtypes, false);
+    compute.work.flops = sim::Flops(2 * shape.m * shape.k * shape.n);
+    compute.work.matmuls = {shape};
+    compute.work.hbm = sim::Bytes(shape.k * shape.n * weights +
+                                  (shape.m * shape.k + shape.m * shape.n) * activations);
+    if (stage["at"].present()) {
+        compute.at =
+            stage["at"].read([&](const std::string& text) { return parse_chip(text, hardware); });
+    }
+    return compute;
+}
+
+StageCollective read_collective(const Reader& stage, collectives::Operation operation,
+                                const Hardware& hardware) {
+    using collectives::Operation;
+    std::vector<std::string_view> own{"bytes", "algorithm"};
+    const auto chip = [&](std::string_view key) {
+        own.push_back(key);
+        return stage[key].read([&](const std::string& text) { return parse_chip(text, hardware); });
+    };
+    StageCollective one;
+    one.operation = operation;
+    if (operation == Operation::send) {
+        one.ends.root = chip("from");
+        one.ends.to = chip("to");
+    } else {
+        own.insert(own.begin(), "axes");
+        one.members = stage["axes"].read([&](const std::string& text) {
+            return parse_members(text, hardware.slice, hardware.slices);
+        });
+    }
+    if (collectives::is_rooted(operation)) {
+        one.ends.root = chip("root");
+    }
+    if (operation == Operation::permute) {
+        own.emplace_back("shift");
+        one.ends.shift = static_cast<int>(stage["shift"].whole(-kMostChips, kMostChips, 1));
+    }
+    refuse_others(stage, collectives::to_string(operation), own);
+    one.bytes = stage["bytes"].read(parse_bytes);
+    one.algorithm = stage["algorithm"].get<collectives::Algorithm>(
+        [](const std::string& text) { return collectives::parse_algorithm(printable(text)); },
+        collectives::Algorithm::automatic);
+    return one;
+}
+
+Stage read_stage(const Reader& stage, const Hardware& hardware) {
+    const std::string kind =
+        stage["do"].read([](const std::string& text) { return printable(text); });
+    Stage result;
+    result.name = stage["name"].get<std::string>(
+        [](const std::string& text) { return printable(text); }, kind);
+    if (kind == "host-to-chip" || kind == "chip-to-host") {
+        refuse_others(stage, kind, {"bytes"});
+        result.work = HostTransfer{kind == "host-to-chip", stage["bytes"].read(parse_bytes)};
+    } else if (kind == "matmul") {
+        result.work = read_matmul(stage, hardware);
+    } else if (kind == "read-hbm") {
+        refuse_others(stage, kind, {"bytes"});
+        StageCompute compute;
+        compute.work.hbm = stage["bytes"].read(parse_bytes) / static_cast<double>(hardware.chips());
+        result.work = compute;
+    } else {
+        std::vector<std::string> names{"host-to-chip", "chip-to-host", "matmul", "read-hbm"};
+        for (const collectives::Operation operation : collectives::all_operations()) {
+            if (kind == collectives::to_string(operation)) {
+                result.work = read_collective(stage, operation, hardware);
+                return result;
+            }
+            names.emplace_back(collectives::to_string(operation));
+        }
+        throw sim::unknown_name("program.stages.do", kind, names).at(stage["do"].mark());
+    }
+    return result;
+}
+
+}  // namespace
+
+Program read_program(const Reader& program, const Hardware& hardware) {
+    Program result;
+    result.pieces = static_cast<int>(program["pieces"].whole(1, kMostPieces, 1));
+    for (const Reader& stage : program["stages"].require().items()) {
+        result.stages.push_back(read_stage(stage, hardware));
+    }
+    if (result.stages.empty()) {
+        throw program["stages"].error("there is no stage",
+                                      "write at least one, such as "
+                                      "- {do: host-to-chip, bytes: 1 GB}");
+    }
+    return result;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,79 @@
+// A program scenario: a few stages one after the other, pipelined in pieces, instead of a training
+// step. It answers questions such as: how long does it take to bring an array from host memory
+// to one chip and multiply by it?
+//
+// Every chip goes through the same stages. Each stage is cut into `pieces` equal pieces; at each chip,
+// piece i of a stage follows piece i of the stage before. Matmuls and reads of HBM occupy the chip's
+// compute stream one at a time, PCIe and ICI their links.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/operation.h"
+#include "scenarios/scenario.h"
+#include "scenarios/simulate.h"
+#include "workloads/program.h"
+
+namespace podsim::scenarios {
+
+/// Between host memory and HBM over every chip's PCIe link: `bytes` in all, spread over the chips.
+struct HostTransfer {
+    bool to_chip = true;
+    sim::Bytes bytes;
+};
+
+struct StageCollective {
+    collectives::Operation operation{};
+    collectives::Members members;
+    collectives::Ends ends;
+    collectives::Algorithm algorithm{};
+    sim::Bytes bytes;
+};
+
+/// Of every chip, or of one alone.
+struct StageCompute {
+    workloads::Compute work;
+    bool int8 = false;  ///< at the chip's int8 rate instead of bf16
+    std::optional<topology::Point> at;
+};
+
+struct Stage {
+    std::string name;
+    std::variant<HostTransfer, StageCollective, StageCompute> work;
+};
+
+struct Program {
+    int pieces = 1;
+    std::vector<Stage> stages;
+};
+
+struct StageResult {
+    std::string name;
+    std::string resource;  ///< `pcie`, `ici`, `mxu`, `hbm`: what its bound comes from
+    sim::Time began;       ///< the first piece, anywhere
+    sim::Time ended;       ///< the last piece, everywhere
+    sim::Seconds bound;    ///< no schedule of this stage alone is faster
+};
+
+struct ProgramResult {
+    sim::Time time;
+    std::vector<StageResult> stages;
+    std::size_t limiting = 0;  ///< the stage whose bound is the largest (compute stages together)
+    sim::Seconds lower;        ///< that bound
+    sim::Seconds serial;       ///< the stages' bounds, one after the other
+    /// Adds up to time - lower (rounded down to ps): `before` and `after` the limiting stage, and what it
+    /// takes beyond its bound from its first piece to its last.
+    std::vector<Share> gap;
+    std::vector<LinkUse> links;
+    std::uint64_t events = 0;
+    int simulated_chips = 0;
+    double wall_time_s = 0;
+};
+
+ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold);
+
+}  // namespace podsim::scenarios
