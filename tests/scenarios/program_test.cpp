@@ -124,14 +124,14 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
     };
     expect_refused(
         with("{do: gathr, axes: xy}"),
-        "s.yaml:2:26: unknown program.stages.do 'gathr'; did you mean 'gather'? allowed: "
+        "s.yaml:2:25: unknown program.stages.do 'gathr'; did you mean 'gather'? allowed: "
         "host-to-chip, chip-to-host, matmul, read-hbm, all-gather, reduce-scatter, "
         "all-reduce, all-to-all, permute, send, broadcast, gather, scatter");
     expect_refused(with("{do: gather, axes: xy, bytes: 1 GB}"),
-                   "s.yaml:2:21: missing key 'program.stages.root'; write root: 0,0,0 (of "
+                   "s.yaml:2:20: missing key 'program.stages.root'; write root: 0,0,0 (of "
                    "broadcast, gather, scatter: the chip)");
     expect_refused(with("{do: all-gather, axes: xy, bytes: 1 GB, m: 3}"),
-                   "s.yaml:2:64: program.stages.m: all-gather has no such key; it has axes, bytes, "
+                   "s.yaml:2:63: program.stages.m: all-gather has no such key; it has axes, bytes, "
                    "algorithm");
     expect_refused(with(""),
                    "s.yaml:2:19: program.stages: there is no stage; write at least one, such as - "
