@@ -197,7 +197,8 @@ Algorithm resolve_between_slices(Operation operation, Algorithm algorithm,
     const Algorithm within =
         resolve(operation == Operation::all_reduce ? Operation::all_gather : operation, algorithm,
                 slice, group);
-    return group.empty() && !all_to_all ? algorithm : within;
+    // Between lone chips there is nothing to share: every chip exchanges on its own.
+    return group.empty() && !all_to_all ? Algorithm::flat : within;
 }
 
 FactorKind factor_kind(const topology::Lattice& slice, const topology::AxisFactor& factor) {

@@ -126,8 +126,7 @@ TEST(DataCarryingTest, TwoAxes) {
     }
 }
 
-/// All shapes, wrappings and operations; each with one algorithm that uses the axes at once and one
-/// that takes them in turn.
+/// All shapes, wrappings, operations and algorithms.
 TEST(DataCarryingTest, ThreeAxes) {
     std::size_t turn = 0;
     for (int shape = 0; shape < 64; ++shape) {
@@ -135,11 +134,8 @@ TEST(DataCarryingTest, ThreeAxes) {
             const topology::Lattice slice =
                 box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
             for (const Operation operation : gathering_operations()) {
-                const std::array algorithms{
-                    turn % 4 < 3 ? Algorithm::weighted : Algorithm::equal_parts,
-                    turn % 2 == 0 ? Algorithm::one_way : Algorithm::two_way};
-                for (const Algorithm algorithm : algorithms) {
-                    Case c = make(slice, whole_axes(slice), operation, algorithm);
+                for (const AlgorithmInfo& info : gathering_algorithms()) {
+                    Case c = make(slice, whole_axes(slice), operation, info.algorithm);
                     c.options.chunks = slice.size() > 32 ? 1 : 2;
                     c.options.message_cap = sim::Bytes(kCaps[turn / 3 % 2]);
                     prove(c);

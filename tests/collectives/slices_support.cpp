@@ -77,7 +77,8 @@ SlicesCase random_slices_case(Random& random, int longest, int most_chips, int m
     } else if (random.below(8) == 0) {
         c.within.slice =
             twisted(random.coin() ? topology::Point{2, 2, 4} : topology::Point{2, 4, 4});
-        c.within.group = whole_axes(c.within.slice, random.coin() ? 7U : static_cast<unsigned>(random.between(1, 6)));
+        c.within.group = whole_axes(
+            c.within.slice, random.coin() ? 7U : static_cast<unsigned>(random.between(1, 6)));
     }
     // A factor of the slices: all of them, a block, or a strided rest.
     c.slices = random.between(2, most_slices);

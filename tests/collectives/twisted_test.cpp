@@ -58,10 +58,6 @@ TEST(TwistedTest, WholeSlicesCarryData) {
         const topology::Lattice slice = twisted(shape);
         for (const Operation operation : gathering_operations()) {
             for (const AlgorithmInfo& info : gathering_algorithms()) {
-                if (slice.size() > 32 && info.algorithm != Algorithm::weighted &&
-                    (slice.size() > 128 || info.algorithm != Algorithm::one_way)) {
-                    continue;
-                }
                 for (const double cap : {1e9, 3e4}) {
                     if (slice.size() > 32 && cap < 1e9) {
                         continue;
