@@ -1,5 +1,6 @@
 // `program:` a list of stages, one map each.
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sstream>
@@ -28,6 +29,19 @@ double element_bytes(const std::string& text) {
         names.emplace_back(name);
     }
     throw sim::unknown_name("element type", printable(text), names);
+}
+
+/// Ranks by which a permute moves, either way.
+int parse_shift(const std::string& text, int members) {
+    int shift = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, shift);
+    if (error != std::errc{} || stop != end || shift % members == 0) {
+        throw sim::InputError(
+            fmt::format("{} moves nothing in a group of {}", in_quotes(text), members),
+            fmt::format("write a whole number that is not a multiple of {}", members));
+    }
+    return shift;
 }
 
 /// Keys that a stage of this kind does not have are mistakes.
@@ -80,7 +94,11 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     } else {
         own.insert(own.begin(), "axes");
         one.members = stage["axes"].read([&](const std::string& text) {
-            return parse_members(text, hardware.slice, hardware.slices);
+            collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
+            if (members.size() < 2) {
+                throw sim::InputError("the group has a single member", "name axes longer than 1");
+            }
+            return members;
         });
     }
     if (collectives::is_rooted(operation)) {
@@ -88,7 +106,8 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     }
     if (operation == Operation::permute) {
         own.emplace_back("shift");
-        one.ends.shift = static_cast<int>(stage["shift"].whole(-kMostChips, kMostChips, 1));
+        one.ends.shift = stage["shift"].get<int>(
+            [&](const std::string& text) { return parse_shift(text, one.members.size()); }, 1);
     }
     refuse_others(stage, collectives::to_string(operation), own);
     one.bytes = stage["bytes"].read(parse_bytes);

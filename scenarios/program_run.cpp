@@ -4,6 +4,7 @@
 
 #include "collectives/bounds.h"
 #include "collectives/host_transfer.h"
+#include "scenarios/lone.h"
 #include "scenarios/lowering.h"
 #include "scenarios/program.h"
 #include "scenarios/step_lowering.h"
@@ -61,8 +62,8 @@ private:
     [[nodiscard]] bool rooted() const {
         return std::ranges::any_of(program_.stages, [](const Stage& stage) {
             if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
-                return collectives::is_rooted(one->operation) ||
-                       one->operation == collectives::Operation::send;
+                // A permute over several axes carries from one to the next only at their ends.
+                return one->operation > collectives::Operation::all_to_all;
             }
             const auto* compute = std::get_if<StageCompute>(&stage.work);
             return compute != nullptr && compute->at.has_value();
@@ -72,11 +73,18 @@ private:
     /// The schedule of one piece of a stage that moves bytes.
     std::uint32_t schedule(const Stage& stage) {
         if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
+            const CollectiveRequest request{
+                .hardware = hardware_,
+                .operation = one->operation,
+                .members = one->members,
+                .bytes = one->bytes / static_cast<double>(program_.pieces),
+                .algorithm = one->algorithm,
+                .ends = one->ends};
             workload_.schedules.push_back(
                 collectives::build_schedule(
-                    one->operation, hardware_.slice, one->members.group, one->members.across,
-                    one->algorithm, one->bytes / static_cast<double>(program_.pieces),
-                    {.message_cap = hardware_.message_cap}, shifts_, one->ends)
+                    request.operation, hardware_.slice, request.members.group,
+                    request.members.across, pick_algorithm(request).algorithm, request.bytes,
+                    schedule_options(hardware_, layout_), shifts_, request.ends)
                     .schedule);
         } else if (const auto* transfer = std::get_if<HostTransfer>(&stage.work)) {
             workload_.schedules.push_back(collectives::build_host_transfer(

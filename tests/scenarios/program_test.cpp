@@ -99,6 +99,32 @@ TEST(Program, FoldsWhereAllChipsAreAlike) {
     EXPECT_EQ(folded.events * 64, whole.events);
 }
 
+// A permute over several axes carries from one to the next, so that chips differ: all are simulated, also of
+// a slice whose axes wrap.
+TEST(Program, PermutesOverSeveralAxesAreNotFolded) {
+    const Hardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    for (const int shift : {1, 5, -3}) {
+        StageCollective permute;
+        permute.operation = collectives::Operation::permute;
+        permute.members = {{{0, 1, 4}, {1, 1, 4}, {2, 1, 4}}, {}};
+        permute.bytes = sim::Bytes(64e6);
+        permute.ends.shift = shift;
+        Program program;
+        program.stages.push_back({"permute", permute});
+        const ProgramResult folded = simulate_program(hardware, program, Fold::automatic);
+        const ProgramResult whole = simulate_program(hardware, program, Fold::off);
+        EXPECT_EQ(folded.time, whole.time);
+        EXPECT_EQ(folded.events, whole.events);
+        CollectiveRequest request;
+        request.hardware = hardware;
+        request.operation = permute.operation;
+        request.members = permute.members;
+        request.ends = permute.ends;
+        request.bytes = permute.bytes;
+        EXPECT_EQ(simulate_collective(request, Fold::off).simulated, whole.time);
+    }
+}
+
 TEST_F(ProgramFile, RunsAndIsHeldToItsExpectation) {
     const std::string text =
         "hardware: {chip: v5e, slice: 4x4}\n"
@@ -133,6 +159,12 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
     expect_refused(with("{do: all-gather, axes: xy, bytes: 1 GB, m: 3}"),
                    "s.yaml:2:63: program.stages.m: all-gather has no such key; it has axes, bytes, "
                    "algorithm");
+    expect_refused(with("{do: gather, axes: z, root: \"0,0\", bytes: 1 GB}"),
+                   "s.yaml:2:39: program.stages.axes: the group has a single member; name axes "
+                   "longer than 1");
+    expect_refused(with("{do: permute, axes: x, shift: 4, bytes: 1 GB}"),
+                   "s.yaml:2:50: program.stages.shift: '4' moves nothing in a group of 4; write a "
+                   "whole number that is not a multiple of 4");
     expect_refused(with(""),
                    "s.yaml:2:19: program.stages: there is no stage; write at least one, such as - "
                    "{do: host-to-chip, bytes: 1 GB}");
