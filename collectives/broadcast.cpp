@@ -6,6 +6,7 @@
 
 #include "collectives/group_graph.h"
 #include "collectives/routed.h"
+#include "sim/error.h"
 #include "topology/flow.h"
 
 namespace podsim::collectives {
@@ -14,6 +15,7 @@ namespace {
 constexpr double kMessagesPerLevel = 64;  ///< of a tree's depth, so that filling it costs little
 constexpr double kLeastMessage = 4096;
 constexpr double kMostTransfers = 4e6;  ///< beyond what the cap asks for
+constexpr double kMostInAll = 20e6;
 
 struct Trees {
     std::vector<topology::SpanningTree> trees;
@@ -55,6 +57,10 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
                                      std::floor(kMostTransfers / count / graph.members())});
     result.messages = std::max(
         {messages_of(v / count, options.message_cap), static_cast<std::uint32_t>(filling), 1U});
+    if (result.messages * count * graph.members() > kMostInAll) {
+        throw sim::InputError("the array would be cut into more than 20 million messages",
+                              "use a smaller array or a larger message cap");
+    }
     return result;
 }
 

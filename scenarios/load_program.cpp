@@ -3,7 +3,6 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sstream>
 
 #include "scenarios/collective_ends.h"
 #include "scenarios/load.h"

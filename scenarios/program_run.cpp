@@ -29,7 +29,6 @@ public:
             schedules_.push_back(schedule(stage));
         }
         const auto stages = static_cast<std::uint32_t>(program_.stages.size());
-        std::vector<bool> takes_part;
         for (int place = 0; place < layout_.places.size(); ++place) {
             workload_.graph_of_place.push_back(graph_of(layout_.places.point(place)));
         }
@@ -138,7 +137,6 @@ private:
         return graph;
     }
 
-public:
     static sim::Seconds piece_time(const StageCompute& compute, workloads::MachineRates rates,
                                    const Hardware& hardware, int pieces) {
         if (compute.int8) {
@@ -153,7 +151,6 @@ public:
         return workloads::compute_time(piece, rates).total();
     }
 
-private:
     const Hardware& hardware_;
     const Program& program_;
     Layout layout_;

@@ -175,5 +175,15 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
                    "s.yaml:3:15: expect.mfu: a program has no such quantity; allowed: step_time");
 }
 
+TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {
+    const Outcome outcome =
+        podsim({"collective", "--chip", "v5e", "--slice", "4x4", "--op", "broadcast", "--axes",
+                "xy", "--root", "2,0", "--bytes", "1e15"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              "podsim collective: the array would be cut into more than 20 million messages; use a "
+              "smaller array or a larger message cap\n");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
