@@ -151,6 +151,21 @@ std::string breakdown(const StepResult& result) {
     return table.text(0);
 }
 
+std::string critical_path(const StepResult& result) {
+    const std::vector<Share>& shares = result.critical_path;
+    if (shares.empty()) {
+        return {};
+    }
+    const Columns columns(shares, result.step_time);
+    Table table;
+    table.row({"Critical path: what the end waited for", "ms", "% of step"});
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        table.row(columns.cells("  " + shares[i].name, i, i + 1));
+    }
+    table.row(columns.cells("  step", 0, shares.size()));
+    return table.text(0);
+}
+
 std::string analytic(const StepResult& result) {
     Table table({3});
     table.row({"Analytic estimates", "time", "simulated/estimate"});
@@ -284,6 +299,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         rates(scenario, result),
         breakdown(result),
         analytic(result),
+        critical_path(result),
         gap(result),
         links_report(result.links),
         memory_report(scenario, result),

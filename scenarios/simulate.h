@@ -60,6 +60,7 @@ struct StepResult {
     sim::Seconds serial;
     sim::Seconds book;
     std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
+    std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
     MemoryUse memory;
     std::vector<LinkUse> links;
     std::vector<Share>
@@ -77,8 +78,9 @@ struct StepResult {
 /// than is said here.
 struct StepOptions {
     bool reuse = true;  ///< play repeated layers once (sim/executor.h); off: played_events differ
-    bool gap =
-        true;  ///< itemise the gap to the roofline, by two or three more runs; off: `gap` is empty
+    /// Itemise the gap to the roofline and the critical path, by three or four more runs; off: they are
+    /// empty.
+    bool explain = true;
 };
 
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options = {});

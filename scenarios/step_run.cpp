@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string>
 
+#include "scenarios/critical_path.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_account.h"
 #include "scenarios/step_lowering.h"
@@ -52,6 +53,18 @@ std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepProgram
     return gap;
 }
 
+/// Equal to that of an unfolded run, so it is found folded.
+std::vector<Share> critical_path_of(const Scenario& scenario, const workloads::StepProgram& program,
+                                    const LoweredStep& step, Fold fold, bool reuse) {
+    const workloads::MachineRates rates = machine_rates(scenario.hardware);
+    if (fold == Fold::automatic) {
+        return critical_path(program, step, rates, reuse);
+    }
+    return critical_path(program,
+                         lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic),
+                         rates, reuse);
+}
+
 }  // namespace
 
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
@@ -84,8 +97,9 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     result.lower = workloads::roofline_lower(program, hardware.slice, scenario.mesh, rates);
     result.serial = workloads::roofline_serial(program, hardware.slice, scenario.mesh, rates);
     result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
-    if (options.gap) {
+    if (options.explain) {
         result.gap = gap_of(scenario, program, step, run, fold, result.lower, options.reuse);
+        result.critical_path = critical_path_of(scenario, program, step, fold, options.reuse);
     }
 
     const double seconds = result.step_time.seconds();

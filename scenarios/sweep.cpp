@@ -129,7 +129,7 @@ Sweep::Sweep(const std::string& path, std::span<const std::string> settings,
         decisive.insert(decisive.end(), each->texts.begin(), each->texts.end());
     }
     decisive.push_back(fmt::format("fold {} reuse {} gap {}", options.fold == Fold::automatic,
-                                   options.step.reuse, options.step.gap));
+                                   options.step.reuse, options.step.explain));
     fingerprint_ = fingerprint_of(decisive);
 }
 
@@ -178,8 +178,9 @@ Json Sweep::run_json(std::size_t index) const {
     }
     const StepResult result = simulate_within_clock(scenario, options_.fold, options_.step);
     Json json = step_json(scenario, result, judge(scenario, result));
-    if (!options_.step.gap) {
+    if (!options_.step.explain) {
         json.erase("gap");
+        json.erase("critical_path");
     }
     return json;
 }

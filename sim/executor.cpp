@@ -349,7 +349,14 @@ void Executor<Queue>::serve(std::uint32_t server) {
     servers_.hold(server, now_, end, route.carried_units);
     ++result_.events;
     if (observer_ != nullptr) {
-        observer_->link_held(ServerId(server % links_per_set()), OperationId(number), now_, end);
+        observer_->link_held(
+            {.server = ServerId(server % links_per_set()),
+             .operation = OperationId(number),
+             .source = PlaceId(hop > 0 ? messages_[first.from].source : first.from),
+             .transfer = transfer,
+             .hop = hop,
+             .start = now_,
+             .end = end});
     }
 
     if (hop + 1 < route.hop_count) {

@@ -6,6 +6,17 @@
 
 namespace podsim::sim {
 
+/// One link's time for one message: hop `hop` of a transfer from `source`.
+struct Holding {
+    ServerId server;
+    OperationId operation;
+    PlaceId source;
+    std::uint32_t transfer = 0;
+    std::uint32_t hop = 0;
+    Time start;
+    Time end;
+};
+
 /// Called by the executor as things happen. The defaults ignore everything.
 class Observer {
 public:
@@ -22,8 +33,12 @@ public:
     /// All bytes of a transfer have reached its destination.
     virtual void transfer_arrived(OperationId /*op*/, PlaceId /*source*/, PlaceId /*destination*/,
                                   std::uint32_t /*transfer*/, Time /*now*/) {}
-    /// A link is held from `start` to `end` for one message.
-    virtual void link_held(ServerId /*server*/, OperationId /*op*/, Time /*start*/, Time /*end*/) {}
+    /// A link is held for one message.
+    virtual void link_held(const Holding& /*holding*/) {}
+    /// Tasks of images have been reported, but not what else happens until then: the events of the last
+    /// `period` until `from` happen again, `repeats` times, each a period and `operations` later.
+    virtual void repeated(Time /*from*/, Time /*period*/, std::uint32_t /*operations*/,
+                          std::uint32_t /*repeats*/) {}
 };
 
 }  // namespace podsim::sim

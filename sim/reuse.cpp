@@ -318,6 +318,9 @@ ExecutorState::Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t p
             }
         }
     }
+    if (observer_ != nullptr) {
+        observer_->repeated(now_, span, operations / repeats, repeats);
+    }
     open_tasks_ -= (ended_log_.size() - from.ended_tasks) * repeats;
     const std::uint64_t skipped_events = (result_.events - from.events) * repeats;
     result_.events += skipped_events;

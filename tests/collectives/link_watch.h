@@ -30,13 +30,12 @@ public:
             inner_->transfer_arrived(op, source, destination, transfer, now);
         }
     }
-    void link_held(sim::ServerId server, sim::OperationId op, sim::Time start,
-                   sim::Time end) override {
-        sim::Time& until = held_until_[server.index()];
-        overlaps_ += start < until || end < start ? 1 : 0;
-        until = end;
+    void link_held(const sim::Holding& holding) override {
+        sim::Time& until = held_until_[holding.server.index()];
+        overlaps_ += holding.start < until || holding.end < holding.start ? 1 : 0;
+        until = holding.end;
         if (inner_ != nullptr) {
-            inner_->link_held(server, op, start, end);
+            inner_->link_held(holding);
         }
     }
 

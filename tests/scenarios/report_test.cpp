@@ -119,8 +119,8 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["schema"], "podsim/1");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
-          "bound", "analytic", "gap", "memory", "links", "breakdown", "events", "events_processed",
-          "simulated_chips", "wall_time_s"}) {
+          "bound", "analytic", "gap", "critical_path", "memory", "links", "breakdown", "events",
+          "events_processed", "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
     EXPECT_EQ(json["events"], 1234);

@@ -160,8 +160,9 @@ public:
                           Time now) override {
         arrived.push_back({destination.value, transfer, now.ps});
     }
-    void link_held(ServerId server, OperationId op, Time start, Time end) override {
-        held.push_back({server.value, op.value, start.ps, end.ps});
+    void link_held(const Holding& holding) override {
+        held.push_back(
+            {holding.server.value, holding.operation.value, holding.start.ps, holding.end.ps});
     }
 };
 

@@ -1,0 +1,126 @@
+#include "scenarios/run_record.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr sim::Time kForever{std::numeric_limits<std::int64_t>::max()};
+
+}  // namespace
+
+RunRecord::RunRecord(const sim::Workload& workload)
+    : holdings_(workload.machine.links.size()), arrivals_(workload.machine.places) {
+    spans_.reserve(workload.machine.places);
+    for (const std::uint32_t graph : workload.graph_of_place) {
+        spans_.emplace_back(workload.graphs[graph].tasks.size());
+    }
+    views_.push_back({.from = {}, .until = kForever, .later_by = {}, .operations = 0});
+}
+
+void RunRecord::task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) {
+    spans_[place.index()][task.index()] = {began, now};
+}
+
+void RunRecord::transfer_arrived(sim::OperationId operation, sim::PlaceId source,
+                                 sim::PlaceId destination, std::uint32_t transfer, sim::Time now) {
+    arrivals_[destination.index()].push_back({operation, source, transfer, now});
+}
+
+void RunRecord::link_held(const sim::Holding& holding) {
+    holdings_[holding.server.index()].push_back(holding);
+    longest_ = std::max(longest_, holding.end - holding.start);
+}
+
+void RunRecord::repeated(sim::Time from, sim::Time period, std::uint32_t operations,
+                         std::uint32_t repeats) {
+    views_.back().until = from;
+    for (std::uint32_t repeat = 1; repeat <= repeats; ++repeat) {
+        views_.push_back({.from = from - period,
+                          .until = from,
+                          .later_by = period * repeat,
+                          .operations = operations * repeat});
+    }
+    views_.push_back(
+        {.from = from + period * repeats, .until = kForever, .later_by = {}, .operations = 0});
+}
+
+template <class Use>
+void RunRecord::over_views(sim::Time at, sim::Time before, Use use) const {
+    const auto begins_after = [](sim::Time time, const View& view) {
+        return time < view.from + view.later_by;
+    };
+    auto view = std::upper_bound(views_.begin(), views_.end(), at, begins_after);
+    while (view != views_.begin()) {
+        --view;
+        if (view->until != kForever && view->until + view->later_by < at - before) {
+            return;
+        }
+        if (use(*view)) {
+            return;
+        }
+    }
+}
+
+std::vector<Arrival> RunRecord::arrivals(std::size_t place, sim::OperationId operation,
+                                         sim::Time at) const {
+    std::vector<Arrival> found;
+    over_views(at, {}, [&](const View& view) {
+        const std::vector<Arrival>& all = arrivals_[place];
+        auto one = std::ranges::lower_bound(all, at - view.later_by, {}, &Arrival::at);
+        for (; one != all.end() && one->at + view.later_by == at; ++one) {
+            if (one->operation.index() + view.operations == operation.index()) {
+                found.push_back({operation, one->source, one->transfer, at});
+            }
+        }
+        return false;
+    });
+    return found;
+}
+
+std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival& message,
+                                               std::uint32_t hop, sim::Time until) const {
+    std::optional<sim::Holding> found;
+    const std::vector<sim::Holding>& all = holdings_[server];
+    over_views(until, kForever, [&](const View& view) {
+        const sim::Time last = std::min(until - view.later_by, view.until);
+        auto one = std::ranges::upper_bound(all, last, {}, &sim::Holding::start);
+        while (one != all.begin() && (one - 1)->start >= view.from) {
+            --one;
+            if (one->operation.index() + view.operations == message.operation.index() &&
+                one->transfer == message.transfer && one->source == message.source &&
+                one->hop == hop) {
+                found = *one;
+                found->operation = message.operation;
+                found->start += view.later_by;
+                found->end += view.later_by;
+                return true;
+            }
+        }
+        return false;
+    });
+    return found;
+}
+
+std::optional<sim::Holding> RunRecord::held_until(std::size_t server, sim::Time end) const {
+    std::optional<sim::Holding> found;
+    const std::vector<sim::Holding>& all = holdings_[server];
+    over_views(end, longest_, [&](const View& view) {
+        auto one = std::ranges::lower_bound(all, end - view.later_by, {}, &sim::Holding::end);
+        for (; one != all.end() && one->end + view.later_by == end; ++one) {
+            if (one->start < one->end && one->start >= view.from && one->start <= view.until) {
+                found = *one;
+                found->operation =
+                    sim::OperationId(std::size_t{one->operation.value} + view.operations);
+                found->start += view.later_by;
+                found->end += view.later_by;
+                return true;
+            }
+        }
+        return false;
+    });
+    return found;
+}
+
+}  // namespace podsim::scenarios

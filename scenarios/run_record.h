@@ -1,0 +1,74 @@
+// What happened in a run, for looking up causes: when tasks ran, links were held and messages arrived.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/executor.h"
+#include "sim/observer.h"
+#include "sim/time.h"
+
+namespace podsim::scenarios {
+
+/// A message's last byte at the place it was sent to.
+struct Arrival {
+    sim::OperationId operation;
+    sim::PlaceId source;
+    std::uint32_t transfer = 0;
+    sim::Time at;
+};
+
+/// Keeps what was played. What the executor skipped as repeats is found as the image of what it repeats.
+class RunRecord : public sim::Observer {
+public:
+    explicit RunRecord(const sim::Workload& workload);
+
+    void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override;
+    void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
+                          std::uint32_t transfer, sim::Time now) override;
+    void link_held(const sim::Holding& holding) override;
+    void repeated(sim::Time from, sim::Time period, std::uint32_t operations,
+                  std::uint32_t repeats) override;
+
+    [[nodiscard]] sim::Time began(std::size_t place, std::uint32_t task) const {
+        return spans_[place][task].began;
+    }
+    [[nodiscard]] sim::Time ended(std::size_t place, std::uint32_t task) const {
+        return spans_[place][task].ended;
+    }
+
+    /// The messages of the operation that arrived at the place at that instant.
+    [[nodiscard]] std::vector<Arrival> arrivals(std::size_t place, sim::OperationId operation,
+                                                sim::Time at) const;
+    /// The link's time for this message: the one that starts last, not after `until`.
+    [[nodiscard]] std::optional<sim::Holding> holding(std::size_t server, const Arrival& message,
+                                                      std::uint32_t hop, sim::Time until) const;
+    /// What held the link, for some time, up to that instant.
+    [[nodiscard]] std::optional<sim::Holding> held_until(std::size_t server, sim::Time end) const;
+
+private:
+    /// A stretch of what was recorded, and how much later it happened: as it was, or again.
+    struct View {
+        sim::Time from;
+        sim::Time until;
+        sim::Time later_by;
+        std::uint32_t operations = 0;
+    };
+    struct Span {
+        sim::Time began;
+        sim::Time ended;
+    };
+
+    /// Views that may hold what started at `at` or up to the longest holding before, latest first.
+    template <class Use>
+    void over_views(sim::Time at, sim::Time before, Use use) const;
+
+    std::vector<std::vector<Span>> spans_;             ///< [place][task]
+    std::vector<std::vector<sim::Holding>> holdings_;  ///< [server], in order of time
+    std::vector<std::vector<Arrival>> arrivals_;       ///< [place], in order of time
+    std::vector<View> views_;                          ///< in order of real time; the last is open
+    sim::Time longest_;                                ///< of all holdings
+};
+
+}  // namespace podsim::scenarios
