@@ -349,14 +349,9 @@ void Executor<Queue>::serve(std::uint32_t server) {
     servers_.hold(server, now_, end, route.carried_units);
     ++result_.events;
     if (observer_ != nullptr) {
-        observer_->link_held(
-            {.server = ServerId(server % links_per_set()),
-             .operation = OperationId(number),
-             .source = PlaceId(hop > 0 ? messages_[first.from].source : first.from),
-             .transfer = transfer,
-             .hop = hop,
-             .start = now_,
-             .end = end});
+        const std::uint32_t source = hop > 0 ? messages_[first.from].source : first.from;
+        observer_->link_held({ServerId(server % links_per_set()), OperationId(number),
+                              PlaceId(source), transfer, hop, now_, end});
     }
 
     if (hop + 1 < route.hop_count) {
