@@ -266,15 +266,18 @@ std::vector<Share> trace_critical_path(const sim::Workload& workload,
     return Path(workload, resources, record).trace(result);
 }
 
-std::vector<Share> critical_path(const workloads::StepProgram& program, const LoweredStep& step,
+std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
                                  const workloads::MachineRates& rates, bool reuse) {
-    std::vector<std::string> resources;
-    resources.reserve(program.ops.size());
-    for (const workloads::Op& op : program.ops) {
-        const auto* work = std::get_if<workloads::Compute>(&op.work);
-        resources.push_back(work == nullptr ? "" : resource_of(*work, rates));
+    std::vector<std::vector<std::string>> resources;
+    for (const workloads::StepProgram& program : programs.programs) {
+        std::vector<std::string>& of_program = resources.emplace_back();
+        of_program.reserve(program.ops.size());
+        for (const workloads::Op& op : program.ops) {
+            const auto* work = std::get_if<workloads::Compute>(&op.work);
+            of_program.push_back(work == nullptr ? "" : resource_of(*work, rates));
+        }
     }
-    return trace_critical_path(step.workload, {resources}, reuse);
+    return trace_critical_path(step.workload, resources, reuse);
 }
 
 }  // namespace podsim::scenarios

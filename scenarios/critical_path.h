@@ -34,7 +34,7 @@ std::vector<Share> trace_critical_path(const sim::Workload& workload,
                                        bool reuse = true);
 
 /// The same of a step.
-std::vector<Share> critical_path(const workloads::StepProgram& program, const LoweredStep& step,
+std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
                                  const workloads::MachineRates& rates, bool reuse = true);
 
 }  // namespace podsim::scenarios

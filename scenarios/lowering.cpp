@@ -51,7 +51,8 @@ bool stands_for_host(const topology::Point& chip, const topology::Point& host_bo
 }  // namespace
 
 Layout lay_out(const Hardware& hardware, Fold fold,
-               const std::vector<collectives::Members>& members, bool unlike) {
+               const std::vector<collectives::Members>& members,
+               const collectives::Members& unlike) {
     Layout layout;
     std::vector<collectives::Group> groups;
     bool hosts = false;
@@ -62,11 +63,11 @@ Layout lay_out(const Hardware& hardware, Fold fold,
     if (hosts) {
         layout.host_box = topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
     }
-    constexpr unsigned kAllAxes = (1U << topology::kAxes) - 1;
-    const unsigned kept =
-        perturbed_axes(hardware.perturbations) | (unlike ? kAllAxes | kSlicesDiffer : 0U);
-    layout.folded = topology::Places(topology::fold(hardware.slice, groups, layout.host_box, kept),
-                                     (kept & kSlicesDiffer) != 0 ? hardware.slices : 1);
+    const unsigned kept = perturbed_axes(hardware.perturbations);
+    const bool slices_differ = (kept & kSlicesDiffer) != 0 || unlike.across.length > 1;
+    layout.folded = topology::Places(
+        topology::fold(hardware.slice, groups, layout.host_box, kept, unlike.group),
+        slices_differ ? hardware.slices : 1);
     // Slices that have nothing to do with each other are alike.
     layout.places =
         fold == Fold::off ? topology::Places(hardware.slice, hardware.slices) : layout.folded;

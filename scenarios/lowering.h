@@ -31,10 +31,11 @@ struct Layout {
     }
 };
 
-/// The places to simulate for traffic among these members; with `unlike` every chip of the slice, since
-/// some do what others do not.
+/// The places to simulate for traffic among these members. `unlike`: members that do not all do the same
+/// work, so that none stands for another.
 Layout lay_out(const Hardware& hardware, Fold fold,
-               const std::vector<collectives::Members>& members, bool unlike = false);
+               const std::vector<collectives::Members>& members,
+               const collectives::Members& unlike = {});
 
 /// The ICI links of one hardware, and those of chips and hosts where `shifts` leads to hosts, at
 /// its rates. `shifts` holds the displacements of every schedule that will run there.

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "collectives/bounds.h"
+#include "collectives/group_graph.h"
 #include "collectives/host_transfer.h"
 #include "scenarios/lone.h"
 #include "scenarios/lowering.h"
@@ -19,7 +20,7 @@ public:
     Lowering(const Hardware& hardware, const Program& program, Fold fold)
         : hardware_(hardware),
           program_(program),
-          layout_(lay_out(hardware, fold, members(), rooted())),
+          layout_(lay_out(hardware, fold, members(), unlike())),
           shifts_(layout_.shifts()) {}
 
     [[nodiscard]] const Layout& layout() const { return layout_; }
@@ -57,9 +58,9 @@ private:
         return all;
     }
 
-    /// Some chip does what others do not.
-    [[nodiscard]] bool rooted() const {
-        return std::ranges::any_of(program_.stages, [](const Stage& stage) {
+    /// All chips where some chip does what others do not.
+    [[nodiscard]] collectives::Members unlike() const {
+        const bool rooted = std::ranges::any_of(program_.stages, [](const Stage& stage) {
             if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
                 // A permute over several axes carries from one to the next only at their ends.
                 return one->operation > collectives::Operation::all_to_all;
@@ -67,6 +68,9 @@ private:
             const auto* compute = std::get_if<StageCompute>(&stage.work);
             return compute != nullptr && compute->at.has_value();
         });
+        return rooted ? collectives::Members{collectives::whole_slice(hardware_.slice),
+                                             {1, hardware_.slices}}
+                      : collectives::Members{};
     }
 
     /// The schedule of one piece of a stage that moves bytes.

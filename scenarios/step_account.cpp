@@ -13,6 +13,9 @@ namespace {
 
 /// `AllGather over fsdp+context (weights)`.
 std::string describe(const workloads::Op& op) {
+    if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
+        return fmt::format("handover ({})", workloads::to_string(handover->purpose));
+    }
     const auto* collective = std::get_if<workloads::Collective>(&op.work);
     if (collective == nullptr) {
         return op.name;
@@ -53,19 +56,26 @@ sim::Time busiest_link(const sim::ExecutionResult& result, std::size_t ports, un
 
 }  // namespace
 
-StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run) {
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip) {
     StreamAccount account;
     sim::Time free;
     const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
         return std::max_element(ops.begin(), ops.end(),
-                                [&](auto a, auto b) { return run.ended[a] < run.ended[b]; });
+                                [&](auto a, auto b) { return chip.ended[a] < chip.ended[b]; });
     };
     // Walks back from `until` to where the stream was last busy: the operation that ended last held
     // it up while it ran, before that the one that held that operation up, and so on.
     const auto wait = [&](sim::Time until, workloads::OpIndex op) {
         while (until > free) {
-            const sim::Time since = std::max(run.began[op], free);
-            add(account.waited_for, describe(program.ops[op]), until - since);
+            const sim::Time since = std::max(chip.began[op], free);
+            // Until it was sent, something of the other program was to blame.
+            const sim::Time sent = std::clamp(chip.sent[op], since, until);
+            if (sent > since) {
+                add(account.waited_for, "bubble", sent - since);
+            }
+            if (until > sent) {
+                add(account.waited_for, describe(program.ops[op]), until - sent);
+            }
             account.waited += until - since;
             until = since;
             const auto before = last_to_end(program.ops[op].after);
@@ -81,17 +91,17 @@ StreamAccount account_stream(const workloads::StepProgram& program, const StepRu
         }
         const auto last = last_to_end(op.after);
         if (last != op.after.end()) {
-            wait(run.began[i], *last);
+            wait(chip.began[i], *last);
         }
-        const sim::Time duration = run.ended[i] - run.began[i];
+        const sim::Time duration = chip.ended[i] - chip.began[i];
         add(account.by_pass, std::string(workloads::to_string(op.pass)), duration);
         account.busy += duration;
-        free = run.ended[i];
+        free = chip.ended[i];
     }
-    const auto last = std::max_element(run.ended.begin(), run.ended.end());
-    if (last != run.ended.end()) {
+    const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
+    if (last != chip.ended.end()) {
         account.end = *last;
-        wait(*last, static_cast<workloads::OpIndex>(last - run.ended.begin()));
+        wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
     }
     return account;
 }
@@ -104,6 +114,8 @@ WorkAccount account_work(const workloads::StepProgram& program,
             const workloads::ComputeTime time = workloads::compute_time(*work, rates);
             const sim::Time ideal = sim::round_up(time.mxu);
             const sim::Time padded = sim::round_up(time.mxu_padded);
+            account.unrounded += time.mxu;
+            account.hbm_unrounded += time.hbm;
             account.ideal += ideal;
             account.padding += padded - ideal;
             account.hbm_all += sim::round_up(time.hbm);
@@ -113,7 +125,7 @@ WorkAccount account_work(const workloads::StepProgram& program,
     return account;
 }
 
-MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& run,
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
                          sim::Bytes capacity) {
     struct Change {
         sim::Time at;
@@ -125,12 +137,12 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
         const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
         const sim::Time from = buffer.allocated_at == workloads::kWholeStep
                                    ? sim::Time{}
-                                   : run.began[buffer.allocated_at];
+                                   : chip.began[buffer.allocated_at];
         changes.push_back({from, buffer.bytes.value(), memory_class});
         if (!buffer.freed_after.empty()) {
             sim::Time until;
             for (const workloads::OpIndex op : buffer.freed_after) {
-                until = std::max(until, run.ended[op]);
+                until = std::max(until, chip.ended[op]);
             }
             changes.push_back({until, -buffer.bytes.value(), memory_class});
         }
@@ -161,7 +173,7 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
     return use;
 }
 
-std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
+std::vector<Share> account_gap(const workloads::StepPrograms& programs, const LoweredStep& step,
                                const StepRun& run, const workloads::MachineRates& rates,
                                const workloads::LowerBound& lower, bool reuse) {
     std::vector<Share> gap;
@@ -174,10 +186,12 @@ std::vector<Share> account_gap(const workloads::StepProgram& program, const Lowe
     };
 
     bool launches = false;
-    for (sim::Task& task : reduced.workload.graphs[0].tasks) {
-        if (task.operation != sim::kNoOperation && task.duration.ps > 0) {
-            task.duration = {};
-            launches = true;
+    for (sim::TaskGraph& graph : reduced.workload.graphs) {
+        for (sim::Task& task : graph.tasks) {
+            if (task.operation != sim::kNoOperation && task.duration.ps > 0) {
+                task.duration = {};
+                launches = true;
+            }
         }
     }
     if (launches) {
@@ -202,15 +216,20 @@ std::vector<Share> account_gap(const workloads::StepProgram& program, const Lowe
     } else {
         reduced.workload.machine.isolated_operations = true;
         remove_cause("contention");
+        const workloads::StepProgram& program = programs.programs[now.program];
         const WorkAccount work = account_work(program, rates);
-        const StreamAccount stream = account_stream(program, now);
+        const StreamAccount stream = account_stream(program, now.reported());
         if (lower.hbm > lower.compute) {
             gap.push_back({"MXU beyond HBM", stream.busy - work.hbm_all});
-            gap.push_back({"rounding", work.hbm_all - bound});
+            const sim::Time own = rounded_down(work.hbm_unrounded);
+            gap.push_back({"rounding", work.hbm_all - own});
+            gap.push_back({"uneven stages", own - bound});
         } else {
             gap.push_back({"padding", work.padding});
             gap.push_back({"HBM", work.hbm});
-            gap.push_back({"rounding", work.ideal - bound});
+            const sim::Time own = rounded_down(work.unrounded);
+            gap.push_back({"rounding", work.ideal - own});
+            gap.push_back({"uneven stages", own - bound});
         }
         for (const Share& share : stream.waited_for) {
             gap.push_back({"exposed " + share.name, share.time});

@@ -17,25 +17,28 @@ struct StreamAccount {
     sim::Time busy;
     sim::Time waited;
     std::vector<Share> by_pass;  ///< of busy
-    std::vector<Share>
-        waited_for;  ///< of waited, by the collectives on the chain that held the stream up
+    /// Of waited, by the collectives on the chain that held the stream up. The wait for another program's
+    /// bytes is `bubble` until they are sent, from then on the handover's.
+    std::vector<Share> waited_for;
 };
-StreamAccount account_stream(const workloads::StepProgram& program, const StepRun& run);
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip);
 
 /// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
 /// rounded up to picoseconds.
 struct WorkAccount {
-    sim::Time ideal;    ///< flops / peak
-    sim::Time padding;  ///< matrix dimensions rounded up to the systolic array
-    sim::Time hbm;      ///< HBM time beyond the padded MXU time
-    sim::Time hbm_all;  ///< bytes / bandwidth of every operation
+    sim::Time ideal;             ///< flops / peak
+    sim::Time padding;           ///< matrix dimensions rounded up to the systolic array
+    sim::Time hbm;               ///< HBM time beyond the padded MXU time
+    sim::Time hbm_all;           ///< bytes / bandwidth of every operation
+    sim::Seconds unrounded;      ///< the sum of flops / peak
+    sim::Seconds hbm_unrounded;  ///< of bytes / bandwidth
 };
 WorkAccount account_work(const workloads::StepProgram& program,
                          const workloads::MachineRates& rates);
 
 /// Peak of the buffers over the run's own times. At one instant, what ends is freed before what
 /// begins is allocated.
-MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& run,
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
                          sim::Bytes capacity);
 
 /// step_time - roofline_lower, in named terms that add up exactly.
@@ -48,12 +51,13 @@ MemoryUse account_memory(const workloads::StepProgram& program, const StepRun& r
 ///               where links are, the bound itself counts all traffic of the links)
 /// What is then left is read off that last run, on the resource that is the bound:
 ///   compute  padding, HBM time beyond the MXU's, and the time that the compute stream waits, by
-///            collective and mesh axis (`exposed ...`)
+///            collective and mesh axis (`exposed ...`); with several programs `uneven stages`, what the
+///            chip that ends last has less to compute than the one that has most (negative)
 ///   HBM      MXU time beyond the HBM's, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
 ///            `idle links`: it rests, waiting for compute or for earlier steps
 /// `rounding` is each operation's rounding up to a picosecond. `reuse` is that of run_step.
-std::vector<Share> account_gap(const workloads::StepProgram& program, const LoweredStep& step,
+std::vector<Share> account_gap(const workloads::StepPrograms& programs, const LoweredStep& step,
                                const StepRun& run, const workloads::MachineRates& rates,
                                const workloads::LowerBound& lower, bool reuse = true);
 

@@ -1,12 +1,11 @@
 #include "scenarios/step_lowering.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 #include <utility>
 
-#include "scenarios/lone.h"
-#include "sim/error.h"
+#include "scenarios/step_schedules.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -19,6 +18,7 @@ std::uint32_t priority_class(Purpose purpose) {
         case Purpose::tensor:
         case Purpose::context:
         case Purpose::expert:
+        case Purpose::pipeline:
             return 0;
         case Purpose::weights:
             return 1;
@@ -28,113 +28,170 @@ std::uint32_t priority_class(Purpose purpose) {
     return 2;
 }
 
-/// Builds each kind of collective once.
-class ScheduleCache {
-public:
-    ScheduleCache(const Hardware& hardware, const topology::DeviceMesh& mesh, const Layout& layout,
-                  collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
-        : hardware_(hardware),
-          mesh_(mesh),
-          options_(schedule_options(hardware, layout)),
-          shifts_(shifts),
-          schedules_(schedules) {}
-
-    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Throws
-    /// sim::InputError, naming it, when a step would need more than 20 million messages in all, or when
-    /// it cannot go round dead links.
-    std::uint32_t schedule(const workloads::Op& op) {
-        const auto& collective = std::get<workloads::Collective>(op.work);
-        const Key key{collective.operation, collective.axes, collective.bytes.value()};
-        const auto next = static_cast<std::uint32_t>(schedules_.size());
-        const auto [entry, added] = numbers_.try_emplace(key, next);
-        if (added) {
-            try {
-                schedules_.push_back(build(collective));
-            } catch (const sim::InputError& error) {
-                if (options_.dead_links.axes() != 0) {
-                    throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()),
-                                          error.remedy());
-                }
-                throw too_large(op);
+/// All whose traffic decides what the slice folds to.
+std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& programs,
+                                                 const topology::DeviceMesh& mesh) {
+    std::set<std::vector<std::string>> used;
+    for (const workloads::StepProgram& program : programs.programs) {
+        for (const workloads::Op& op : program.ops) {
+            if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+                used.insert(collective->axes);
             }
-            messages_ += schedules_.back().transfers.size();
-            if (messages_ > kMostMessages) {
-                throw too_large(op);
+        }
+    }
+    if (programs.programs.size() > 1) {
+        used.insert({programs.axis});
+    }
+    std::vector<collectives::Members> members;
+    for (const std::vector<std::string>& axes : used) {
+        members.push_back({mesh.group(axes), mesh.across(axes)});
+    }
+    return members;
+}
+
+class Lowering {
+public:
+    Lowering(const workloads::StepPrograms& programs, const Hardware& hardware,
+             const topology::DeviceMesh& mesh, Fold fold)
+        : programs_(programs.programs),
+          axis_(programs.axis),
+          hardware_(hardware),
+          rates_(machine_rates(hardware)),
+          launch_(sim::round_up(hardware.chip.collective_launch.value)) {
+        const std::vector<std::string> axes{axis_};
+        step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
+                               several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
+                                         : collectives::Members{});
+        const topology::Places& places = step_.layout.places;
+        for (int place = 0; place < places.size(); ++place) {
+            step_.workload.graph_of_place.push_back(
+                several() ? static_cast<std::uint32_t>(
+                                mesh.rank(axis_, places.point(place), places.slice_of(place)))
+                          : 0);
+        }
+        step_.workload.graphs.resize(programs_.size());
+        layer_.assign(programs_.size(), -1);
+        lower(mesh);
+    }
+
+    LoweredStep take() { return std::move(step_); }
+
+private:
+    [[nodiscard]] bool several() const { return programs_.size() > 1; }
+
+    void lower(const topology::DeviceMesh& mesh) {
+        collectives::ShiftTable shifts = step_.layout.shifts();
+        StepSchedules schedules(hardware_, mesh, step_.layout, shifts, step_.workload.schedules);
+        std::size_t longest = 0;
+        for (std::size_t p = 0; p < programs_.size(); ++p) {
+            step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
+            longest = std::max(longest, programs_[p].ops.size());
+        }
+        for (std::size_t i = 0; i < longest; ++i) {
+            for (std::uint32_t p = 0; p < programs_.size(); ++p) {
+                if (i < programs_[p].ops.size()) {
+                    add_task(p, static_cast<workloads::OpIndex>(i), schedules);
+                }
+            }
+        }
+        step_.workload.machine = build_machine(hardware_, shifts);
+    }
+
+    void add_task(std::uint32_t program, workloads::OpIndex index, StepSchedules& schedules) {
+        const workloads::Op& op = programs_[program].ops[index];
+        sim::TaskGraph& graph = step_.workload.graphs[program];
+        sim::Task task;
+        task.after = op.after;
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            if (op.layer != layer_[program]) {
+                layer_[program] = op.layer;
+                graph.marks.push_back(index);
+            }
+            task.duration = sim::round_up(workloads::compute_time(*work, rates_).total());
+        } else {
+            task.duration = launch_;
+            task.operation = std::holds_alternative<workloads::Collective>(op.work)
+                                 ? collective(program, op, schedules)
+                                 : handover(program, op, schedules);
+        }
+        if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
+            LoweredStep::HandoverEnds& ends = step_.handovers[task.operation];
+            (handover->sends ? ends.sends : ends.receives) = index;
+        }
+        graph.tasks.push_back(std::move(task));
+    }
+
+    std::uint32_t add_operation(const sim::OperationSpec& spec) {
+        step_.workload.operations.push_back(spec);
+        step_.handovers.emplace_back();
+        return static_cast<std::uint32_t>(step_.workload.operations.size() - 1);
+    }
+
+    std::uint32_t collective(std::uint32_t program, const workloads::Op& op,
+                             StepSchedules& schedules) {
+        const std::uint32_t schedule = schedules.of_collective(op);
+        return add_operation(
+            {.schedule = schedule,
+             .priority_class = priority_class(std::get<workloads::Collective>(op.work).purpose),
+             .placement = several() ? placement_in(program, schedule) : sim::kOwnPlacement});
+    }
+
+    /// The operation that its two ends share.
+    std::uint32_t handover(std::uint32_t program, const workloads::Op& op,
+                           StepSchedules& schedules) {
+        const auto& one = std::get<workloads::Handover>(op.work);
+        const auto next = static_cast<std::uint32_t>(step_.workload.operations.size());
+        const auto [entry, added] = operation_of_message_.try_emplace(one.message, next);
+        if (added) {
+            const std::uint32_t from = one.sends ? program : one.peer;
+            const std::uint32_t to = one.sends ? one.peer : program;
+            add_operation({.schedule = schedules.of_handover(op, axis_, static_cast<int>(from),
+                                                             static_cast<int>(to)),
+                           .priority_class = priority_class(one.purpose),
+                           .placement = placement_between(from, to)});
+        }
+        return entry->second;
+    }
+
+    /// The schedule's roles at the places of one program alone.
+    std::uint32_t placement_in(std::uint32_t program, std::uint32_t schedule) {
+        const auto [entry, added] = in_program_.try_emplace(
+            {program, schedule}, static_cast<std::uint32_t>(step_.workload.placements.size()));
+        if (added) {
+            std::vector<std::uint32_t> roles = step_.workload.schedules[schedule].role_of_place;
+            for (std::size_t place = 0; place < roles.size(); ++place) {
+                if (step_.workload.graph_of_place[place] != program) {
+                    roles[place] = sim::kAbsent;
+                }
+            }
+            step_.workload.placements.push_back(std::move(roles));
+        }
+        return entry->second;
+    }
+
+    /// The sender's role at the places of one program and the receiver's at those of another.
+    std::uint32_t placement_between(std::uint32_t from, std::uint32_t to) {
+        const auto [entry, added] = between_.try_emplace(
+            {from, to}, static_cast<std::uint32_t>(step_.workload.placements.size()));
+        if (added) {
+            std::vector<std::uint32_t>& roles = step_.workload.placements.emplace_back();
+            for (const std::uint32_t program : step_.workload.graph_of_place) {
+                roles.push_back(program == from ? 0U : program == to ? 1U : sim::kAbsent);
             }
         }
         return entry->second;
     }
 
-private:
-    using Key = std::tuple<collectives::Operation, std::vector<std::string>, double>;
-
-    static constexpr std::size_t kMostMessages = 20'000'000;
-
-    [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const {
-        return sim::InputError(
-            fmt::format("the collectives of this step, up to '{}', would be cut into more than 20 "
-                        "million messages of at most {:.4g} bytes",
-                        op.name, hardware_.message_cap.value()),
-            "use a larger hardware.message_cap, a smaller batch or a smaller model");
-    }
-
-    sim::Schedule build(const workloads::Collective& collective) {
-        const CollectiveRequest request{.hardware = hardware_,
-                                        .operation = collective.operation,
-                                        .members = members_of(collective, mesh_),
-                                        .bytes = collective.bytes};
-        return collectives::build_schedule(request.operation, hardware_.slice,
-                                           request.members.group, request.members.across,
-                                           pick_algorithm(request).algorithm, request.bytes,
-                                           options_, shifts_)
-            .schedule;
-    }
-
+    const std::vector<workloads::StepProgram>& programs_;
+    const std::string& axis_;
     const Hardware& hardware_;
-    const topology::DeviceMesh& mesh_;
-    const collectives::ScheduleOptions options_;
-    collectives::ShiftTable& shifts_;
-    std::vector<sim::Schedule>& schedules_;
-    std::map<Key, std::uint32_t> numbers_;
-    std::size_t messages_ = 0;
-};
-
-/// Keeps the spans of the representatives.
-class SpanRecorder : public sim::Observer {
-public:
-    SpanRecorder(const LoweredStep& step, std::size_t tasks)
-        : slot_(step.workload.machine.places, kNotKept), tasks_(tasks) {
-        for (int slot = 0; slot < step.layout.folded.size(); ++slot) {
-            slot_[step.layout.place_of(slot)] = static_cast<std::uint32_t>(slot);
-        }
-        began_.resize(tasks * static_cast<std::size_t>(step.layout.folded.size()));
-        ended_.resize(began_.size());
-    }
-
-    void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
-        const std::uint32_t slot = slot_[place.index()];
-        if (slot != kNotKept) {
-            began_[slot * tasks_ + task.index()] = began;
-            ended_[slot * tasks_ + task.index()] = now;
-        }
-    }
-
-    /// The spans of one representative.
-    void take(std::size_t slot, std::vector<sim::Time>& began,
-              std::vector<sim::Time>& ended) const {
-        const auto first = static_cast<std::ptrdiff_t>(slot * tasks_);
-        const auto last = first + static_cast<std::ptrdiff_t>(tasks_);
-        began.assign(began_.begin() + first, began_.begin() + last);
-        ended.assign(ended_.begin() + first, ended_.begin() + last);
-    }
-
-private:
-    static constexpr std::uint32_t kNotKept = 0xffffffff;
-
-    std::vector<std::uint32_t> slot_;
-    std::size_t tasks_;
-    std::vector<sim::Time> began_;  ///< [representative][task]
-    std::vector<sim::Time> ended_;
+    const workloads::MachineRates rates_;
+    const sim::Time launch_;
+    LoweredStep step_;
+    std::vector<int> layer_;  ///< [program]: of the last compute
+    std::map<std::uint32_t, std::uint32_t> operation_of_message_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> in_program_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between_;
 };
 
 }  // namespace
@@ -148,73 +205,9 @@ workloads::MachineRates machine_rates(const Hardware& hardware) {
             .chips_per_slice = hardware.slice.size()};
 }
 
-collectives::Members members_of(const workloads::Collective& collective,
-                                const topology::DeviceMesh& mesh) {
-    return {mesh.group(collective.axes), mesh.across(collective.axes)};
-}
-
-LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
+LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
                        const topology::DeviceMesh& mesh, Fold fold) {
-    std::map<std::vector<std::string>, collectives::Members> used;
-    for (const workloads::Op& op : program.ops) {
-        if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-            used.try_emplace(collective->axes, members_of(*collective, mesh));
-        }
-    }
-    std::vector<collectives::Members> members;
-    for (auto& [axes, one] : used) {
-        members.push_back(std::move(one));
-    }
-
-    LoweredStep step;
-    step.layout = lay_out(hardware, fold, members);
-    collectives::ShiftTable shifts = step.layout.shifts();
-    ScheduleCache schedules(hardware, mesh, step.layout, shifts, step.workload.schedules);
-    const workloads::MachineRates rates = machine_rates(hardware);
-    const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
-
-    sim::TaskGraph graph;
-    graph.tasks.reserve(program.ops.size());
-    int layer = -1;
-    for (const workloads::Op& op : program.ops) {
-        sim::Task task;
-        task.after = op.after;
-        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
-            if (op.layer != layer) {
-                layer = op.layer;
-                graph.marks.push_back(static_cast<std::uint32_t>(graph.tasks.size()));
-            }
-            task.duration = sim::round_up(workloads::compute_time(*work, rates).total());
-        } else {
-            const auto& collective = std::get<workloads::Collective>(op.work);
-            task.duration = launch;
-            task.operation = static_cast<std::uint32_t>(step.workload.operations.size());
-            step.workload.operations.push_back(
-                {.schedule = schedules.schedule(op),
-                 .priority_class = priority_class(collective.purpose)});
-        }
-        graph.tasks.push_back(std::move(task));
-    }
-    step.workload.graphs.push_back(std::move(graph));
-    step.workload.machine = build_machine(hardware, shifts);
-    step.workload.graph_of_place.assign(step.workload.machine.places, 0);
-    return step;
-}
-
-StepRun run_step(const LoweredStep& step, bool reuse) {
-    SpanRecorder recorder(step, step.workload.graphs[0].tasks.size());
-    StepRun run;
-    run.result = sim::execute(step.workload, &recorder, reuse);
-    const auto end_of = [&](int slot) {
-        return run.result.end_of_place[step.layout.place_of(slot)];
-    };
-    for (int slot = 1; slot < step.layout.folded.size(); ++slot) {
-        if (end_of(slot) > end_of(run.reported)) {
-            run.reported = slot;
-        }
-    }
-    recorder.take(static_cast<std::size_t>(run.reported), run.began, run.ended);
-    return run;
+    return Lowering(programs, hardware, mesh, fold).take();
 }
 
 }  // namespace podsim::scenarios

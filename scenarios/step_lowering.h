@@ -1,5 +1,9 @@
-// From a step program to a workload of the kernel: one task per operation, one schedule per kind of
+// From step programs to a workload of the kernel: one task per operation, one schedule per kind of
 // collective, on the places that are simulated.
+//
+// Several programs run at the ranks of one logical axis: those ranks are not folded onto each other.
+// A collective of one of them is an operation from which all other places are absent; a handover is one
+// operation with its senders in one program and its receivers in another.
 #pragma once
 
 #include <vector>
@@ -13,24 +17,37 @@ namespace podsim::scenarios {
 /// The rates that the simulation and the estimates share.
 workloads::MachineRates machine_rates(const Hardware& hardware);
 
-/// The members of a collective of the program.
-collectives::Members members_of(const workloads::Collective& collective,
-                                const topology::DeviceMesh& mesh);
-
 struct LoweredStep {
-    sim::Workload workload;  ///< task i is operation i of the program
+    sim::Workload workload;  ///< task i of graph p is operation i of program p
     Layout layout;
+    /// By kernel operation: the operations of a handover's two programs; kWholeStep for collectives.
+    struct HandoverEnds {
+        workloads::OpIndex sends = workloads::kWholeStep;
+        workloads::OpIndex receives = workloads::kWholeStep;
+    };
+    std::vector<HandoverEnds> handovers;
 };
 
-LoweredStep lower_step(const workloads::StepProgram& program, const Hardware& hardware,
+/// Operations are numbered by their place in their programs, of one place by program.
+LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
                        const topology::DeviceMesh& mesh, Fold fold);
 
-/// When the operations of the representatives began and ended, and where the run ended.
+/// What one chip did, by operation of its program.
+struct ChipRun {
+    int representative = 0;
+    std::vector<sim::Time> began;
+    /// Of a handover that is sent, when the last byte arrived: until then the sender holds it.
+    std::vector<sim::Time> ended;
+    std::vector<sim::Time> sent;  ///< of one that is received, when its sender let go; else 0
+};
+
 struct StepRun {
     sim::ExecutionResult result;
-    int reported = 0;              ///< the representative that ended last (the first such)
-    std::vector<sim::Time> began;  ///< of the reported chip, by operation
-    std::vector<sim::Time> ended;
+    std::size_t program = 0;     ///< that of the chip that ended last (the first such)
+    std::vector<ChipRun> chips;  ///< of each program, the chip that ended last (the first such)
+
+    /// The chip that ended last.
+    [[nodiscard]] const ChipRun& reported() const { return chips[program]; }
 };
 
 /// With `reuse`, repeating layers are played once (sim/executor.h).

@@ -14,54 +14,57 @@
 namespace podsim::scenarios {
 namespace {
 
-std::vector<Span> spans_of(const workloads::StepProgram& program, const StepRun& run) {
+std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun& run) {
     std::vector<Span> spans;
     spans.reserve(program.ops.size());
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         const workloads::Op& op = program.ops[i];
         const auto* collective = std::get_if<workloads::Collective>(&op.work);
-        spans.push_back({.name = op.name,
-                         .track = collective == nullptr
-                                      ? "compute"
-                                      : std::string(workloads::to_string(collective->purpose)),
-                         .start = run.began[i],
-                         .end = run.ended[i]});
+        const auto* handover = std::get_if<workloads::Handover>(&op.work);
+        spans.push_back(
+            {.name = op.name,
+             .track = std::string(collective != nullptr ? workloads::to_string(collective->purpose)
+                                  : handover != nullptr ? workloads::to_string(handover->purpose)
+                                                        : "compute"),
+             .start = run.began[i],
+             .end = run.ended[i]});
     }
     return spans;
 }
 
 /// The what-if runs equal unfolded ones to the picosecond, so they are folded. What perturbations
 /// cost comes first: the other terms are those of the machine without them.
-std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepProgram& program,
+std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepPrograms& programs,
                           const LoweredStep& step, const StepRun& run, Fold fold,
                           const workloads::LowerBound& lower, bool reuse) {
     const workloads::MachineRates rates = machine_rates(scenario.hardware);
     const bool perturbed = !scenario.hardware.perturbations.empty();
     if (fold == Fold::automatic && !perturbed) {
-        return account_gap(program, step, run, rates, lower, reuse);
+        return account_gap(programs, step, run, rates, lower, reuse);
     }
     Hardware sound = scenario.hardware;
     sound.perturbations.clear();
-    const LoweredStep folded = lower_step(program, sound, scenario.mesh, Fold::automatic);
+    const LoweredStep folded = lower_step(programs, sound, scenario.mesh, Fold::automatic);
     if (!perturbed) {
-        return account_gap(program, folded, run, rates, lower, reuse);
+        return account_gap(programs, folded, run, rates, lower, reuse);
     }
     const StepRun unperturbed = run_step(folded, reuse);
     std::vector<Share> gap{{"perturbations", run.result.end - unperturbed.result.end}};
-    std::ranges::move(account_gap(program, folded, unperturbed, rates, lower, reuse),
+    std::ranges::move(account_gap(programs, folded, unperturbed, rates, lower, reuse),
                       std::back_inserter(gap));
     return gap;
 }
 
 /// Equal to that of an unfolded run, so it is found folded.
-std::vector<Share> critical_path_of(const Scenario& scenario, const workloads::StepProgram& program,
+std::vector<Share> critical_path_of(const Scenario& scenario,
+                                    const workloads::StepPrograms& programs,
                                     const LoweredStep& step, Fold fold, bool reuse) {
     const workloads::MachineRates rates = machine_rates(scenario.hardware);
     if (fold == Fold::automatic) {
-        return critical_path(program, step, rates, reuse);
+        return critical_path(programs, step, rates, reuse);
     }
-    return critical_path(program,
-                         lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic),
+    return critical_path(programs,
+                         lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic),
                          rates, reuse);
 }
 
@@ -75,16 +78,17 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     workloads::TrainingPlan plan = scenario.plan;
     plan.prefetch_layers =
         workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
-    const workloads::StepProgram program = workloads::build_step(scenario.model, plan);
+    const workloads::StepPrograms programs = workloads::build_step(scenario.model, plan);
     const LoweredStep step = [&] {
         try {
-            return lower_step(program, hardware, scenario.mesh, fold);
+            return lower_step(programs, hardware, scenario.mesh, fold);
         } catch (const sim::InputError& error) {
             throw error.at({scenario.file, 0, 0});
         }
     }();
     const StepRun run = run_step(step, options.reuse);
-    const StreamAccount stream = account_stream(program, run);
+    const workloads::StepProgram& program = programs.programs[run.program];
+    const StreamAccount stream = account_stream(program, run.reported());
 
     StepResult result;
     result.step_time = run.result.end;
@@ -94,12 +98,12 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     result.breakdown = stream.by_pass;
     result.prefetch_layers = plan.prefetch_layers;
 
-    result.lower = workloads::roofline_lower(program, hardware.slice, scenario.mesh, rates);
-    result.serial = workloads::roofline_serial(program, hardware.slice, scenario.mesh, rates);
+    result.lower = workloads::roofline_lower(programs, hardware.slice, scenario.mesh, rates);
+    result.serial = workloads::roofline_serial(programs, hardware.slice, scenario.mesh, rates);
     result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
     if (options.explain) {
-        result.gap = gap_of(scenario, program, step, run, fold, result.lower, options.reuse);
-        result.critical_path = critical_path_of(scenario, program, step, fold, options.reuse);
+        result.gap = gap_of(scenario, programs, step, run, fold, result.lower, options.reuse);
+        result.critical_path = critical_path_of(scenario, programs, step, fold, options.reuse);
     }
 
     const double seconds = result.step_time.seconds();
@@ -110,9 +114,9 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     result.hfu = flops.hardware / peak;
     result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;
 
-    result.memory = account_memory(program, run, hardware.chip.hbm_capacity.value);
+    result.memory = account_memory(program, run.reported(), hardware.chip.hbm_capacity.value);
     result.links = link_use(hardware, step.layout, run.result);
-    result.spans = spans_of(program, run);
+    result.spans = spans_of(program, run.reported());
     result.events = run.result.events;
     result.played_events = run.result.played_events;
     result.simulated_chips = step.layout.places.size();

@@ -181,8 +181,7 @@ template <class Queue>
 void Executor<Queue>::start_operation(std::uint32_t place, std::uint32_t number) {
     Operation& operation = operations_[number];
     std::uint32_t early = std::exchange(operation.places[place].early, PlaceState::kStarted);
-    for (const std::uint32_t transfer :
-         operation.table->roots_of(operation.schedule->role_of_place[place])) {
+    for (const std::uint32_t transfer : operation.table->roots_of(role_at(operation, place))) {
         fire(operation, number, place, transfer);
     }
     while (early != PlaceState::kNone) {
@@ -199,7 +198,7 @@ void Executor<Queue>::met(Operation& operation, std::uint32_t number, std::uint3
                           const Edge& edge) {
     if (edge.counter != Edge::kFires) {
         std::uint8_t* const row = &operation.counters[edge.counter / 2];
-        const std::uint32_t index = operation.table->index_in_role[place];
+        const std::uint32_t index = operation.placement->index_in_role[place];
         if (edge.counter % 2 == 0) {
             if (--row[index] != 0) {
                 return;

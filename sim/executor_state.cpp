@@ -41,10 +41,7 @@ ExecutorState::ExecutorState(const Workload& workload, Observer* observer, bool 
       operations_(workload.operations.size()),
       reuse_(reuse) {
     prepare_links();
-    tables_.reserve(workload.schedules.size());
-    for (const Schedule& schedule : workload.schedules) {
-        tables_.emplace_back(schedule, machine_);
-    }
+    prepare_tables();
     result_.end_of_place.resize(machine_.places);
     prepare_priorities();
     prepare_graphs();
@@ -69,6 +66,25 @@ void ExecutorState::prepare_links() {
             servers_.append(entry->second);
         } else {
             servers_.append(servers_.link_class(servers_.size() - 1));
+        }
+    }
+}
+
+void ExecutorState::prepare_tables() {
+    const std::size_t schedules = workload_.schedules.size();
+    placements_.reserve(schedules + workload_.placements.size());
+    tables_.reserve(schedules);
+    for (const Schedule& schedule : workload_.schedules) {
+        placements_.emplace_back(schedule.role_of_place);
+        tables_.emplace_back(schedule, placements_.back());
+    }
+    for (const std::vector<std::uint32_t>& roles : workload_.placements) {
+        placements_.emplace_back(roles);
+    }
+    for (const OperationSpec& spec : workload_.operations) {
+        if (spec.placement != kOwnPlacement &&
+            !tables_[spec.schedule].holds(placements_[schedules + spec.placement])) {
+            throw std::logic_error("a placement does not fit its schedule");
         }
     }
 }
@@ -173,13 +189,25 @@ void ExecutorState::open(std::uint32_t operation) {
             free_link_sets_.pop_back();
         }
     }
+    state.placement =
+        &placements_[spec.placement == kOwnPlacement ? spec.schedule
+                                                     : workload_.schedules.size() + spec.placement];
     state.counters = state.table->counters();
     state.places.reserve(machine_.places);
-    for (const std::uint32_t role : state.schedule->role_of_place) {
-        state.places.push_back({.pending = state.schedule->roles[role].arrivals + 1});
+    for (const std::uint32_t role : *state.placement->role_of_place) {
+        state.places.push_back(
+            {.pending = role == kAbsent ? 0 : state.schedule->roles[role].arrivals + 1});
     }
     state.task.assign(machine_.places, kNoTask);
-    state.open_places = machine_.places;
+    state.open_places = state.placement->present;
+}
+
+std::uint32_t ExecutorState::role_at(const Operation& operation, std::uint32_t place) {
+    const std::uint32_t role = (*operation.placement->role_of_place)[place];
+    if (role == kAbsent) {
+        throw std::logic_error("a place takes part in an operation from which it is absent");
+    }
+    return role;
 }
 
 void ExecutorState::close(Operation& operation) {

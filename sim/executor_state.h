@@ -45,6 +45,7 @@ struct PlaceState {
 struct Operation {
     TransferTable* table = nullptr;  ///< nullptr: not alive
     const Schedule* schedule = nullptr;
+    const Placement* placement = nullptr;
     std::uint32_t first_server = 0;      ///< of its set of links
     std::vector<std::uint8_t> counters;  ///< predecessors to come, as the table lays them out
     std::vector<PlaceState> places;
@@ -87,10 +88,13 @@ protected:
     };
 
     void prepare_links();
+    void prepare_tables();
     void prepare_priorities();
     void prepare_graphs();
     void open(std::uint32_t operation);
     void close(Operation& operation);
+    /// Throws std::logic_error where the place is absent.
+    static std::uint32_t role_at(const Operation& operation, std::uint32_t place);
     /// A start or an arrival at the place.
     void place_progress(Operation& operation, std::uint32_t place) {
         if (--operation.places[place].pending != 0) {
@@ -166,6 +170,7 @@ protected:
     std::vector<std::uint32_t> marked_;
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_messages_;
+    std::vector<Placement> placements_;  ///< [schedule], then those of the workload
     std::vector<TransferTable> tables_;  ///< [schedule]
     std::vector<Operation> operations_;
     std::vector<std::uint32_t> free_link_sets_;  ///< first servers, of isolated operations

@@ -265,7 +265,7 @@ bool ExecutorState::same_task(std::uint32_t a, std::uint32_t b) const {
     }
     const OperationSpec& of_first = workload_.operations[first.operation];
     const OperationSpec& of_second = workload_.operations[second.operation];
-    return of_first.schedule == of_second.schedule &&
+    return of_first.schedule == of_second.schedule && of_first.placement == of_second.placement &&
            of_first.priority_class == of_second.priority_class;
 }
 

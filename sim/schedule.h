@@ -46,11 +46,15 @@ struct Role {
     std::uint32_t arrivals = 0;  ///< transfers that end at a place of this role
 };
 
+/// In place of a role: the place takes no part, has no task and gets no transfers.
+inline constexpr std::uint32_t kAbsent = 0xffffffff;
+
 struct Schedule {
     std::vector<Role> roles;
     std::vector<Transfer> transfers;  ///< grouped by role
     std::vector<Hop> hops;
     std::vector<std::uint32_t> successors;  ///< transfers of the destination's role
+    /// Each place's role, or kAbsent. Empty: every operation has a placement of its own (task_graph.h).
     std::vector<std::uint32_t> role_of_place;
 };
 

@@ -29,17 +29,25 @@ struct TaskGraph {
     std::vector<std::uint32_t> marks{};
 };
 
-/// One use of a schedule by all places. Lower classes go first at every link; within a class earlier
+inline constexpr std::uint32_t kOwnPlacement = 0xffffffff;
+
+/// One use of a schedule. Lower classes go first at every link; within a class earlier
 /// operations, which are needed sooner, and within an operation earlier phases.
 struct OperationSpec {
     std::uint32_t schedule = 0;
     std::uint32_t priority_class = 0;
+    /// Which places take part in which roles: an index of Workload::placements; kOwnPlacement: as the
+    /// schedule says. So a few places can use the schedule of all, and a pair that of any other pair.
+    std::uint32_t placement = kOwnPlacement;
 };
 
 /// Everything the executor needs. Operations are numbered in program order: that is the last tie-break.
 struct Workload {
     Machine machine;
     std::vector<Schedule> schedules;
+    /// [placement][place]: a role of the schedules used with it, or kAbsent. A role that needs counters (has
+    /// transfers with several predecessors) may not have more places than in the schedule's own.
+    std::vector<std::vector<std::uint32_t>> placements{};
     std::vector<OperationSpec> operations;
     std::vector<TaskGraph> graphs;
     std::vector<std::uint32_t> graph_of_place;

@@ -13,12 +13,25 @@ constexpr std::uint32_t kMostNarrow = 255;
 
 }  // namespace
 
-TransferTable::TransferTable(const Schedule& schedule, const Machine& machine) {
-    std::vector<std::uint32_t> places_of_role(schedule.roles.size());
-    index_in_role.reserve(machine.places);
-    for (const std::uint32_t role : schedule.role_of_place) {
+Placement::Placement(const std::vector<std::uint32_t>& roles) : role_of_place(&roles) {
+    index_in_role.reserve(roles.size());
+    for (const std::uint32_t role : roles) {
+        if (role == kAbsent) {
+            index_in_role.push_back(kAbsent);
+            continue;
+        }
+        if (role >= places_of_role.size()) {
+            places_of_role.resize(role + 1);
+        }
         index_in_role.push_back(places_of_role[role]++);
+        ++present;
     }
+}
+
+TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
+    : places_of_role(own.places_of_role) {
+    places_of_role.resize(schedule.roles.size());
+    counted_.resize(schedule.roles.size());
 
     // Edges to transfers with several predecessors lead to a row of counters.
     std::vector<std::uint64_t> counter(schedule.transfers.size(), Edge::kFires);
@@ -32,6 +45,7 @@ TransferTable::TransferTable(const Schedule& schedule, const Machine& machine) {
                 roots.push_back(transfer);
             } else if (needs > 2) {
                 const bool wide = needs - 1 > kMostNarrow;
+                counted_[role] = true;
                 rows_.push_back({counter_bytes_, places_of_role[role], needs - 1});
                 counter[transfer] = 2 * counter_bytes_ + (wide ? 1 : 0);
                 const std::size_t bytes = places_of_role[role] * (wide ? 4UL : 1UL);
@@ -68,6 +82,18 @@ TransferTable::TransferTable(const Schedule& schedule, const Machine& machine) {
             edges.push_back({counter[next], next});
         }
     }
+}
+
+bool TransferTable::holds(const Placement& placement) const {
+    if (placement.places_of_role.size() > places_of_role.size()) {
+        return false;
+    }
+    for (std::size_t role = 0; role < placement.places_of_role.size(); ++role) {
+        if (counted_[role] && placement.places_of_role[role] > places_of_role[role]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 std::vector<std::uint8_t> TransferTable::counters() const {

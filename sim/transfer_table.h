@@ -34,6 +34,16 @@ struct alignas(64) Route {
 };
 static_assert(sizeof(Route) == 64);
 
+/// Who takes part in an operation: a role for each place.
+struct Placement {
+    explicit Placement(const std::vector<std::uint32_t>& roles);
+
+    const std::vector<std::uint32_t>* role_of_place;
+    std::vector<std::uint32_t> index_in_role;   ///< [place]: among the places of its role
+    std::vector<std::uint32_t> places_of_role;  ///< [role]
+    std::size_t present = 0;                    ///< places that are not absent
+};
+
 /// From a transfer to a successor.
 struct Edge {
     static constexpr std::uint64_t kFires = ~std::uint64_t{0};  ///< the only predecessor
@@ -44,8 +54,10 @@ struct Edge {
 };
 
 struct TransferTable {
-    TransferTable(const Schedule& schedule, const Machine& machine);
+    TransferTable(const Schedule& schedule, const Placement& own);
 
+    /// Whether the roles of a placement are the schedule's and have counters for their places.
+    [[nodiscard]] bool holds(const Placement& placement) const;
     /// The counters of an operation that has not begun.
     [[nodiscard]] std::vector<std::uint8_t> counters() const;
     [[nodiscard]] std::span<const std::uint32_t> roots_of(std::uint32_t role) const {
@@ -57,7 +69,7 @@ struct TransferTable {
     std::vector<std::uint32_t> roots;       ///< transfers that fire at the start, grouped by role
     std::vector<std::uint32_t> first_root;  ///< [role], and the end
     std::size_t phases = 1;                 ///< below this lie all, of later hops too
-    std::vector<std::uint32_t> index_in_role;  ///< [place]: among the places of its role
+    std::vector<std::uint32_t> places_of_role;  ///< [role]: for as many there are counters
 
 private:
     /// The counters of one transfer.
@@ -67,6 +79,7 @@ private:
         std::uint32_t predecessors = 0;
     };
 
+    std::vector<bool> counted_;  ///< [role]: some transfer of it has counters
     std::vector<Row> rows_;
     std::size_t counter_bytes_ = 0;
 };

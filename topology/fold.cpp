@@ -29,12 +29,12 @@ Lattice one_host(const Lattice& slice, const Point& host_box) {
 }  // namespace
 
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
-             const Point& host_box, unsigned kept_axes) {
+             const Point& host_box, unsigned kept_axes, std::span<const AxisFactor> unlike) {
     Lattice folded = one_host(slice, host_box);
     if (slice.twisted()) {
         const bool whole = std::ranges::all_of(
             groups, [&](const auto& group) { return group.empty() || covers(group, slice); });
-        return whole && kept_axes == 0 ? folded : slice;
+        return whole && kept_axes == 0 && unlike.empty() ? folded : slice;
     }
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if ((kept_axes >> axis & 1U) != 0) {
@@ -42,20 +42,26 @@ Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> grou
             folded.wrapped[axis] = slice.wrapped[axis];
         }
     }
+    const auto keep = [&](const AxisFactor& factor, bool rotates) {
+        const auto axis = static_cast<std::size_t>(factor.axis);
+        const int span = factor.stride * factor.length;
+        if (factor.length == 1) {
+            return;
+        }
+        if (!slice.wrapped[axis]) {
+            folded.lengths[axis] = slice.lengths[axis];
+            folded.wrapped[axis] = false;
+        } else if (span != slice.lengths[axis] || !rotates) {
+            folded.lengths[axis] = std::lcm(folded.lengths[axis], span);
+        }
+    };
     for (const std::vector<AxisFactor>& group : groups) {
         for (const AxisFactor& factor : group) {
-            const auto axis = static_cast<std::size_t>(factor.axis);
-            const int span = factor.stride * factor.length;
-            if (factor.length == 1) {
-                continue;
-            }
-            if (!slice.wrapped[axis]) {
-                folded.lengths[axis] = slice.lengths[axis];
-                folded.wrapped[axis] = false;
-            } else if (span != slice.lengths[axis]) {
-                folded.lengths[axis] = std::lcm(folded.lengths[axis], span);
-            }
+            keep(factor, true);
         }
+    }
+    for (const AxisFactor& factor : unlike) {
+        keep(factor, false);
     }
     return folded;
 }

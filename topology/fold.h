@@ -8,6 +8,7 @@
 //   stride x length   for a factor in use that is not the outermost of the axis (`x%4`: 4),
 //   1                 for the outermost factor of a wrapped axis, strided or not (the groups of
 //                     `x/4` are rotated or exchanged by every translation),
+//   stride x length   for a factor whose members do different work, the outermost included,
 //   the host's length when hosts' links or memory are in use (no translation may take one host's
 //                     chips to each other's places), or the axis length when it does not divide that,
 // and the least common multiple where several of these hold: with `x%4` and `x/4` both in use, 4.
@@ -29,7 +30,9 @@ namespace podsim::topology {
 /// `host_box`: chips of one host (Hosts::box), {1, 1, 1} where hosts are not used.
 /// For a twisted slice: one chip (or host) when only the whole slice is used and no axis is kept,
 /// else every chip.
+/// `unlike`: factors whose members do different work.
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
-             const Point& host_box = Point{1, 1, 1}, unsigned kept_axes = 0);
+             const Point& host_box = Point{1, 1, 1}, unsigned kept_axes = 0,
+             std::span<const AxisFactor> unlike = {});
 
 }  // namespace podsim::topology

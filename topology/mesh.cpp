@@ -147,9 +147,44 @@ DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes, int 
     }
 }
 
-int DeviceMesh::size(std::string_view name) const {
+const LogicalAxis* DeviceMesh::find(std::string_view name) const {
     const auto found = std::ranges::find(axes_, name, &LogicalAxis::name);
-    return found == axes_.end() ? 1 : found->size();
+    return found == axes_.end() ? nullptr : &*found;
+}
+
+int DeviceMesh::size(std::string_view name) const {
+    const LogicalAxis* axis = find(name);
+    return axis == nullptr ? 1 : axis->size();
+}
+
+int DeviceMesh::rank(std::string_view name, const Point& chip, int slice) const {
+    const LogicalAxis* axis = find(name);
+    int rank = 0;
+    for (const AxisFactor& factor : axis == nullptr ? std::vector<AxisFactor>{} : axis->factors) {
+        const int at =
+            factor.axis == kSliceAxis ? slice : chip[static_cast<std::size_t>(factor.axis)];
+        rank = rank * factor.length + at / factor.stride % factor.length;
+    }
+    return rank;
+}
+
+DeviceMesh::Displacement DeviceMesh::between(std::string_view name, int from, int to) const {
+    Displacement displacement;
+    const LogicalAxis* axis = find(name);
+    if (axis == nullptr) {
+        return displacement;
+    }
+    for (auto factor = axis->factors.rbegin(); factor != axis->factors.rend(); ++factor) {
+        const int distance = (to % factor->length - from % factor->length) * factor->stride;
+        from /= factor->length;
+        to /= factor->length;
+        if (factor->axis == kSliceAxis) {
+            displacement.slices += distance;
+        } else {
+            displacement.chips = displacement.chips + along(factor->axis, distance);
+        }
+    }
+    return displacement;
 }
 
 std::vector<AxisFactor> DeviceMesh::merged(const std::vector<std::string>& names) const {

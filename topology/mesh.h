@@ -65,11 +65,23 @@ public:
     /// that the mesh lacks add nothing, names that come twice count once.
     [[nodiscard]] std::vector<AxisFactor> group(const std::vector<std::string>& names) const;
 
+    /// The rank of a chip of a slice along the axis of that name; 0 when the mesh has no such axis.
+    [[nodiscard]] int rank(std::string_view name, const Point& chip, int slice) const;
+
+    /// From the member of rank `from` of an axis to that of rank `to`, not beyond an edge.
+    struct Displacement {
+        Point chips{};
+        int slices = 0;
+    };
+    [[nodiscard]] Displacement between(std::string_view name, int from, int to) const;
+
     /// The slices that several axes span. Throws sim::InputError when they are not one factor
     /// (`slice%2` and `slice/4` of 8).
     [[nodiscard]] SliceFactor across(const std::vector<std::string>& names) const;
 
 private:
+    /// The axis of that name; nothing when the mesh lacks it.
+    [[nodiscard]] const LogicalAxis* find(std::string_view name) const;
     /// The factors of the axes named, merged, without those of length 1, sorted.
     [[nodiscard]] std::vector<AxisFactor> merged(const std::vector<std::string>& names) const;
 

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "collectives/bounds.h"
+#include "collectives/routes.h"
 
 namespace podsim::workloads {
 namespace {
@@ -42,49 +44,101 @@ sim::Seconds at_rate(sim::Bytes bytes, double links, sim::BytesPerSecond link) {
 
 constexpr unsigned kMasks = 1U << topology::kAxes;
 
-/// Least traffic of all collectives that use exactly the axes of each mask.
+void add(collectives::LeastTraffic& sum, const collectives::LeastTraffic& more, double times) {
+    sum.receive += more.receive * times;
+    sum.send += more.send * times;
+    sum.mean += more.mean * times;
+}
+
+/// A handover as its chip sees it.
+collectives::LeastTraffic handed(const Handover& handover) {
+    const sim::Bytes none;
+    return handover.sends
+               ? collectives::LeastTraffic{.receive = none, .send = handover.bytes, .mean = none}
+               : collectives::LeastTraffic{
+                     .receive = handover.bytes, .send = none, .mean = handover.bytes};
+}
+
+topology::DeviceMesh::Displacement way_of(const Handover& handover, std::size_t program,
+                                          const StepPrograms& programs,
+                                          const topology::DeviceMesh& mesh) {
+    const auto here = static_cast<int>(program);
+    const auto there = static_cast<int>(handover.peer);
+    return handover.sends ? mesh.between(programs.axis, here, there)
+                          : mesh.between(programs.axis, there, here);
+}
+
+/// Least traffic of all operations of a program that use exactly the axes of each mask.
 using TrafficByAxes = std::array<collectives::LeastTraffic, kMasks>;
 
-TrafficByAxes traffic_by_axes(const StepProgram& program, const topology::DeviceMesh& mesh) {
+TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
+                              const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
     TrafficByAxes sums{};
-    for (const Op& op : program.ops) {
-        const auto* collective = std::get_if<Collective>(&op.work);
-        if (collective == nullptr) {
-            continue;
+    for (const Op& op : programs.programs[program].ops) {
+        if (const auto* handover = std::get_if<Handover>(&op.work)) {
+            const auto way = way_of(*handover, program, programs, mesh);
+            if (way.slices == 0) {
+                unsigned axes = 0;
+                for (const collectives::Route& route :
+                     collectives::minimal_routes(slice, way.chips)) {
+                    for (const collectives::Leg& leg : route.legs) {
+                        axes |= 1U << leg.axis;
+                    }
+                }
+                add(sums[axes], handed(*handover), 1);
+            }
         }
-        if (mesh.across(collective->axes).length > 1) {
+        const auto* collective = std::get_if<Collective>(&op.work);
+        if (collective == nullptr || mesh.across(collective->axes).length > 1) {
             continue;
         }
         const collectives::Group group = mesh.group(collective->axes);
-        const auto least = collectives::least_traffic(
-            collective->operation, collectives::group_size(group), collective->bytes);
-        collectives::LeastTraffic& sum = sums[collectives::axes_mask(group)];
-        sum.receive += least.receive;
-        sum.send += least.send;
-        sum.mean += least.mean;
+        add(sums[collectives::axes_mask(group)],
+            collectives::least_traffic(collective->operation, collectives::group_size(group),
+                                       collective->bytes),
+            1);
     }
     return sums;
 }
 
-/// Least traffic of a slice with the others, all of its groups together.
-collectives::LeastTraffic traffic_between_slices(const StepProgram& program,
-                                                 const topology::Lattice& slice,
+/// Least traffic of one chip of a program with other slices.
+collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, std::size_t program,
                                                  const topology::DeviceMesh& mesh) {
     collectives::LeastTraffic sum{};
-    for (const Op& op : program.ops) {
-        const auto* collective = std::get_if<Collective>(&op.work);
-        if (collective == nullptr) {
-            continue;
+    for (const Op& op : programs.programs[program].ops) {
+        if (const auto* handover = std::get_if<Handover>(&op.work)) {
+            if (way_of(*handover, program, programs, mesh).slices != 0) {
+                add(sum, handed(*handover), 1);
+            }
+        } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+            add(sum,
+                collectives::least_traffic(collective->operation,
+                                           mesh.across(collective->axes).length, collective->bytes),
+                1.0 / collectives::group_size(mesh.group(collective->axes)));
         }
-        const double groups = static_cast<double>(slice.size()) /
-                              collectives::group_size(mesh.group(collective->axes));
-        const auto least = collectives::least_traffic(
-            collective->operation, mesh.across(collective->axes).length, collective->bytes);
-        sum.receive += least.receive * groups;
-        sum.send += least.send * groups;
-        sum.mean += least.mean * groups;
     }
     return sum;
+}
+
+/// Chips of each program in each slice: [slice][program].
+std::vector<std::vector<int>> chips_of_programs(const StepPrograms& programs,
+                                                const topology::Lattice& slice,
+                                                const topology::DeviceMesh& mesh) {
+    const std::size_t count = programs.programs.size();
+    if (count == 1) {
+        return {{slice.size()}};
+    }
+    const topology::SliceFactor across = mesh.across({programs.axis});
+    // Slices beyond the factor's span repeat those before.
+    std::vector<std::vector<int>> chips(static_cast<std::size_t>(across.stride * across.length),
+                                        std::vector<int>(count));
+    for (std::size_t s = 0; s < chips.size(); ++s) {
+        for (int chip = 0; chip < slice.size(); ++chip) {
+            ++chips[s][static_cast<std::size_t>(
+                mesh.rank(programs.axis, slice.point(chip), static_cast<int>(s)))];
+        }
+    }
+    return chips;
 }
 
 void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
@@ -110,37 +164,92 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     return time;
 }
 
-LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& slice,
-                          const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    LowerBound lower;
-    for (const Op& op : program.ops) {
-        if (const auto* work = std::get_if<Compute>(&op.work)) {
-            lower.compute += work->flops / rates.flops;
-            lower.hbm += work->hbm / rates.hbm;
-        }
+namespace {
+
+void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topology::Lattice& slice,
+                  const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    std::vector<TrafficByAxes> traffic;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        traffic.push_back(traffic_by_axes(programs, p, slice, mesh));
     }
-    const TrafficByAxes traffic = traffic_by_axes(program, mesh);
+    const auto count = static_cast<double>(traffic.size());
     for (unsigned set = 1; set < kMasks; ++set) {
-        collectives::LeastTraffic sum;
-        for (unsigned axes = 1; axes < kMasks; ++axes) {
-            if ((axes & ~set) == 0) {
-                sum.receive += traffic[axes].receive;
-                sum.send += traffic[axes].send;
-                sum.mean += traffic[axes].mean;
-            }
-        }
         const collectives::LinkCount links = collectives::links_per_chip(slice, set);
-        for (const sim::Seconds time : {at_rate(sum.receive, links.fewest, rates.ici_one_way),
-                                        at_rate(sum.send, links.fewest, rates.ici_one_way),
-                                        at_rate(sum.mean, links.mean, rates.ici_one_way)}) {
-            raise(lower, time, set);
+        sim::Bytes mean;
+        for (const TrafficByAxes& of_program : traffic) {
+            collectives::LeastTraffic sum{};
+            for (unsigned axes = 1; axes < kMasks; ++axes) {
+                if ((axes & ~set) == 0) {
+                    add(sum, of_program[axes], 1);
+                }
+            }
+            mean += sum.mean / count;
+            raise(lower, at_rate(sum.receive, links.fewest, rates.ici_one_way), set);
+            raise(lower, at_rate(sum.send, links.fewest, rates.ici_one_way), set);
         }
+        raise(lower, at_rate(mean, links.mean, rates.ici_one_way), set);
     }
-    const collectives::LeastTraffic between = traffic_between_slices(program, slice, mesh);
-    const sim::Bytes most = std::max({between.receive, between.send, between.mean});
+}
+
+void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
+                     const topology::Lattice& slice, const topology::DeviceMesh& mesh,
+                     const MachineRates& rates) {
+    std::vector<collectives::LeastTraffic> of_chip;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        of_chip.push_back(traffic_between_slices(programs, p, mesh));
+    }
+    const auto chips = chips_of_programs(programs, slice, mesh);
+    sim::Bytes most;
+    sim::Bytes mean;
+    for (const std::vector<int>& of_slice : chips) {
+        collectives::LeastTraffic sum{};
+        for (std::size_t p = 0; p < of_chip.size(); ++p) {
+            add(sum, of_chip[p], of_slice[p]);
+        }
+        most = std::max({most, sum.receive, sum.send});
+        mean += sum.mean / static_cast<double>(chips.size());
+    }
+    most = std::max(most, mean);
     raise(lower, at_rate(most, rates.between_slices.hosts, rates.between_slices.dcn),
           collectives::kDcnClass);
     raise(lower, at_rate(most, slice.size(), rates.between_slices.pcie), collectives::kPcieClass);
+}
+
+/// What a chip receives, alone on the shortest routes or, of all chips of a slice, between slices.
+sim::Seconds handover_time(const Handover& handover, const topology::DeviceMesh::Displacement& way,
+                           const topology::Lattice& slice, const MachineRates& rates) {
+    if (handover.sends) {
+        return {};
+    }
+    if (way.slices != 0) {
+        const sim::Seconds dcn = at_rate(handover.bytes * slice.size(), rates.between_slices.hosts,
+                                         rates.between_slices.dcn);
+        const sim::Seconds pcie = at_rate(handover.bytes, 1, rates.between_slices.pcie);
+        return dcn < pcie ? pcie : dcn;
+    }
+    const auto routes = collectives::minimal_routes(slice, way.chips);
+    return at_rate(handover.bytes, static_cast<double>(routes.size()), rates.ici_one_way);
+}
+
+}  // namespace
+
+LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    LowerBound lower;
+    for (const StepProgram& program : programs.programs) {
+        sim::Seconds compute;
+        sim::Seconds hbm;
+        for (const Op& op : program.ops) {
+            if (const auto* work = std::get_if<Compute>(&op.work)) {
+                compute += work->flops / rates.flops;
+                hbm += work->hbm / rates.hbm;
+            }
+        }
+        lower.compute = std::max(lower.compute, compute);
+        lower.hbm = std::max(lower.hbm, hbm);
+    }
+    raise_by_ici(lower, programs, slice, mesh, rates);
+    raise_by_slices(lower, programs, slice, mesh, rates);
     lower.time = lower.compute;
     lower.bound = "compute";
     if (lower.hbm > lower.time) {
@@ -157,30 +266,39 @@ LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& s
     return lower;
 }
 
-sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice& slice,
+sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
     // Layers repeat their collectives: the bound of each kind is worked out once.
     std::map<std::tuple<collectives::Operation, std::vector<std::string>, double>, sim::Seconds>
         bounds;
-    sim::Seconds sum;
-    for (const Op& op : program.ops) {
-        if (const auto* work = std::get_if<Compute>(&op.work)) {
-            const ComputeTime time = compute_time(*work, rates);
-            sum += time.mxu < time.hbm ? time.hbm : time.mxu;
-        } else {
-            const auto& collective = std::get<Collective>(op.work);
-            const auto [bound, added] = bounds.try_emplace(
-                {collective.operation, collective.axes, collective.bytes.value()});
-            if (added) {
-                bound->second = collectives::physical_bound(
-                    collective.operation, slice,
-                    {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
-                    rates.ici_one_way, rates.between_slices);
-            }
-            sum += bound->second;
+    const auto bound_of = [&](const Collective& collective) {
+        const auto [bound, added] =
+            bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value()});
+        if (added) {
+            bound->second = collectives::physical_bound(
+                collective.operation, slice,
+                {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
+                rates.ici_one_way, rates.between_slices);
         }
+        return bound->second;
+    };
+    sim::Seconds longest;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        sim::Seconds sum;
+        for (const Op& op : programs.programs[p].ops) {
+            if (const auto* work = std::get_if<Compute>(&op.work)) {
+                const ComputeTime time = compute_time(*work, rates);
+                sum += time.mxu < time.hbm ? time.hbm : time.mxu;
+            } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+                sum += bound_of(*collective);
+            } else {
+                const auto& handover = std::get<Handover>(op.work);
+                sum += handover_time(handover, way_of(handover, p, programs, mesh), slice, rates);
+            }
+        }
+        longest = std::max(longest, sum);
     }
-    return sum;
+    return longest;
 }
 
 }  // namespace podsim::workloads

@@ -50,16 +50,18 @@ struct LowerBound {
 
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes
 /// the least bytes that a chip must receive, must send, or on average receives, for the collectives
-/// that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
+/// and handovers that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
 /// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
 /// receives, at the rate of its chips' PCIe links and of its hosts' DCN links. What a collective between slices
-/// moves within them is left out of the ICI sums. Never above a simulated time.
-LowerBound roofline_lower(const StepProgram& program, const topology::Lattice& slice,
+/// moves within them is left out of the ICI sums. Of several programs (pipeline stages) the one with most counts,
+/// for the mean all of them. Never above a simulated time.
+LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 
 /// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak and hbm;
-/// collective: its physical bound), one after the other. Not a bound.
-sim::Seconds roofline_serial(const StepProgram& program, const topology::Lattice& slice,
+/// collective: its physical bound; handover: what it receives, at the rate of its routes), one after the
+/// other; of several programs the longest. Not a bound.
+sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates);
 
 /// `book`: the reference text's closed forms (section 5), forward and backward separately, with 2DF

@@ -28,6 +28,8 @@ std::string_view to_string(Purpose purpose) {
             return "weights";
         case Purpose::gradients:
             return "gradients";
+        case Purpose::pipeline:
+            return "pipeline";
     }
     return "?";
 }

@@ -1,7 +1,8 @@
-// The training step as a program for one chip: compute, collectives and their dependencies, no
-// seconds.
+// The training step as programs of single chips: compute, collectives, handovers and their dependencies,
+// no seconds.
 //
-// All chips run the same program (SPMD). Operations stand in program order; an operation may depend
+// All chips run the same program (SPMD), or one of several by their place along a logical axis of the
+// mesh: the stages of a pipeline. Operations stand in program order; an operation may depend
 // only on earlier ones. Compute operations run one after another in this order on the chip's
 // compute stream; collectives run beside it as soon as their dependencies are met.
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,8 +42,9 @@ struct Compute {
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.
-/// tensor, context and expert stand on the critical path, then weight gathers, then gradient reductions.
-enum class Purpose { tensor, context, expert, weights, gradients };
+/// tensor, context, expert and pipeline stand on the critical path, then weight gathers, then gradient
+/// reductions.
+enum class Purpose { tensor, context, expert, weights, gradients, pipeline };
 std::string_view to_string(Purpose purpose);
 
 struct Collective {
@@ -51,11 +54,24 @@ struct Collective {
     sim::Bytes bytes;               ///< V: the complete array within one group
 };
 
+/// One end of a transfer between programs: from every chip of one to the chip at the same place of the
+/// other. The sender's operation has no end to wait for; the receiver's ends when the bytes are there.
+struct Handover {
+    std::uint32_t message =
+        0;  ///< the same at both ends, and unique among all messages of the step
+    bool sends = false;
+    std::uint32_t peer = 0;  ///< the program of the other end
+    Purpose purpose = Purpose::pipeline;
+    sim::Bytes bytes;  ///< of one chip
+};
+
+using Work = std::variant<Compute, Collective, Handover>;
+
 struct Op {
     std::string name;  ///< `layer 3 forward gate_up`, for traces and reports
     Pass pass{};
     int layer = -1;  ///< -1: embedding, unembedding, optimizer
-    std::variant<Compute, Collective> work;
+    Work work;
     std::vector<OpIndex> after;  ///< operations that must have ended
 };
 
@@ -76,6 +92,16 @@ struct Buffer {
 struct StepProgram {
     std::vector<Op> ops;
     std::vector<Buffer> buffers;
+};
+
+/// Program i is that of the chips at rank i of the logical axis; a single one is that of all chips.
+/// A collective of one of several programs is between its chips alone.
+struct StepPrograms {
+    std::vector<StepProgram> programs;
+    std::string axis;
+
+    StepPrograms() = default;
+    StepPrograms(StepProgram program) : programs{std::move(program)} {}  // NOLINT: one for all
 };
 
 }  // namespace podsim::workloads

@@ -38,8 +38,7 @@ std::string StepBuilder::name(std::string_view what) const {
                                     : fmt::format("{} {} {}", part_, to_string(pass_), what);
 }
 
-OpIndex StepBuilder::add(std::string name, std::variant<Compute, Collective> work,
-                         std::vector<OpIndex> after) {
+OpIndex StepBuilder::add(std::string name, Work work, std::vector<OpIndex> after) {
     program_.ops.push_back({std::move(name), pass_, layer_, std::move(work), std::move(after)});
     return next() - 1;
 }

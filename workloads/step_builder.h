@@ -130,8 +130,7 @@ public:
     StepProgram finish();
 
 private:
-    OpIndex add(std::string name, std::variant<Compute, Collective> work,
-                std::vector<OpIndex> after);
+    OpIndex add(std::string name, Work work, std::vector<OpIndex> after);
     OpIndex blocking(std::string_view what, Collective collective);
     OpIndex gather_over_tensor(std::string_view what, double bytes);
     OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);

@@ -159,8 +159,8 @@ TEST(Reuse, EqualsTheFullRunToThePicosecond) {
             EXPECT_EQ(with.result.end, without.result.end);
             EXPECT_EQ(with.result.end_of_place, without.result.end_of_place);
             EXPECT_EQ(with.result.events, without.result.events);
-            EXPECT_EQ(with.began, without.began);
-            EXPECT_EQ(with.ended, without.ended);
+            EXPECT_EQ(with.reported().began, without.reported().began);
+            EXPECT_EQ(with.reported().ended, without.reported().ended);
             for (std::size_t link = 0; link < with.result.links.size(); ++link) {
                 EXPECT_EQ(with.result.links[link].busy, without.result.links[link].busy);
                 EXPECT_EQ(with.result.links[link].carried_units,

@@ -1,0 +1,83 @@
+#include "scenarios/step_schedules.h"
+
+#include <fmt/format.h>
+
+#include "scenarios/lone.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::size_t kMostMessages = 20'000'000;
+
+}  // namespace
+
+collectives::Members members_of(const workloads::Collective& collective,
+                                const topology::DeviceMesh& mesh) {
+    return {mesh.group(collective.axes), mesh.across(collective.axes)};
+}
+
+sim::InputError StepSchedules::too_large(const workloads::Op& op) const {
+    return sim::InputError(
+        fmt::format("the collectives of this step, up to '{}', would be cut into more than 20 "
+                    "million messages of at most {:.4g} bytes",
+                    op.name, hardware_.message_cap.value()),
+        "use a larger hardware.message_cap, a smaller batch or a smaller model");
+}
+
+template <class Build>
+void StepSchedules::add(const workloads::Op& op, Build build) {
+    try {
+        schedules_.push_back(build());
+    } catch (const sim::InputError& error) {
+        if (options_.dead_links.axes() != 0) {
+            throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()),
+                                  error.remedy());
+        }
+        throw too_large(op);
+    }
+    messages_ += schedules_.back().transfers.size();
+    if (messages_ > kMostMessages) {
+        throw too_large(op);
+    }
+}
+
+std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
+    const auto& collective = std::get<workloads::Collective>(op.work);
+    const auto [entry, added] = collectives_.try_emplace(
+        {collective.operation, collective.axes, collective.bytes.value()}, next());
+    if (added) {
+        add(op, [&] { return build(collective); });
+    }
+    return entry->second;
+}
+
+std::uint32_t StepSchedules::of_handover(const workloads::Op& op, const std::string& axis, int from,
+                                         int to) {
+    const auto& handover = std::get<workloads::Handover>(op.work);
+    const topology::DeviceMesh::Displacement way = mesh_.between(axis, from, to);
+    const auto [entry, added] =
+        handovers_.try_emplace({way.chips, way.slices, handover.bytes.value()}, next());
+    if (added) {
+        const topology::SliceFactor across = mesh_.across({axis});
+        add(op, [&] {
+            return collectives::build_handover(hardware_.slice,
+                                               {way.chips, across, way.slices / across.stride},
+                                               handover.bytes, options_, shifts_)
+                .schedule;
+        });
+    }
+    return entry->second;
+}
+
+sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
+    const CollectiveRequest request{.hardware = hardware_,
+                                    .operation = collective.operation,
+                                    .members = members_of(collective, mesh_),
+                                    .bytes = collective.bytes};
+    return collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
+                                       request.members.across, pick_algorithm(request).algorithm,
+                                       request.bytes, options_, shifts_)
+        .schedule;
+}
+
+}  // namespace podsim::scenarios
