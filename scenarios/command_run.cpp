@@ -5,6 +5,7 @@
 #include "scenarios/command.h"
 #include "scenarios/load.h"
 #include "scenarios/schema.h"
+#include "scenarios/what_if.h"
 #include "sim/error.h"
 
 namespace podsim::scenarios {
@@ -12,8 +13,8 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "run FILE.yaml [--set key=value]... [--fold auto|off] [--no-reuse] "
-        "[--json PATH|-] [--trace PATH]",
+        "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
+        "[--no-reuse] [--json PATH|-] [--trace PATH]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -23,6 +24,9 @@ Usage usage() {
                  "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
                  "repeated");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("what-if",
+               "say how long the step would take with infinitely fast links, memory or matmuls, "
+               "without latency, with perfect overlap, without remat");
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for events_processed");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
@@ -50,7 +54,7 @@ int run_program(const Scenario& scenario, Fold fold, const std::string& json,
 
 }  // namespace
 
-int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -68,10 +72,20 @@ int command_run(Arguments args, std::ostream& out, std::ostream& /*err*/) {
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
     if (scenario.program != nullptr) {
+        if (options.is_set("what-if")) {
+            throw sim::InputError("a program has no ceilings",
+                                  "leave --what-if out: the report has the terms of the gap");
+        }
         return run_program(scenario, fold, json, trace, out);
     }
-    const StepResult result =
-        simulate_within_clock(scenario, fold, {.reuse = !options.is_set("no-reuse")});
+    const bool reuse = !options.is_set("no-reuse");
+    StepResult result = simulate_within_clock(scenario, fold, {.reuse = reuse});
+    if (options.is_set("what-if")) {
+        result.ceilings = what_if(scenario, result, fold, reuse);
+    }
+    for (const std::string& warning : warnings(scenario, result)) {
+        err << "podsim: warning: " << warning << '\n';
+    }
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << step_report(scenario, result, verdicts);

@@ -47,7 +47,9 @@ Usage usage() {
     usage.value("jsonl",
                 "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
                 "to standard output (-)");
-    usage.flag("gap", "itemise the gap to the roofline and the critical path in the JSON lines: takes twice as long");
+    usage.flag("gap",
+               "itemise the gap to the roofline and the critical path in the JSON lines: takes "
+               "twice as long");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
     usage.flag("no-reuse",
                "play every repeated layer; the results are the same but for events_processed");

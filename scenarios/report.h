@@ -61,6 +61,13 @@ Json trace_json(const Scenario& scenario, const StepResult& result);
 /// `MFU 45.00 % against 44.00 % (+2.27 %, within 10 %): holds`.
 std::string verdict_text(const Verdict& verdict);
 
+/// What the step could gain, a line for each ceiling; empty without.
+std::string ceilings_report(const StepResult& result);
+
+/// What a user should know of this layout, a sentence each: `fsdp spans slices, ...` when an axis that is
+/// exchanged in every layer crosses the data-centre network and that is on the critical path for 2 % of the step.
+std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result);
+
 /// The memory section of the report, with what would make a step fit that does not.
 std::string memory_report(const Scenario& scenario, const StepResult& result);
 

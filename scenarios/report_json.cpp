@@ -104,7 +104,11 @@ Json step_json(const Scenario& scenario, const StepResult& result,
           {"exposed_communication", shares_json(result.exposed)}}},
         {"prefetch_layers", result.prefetch_layers},
         {"profile", scenario.hardware.profile},
+        {"warnings", warnings(scenario, result)},
     };
+    for (const Ceiling& ceiling : result.ceilings) {
+        json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);
+    }
     add_training_run(json, scenario, result);
     json["expectations"] = verdicts_json(verdicts);
     json["events"] = result.events;

@@ -47,6 +47,13 @@ struct Span {
     sim::Time end;
 };
 
+/// The step if one thing cost nothing (what_if.h).
+struct Ceiling {
+    std::string name;  ///< `ici=inf`
+    std::string meaning;
+    sim::Time step_time;
+};
+
 struct StepResult {
     sim::Time step_time;
     sim::Time compute;  ///< sum of the compute stream's work on the reported chip
@@ -61,6 +68,7 @@ struct StepResult {
     sim::Seconds book;
     std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
     std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
+    std::vector<Ceiling> ceilings;     ///< only where they were asked for
     MemoryUse memory;
     std::vector<LinkUse> links;
     std::vector<Share>

@@ -1,0 +1,45 @@
+// What could be better: ceilings of the step, and warnings about its layout.
+#include <fmt/format.h>
+
+#include "scenarios/report.h"
+#include "scenarios/text.h"
+
+namespace podsim::scenarios {
+
+std::string ceilings_report(const StepResult& result) {
+    if (result.ceilings.empty()) {
+        return {};
+    }
+    const double step = result.step_time.seconds();
+    Table table({3});
+    table.row({"What if", "step", "saves", ""});
+    for (const Ceiling& ceiling : result.ceilings) {
+        const double seconds = ceiling.step_time.seconds();
+        table.row({"  " + ceiling.name, format_time(seconds),
+                   fmt::format("{:.1f} %", 100 * (1 - seconds / step)), ceiling.meaning});
+    }
+    return table.text(0);
+}
+
+std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result) {
+    constexpr double kMuch = 0.02;  // of the step
+    std::vector<std::string> warnings;
+    double waited = 0;
+    for (const Share& share : result.critical_path) {
+        waited += share.name == "DCN" || share.name == "PCIe" ? share.time.seconds() : 0;
+    }
+    for (const topology::LogicalAxis& axis : scenario.mesh.axes()) {
+        const bool once_a_step = axis.name == "data" || axis.name == "pipeline";
+        if (!once_a_step && scenario.mesh.across({axis.name}).length > 1 &&
+            waited > kMuch * result.step_time.seconds()) {
+            warnings.push_back(fmt::format(
+                "{} spans slices, so every layer exchanges over the data-centre network, which the "
+                "step waits for {} of its {}; keep {} within a slice and put data on `slice`",
+                axis.name, format_time(waited), format_time(result.step_time.seconds()),
+                axis.name));
+        }
+    }
+    return warnings;
+}
+
+}  // namespace podsim::scenarios

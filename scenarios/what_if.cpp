@@ -1,0 +1,76 @@
+#include "scenarios/what_if.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace podsim::scenarios {
+namespace {
+
+sim::Time perfect_overlap(const StepResult& result) {
+    double busiest = 0;
+    for (const LinkUse& link : result.links) {
+        busiest = std::max(busiest, link.busiest_fraction);
+    }
+    return std::max(result.compute,
+                    sim::round_up(sim::Seconds(busiest * result.step_time.seconds())));
+}
+
+}  // namespace
+
+std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
+                             bool reuse) {
+    std::vector<Ceiling> ceilings;
+    const auto add = [&](const char* name, const char* meaning,
+                         const std::function<void(Scenario&)>& change) {
+        Scenario changed = scenario;
+        change(changed);
+        ceilings.push_back(
+            {name, meaning,
+             simulate_step(changed, fold, {.reuse = reuse, .explain = false}).step_time});
+    };
+    const auto used = [&](const char* prefix) {
+        return std::ranges::any_of(result.links, [&](const LinkUse& link) {
+            return link.name.starts_with(prefix) && link.bytes.value() > 0;
+        });
+    };
+    using topology::ChipSpec;
+    if (used("ici")) {
+        add("ici=inf", "links between chips take no time but latency", [](Scenario& s) {
+            s.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+            s.hardware.chip.ici_one_way_vendor.value = sim::BytesPerSecond::infinity();
+        });
+    }
+    if (used("dcn")) {
+        add("dcn=inf", "the data-centre network takes no time but latency", [](Scenario& s) {
+            s.hardware.chip.dcn_per_host.value = sim::BytesPerSecond::infinity();
+        });
+    }
+    if (used("pcie")) {
+        add("pcie=inf", "PCIe takes no time but latency", [](Scenario& s) {
+            s.hardware.chip.pcie_one_way.value = sim::BytesPerSecond::infinity();
+        });
+    }
+    add("hbm=inf", "no operation waits for HBM",
+        [](Scenario& s) { s.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity(); });
+    add("mxu=inf", "matmuls take no time but HBM's", [](Scenario& s) {
+        s.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
+        s.hardware.chip.int8_ops.value = sim::FlopsPerSecond::infinity();
+    });
+    add("latency=0", "no link has latency", [](Scenario& s) {
+        ChipSpec& chip = s.hardware.chip;
+        for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
+            latency->value = sim::Seconds(0);
+        }
+    });
+    ceilings.push_back({"perfect overlap", "the busier of the compute stream and the busiest link",
+                        perfect_overlap(result)});
+    if (scenario.plan.remat != workloads::Remat::none) {
+        add("no remat", "nothing is computed twice, whether or not it fits", [](Scenario& s) {
+            s.plan.remat = workloads::Remat::none;
+            s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
+        });
+    }
+    return ceilings;
+}
+
+}  // namespace podsim::scenarios
