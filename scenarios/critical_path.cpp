@@ -152,8 +152,12 @@ private:
         return before_release(held);
     }
 
-    /// The message left the link just now. Its last byte may have come over a slower link before.
-    Next before_release(sim::Holding held) {
+    /// The message left the link just now.
+    Next before_release(const sim::Holding& held) { return before_holding(back_over_link(held)); }
+
+    /// Goes back to when the link was given to the message. Its last byte may have come over a slower link before:
+    /// the message on that link, then.
+    sim::Holding back_over_link(sim::Holding held) {
         const sim::Transfer& transfer = schedule(held.operation).transfers[held.transfer];
         while (held.hop > 0 && held.end > held.start + own_time(held, transfer)) {
             const sim::Holding before = find(message_of(held), transfer, held.hop - 1);
@@ -164,14 +168,15 @@ private:
             held = before;
         }
         give(kLinkClasses[held.server.index() % workload_.machine.ports / 2], held.start);
-        return before_holding(held);
+        return held;
     }
 
     /// The link was given to this message just now.
     Next before_holding(sim::Holding held) {
         while (true) {
             if (const auto busy = record_.held_until(held.server.index(), at_)) {
-                return before_release(*busy);
+                held = back_over_link(*busy);
+                continue;
             }
             const sim::Transfer& transfer = schedule(held.operation).transfers[held.transfer];
             if (held.hop == 0) {
@@ -255,6 +260,9 @@ private:
 
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates) {
     const workloads::ComputeTime time = workloads::compute_time(work, rates);
+    if (time.vpu > std::max(time.mxu_padded, time.hbm)) {
+        return "VPU";
+    }
     return time.mxu_padded < time.hbm ? "HBM" : "MXU";
 }
 

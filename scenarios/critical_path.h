@@ -22,7 +22,7 @@
 
 namespace podsim::scenarios {
 
-/// The resource that decides the time of a compute operation: `MXU` or `HBM`.
+/// The resource that decides the time of a compute operation: `MXU`, `HBM` or `VPU`.
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates);
 
 /// The shares of `workload`'s time on its critical path, largest first: the resources of tasks that work

@@ -81,6 +81,15 @@ sim::Bytes parse_capacity(const std::string& text) {
     return capacity;
 }
 
+sim::Bytes parse_vmem(const std::string& text) {
+    const sim::Bytes size = parse_bytes(text);
+    if (size < sim::Bytes(1 << 20)) {
+        throw sim::InputError(fmt::format("{} is below 1 MiB", in_quotes(text)),
+                              "write a size such as 128 MiB");
+    }
+    return size;
+}
+
 template <class T, class Parse>
 void change(Sourced<T>& field, const Reader& place, Parse parse) {
     if (place.present()) {
@@ -123,6 +132,9 @@ ChipSpec read_chip(const Reader& chip) {
                                               spec.name + " (modified)");
     change(spec.bf16_flops, chip["bf16_flops"], parse_peak);
     change(spec.int8_ops, chip["int8_ops"], parse_peak);
+    change(spec.fp8_flops, chip["fp8_flops"], parse_peak);
+    change(spec.vpu_flops, chip["vpu_flops"], parse_peak);
+    change(spec.vmem, chip["vmem"], parse_vmem);
     if (const Reader mxu = chip["mxu"]; mxu.present()) {
         spec.mxu_dimension = {static_cast<int>(mxu.whole(1, 65536, 0)), "the scenario"};
     }

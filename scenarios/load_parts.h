@@ -23,9 +23,10 @@ topology::DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping,
 std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware);
 
 /// The plan of `batch`, `training` and `overlap` with the sizes of the mesh, checked against the
-/// model.
+/// model and the chip.
 workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
-                                  const workloads::ModelSpec& model);
+                                  const workloads::ModelSpec& model,
+                                  const topology::ChipSpec& chip);
 
 /// `perturb:` on that hardware.
 std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);

@@ -1,5 +1,8 @@
 // The training plan of a scenario and the expectations on its result.
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <vector>
 
 #include "scenarios/load_parts.h"
 #include "scenarios/quantity_text.h"
@@ -8,16 +11,20 @@
 namespace podsim::scenarios {
 namespace {
 
+using workloads::MatmulDtype;
 using workloads::Optimizer;
 using workloads::Remat;
 using workloads::TrainingPlan;
 
-constexpr std::pair<std::string_view, double> kPrecisions[] = {{"bf16", 2.0}};
-constexpr std::pair<std::string_view, double> kGradients[] = {{"bf16", 2.0}, {"fp32", 4.0}};
+constexpr std::pair<std::string_view, MatmulDtype> kPrecisions[] = {
+    {"bf16", MatmulDtype::bf16}, {"int8", MatmulDtype::int8}, {"fp8", MatmulDtype::fp8}};
+constexpr std::pair<std::string_view, double> kElements[] = {{"bf16", 2.0}, {"fp32", 4.0}};
 constexpr std::pair<std::string_view, Optimizer> kOptimizers[] = {{"adam", Optimizer::adam},
                                                                   {"sgd", Optimizer::sgd}};
 constexpr std::pair<std::string_view, Remat> kRemats[] = {
     {"none", Remat::none}, {"matmuls", Remat::matmuls}, {"block", Remat::block}};
+constexpr std::pair<std::string_view, std::uint32_t> kPriorities[] = {
+    {"tensor", 0}, {"weights", 1}, {"gradients", 2}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
 constexpr std::pair<std::string_view, bool> kTensorForms[] = {{"blocking", true}};
 
@@ -33,6 +40,57 @@ Reader place_of(const Reader& root, const sim::InputError& error) {
     const bool of_mesh = setting == "data" || setting == "fsdp" || setting == "context" ||
                          setting == "tensor" || setting == "expert";
     return root[of_mesh && root["mesh"].present() ? "mesh" : "batch"];
+}
+
+workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip) {
+    workloads::Precision precision;
+    const Reader matmul = training["precision"];
+    precision.matmul = matmul.choose<MatmulDtype>(kPrecisions, MatmulDtype::bf16);
+    if (precision.matmul == MatmulDtype::fp8 && chip.fp8_flops.value.value() == 0) {
+        throw matmul.error(fmt::format("{} has no fp8 matmuls", chip.name), "allowed: bf16, int8");
+    }
+    precision.parameters = training["parameters"].choose<double>(kElements, 2.0);
+    precision.gradients = training["gradients"].choose<double>(kElements, 2.0);
+    precision.optimizer_moment = training["moments"].choose<double>(kElements, 4.0);
+    return precision;
+}
+
+/// `[tensor, weights, gradients]` in the order in which they go.
+std::array<std::uint32_t, workloads::kPriorityClasses> read_priority(const Reader& list) {
+    std::array<std::uint32_t, workloads::kPriorityClasses> places{0, 1, 2};
+    if (!list.present()) {
+        return places;
+    }
+    std::vector<std::uint32_t> order;
+    for (const Reader& item : list.items()) {
+        const std::uint32_t which = item.choose<std::uint32_t>(kPriorities, 0);
+        if (std::ranges::find(order, which) != order.end()) {
+            throw item.error(fmt::format("{} stands twice", in_quotes(item.node().text)),
+                             "write each of tensor, weights, gradients once");
+        }
+        places[which] = static_cast<std::uint32_t>(order.size());
+        order.push_back(which);
+    }
+    if (order.size() < places.size()) {
+        throw list.error(fmt::format("{} of 3 classes", order.size()),
+                         "write each of tensor, weights, gradients once");
+    }
+    return places;
+}
+
+sim::Bytes parse_bucket(const std::string& text) {
+    const sim::Bytes bucket = parse_bytes(text);
+    if (bucket < sim::Bytes(1e6)) {
+        throw sim::InputError(fmt::format("{} is below 1 MB", in_quotes(text)),
+                              "write a size such as 100 MB");
+    }
+    return bucket;
+}
+
+void refuse_zero_3(const Reader& zero) {
+    if (zero.present() && zero.node().text == "3") {
+        throw zero.error("ZeRO-3 is the mesh axis fsdp", "write its ways as mesh.fsdp");
+    }
 }
 
 void refuse_microbatches(const Reader& microbatches) {
@@ -52,7 +110,7 @@ double parse_reference(const std::string& quantity, const std::string& text) {
 }  // namespace
 
 TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
-                       const workloads::ModelSpec& model) {
+                       const workloads::ModelSpec& model, const topology::ChipSpec& chip) {
     const Reader batch = root["batch"].require();
     const Reader training = root["training"];
     const Reader overlap = root["overlap"];
@@ -69,11 +127,17 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
     plan.remat = training["remat"].choose<Remat>(kRemats, Remat::block);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
-    plan.precision.compute = training["precision"].choose<double>(kPrecisions, 2.0);
-    plan.precision.gradients = training["gradients"].choose<double>(kGradients, 2.0);
+    plan.precision = read_precision(training, chip);
+    plan.vmem = chip.vmem.value / chip.cores.value;
     refuse_microbatches(training["microbatches"]);
     plan.prefetch_layers = static_cast<int>(overlap["prefetch_layers"].whole(0, 4096, 1));
     plan.reductions_in_flight = static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
+    refuse_zero_3(training["zero"]);
+    plan.zero = static_cast<int>(training["zero"].whole(0, 2, 0));
+    plan.bucket = overlap["bucket"].get<sim::Bytes>(parse_bucket, plan.bucket);
+    plan.collectives_in_flight =
+        static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
+    plan.priority = read_priority(overlap["priority"]);
     static_cast<void>(overlap["tensor"].choose<bool>(kTensorForms, true));
     try {
         workloads::validate(plan, model);

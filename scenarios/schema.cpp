@@ -22,6 +22,9 @@ constexpr KeySpec kSchema[] = {
     {"hardware.chip.name", kText, "text", "`<base> (modified)`", "name in the reports"},
     {"hardware.chip.bf16_flops", kText, "459 TFLOP/s", "of the base", "peak rate of bf16 matmuls"},
     {"hardware.chip.int8_ops", kText, "918 TOP/s", "of the base", "peak rate of int8 matmuls"},
+    {"hardware.chip.fp8_flops", kText, "918 TFLOP/s", "of the base", "peak rate of fp8 matmuls; no chip of the catalogue has them"},
+    {"hardware.chip.vpu_flops", kText, "14 TFLOP/s", "of the base", "elementwise operations of the vector units"},
+    {"hardware.chip.vmem", kText, "128 MiB", "of the base", "VMEM of all cores; attention's blocks follow from it"},
     {"hardware.chip.mxu", kText, "128", "of the base", "rows and columns of a systolic array; dimensions pad to it"},
     {"hardware.chip.hbm_capacity", kText, "96 GB", "of the base", "memory of a chip"},
     {"hardware.chip.hbm_bandwidth", kText, "2.8 TB/s", "of the base", "rate of that memory"},
@@ -97,9 +100,12 @@ constexpr KeySpec kSchema[] = {
      "how sizes alone are mapped to axes: podsim, jax (create_device_mesh), jax_split (may split axes)"},
 
     {"training", kMap, "{remat: block}", "all defaults", "how the step computes"},
-    {"training.precision", kText, "bf16", "bf16", "weights, activations and matmuls: bf16"},
+    {"training.precision", kText, "bf16", "bf16", "matmuls of projections and MLPs: bf16, int8, fp8 where the chip has them"},
+    {"training.parameters", kText, "fp32", "bf16", "parameters as stored, the master weights: bf16, fp32"},
     {"training.gradients", kText, "bf16", "bf16", "gradients as stored and reduced: bf16, fp32"},
-    {"training.optimizer", kText, "adam", "adam", "adam (two fp32 moments), sgd"},
+    {"training.zero", kText, "1", "0", "what data parallelism shards: 0 nothing, 1 the optimizer's state, 2 gradients too"},
+    {"training.optimizer", kText, "adam", "adam", "adam (two moments), sgd"},
+    {"training.moments", kText, "bf16", "fp32", "Adam's moments: bf16, fp32"},
     {"training.remat", kText, "block", "block", "what the backward pass recomputes: none, matmuls, block"},
     {"training.microbatches", kText, "1", "1", "more than 1 is not available yet"},
     {"training.capacity_factor", kText, "1.25", "1", "tokens that every expert is padded to, over the mean"},
@@ -110,6 +116,9 @@ constexpr KeySpec kSchema[] = {
     {"overlap", kMap, "{prefetch_layers: 1}", "all defaults", "what runs beside the compute stream"},
     {"overlap.prefetch_layers", kText, "1", "1", "layers that weight gathers may run ahead, memory permitting"},
     {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
+    {"overlap.bucket", kText, "100 MB", "one group", "gradients are reduced in buckets of so many bytes"},
+    {"overlap.collectives_in_flight", kText, "1", "no limit", "collectives that may run at once; 1: one after the other"},
+    {"overlap.priority", kText | kList, "[tensor, weights, gradients]", "that order", "which collectives go first at a link"},
     {"overlap.tensor", kText, "blocking", "blocking", "tensor-parallel collectives: blocking"},
 
     {"perturb", kList, "[{kind: slow_chips, x: 3, factor: 1.1}]", "[]",
@@ -237,6 +246,10 @@ void check_map(const YamlNode& map, const std::string& path) {
             check_map(entry.value, child);
         }
         for (const YamlNode& item : entry.value.items) {
+            const bool text = item.kind == YamlNode::Kind::scalar && (key->accepts & kText) != 0;
+            if (text) {
+                continue;
+            }
             if (item.kind != YamlNode::Kind::map) {
                 throw sim::InputError(
                     fmt::format("an entry of '{}' is {}", child, describe(item.kind)),

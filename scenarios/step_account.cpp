@@ -116,10 +116,19 @@ WorkAccount account_work(const workloads::StepProgram& program,
             const sim::Time padded = sim::round_up(time.mxu_padded);
             account.unrounded += time.mxu;
             account.hbm_unrounded += time.hbm;
+            account.vpu_unrounded += time.vpu;
             account.ideal += ideal;
             account.padding += padded - ideal;
-            account.hbm_all += sim::round_up(time.hbm);
-            account.hbm += sim::round_up(time.total()) - padded;
+            const sim::Time hbm = sim::round_up(time.hbm);
+            const sim::Time vpu = sim::round_up(time.vpu);
+            const sim::Time total = std::max({padded, hbm, vpu});
+            account.hbm += std::max(padded, hbm) - padded;
+            account.vpu += total - std::max(padded, hbm);
+            account.hbm_all += hbm;
+            account.mxu_beyond_hbm += std::max(padded, hbm) - hbm;
+            account.vpu_all += vpu;
+            account.mxu_beyond_vpu += std::max(padded, vpu) - vpu;
+            account.hbm_beyond_vpu += total - std::max(padded, vpu);
         }
     }
     return account;
@@ -207,7 +216,7 @@ std::vector<Share> account_gap(const workloads::StepPrograms& programs, const Lo
     }
 
     const sim::Time bound = rounded_down(lower.time);
-    const bool link_bound = lower.links > lower.compute && lower.links > lower.hbm;
+    const bool link_bound = lower.links > std::max({lower.compute, lower.hbm, lower.vpu});
     if (link_bound) {
         const sim::Time busiest =
             busiest_link(now.result, reduced.workload.machine.ports, lower.link_classes);
@@ -219,14 +228,22 @@ std::vector<Share> account_gap(const workloads::StepPrograms& programs, const Lo
         const workloads::StepProgram& program = programs.programs[now.program];
         const WorkAccount work = account_work(program, rates);
         const StreamAccount stream = account_stream(program, now.reported());
-        if (lower.hbm > lower.compute) {
-            gap.push_back({"MXU beyond HBM", stream.busy - work.hbm_all});
+        if (lower.vpu > std::max(lower.compute, lower.hbm)) {
+            gap.push_back({"MXU beyond VPU", work.mxu_beyond_vpu});
+            gap.push_back({"HBM beyond VPU", work.hbm_beyond_vpu});
+            const sim::Time own = rounded_down(work.vpu_unrounded);
+            gap.push_back({"rounding", work.vpu_all - own});
+            gap.push_back({"uneven stages", own - bound});
+        } else if (lower.hbm > lower.compute) {
+            gap.push_back({"MXU beyond HBM", work.mxu_beyond_hbm});
+            gap.push_back({"VPU", work.vpu});
             const sim::Time own = rounded_down(work.hbm_unrounded);
             gap.push_back({"rounding", work.hbm_all - own});
             gap.push_back({"uneven stages", own - bound});
         } else {
             gap.push_back({"padding", work.padding});
             gap.push_back({"HBM", work.hbm});
+            gap.push_back({"VPU", work.vpu});
             const sim::Time own = rounded_down(work.unrounded);
             gap.push_back({"rounding", work.ideal - own});
             gap.push_back({"uneven stages", own - bound});

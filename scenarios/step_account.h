@@ -29,9 +29,15 @@ struct WorkAccount {
     sim::Time ideal;             ///< flops / peak
     sim::Time padding;           ///< matrix dimensions rounded up to the systolic array
     sim::Time hbm;               ///< HBM time beyond the padded MXU time
+    sim::Time vpu;               ///< VPU time beyond both
     sim::Time hbm_all;           ///< bytes / bandwidth of every operation
+    sim::Time mxu_beyond_hbm;    ///< padded MXU time beyond hbm_all
+    sim::Time vpu_all;           ///< elementwise operations / rate of every operation
+    sim::Time mxu_beyond_vpu;    ///< padded MXU time beyond vpu_all
+    sim::Time hbm_beyond_vpu;    ///< HBM time beyond both of these
     sim::Seconds unrounded;      ///< the sum of flops / peak
     sim::Seconds hbm_unrounded;  ///< of bytes / bandwidth
+    sim::Seconds vpu_unrounded;  ///< of elementwise operations / rate
 };
 WorkAccount account_work(const workloads::StepProgram& program,
                          const workloads::MachineRates& rates);
@@ -50,10 +56,11 @@ MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& c
 ///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
 ///               where links are, the bound itself counts all traffic of the links)
 /// What is then left is read off that last run, on the resource that is the bound:
-///   compute  padding, HBM time beyond the MXU's, and the time that the compute stream waits, by
-///            collective and mesh axis (`exposed ...`); with several programs `uneven stages`, what the
+///   compute  padding, HBM time beyond the MXU's, VPU time beyond both, and the time that the compute stream
+///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages`, what the
 ///            chip that ends last has less to compute than the one that has most (negative)
-///   HBM      MXU time beyond the HBM's, and the same waits
+///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits
+///   VPU      MXU time beyond the VPU's, HBM time beyond both, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
 ///            `idle links`: it rests, waiting for compute or for earlier steps
 /// `rounding` is each operation's rounding up to a picosecond. `reuse` is that of run_step.

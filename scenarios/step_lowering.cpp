@@ -12,18 +12,18 @@ namespace {
 
 using workloads::Purpose;
 
-/// Collectives on the critical path go first at every link, then weight gathers, then gradients.
-std::uint32_t priority_class(Purpose purpose) {
+/// The place of a collective's class in the program's order.
+std::uint32_t priority_class(const workloads::StepProgram& program, Purpose purpose) {
     switch (purpose) {
         case Purpose::tensor:
         case Purpose::context:
         case Purpose::expert:
         case Purpose::pipeline:
-            return 0;
+            return program.priority[0];
         case Purpose::weights:
-            return 1;
+            return program.priority[1];
         case Purpose::gradients:
-            return 2;
+            return program.priority[2];
     }
     return 2;
 }
@@ -132,7 +132,8 @@ private:
         const std::uint32_t schedule = schedules.of_collective(op);
         return add_operation(
             {.schedule = schedule,
-             .priority_class = priority_class(std::get<workloads::Collective>(op.work).purpose),
+             .priority_class = priority_class(programs_[program],
+                                              std::get<workloads::Collective>(op.work).purpose),
              .placement = several() ? placement_in(program, schedule) : sim::kOwnPlacement});
     }
 
@@ -147,7 +148,7 @@ private:
             const std::uint32_t to = one.sends ? one.peer : program;
             add_operation({.schedule = schedules.of_handover(op, axis_, static_cast<int>(from),
                                                              static_cast<int>(to)),
-                           .priority_class = priority_class(one.purpose),
+                           .priority_class = priority_class(programs_[program], one.purpose),
                            .placement = placement_between(from, to)});
         }
         return entry->second;
@@ -202,7 +203,10 @@ workloads::MachineRates machine_rates(const Hardware& hardware) {
             .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
             .mxu_dimension = hardware.chip.mxu_dimension.value,
             .between_slices = slice_links(hardware),
-            .chips_per_slice = hardware.slice.size()};
+            .chips_per_slice = hardware.slice.size(),
+            .vpu = hardware.chip.vpu_flops.value,
+            .int8 = hardware.chip.int8_ops.value,
+            .fp8 = hardware.chip.fp8_flops.value};
 }
 
 LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,

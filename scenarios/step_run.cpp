@@ -109,7 +109,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();
     const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, program);
-    const sim::Flops peak(rates.flops.value() * chips * seconds);
+    const sim::Flops peak(rates.peak(plan.precision.matmul).value() * chips * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
     result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;

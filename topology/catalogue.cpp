@@ -24,6 +24,7 @@ const char* const kPcieLatency =
     "assumption: no published figure, 1 us taken for a DMA across PCIe, the same as an ICI hop";
 const char* const kDcnLatency =
     "assumption: no published figure, 10 us taken for NIC to NIC across a datacenter fabric";
+const char* const kNoFp8 = "Google Cloud TPU documentation: bf16 and int8 matmuls only";
 const char* const kLaunch = "profile ideal: 0 by definition";
 
 const std::array<ChipSpec, 5>& chips() {
@@ -33,6 +34,12 @@ const std::array<ChipSpec, 5>& chips() {
             .bf16_flops = {FlopsPerSecond(1.4e14),
                            "How to Scale Your Model, section 2 (TPU v4 paper (2023): 123 TFLOP/s)"},
             .int8_ops = {FlopsPerSecond(1.4e14), kBook},
+            .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+            .cores = {2, kPaper},
+            .vpu_flops = {FlopsPerSecond(2 * 2048 * 0.94e9),
+                          "assumption: no published figure, the 128 lanes x 16 ALUs of v4p at 940 "
+                          "MHz on 2 cores"},
+            .vmem = {Bytes(32.0 * 1024 * 1024), kPaper},
             .hbm_capacity = {Bytes(32e9), kBook},
             .hbm_bandwidth = {BytesPerSecond(9.0e11), kBook},
             .mxu_dimension = {128, kBook},
@@ -56,6 +63,13 @@ const std::array<ChipSpec, 5>& chips() {
             .name = "v4p",
             .bf16_flops = {FlopsPerSecond(2.75e14), kBook},
             .int8_ops = {FlopsPerSecond(2.75e14), kBook},
+            .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+            .cores = {2, kPaper},
+            .vpu_flops =
+                {FlopsPerSecond(2 * 2048 * 1.05e9),
+                 "TPU v4 paper (2023): 128 lanes x 16 ALUs a core; derived: x 2 cores x 1050 MHz"},
+            .vmem = {Bytes(32.0 * 1024 * 1024),
+                     "TPU v4 paper (2023), beside 128 MiB of CMEM, which is not modelled"},
             .hbm_capacity =
                 {Bytes(32e9),
                  "How to Scale Your Model, section 2 (Google Cloud TPU documentation: 32 GiB)"},
@@ -81,6 +95,13 @@ const std::array<ChipSpec, 5>& chips() {
             .name = "v5p",
             .bf16_flops = {FlopsPerSecond(4.59e14), kBook},
             .int8_ops = {FlopsPerSecond(9.18e14), kBook},
+            .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+            .cores = {2, kDocs},
+            .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
+                          "How to Scale Your Model, section 2: (8, 128) x 4 ALUs, about 7 TFLOP/s "
+                          "a core; derived: x 2 cores x 1.75 GHz"},
+            .vmem = {Bytes(128.0 * 1024 * 1024),
+                     "How to Scale Your Model, section 2 (64 MiB a core)"},
             .hbm_capacity = {Bytes(96e9),
                              "How to Scale Your Model, section 2 (Google Cloud TPU "
                              "documentation: 95 GiB usable of 96 GiB)"},
@@ -109,6 +130,12 @@ const std::array<ChipSpec, 5>& chips() {
             .name = "v5e",
             .bf16_flops = {FlopsPerSecond(1.97e14), kBook},
             .int8_ops = {FlopsPerSecond(3.94e14), kBook},
+            .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+            .cores = {1, kDocs},
+            .vpu_flops = {FlopsPerSecond(4096 * 1.5e9),
+                          "How to Scale Your Model, section 2: (8, 128) x 4 ALUs; derived: x 1 "
+                          "core x 1.5 GHz"},
+            .vmem = {Bytes(128.0 * 1024 * 1024), kBook},
             .hbm_capacity = {Bytes(16e9), kBook},
             .hbm_bandwidth = {BytesPerSecond(8.1e11),
                               "How to Scale Your Model, section 2 (Google Cloud "
@@ -138,6 +165,12 @@ const std::array<ChipSpec, 5>& chips() {
             .int8_ops = {FlopsPerSecond(1.84e15),
                          "How to Scale Your Model, section 2 (Google Cloud TPU "
                          "documentation: 1836 TOP/s)"},
+            .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+            .cores = {1, kDocs},
+            .vpu_flops = {FlopsPerSecond(4096 * 1.75e9),
+                          "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
+                          "a v5p core (the clock of v6e is not published)"},
+            .vmem = {Bytes(128.0 * 1024 * 1024), kBook},
             .hbm_capacity = {Bytes(32e9), kBook},
             .hbm_bandwidth = {BytesPerSecond(1.6e12),
                               "How to Scale Your Model, section 2 (Google Cloud "

@@ -44,6 +44,10 @@ struct ChipSpec {
     std::string name;
     Sourced<sim::FlopsPerSecond> bf16_flops;
     Sourced<sim::FlopsPerSecond> int8_ops;
+    Sourced<sim::FlopsPerSecond> fp8_flops;  ///< 0: the chip has no fp8 matmuls
+    Sourced<int> cores;  ///< TensorCores; each has a share of the MXUs, a VPU and its VMEM
+    Sourced<sim::FlopsPerSecond> vpu_flops;  ///< elementwise operations of all cores: ALUs x clock
+    Sourced<sim::Bytes> vmem;                ///< of all cores
     Sourced<sim::Bytes> hbm_capacity;
     Sourced<sim::BytesPerSecond> hbm_bandwidth;
     Sourced<int>

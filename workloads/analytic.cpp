@@ -158,9 +158,10 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
         with_padding += padded_volume(shape, rates.mxu_dimension);
     }
     ComputeTime time;
-    time.mxu = work.flops / rates.flops;
+    time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
     time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) : time.mxu;
     time.hbm = work.hbm / rates.hbm;
+    time.vpu = work.vector / rates.vpu;
     return time;
 }
 
@@ -239,14 +240,18 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
     for (const StepProgram& program : programs.programs) {
         sim::Seconds compute;
         sim::Seconds hbm;
+        sim::Seconds vpu;
         for (const Op& op : program.ops) {
             if (const auto* work = std::get_if<Compute>(&op.work)) {
-                compute += work->flops / rates.flops;
-                hbm += work->hbm / rates.hbm;
+                const ComputeTime time = compute_time(*work, rates);
+                compute += time.mxu;
+                hbm += time.hbm;
+                vpu += time.vpu;
             }
         }
         lower.compute = std::max(lower.compute, compute);
         lower.hbm = std::max(lower.hbm, hbm);
+        lower.vpu = std::max(lower.vpu, vpu);
     }
     raise_by_ici(lower, programs, slice, mesh, rates);
     raise_by_slices(lower, programs, slice, mesh, rates);
@@ -255,6 +260,10 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
     if (lower.hbm > lower.time) {
         lower.time = lower.hbm;
         lower.bound = "hbm";
+    }
+    if (lower.vpu > lower.time) {
+        lower.time = lower.vpu;
+        lower.bound = "vpu";
     }
     if (lower.links > lower.time) {
         lower.time = lower.links;
@@ -288,7 +297,7 @@ sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Latti
         for (const Op& op : programs.programs[p].ops) {
             if (const auto* work = std::get_if<Compute>(&op.work)) {
                 const ComputeTime time = compute_time(*work, rates);
-                sum += time.mxu < time.hbm ? time.hbm : time.mxu;
+                sum += std::max({time.mxu, time.hbm, time.vpu});
             } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
                 sum += bound_of(*collective);
             } else {

@@ -2,6 +2,7 @@
 // profile.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "collectives/bounds.h"
@@ -17,23 +18,32 @@ namespace podsim::workloads {
 
 /// The machine as the formulas see it.
 struct MachineRates {
-    sim::FlopsPerSecond flops;  ///< peak of the matmul dtype
+    sim::FlopsPerSecond flops;  ///< peak of bf16 matmuls
     sim::BytesPerSecond hbm;
     sim::BytesPerSecond ici_one_way;  ///< per link and direction
     int mxu_dimension = 128;
     collectives::SliceLinks between_slices{};  ///< PCIe and DCN
     int chips_per_slice = 1;
+    sim::FlopsPerSecond vpu = sim::FlopsPerSecond::infinity();  ///< elementwise operations
+    sim::FlopsPerSecond int8{};
+    sim::FlopsPerSecond fp8{};  ///< 0: none
+
+    /// Peak of matmuls of that dtype.
+    [[nodiscard]] sim::FlopsPerSecond peak(MatmulDtype dtype) const {
+        return dtype == MatmulDtype::bf16 ? flops : dtype == MatmulDtype::int8 ? int8 : fp8;
+    }
 };
 
 /// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
 /// of d x d holds a d x d tile of the k x n operand while the rows of the m x k operand stream
 /// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d.
-/// The operation takes max(mxu_padded, hbm).
+/// The operation takes max(mxu_padded, hbm, vpu).
 struct ComputeTime {
-    sim::Seconds mxu;         ///< flops / peak
+    sim::Seconds mxu;         ///< flops / peak of the dtype
     sim::Seconds mxu_padded;  ///< the same with padding: >= mxu
     sim::Seconds hbm;         ///< bytes / bandwidth
-    [[nodiscard]] sim::Seconds total() const { return mxu_padded < hbm ? hbm : mxu_padded; }
+    sim::Seconds vpu;         ///< elementwise operations / rate
+    [[nodiscard]] sim::Seconds total() const { return std::max({mxu_padded, hbm, vpu}); }
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 
@@ -41,14 +51,15 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 struct LowerBound {
     sim::Seconds time;
     std::string
-        bound;  ///< `compute`, `hbm`, `dcn`, `pcie`, or the ICI axes of the tightest set: `ici x`
+        bound;  ///< `compute`, `hbm`, `vpu`, `dcn`, `pcie`, or the ICI axes of the tightest set: `ici x`
     sim::Seconds compute;       ///< sum of flops / peak
     sim::Seconds hbm;           ///< sum of HBM bytes / bandwidth
+    sim::Seconds vpu;           ///< sum of elementwise operations / rate
     sim::Seconds links;         ///< the tightest set of ICI axes, or PCIe, or DCN
     unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
 };
 
-/// `roofline_lower`: the largest of the compute sum, the HBM sum, and over every set S of ICI axes
+/// `roofline_lower`: the largest of the compute sum, the HBM sum, the VPU sum, and over every set S of ICI axes
 /// the least bytes that a chip must receive, must send, or on average receives, for the collectives
 /// and handovers that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
 /// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
@@ -58,7 +69,7 @@ struct LowerBound {
 LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 
-/// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak and hbm;
+/// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak, hbm and vpu;
 /// collective: its physical bound; handover: what it receives, at the rate of its routes), one after the
 /// other; of several programs the longest. Not a bound.
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,

@@ -24,7 +24,7 @@
 //              + t k D b / (W n_T)                              either side of the experts over tensor
 //
 // Forward, a layer:
-//   T_math   = (2 P t / T + a) / R
+//   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
 //   T_comms  = gather + 4 rows + kv                     (rows: in and out of attention and MLP)
 // Backward, a layer:
 //   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls)
@@ -37,6 +37,9 @@
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
 //   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows
+//
+// With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
+// parameters over data is added at the end.
 //
 //   step = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
 //        + max(...) of the unembedding forward + max(...) backward
@@ -95,12 +98,14 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         const sim::BytesPerSecond dcn = rates.between_slices.dcn * rates.between_slices.hosts;
         return std::max(ici, (sim::Bytes(bytes * groups) / dcn).value());
     };
-    const auto gather = [&](double parameters) {
-        return over({"fsdp", "context", "expert"}, parameters / tensor * compute);
+    const auto gather = [&](double parameters, double element) {
+        return over({"fsdp", "context", "expert"}, parameters / tensor * element);
     };
+    const double weight = plan.precision.weights();
+    const double reductions = plan.zero == 2 ? 1 : 2;
     const auto scatter = [&](double parameters) {
         return over({"fsdp", "context", "expert"}, parameters / tensor * gradient) +
-               over({"data"}, 2 * parameters / (tensor * shards) * gradient);
+               over({"data"}, reductions * parameters / (tensor * shards) * gradient);
     };
     const double rows = over({"tensor"}, tokens * d_model * compute);
     const auto expert_gather = [&](double parameters, double element) {
@@ -108,7 +113,7 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     };
     const auto expert_scatter = [&](double parameters) {
         return expert_gather(parameters, gradient) +
-               over({"data"}, 2 * parameters / (tensor * shards) * gradient);
+               over({"data"}, reductions * parameters / (tensor * shards) * gradient);
     };
     const auto heads = static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
     const double kv = over({"context"}, tokens * plan.context * heads / tensor * compute);
@@ -116,15 +121,20 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double exchange =
         over({"expert"}, routed / tensor * plan.expert) / 4 + over({"tensor"}, routed);
     const double logits = 2 * table * tokens / tensor;
-    const auto math = [&](double flops) { return sim::Flops(flops) / rates.flops; };
+    // Matmuls in the plan's precision, and those that are bf16 in every one.
+    const auto math = [&](double flops, double in_bf16) {
+        return sim::Flops(flops) / rates.peak(plan.precision.matmul) +
+               sim::Flops(in_bf16) / rates.flops;
+    };
 
     double layers = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         const LayerParameters parameters = count_layer(model, kind);
         const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
         const auto experts = static_cast<double>(parameters.experts);
-        const double weights = plan.expert > 1 ? gather(dense) + expert_gather(experts, compute)
-                                               : gather(dense + experts);
+        const double weights = plan.expert > 1
+                                   ? gather(dense, weight) + expert_gather(experts, weight)
+                                   : gather(dense + experts, weight);
         const double gradients =
             plan.expert > 1 ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
         const bool mlp_rows = !kind.experts || model.experts.shared > 0;
@@ -135,20 +145,23 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         const double attention =
             2 * tokens * (attention_pairs(model, kind, length, plan.causal) / length) *
             static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
-        const double forward =
-            2 * static_cast<double>(parameters.matmul()) * tokens / tensor + attention;
-        const double recomputed = plan.remat == Remat::block     ? forward
-                                  : plan.remat == Remat::matmuls ? attention
-                                                                 : 0;
-        layers += static_cast<double>(number) *
-                  (larger(math(forward), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
-                   larger(math(2 * forward + recomputed),
-                          weights + gradients + 2 * kv +
-                              (again ? 4 : 3) * (blocks * rows + tokens_once)));
+        const double forward = 2 * static_cast<double>(parameters.matmul()) * tokens / tensor;
+        const double projected = plan.remat == Remat::block ? 3 : 2;
+        const double attended = plan.remat == Remat::none ? 2 : 3;
+        layers +=
+            static_cast<double>(number) *
+            (larger(math(forward, attention), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
+             larger(
+                 math(projected * forward, attended * attention),
+                 weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once)));
     }
-    const double unembedding = larger(math(logits), gather(table) + rows) +
-                               larger(math(2 * logits), scatter(table) + rows);
-    return sim::Seconds(layers + unembedding);
+    const double unembedding = larger(math(0, logits), gather(table, compute) + rows) +
+                               larger(math(0, 2 * logits), scatter(table) + rows);
+    const double updated = plan.zero == 0
+                               ? 0
+                               : over({"data"}, static_cast<double>(count.total) /
+                                                    (tensor * shards) * plan.precision.copy());
+    return sim::Seconds(layers + unembedding + updated);
 }
 
 }  // namespace podsim::workloads

@@ -163,6 +163,12 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_range("expert", plan.expert, 1, kMostWays);
     check_range("prefetch_layers", plan.prefetch_layers, 0, kMostWays);
     check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
+    check_range("zero", plan.zero, 0, 2);
+    check_range("collectives_in_flight", plan.collectives_in_flight, 0, kMostWays);
+    if (plan.zero > 0 && plan.data == 1) {
+        throw sim::InputError(fmt::format("zero = {} shards over data, but data = 1", plan.zero),
+                              "leave it out; fsdp is ZeRO-3 already");
+    }
     struct Element {
         std::string_view of;
         double bytes;

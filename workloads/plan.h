@@ -1,6 +1,8 @@
 // How a training step is sharded and run: batch, mesh sizes, precision, remat, overlap.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -20,13 +22,26 @@ enum class Remat {
 
 enum class Optimizer { adam, sgd };
 
-/// Bytes of one element of each kind of state.
+/// Bytes of one element of each kind of state, and what projections and MLPs multiply. Attention's dot products,
+/// the router and the unembedding are bf16 in every precision; so are activations between operations.
 struct Precision {
-    double compute = 2;           ///< activations, gathered weights (bf16)
-    double parameters = 2;        ///< stored parameters
-    double gradients = 2;         ///< gradients, as stored and as reduced
-    double optimizer_moment = 4;  ///< each of Adam's two moments
+    double compute = 2;                      ///< activations, other gathered weights (bf16)
+    double parameters = 2;                   ///< stored parameters
+    double gradients = 2;                    ///< gradients, as stored and as reduced
+    double optimizer_moment = 4;             ///< each of Adam's two moments
+    MatmulDtype matmul = MatmulDtype::bf16;  ///< all three matmuls of projections, MLPs and experts
+
+    /// An element of a layer's weights, as gathered.
+    [[nodiscard]] double weights() const { return matmul == MatmulDtype::bf16 ? compute : 1; }
+
+    /// An element of the parameters that every data way holds under ZeRO-1 and 2; wider master weights are sharded
+    /// with the optimizer's state.
+    [[nodiscard]] double copy() const { return std::min(compute, parameters); }
 };
+
+/// The classes of collectives that `overlap.priority` orders: those on the critical path (tensor, context, expert),
+/// weight gathers, gradient reductions.
+inline constexpr std::size_t kPriorityClasses = 3;
 
 struct TrainingPlan {
     std::int64_t tokens = 0;    ///< of the global batch
@@ -45,9 +60,23 @@ struct TrainingPlan {
     Remat remat = Remat::block;
     Optimizer optimizer = Optimizer::adam;
     Precision precision;
+    sim::Bytes vmem =
+        sim::Bytes::infinity();  ///< of one core: how many queries attention takes at once
+    /// What data parallelism shards (ZeRO): 0 nothing, 1 the optimizer's state, 2 gradients too. (ZeRO-3 is fsdp.)
+    /// Gradients are all-reduced (1) or reduce-scattered (2) over data, every way updates its share, and the updated
+    /// parameters are gathered, a group at a time behind that group's update.
+    int zero = 0;
     int prefetch_layers = 1;  ///< weight gathers may run this many uses ahead
     int reductions_in_flight =
         2;  ///< gradient reductions that may be pending behind the backward pass
+    /// Gradients are reduced in buckets of so many bytes (of the arrays that a chip holds), which may hold several
+    /// groups' gradients or a part of one's; infinity: each group on its own.
+    sim::Bytes bucket = sim::Bytes::infinity();
+    /// Collectives of all kinds that may run at once: the i-th in program order waits for the one so many before;
+    /// 0: no limit, 1: one after the other.
+    int collectives_in_flight = 0;
+    /// Which goes first at a link: the place of each class, in the order of kPriorityClasses.
+    std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 2};
 };
 
 /// Chips that the plan uses.

@@ -7,6 +7,7 @@
 // compute stream; collectives run beside it as soon as their dependencies are met.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,13 +33,19 @@ struct MatmulShape {
     double count = 1;
 };
 
+/// What a matmul multiplies: decides which of the chip's rates it runs at.
+enum class MatmulDtype { bf16, int8, fp8 };
+std::string_view to_string(MatmulDtype dtype);
+
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
 /// part of it is skipped (causal attention counts half). MXU time scales flops by the padding of
-/// `matmuls`; HBM traffic overlaps with it inside the operation.
+/// `matmuls`; HBM traffic and the vector unit's elementwise operations overlap with it inside the operation.
 struct Compute {
     sim::Flops flops;
     std::vector<MatmulShape> matmuls;
     sim::Bytes hbm;
+    sim::Flops vector{};  ///< elementwise operations (vector_work.h)
+    MatmulDtype dtype = MatmulDtype::bf16;
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.
@@ -92,6 +99,8 @@ struct Buffer {
 struct StepProgram {
     std::vector<Op> ops;
     std::vector<Buffer> buffers;
+    /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
+    std::array<std::uint32_t, 3> priority{0, 1, 2};
 };
 
 /// Program i is that of the chips at rank i of the logical axis; a single one is that of all chips.

@@ -25,11 +25,20 @@ StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
     expert_ways_ = static_cast<double>(plan_.fsdp) * plan_.context;
     dense_ways_ = expert_ways_ * plan_.expert;
 
-    const auto total = static_cast<double>(count_parameters(model).total);
-    hold(MemoryClass::parameters, local(total) * plan_.precision.parameters, kWholeStep);
+    dense_bucket_.ways = dense_ways_;
+    expert_bucket_.ways = expert_ways_;
+    program_.priority = plan_.priority;
+
+    const double held = local(static_cast<double>(count_parameters(model).total));
+    const bool sharded = plan_.zero > 0;
+    const double updated = sharded ? held / plan_.data : held;
+    const Precision& bytes = plan_.precision;
+    hold(MemoryClass::parameters, held * (sharded ? bytes.copy() : bytes.parameters), kWholeStep);
+    if (sharded && bytes.parameters > bytes.copy()) {
+        hold(MemoryClass::parameters, updated * bytes.parameters, kWholeStep);
+    }
     if (plan_.optimizer == Optimizer::adam) {
-        hold(MemoryClass::optimizer, local(total) * 2 * plan_.precision.optimizer_moment,
-             kWholeStep);
+        hold(MemoryClass::optimizer, updated * 2 * bytes.optimizer_moment, kWholeStep);
     }
 }
 
@@ -41,6 +50,18 @@ std::string StepBuilder::name(std::string_view what) const {
 OpIndex StepBuilder::add(std::string name, Work work, std::vector<OpIndex> after) {
     program_.ops.push_back({std::move(name), pass_, layer_, std::move(work), std::move(after)});
     return next() - 1;
+}
+
+OpIndex StepBuilder::add_collective(std::string name, Collective collective,
+                                    std::vector<OpIndex> after) {
+    const auto in_flight = static_cast<std::size_t>(plan_.collectives_in_flight);
+    if (in_flight > 0 && collectives_.size() >= in_flight) {
+        after.push_back(collectives_[collectives_.size() - in_flight]);
+        std::ranges::sort(after);
+        after.erase(std::unique(after.begin(), after.end()), after.end());
+    }
+    collectives_.push_back(add(std::move(name), std::move(collective), std::move(after)));
+    return collectives_.back();
 }
 
 OpIndex StepBuilder::compute(std::string_view what, Compute work) {
@@ -59,7 +80,7 @@ OpIndex StepBuilder::blocking(std::string_view what, Collective collective) {
     if (last_ != kWholeStep) {
         after.push_back(last_);
     }
-    return last_ = add(name(what), std::move(collective), std::move(after));
+    return last_ = add_collective(name(what), std::move(collective), std::move(after));
 }
 
 // ---- tensor and context collectives
@@ -191,11 +212,12 @@ void StepBuilder::gather_part(const WeightUse& use, std::string_view what,
         after.push_back(use_ends_[number - ahead]);
     }
     // The operation belongs to the use that needs it, not to the one under way.
-    program_.ops.push_back(
-        {fmt::format("{} {} gather {}", use.part, to_string(use.pass), what), use.pass, use.layer,
-         Collective{Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)},
-         std::move(after)});
-    gathered_.back().ops.push_back(next() - 1);
+    const OpIndex gather = add_collective(
+        fmt::format("{} {} gather {}", use.part, to_string(use.pass), what),
+        {Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)}, std::move(after));
+    program_.ops[gather].pass = use.pass;
+    program_.ops[gather].layer = use.layer;
+    gathered_.back().ops.push_back(gather);
     gathered_.back().buffers.push_back(
         hold(MemoryClass::gathered_weights, bytes, gathered_.back().ops.back()));
 }
@@ -203,7 +225,9 @@ void StepBuilder::gather_part(const WeightUse& use, std::string_view what,
 void StepBuilder::gather_weights(std::size_t use) {
     const WeightUse& wanted = uses_[use];
     const Weights weights = split(wanted.weights);
-    const double element = plan_.precision.compute / plan_.tensor;
+    const bool of_layer = wanted.layer >= 0;
+    const double element =
+        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.tensor;
     gathered_.emplace_back();
     gather_part(wanted, "weights", dense_axes_, weights.dense * element);
     gather_part(wanted, "expert weights", expert_axes_, weights.experts * element / plan_.expert);
@@ -234,66 +258,6 @@ void StepBuilder::end_use() {
         release(buffer, last_compute_);
     }
     use_ends_.push_back(last_compute_);
-}
-
-// ---- gradients
-
-Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried) {
-    const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
-    if (reductions_.size() >= in_flight) {
-        const std::vector<OpIndex>& ops = reductions_[reductions_.size() - in_flight];
-        waits_.insert(waits_.end(), ops.begin(), ops.end());
-    }
-    if (carried.dense != kNoBuffer) {
-        return carried;
-    }
-    const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor;
-    return {hold(MemoryClass::gradients, parts.dense * element, next()),
-            hold(MemoryClass::gradients, parts.experts * element / plan_.expert, next())};
-}
-
-OpIndex StepBuilder::reduce_part(std::string_view what, const std::vector<std::string>& axes,
-                                 double ways, double bytes, BufferId unreduced) {
-    OpIndex end = last_compute_;
-    if (!axes.empty()) {
-        end =
-            add(name(fmt::format("reduce-scatter {}", what)),
-                Collective{Operation::reduce_scatter, Purpose::gradients, axes, sim::Bytes(bytes)},
-                {end});
-        hold(MemoryClass::gradients, bytes / ways, end);
-        release(unreduced, end);
-    }
-    if (plan_.data > 1) {
-        end =
-            add(name(fmt::format("all-reduce {}", what)),
-                Collective{
-                    Operation::all_reduce, Purpose::gradients, {"data"}, sim::Bytes(bytes / ways)},
-                {end});
-    }
-    return end;
-}
-
-void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
-    const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor;
-    std::vector<OpIndex> ends{
-        reduce_part("gradients", dense_axes_, dense_ways_, parts.dense * element, unreduced.dense)};
-    if (parts.experts > 0) {
-        ends.push_back(reduce_part("expert gradients", expert_axes_, expert_ways_,
-                                   parts.experts * element / plan_.expert, unreduced.experts));
-    }
-    reductions_.push_back(std::move(ends));
-}
-
-void StepBuilder::optimize(double parameters) {
-    // Earlier reductions have ended: a compute operation before this one has waited for each.
-    const auto in_flight = static_cast<std::size_t>(plan_.reductions_in_flight);
-    for (std::size_t i = reductions_.size() - std::min(in_flight, reductions_.size());
-         i < reductions_.size(); ++i) {
-        waits_.insert(waits_.end(), reductions_[i].begin(), reductions_[i].end());
-    }
-    compute("update", optimizer_update(local(parameters), plan_.optimizer, plan_.precision));
 }
 
 // ---- memory

@@ -9,10 +9,13 @@
 //   Use u's gather waits for the last compute of use u - 1 - prefetch, so prefetch + 1 gathered
 //   buffers are alive; the first compute of use u waits for its gather. A collective of use u that
 //   comes before its first compute does not wait.
-// Gradient reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes),
-// then
-//   AllReduce over data of the shard. Routed experts apart (below). The first compute that writes gradients of the i-th reduction
-//   waits for the end of reduction i - reductions_in_flight.
+// Gradient reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes), then AllReduce over data
+//   of the shard (ZeRO-2: another ReduceScatter). Routed experts apart (below). One for each group of weights, or, with
+//   buckets, as soon as the bytes that wait fill one; the rest goes before the optimizer. The first compute that
+//   writes a group's gradients waits until fewer than reductions_in_flight are pending.
+// Optimizer. One update after all reductions; ZeRO-1 and 2: each group's share, then an AllGather over data of the group's
+//   parameters, which the step's end waits for (the next forward pass needs them: nothing hides the last).
+// With collectives_in_flight = n the i-th collective in program order also waits for the end of the (i - n)-th.
 //
 // Expert parallelism. For all weights but the routed experts the axis `expert` is one more of fsdp: they are
 // gathered and reduced over fsdp x context x expert. A chip's experts (1 / expert of a layer's) are gathered
@@ -106,12 +109,13 @@ public:
     /// will wait for the reduction that must have ended. Returns the buffer of the unreduced
     /// gradients: `carried` (a tied table's, begun earlier) or a new one.
     Gradients begin_gradients(const Weights& weights, Gradients carried = {});
-    /// Issues the reduction of a group's gradients after the last compute. The unreduced ones are
-    /// held until its ReduceScatter ends, the shard from then on; without a ReduceScatter they are
-    /// the shard.
+    /// Issues the reduction of a group's gradients after the last compute, or what fills buckets with those that wait.
+    /// The unreduced ones are held until their last ReduceScatter ends, the shard from then on; without a
+    /// ReduceScatter they are the shard.
     void reduce_gradients(const Weights& weights, Gradients unreduced);
 
-    /// The optimizer, after every reduction. `parameters` of the whole model.
+    /// The optimizer, after every reduction (as clipping by the norm of all gradients needs it). `parameters` of the
+    /// whole model. ZeRO-1 and 2: a group at a time in the order of uses, each followed by its AllGather over data.
     void optimize(double parameters);
 
     /// Holds bytes (rounded up to whole ones) from the start of `from`; kNoBuffer for zero bytes.
@@ -137,8 +141,28 @@ private:
     void gather_weights(std::size_t use);
     void gather_part(const WeightUse& use, std::string_view what,
                      const std::vector<std::string>& axes, double bytes);
-    OpIndex reduce_part(std::string_view what, const std::vector<std::string>& axes, double ways,
-                        double bytes, BufferId unreduced);
+    /// Gradients that are reduced over the same axes and wait for their bucket.
+    struct Bucket {
+        struct Part {
+            BufferId unreduced = kNoBuffer;
+            double bytes = 0;  ///< that no collective has taken
+        };
+        const char* what;
+        const std::vector<std::string>& axes;
+        double ways = 1;
+        std::vector<Part> parts{};
+        double bytes = 0;  ///< of all parts
+        int number = 0;    ///< of those issued
+    };
+    void fill(Bucket& bucket, double bytes, BufferId unreduced);
+    /// Reduces the first so many bytes of a bucket. Returns the last operation.
+    OpIndex reduce(Bucket& bucket, double bytes);
+    /// Reduces all that waits, as one entry of reductions_.
+    void flush();
+    /// What must have ended before another group's gradients are written.
+    void wait_for_reductions(std::size_t pending);
+    void optimize_shards(double parameters);
+    OpIndex add_collective(std::string name, Collective collective, std::vector<OpIndex> after);
     /// A group as it is split over expert: without expert ways, experts are like all other weights.
     [[nodiscard]] Weights split(const Weights& weights) const;
     [[nodiscard]] double token_bytes() const;
@@ -174,6 +198,10 @@ private:
     std::vector<Gathered> gathered_;  ///< by use
 
     std::vector<std::vector<OpIndex>> reductions_;  ///< last operations of every reduction
+    std::size_t reductions_waited_ = 0;  ///< those that a compute operation has waited for
+    Bucket dense_bucket_{"gradients", dense_axes_};
+    Bucket expert_bucket_{"expert gradients", expert_axes_};
+    std::vector<OpIndex> collectives_;  ///< all of them
 };
 
 }  // namespace podsim::workloads

@@ -13,9 +13,9 @@
 //   attention backward        twice that (a flash kernel's own recomputation is not counted)
 //   experts                   matmuls of t k load tokens, as many products as the chip has experts, each
 //                             of an equal share; k experts a token, load as in TrainingPlan
-// Elementwise work is fused into the neighbouring matmul: no FLOPs and no time of its own; its HBM
-// bytes are counted with that matmul. Results of elementwise work are written once and read by the
-// matmul:
+// Elementwise work is fused into the neighbouring matmul: its HBM bytes and its operations on the vector unit (counts
+// in vector_work.h) are that operation's, inside which MXU, VPU and HBM overlap. Results of elementwise work are
+// written once and read by the matmul:
 //   norm and the residual sum before it   4 r D b
 //                                         (read branch and stream; write stream and normed rows)
 //   their backward                        4 r D b
@@ -23,10 +23,16 @@
 //   activation function                   (g + 1) t F / T b
 //                                         (read gate and up, write the hidden product)
 //   rotary embedding, softmax             none (in registers)
-// Attention is flash-style: queries and outputs once, keys and values of the whole sequence once,
-// no scores. The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
+// Attention is flash-style, no scores: queries and outputs once, and every block of queries that fits VMEM reads the
+// keys and values that it sees. One block holds query rows of all heads that share keys and values. With n blocks of a
+// sequence of which a chip has 1/C, keys and values are read n times in full attention, (n + 1/C) / 2 times in
+// causal attention (a block reads up to its own end; zig-zag placement has two pieces of n / 2 blocks), and in local
+// attention each block reads its window and itself. The backward pass reads as often, and adds to the gradients of keys
+// and values in HBM as often: 3 n - 1 times their size in all.
+// The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
 // placement of causal context shards every chip does the same work exactly, but for a window: its first
 // queries see fewer keys, and the chips without them set the pace.
+// Weights are read in the dtype that their gather brings, or as they are stored where nothing is gathered.
 // Tokens of experts: the router's operation also copies r rows to r k load, `combine` sums them back.
 #pragma once
 
@@ -57,9 +63,19 @@ struct Shard {
     bool parallel_block = false;
     bool causal = true;
     bool tied = false;
-    bool recomputes_elementwise =
-        false;  ///< remat of matmuls: norms and activations again in backward
+    bool norms_again = false;        ///< in the backward pass: remat of matmul outputs
+    bool activations_again = false;  ///< likewise
+    double norms_of_block = 1;       ///< norms of width D of each of a layer's blocks
+    bool layer_norm = false;
+    bool qk_norm = false;
+    bool rotary = true;
+    bool positions = false;  ///< learned
+    double vmem = 0;         ///< bytes of one core
     Precision precision;
+    bool weights_gathered =
+        false;                ///< weights arrive by a collective in the dtype that they are used in
+    double weight_bytes = 2;  ///< of an element, as matmuls in the plan's precision read it
+    double plain_weight_bytes = 2;  ///< as matmuls in bf16 read it
 
     struct Latent {
         double ways = 1;    ///< T
@@ -75,6 +91,9 @@ struct Shard {
     struct Experts {
         double routed = 0;        ///< of the model
         double held = 0;          ///< of this chip
+        double per_token = 0;     ///< k
+        bool gathered = false;    ///< as weights_gathered, of experts
+        double weight_bytes = 2;  ///< as above
         double tokens = 0;        ///< t k load
         double d_ff = 0;          ///< of one expert, / T
         double shared_width = 0;  ///< of all shared experts, / T
@@ -109,6 +128,11 @@ Compute latent_weight_gradient(const Shard& shard);
 Compute qkv_forward(const Shard& shard);
 Compute qkv_input_gradient(const Shard& shard);
 Compute qkv_weight_gradient(const Shard& shard);
+/// Rows of queries that one core of attention works on at a time: the largest power of two of which query, sum of
+/// the output and scores against 512 keys (4-byte elements but for the query) fill at most half of its VMEM.
+double query_block_rows(const Shard& shard);
+/// How often attention reads the keys and values of whole sequences (a fraction where it skips masked ones).
+double key_value_passes(const Shard& shard, bool local);
 Compute attention_forward(const Shard& shard, bool local);
 Compute attention_backward(const Shard& shard, bool local);
 Compute out_forward(const Shard& shard);
@@ -145,6 +169,7 @@ Compute logits_weight_gradient(const Shard& shard);
 
 /// HBM traffic of `parameters` local parameters: Adam reads p, g, m, v and writes p, m, v; SGD
 /// reads p and g and writes p.
-Compute optimizer_update(double parameters, Optimizer optimizer, const Precision& precision);
+Compute optimizer_update(double parameters, Optimizer optimizer, const Precision& precision,
+                         double copy_bytes = 0);
 
 }  // namespace podsim::workloads

@@ -12,6 +12,10 @@ namespace {
 void each_source(const ChipSpec& chip, auto&& visit) {
     visit("bf16_flops", chip.bf16_flops.source);
     visit("int8_ops", chip.int8_ops.source);
+    visit("fp8_flops", chip.fp8_flops.source);
+    visit("cores", chip.cores.source);
+    visit("vpu_flops", chip.vpu_flops.source);
+    visit("vmem", chip.vmem.source);
     visit("hbm_capacity", chip.hbm_capacity.source);
     visit("hbm_bandwidth", chip.hbm_bandwidth.source);
     visit("mxu_dimension", chip.mxu_dimension.source);
@@ -53,7 +57,7 @@ TEST(Catalogue, EveryFieldNamesItsSource) {
                 starts, [&](const std::string& start) { return source.starts_with(start); });
             EXPECT_TRUE(known) << chip.name << "." << field << ": '" << source << "'";
         });
-        EXPECT_EQ(fields, 20);
+        EXPECT_EQ(fields, 24);
     }
 }
 
@@ -110,6 +114,34 @@ TEST(Catalogue, PeakRatesFollowFromTheSystolicArrays) {
         const double peak = data.first * side * side * 2 * data.second;
         EXPECT_NEAR(chip.bf16_flops.value.value() / peak, 1, 0.002) << name;
     }
+}
+
+// Cores x ALUs of a core x clock. The paper gives 128 lanes x 16 ALUs for v4p, the reference text (8, 128) x 4
+// for the fifth generation and about 7 TFLOP/s for a core of v5p; v3 and v6e are assumptions of the catalogue.
+TEST(Catalogue, VectorRatesFollowFromTheAlus) {
+    struct Row {
+        int cores;
+        double alus;
+        double clock;
+    };
+    const std::map<std::string, Row> rows{{"v3", {2, 128 * 16, 0.94e9}},
+                                          {"v4p", {2, 128 * 16, 1.05e9}},
+                                          {"v5p", {2, 8 * 128 * 4, 1.75e9}},
+                                          {"v5e", {1, 8 * 128 * 4, 1.5e9}},
+                                          {"v6e", {1, 8 * 128 * 4, 1.75e9}}};
+    for (const ChipSpec& chip : chip_catalogue()) {
+        SCOPED_TRACE(chip.name);
+        const Row& row = rows.at(chip.name);
+        EXPECT_EQ(chip.cores.value, row.cores);
+        EXPECT_EQ(chip.vpu_flops.value.value(), row.cores * row.alus * row.clock);
+        EXPECT_EQ(chip.fp8_flops.value.value(), 0);
+        const bool assumed = chip.name == "v3" || chip.name == "v6e";
+        EXPECT_EQ(chip.vpu_flops.source.starts_with("assumption"), assumed);
+        const bool older = chip.name == "v3" || chip.name == "v4p";
+        EXPECT_EQ(chip.vmem.value.value(), (older ? 32 : 128) * 1024.0 * 1024.0);
+    }
+    const ChipSpec& v5p = find_chip("v5p");
+    EXPECT_NEAR(v5p.vpu_flops.value.value() / v5p.cores.value / 7e12, 1, 0.03);
 }
 
 // Ratios that the reference text states or uses, one per line.

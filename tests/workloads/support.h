@@ -104,6 +104,26 @@ inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec
     return plan;
 }
 
+/// t = 32 tokens of a step, D = 16, F = 32 gated, N = 4, K = 2, H = 4, V = 64.
+inline ModelSpec one_layer() {
+    return {.name = "one layer",
+            .source = "this test",
+            .layers = 1,
+            .d_model = 16,
+            .d_ff = 32,
+            .heads = 4,
+            .kv_heads = 2,
+            .head_dim = 4,
+            .vocabulary = 64};
+}
+
+inline TrainingPlan one_chip() {
+    TrainingPlan plan;
+    plan.tokens = plan.sequence = 32;
+    plan.remat = Remat::none;
+    return plan;
+}
+
 /// What an InputError says, or a failure when nothing is thrown.
 template <class F>
 std::string message_of(F&& action) {
@@ -133,6 +153,23 @@ inline OpIndex find_op(const StepProgram& program, const std::string& name) {
     }
     ADD_FAILURE() << "no operation " << name;
     return 0;
+}
+
+/// The work of the compute operation of that name.
+inline Compute compute_of(const StepProgram& program, const std::string& name) {
+    return std::get<Compute>(program.ops[find_op(program, name)].work);
+}
+
+/// The operations of layer 0 in one pass, without `layer 0 <pass>`.
+inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) {
+    const std::string before = "layer 0 " + std::string(to_string(pass)) + ' ';
+    std::vector<std::string> names;
+    for (const Op& op : program.ops) {
+        if (op.layer == 0 && op.pass == pass) {
+            names.push_back(op.name.substr(before.size()));
+        }
+    }
+    return names;
 }
 
 }  // namespace podsim::workloads::testing

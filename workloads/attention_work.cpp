@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "workloads/matmul_work.h"
+#include "workloads/vector_work.h"
+#include "workloads/work.h"
+
+namespace podsim::workloads {
+namespace {
+
+using namespace vector_unit;
+using sim::Bytes;
+using sim::Flops;
+
+/// Pairs of query and key of one head of this chip's sequences; with a window and zig-zag placement, of
+/// the chip that has the most.
+double attention_pairs_of_chip(const Shard& s, bool local) {
+    const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
+    if (!s.causal) {
+        return s.sequences * s.sequence * seen / s.context;
+    }
+    if (seen == s.sequence || s.context == 1) {
+        return s.sequences * (s.sequence * seen - seen * seen / 2) / s.context;
+    }
+    // Queries before x have, together, this many keys.
+    const auto before = [&](double x) {
+        return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
+    };
+    const double piece = s.sequence / (2 * s.context);
+    const auto piece_pairs = [&](double i) { return before((i + 1) * piece) - before(i * piece); };
+    double most = 0;
+    for (double chip = 0; chip < s.context; ++chip) {
+        most = std::max(most, piece_pairs(chip) + piece_pairs(2 * s.context - 1 - chip));
+    }
+    return s.sequences * most;
+}
+
+/// Elements of the keys and values that attention reads: of the heads that its query heads use.
+double kv_read(const Shard& s) {
+    const double heads = s.kv_split_by_columns ? std::ceil(s.kv_heads) : s.kv_heads;
+    return s.tokens * s.context * heads * (s.head_dim + s.value_dim);
+}
+
+/// Queries of one head that share a block: the heads that share keys and values are rows of one block.
+double queries_of_block(const Shard& s) {
+    const double kv_heads = s.kv_split_by_columns ? std::ceil(s.kv_heads) : s.kv_heads;
+    return std::max(1.0, std::floor(query_block_rows(s) * kv_heads / s.heads));
+}
+
+}  // namespace
+
+double query_block_rows(const Shard& s) {
+    constexpr double kKeyBlock = 512;
+    constexpr double kFewest = 8;
+    constexpr double kMost = 1L << 40;
+    const double row = s.head_dim * s.precision.compute + s.value_dim * 4 + kKeyBlock * 4;
+    const double rows = std::clamp(s.vmem / 2 / row, kFewest, kMost);
+    return static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(rows)));
+}
+
+double key_value_passes(const Shard& s, bool local) {
+    const double pieces = s.causal && s.context > 1 ? 2 : 1;
+    const double piece = s.sequence / (s.context * pieces);
+    const double block = std::min(piece, queries_of_block(s));
+    const double blocks = std::ceil(piece / block);
+    if (!local || s.window == 0 || s.window >= s.sequence) {
+        return s.causal ? (pieces * blocks + 1 / s.context) / 2 : blocks;
+    }
+    const auto keys_of_piece = [&](double begin) {
+        double keys = 0;
+        for (double from = 0; from < piece; from += block) {
+            const double queries = std::min(block, piece - from);
+            const double seen = s.causal ? begin + from + queries : s.sequence;
+            keys += std::min(seen, s.window + queries);
+        }
+        return keys / s.sequence;
+    };
+    if (pieces == 1) {
+        return keys_of_piece(0);
+    }
+    double most = 0;
+    for (double chip = 0; chip < s.context; ++chip) {
+        most = std::max(
+            most, keys_of_piece(chip * piece) + keys_of_piece((2 * s.context - 1 - chip) * piece));
+    }
+    return most;
+}
+
+namespace {
+
+/// Columns of the up projection of keys and values: the rope columns of a key are no head's own.
+double kv_up_columns(const Shard& s) {
+    return s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim);
+}
+
+}  // namespace
+
+Compute latent_forward(const Shard& s) {
+    return activations(s, s.d_model, s.latent.columns(), norm_and_residual(s));
+}
+
+Compute latent_input_gradient(const Shard& s) {
+    return activations(s, s.latent.columns(), s.d_model, norm_and_residual_gradient(s));
+}
+
+Compute latent_weight_gradient(const Shard& s) {
+    return weight_gradient(s, s.d_model, s.latent.columns(), normed_again(s));
+}
+
+Compute qkv_forward(const Shard& s) {
+    if (s.latent.width == 0) {
+        return activations(s, s.d_model, s.qkv_width(), norm_and_residual(s) + query_key(s));
+    }
+    const Compute keys =
+        activations(s, s.latent.kv_rank, kv_up_columns(s), latent_norm(s) + query_key(s));
+    return s.latent.q_rank == 0 ? keys
+                                : both(activations(s, s.latent.q_rank, s.heads * s.head_dim), keys);
+}
+
+Compute qkv_input_gradient(const Shard& s) {
+    if (s.latent.width == 0) {
+        return activations(s, s.qkv_width(), s.d_model,
+                           norm_and_residual_gradient(s) + query_key_gradient(s));
+    }
+    const Compute keys = activations(s, kv_up_columns(s), s.latent.kv_rank,
+                                     latent_norm_gradient(s) + query_key_gradient(s));
+    return s.latent.q_rank == 0 ? keys
+                                : both(activations(s, s.heads * s.head_dim, s.latent.q_rank), keys);
+}
+
+Compute qkv_weight_gradient(const Shard& s) {
+    if (s.latent.width == 0) {
+        return weight_gradient(s, s.d_model, s.qkv_width(), normed_again(s));
+    }
+    const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s));
+    return s.latent.q_rank == 0
+               ? keys
+               : both(weight_gradient(s, s.latent.q_rank, s.heads * s.head_dim), keys);
+}
+
+Compute attention_forward(const Shard& s, bool local) {
+    const double queries = s.sequence / s.context;
+    const double count = s.sequences * s.heads;
+    const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
+    const double scores = s.heads * attention_pairs_of_chip(s, local);
+    return {Flops(2 * (s.head_dim + s.value_dim) * scores),
+            {{queries, s.head_dim, seen, count}, {queries, seen, s.value_dim, count}},
+            Bytes((s.tokens * s.heads * (s.head_dim + s.value_dim) +
+                   kv_read(s) * key_value_passes(s, local)) *
+                  s.precision.compute),
+            Flops(scores * kSoftmax)};
+}
+
+Compute attention_backward(const Shard& s, bool local) {
+    // dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q; reads q, o, dO, k, v and writes dq, dk, dv. Each block
+    // of queries reads k and v and adds to dk and dv; the first writes them.
+    const double queries = s.sequence / s.context;
+    const double count = s.sequences * s.heads;
+    const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
+    const double scores = s.heads * attention_pairs_of_chip(s, local);
+    return {attention_forward(s, local).flops * 2,
+            {{seen, queries, s.value_dim, count},
+             {queries, s.value_dim, seen, count},
+             {queries, seen, s.head_dim, count},
+             {seen, queries, s.head_dim, count}},
+            Bytes((2 * s.tokens * s.heads * (s.head_dim + s.value_dim) +
+                   kv_read(s) * (3 * key_value_passes(s, local) - 1)) *
+                  s.precision.compute),
+            Flops(scores * kSoftmaxBackward + s.tokens * s.attended_width() * kOutputDot)};
+}
+
+Compute out_forward(const Shard& s) {
+    return activations(s, s.attended_width(), s.d_model);
+}
+
+Compute out_input_gradient(const Shard& s) {
+    return activations(s, s.d_model, s.attended_width());
+}
+
+Compute out_weight_gradient(const Shard& s) {
+    return weight_gradient(s, s.attended_width(), s.d_model);
+}
+
+}  // namespace podsim::workloads
