@@ -13,6 +13,7 @@ namespace {
 
 using workloads::MatmulDtype;
 using workloads::Optimizer;
+using workloads::PipelineSchedule;
 using workloads::Remat;
 using workloads::TrainingPlan;
 
@@ -25,6 +26,12 @@ constexpr std::pair<std::string_view, Remat> kRemats[] = {
     {"none", Remat::none}, {"matmuls", Remat::matmuls}, {"block", Remat::block}};
 constexpr std::pair<std::string_view, std::uint32_t> kPriorities[] = {
     {"tensor", 0}, {"weights", 1}, {"gradients", 2}};
+constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
+    {"gpipe", PipelineSchedule::gpipe},
+    {"1f1b", PipelineSchedule::one_f_one_b},
+    {"interleaved", PipelineSchedule::interleaved},
+    {"zero_bubble", PipelineSchedule::zero_bubble}};
+constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
 constexpr std::pair<std::string_view, bool> kTensorForms[] = {{"blocking", true}};
 
@@ -38,7 +45,7 @@ Reader place_of(const Reader& root, const sim::InputError& error) {
         }
     }
     const bool of_mesh = setting == "data" || setting == "fsdp" || setting == "context" ||
-                         setting == "tensor" || setting == "expert";
+                         setting == "tensor" || setting == "expert" || setting == "pipeline";
     return root[of_mesh && root["mesh"].present() ? "mesh" : "batch"];
 }
 
@@ -93,13 +100,6 @@ void refuse_zero_3(const Reader& zero) {
     }
 }
 
-void refuse_microbatches(const Reader& microbatches) {
-    if (microbatches.whole(1, 1 << 20, 1) != 1) {
-        throw microbatches.error("more than one microbatch is not available yet",
-                                 "write microbatches: 1");
-    }
-}
-
 double parse_reference(const std::string& quantity, const std::string& text) {
     if (quantity == "mfu" || quantity == "hfu") {
         return parse_percent(text);
@@ -122,6 +122,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.context = mesh.size("context");
     plan.tensor = mesh.size("tensor");
     plan.expert = mesh.size("expert");
+    plan.pipeline = mesh.size("pipeline");
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     plan.expert_imbalance = training["expert_imbalance"].get<double>(parse_multiple, 1);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
@@ -129,7 +130,11 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, chip);
     plan.vmem = chip.vmem.value / chip.cores.value;
-    refuse_microbatches(training["microbatches"]);
+    plan.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
+    plan.schedule =
+        training["schedule"].choose<PipelineSchedule>(kSchedules, PipelineSchedule::one_f_one_b);
+    plan.chunks = static_cast<int>(training["chunks"].whole(1, 4096, 1));
+    plan.layers_only = training["parts"].choose<bool>(kParts, false);
     plan.prefetch_layers = static_cast<int>(overlap["prefetch_layers"].whole(0, 4096, 1));
     plan.reductions_in_flight = static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
     refuse_zero_3(training["zero"]);

@@ -7,6 +7,7 @@
 
 #include "scenarios/text.h"
 #include "workloads/model.h"
+#include "workloads/pipeline.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -92,13 +93,15 @@ std::string header(const Scenario& scenario) {
     table.row({"mesh", mesh_with_sizes(scenario)});
     table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.tokens,
                                     batch.sequences, scenario.plan.sequence)});
+    if (scenario.plan.microbatches > 1 || scenario.plan.pipeline > 1) {
+        table.row(
+            {"microbatches", fmt::format("{} of {} sequences a shard", scenario.plan.microbatches,
+                                         batch.sequences_per_shard)});
+    }
     if (batch.occupied < 1) {
         table.row({"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
                                    "tokens",
-                                   batch.sequences,
-                                   std::int64_t{scenario.plan.data} * scenario.plan.fsdp *
-                                       scenario.plan.expert,
-                                   100 * batch.occupied)});
+                                   batch.sequences, batch.shards, 100 * batch.occupied)});
     }
     return scenario.name + '\n' + table.text(2);
 }
@@ -120,6 +123,18 @@ std::string diagnosis(const StepResult& result) {
                               format_time(total.seconds()), largest.name,
                               format_time(largest.time.seconds()),
                               100 * largest.time.seconds() / total.seconds());
+}
+
+/// The bubble beside its formula.
+std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult& result) {
+    if (plan.pipeline == 1) {
+        return {};
+    }
+    return fmt::format(
+        "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula; times "
+        "of a chip are of stage {}\n",
+        plan.pipeline, workloads::to_string(plan.schedule), 100 * result.bubble,
+        100 * workloads::bubble_fraction(plan), result.reported_stage);
 }
 
 std::string rates(const Scenario& scenario, const StepResult& result) {
@@ -295,7 +310,8 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
                         std::span<const Verdict> verdicts) {
     const std::string sections[] = {
         header(scenario),
-        fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result),
+        fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
+            pipeline_text(scenario.plan, result),
         rates(scenario, result),
         breakdown(result),
         analytic(result),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "scenarios/report.h"
+#include "workloads/pipeline.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -106,6 +107,15 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"profile", scenario.hardware.profile},
         {"warnings", warnings(scenario, result)},
     };
+    if (scenario.plan.pipeline > 1) {
+        json["pipeline"] = {{"stages", scenario.plan.pipeline},
+                            {"schedule", workloads::to_string(scenario.plan.schedule)},
+                            {"microbatches", scenario.plan.microbatches},
+                            {"bubble_fraction", result.bubble},
+                            {"formula_bubble_fraction", workloads::bubble_fraction(scenario.plan)},
+                            {"reported_stage", result.reported_stage},
+                            {"memory_stage", result.memory.stage}};
+    }
     for (const Ceiling& ceiling : result.ceilings) {
         json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);
     }
@@ -120,7 +130,8 @@ Json step_json(const Scenario& scenario, const StepResult& result,
 
 Json trace_json(const Scenario& scenario, const StepResult& result) {
     // The compute stream first, then the collectives by urgency.
-    std::vector<std::string> tracks = {"compute", "tensor", "context", "weights", "gradients"};
+    std::vector<std::string> tracks = {"compute",  "tensor",  "context",
+                                       "pipeline", "weights", "gradients"};
     Json events = Json::array();
     events.push_back(
         {{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", scenario.name}}}});

@@ -52,8 +52,7 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
     }
     if (const workloads::Occupancy batch = workloads::occupancy(plan);
         batch.sequences_per_shard > 1) {
-        const std::int64_t tokens =
-            std::int64_t{plan.data} * plan.fsdp * plan.expert * plan.sequence;
+        const std::int64_t tokens = batch.shards * plan.sequence;
         add(fmt::format("batch.tokens: {} (one sequence a shard)", tokens),
             [&](TrainingPlan& p) { p.tokens = tokens; });
     }
@@ -77,7 +76,7 @@ std::vector<Change> larger_slices(const TrainingPlan& plan, int chips) {
 sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) {
     try {
         workloads::validate(plan, model);
-        return workloads::peak_in_program_order(workloads::build_step(model, plan)).total;
+        return workloads::peak_of_stages(model, plan);
     } catch (const sim::InputError&) {
         return sim::Bytes::infinity();
     }
@@ -119,7 +118,10 @@ std::string remedies(const Scenario& scenario, const StepResult& result) {
 std::string memory_report(const Scenario& scenario, const StepResult& result) {
     const MemoryUse& memory = result.memory;
     Table table;
-    table.row({"Memory of a chip at its peak", "", "% of capacity"});
+    table.row({scenario.plan.pipeline == 1
+                   ? "Memory of a chip at its peak"
+                   : fmt::format("Memory of a chip of stage {} at its peak", memory.stage),
+               "", "% of capacity"});
     const auto row = [&](std::string name, sim::Bytes bytes) {
         table.row({std::move(name), format_bytes(bytes),
                    fmt::format("{:.1f}", 100 * (bytes / memory.capacity))});

@@ -93,7 +93,7 @@ constexpr KeySpec kSchema[] = {
     {"mesh.fsdp", kText, "x/4 y z/2", "1", "fully sharded data parallelism (ZeRO-3)"},
     {"mesh.context", kText, "z%2", "1", "context parallelism: sequences are split, keys and values gathered"},
     {"mesh.tensor", kText, "x%4", "1", "tensor parallelism"},
-    {"mesh.pipeline", kText, "", "1", "pipeline stages", false},
+    {"mesh.pipeline", kText, "slice", "1", "pipeline stages, each with an equal run of layers"},
     {"mesh.expert", kText, "y", "1", "expert parallelism: tokens travel to their experts; else one more of fsdp"},
 
     {"mesh_mapping", kText, "jax", "podsim",
@@ -107,7 +107,10 @@ constexpr KeySpec kSchema[] = {
     {"training.optimizer", kText, "adam", "adam", "adam (two moments), sgd"},
     {"training.moments", kText, "bf16", "fp32", "Adam's moments: bf16, fp32"},
     {"training.remat", kText, "block", "block", "what the backward pass recomputes: none, matmuls, block"},
-    {"training.microbatches", kText, "1", "1", "more than 1 is not available yet"},
+    {"training.microbatches", kText, "8", "1", "parts of the batch, one after the other; gradients add up over them"},
+    {"training.schedule", kText, "1f1b", "1f1b", "of a pipeline: gpipe, 1f1b, interleaved, zero_bubble (ZB-H1)"},
+    {"training.chunks", kText, "2", "1", "interleaved: runs of layers that each stage has"},
+    {"training.parts", kText, "layers", "all", "all, or layers: no embedding, unembedding, loss and optimizer"},
     {"training.capacity_factor", kText, "1.25", "1", "tokens that every expert is padded to, over the mean"},
     {"training.expert_imbalance", kText, "1.2", "1",
      "tokens of the chip with the most loaded experts, over the mean; without padding"},
@@ -236,11 +239,6 @@ void check_map(const YamlNode& map, const std::string& path) {
                                     allowed)
                 .at(entry.mark);
         }
-        if (!key->available) {
-            throw sim::InputError(
-                fmt::format("'{}' ({}) is not available yet", child, key->meaning),
-                fmt::format("allowed: {}", fmt::join(allowed, ", ")), entry.mark);
-        }
         check_value(*key, child, entry);
         if (entry.value.kind == YamlNode::Kind::map) {
             check_map(entry.value, child);
@@ -277,7 +275,7 @@ std::vector<std::string> keys_of(std::string_view path) {
     for (const KeySpec& key : kSchema) {
         const std::string_view above = parent(key.path);
         const bool here = above.empty() || path.empty() ? above == path : matches(above, path);
-        if (here && key.available) {
+        if (here) {
             names.emplace_back(last(key.path));
         }
     }
@@ -301,11 +299,9 @@ std::string schema_help() {
     Table table({1, 2, 3});
     table.row({"key", "written", "default", "meaning"});
     for (const KeySpec& key : kSchema) {
-        if (key.available) {
-            const auto depth = static_cast<std::size_t>(std::ranges::count(key.path, '.'));
-            table.row({std::string(2 * depth, ' ') + std::string(last(key.path)),
-                       std::string(key.form), std::string(key.fallback), std::string(key.meaning)});
-        }
+        const auto depth = static_cast<std::size_t>(std::ranges::count(key.path, '.'));
+        table.row({std::string(2 * depth, ' ') + std::string(last(key.path)), std::string(key.form),
+                   std::string(key.fallback), std::string(key.meaning)});
     }
     return table.text(2);
 }

@@ -24,7 +24,6 @@ struct KeySpec {
     std::string_view form;      ///< how the value is written
     std::string_view fallback;  ///< its default; `required` without one
     std::string_view meaning;
-    bool available = true;  ///< false: known, refused as not available yet
 };
 
 std::span<const KeySpec> schema();
@@ -32,7 +31,7 @@ std::span<const KeySpec> schema();
 /// The entry of a path; nullptr when the format has no such key.
 const KeySpec* find_key(std::string_view path);
 
-/// Names of the available keys of the map at `path` (empty: the top), in the order of the table.
+/// Names of the keys of the map at `path` (empty: the top), in the order of the table.
 std::vector<std::string> keys_of(std::string_view path);
 
 /// Checks every key of the tree and the kind of every value against the table.

@@ -37,6 +37,7 @@ struct MemoryUse {
     sim::Bytes capacity;
     bool fits = false;
     std::vector<std::pair<std::string, sim::Bytes>> at_peak;  ///< by memory class
+    int stage = 0;  ///< of the pipeline, the one that needs most
 };
 
 /// One operation of the reported chip, for traces.
@@ -72,7 +73,9 @@ struct StepResult {
     MemoryUse memory;
     std::vector<LinkUse> links;
     std::vector<Share>
-        breakdown;  ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
+        breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
+    double bubble = 0;  ///< share of the step that the reported chip waits for other stages
+    int reported_stage = 0;   ///< the one that ends last, which all values of one chip are of
     int prefetch_layers = 0;  ///< in force after the memory bound
     std::uint64_t events = 0;
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats

@@ -71,7 +71,7 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
             // Until it was sent, something of the other program was to blame.
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
             if (sent > since) {
-                add(account.waited_for, "bubble", sent - since);
+                add(account.waited_for, kBubble, sent - since);
             }
             if (until > sent) {
                 add(account.waited_for, describe(program.ops[op]), until - sent);
@@ -144,9 +144,12 @@ MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& c
     std::vector<Change> changes;
     for (const workloads::Buffer& buffer : program.buffers) {
         const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
-        const sim::Time from = buffer.allocated_at == workloads::kWholeStep
-                                   ? sim::Time{}
-                                   : chip.began[buffer.allocated_at];
+        const auto start = [&](workloads::OpIndex op) {
+            const auto* handover = std::get_if<workloads::Handover>(&program.ops[op].work);
+            return handover != nullptr && !handover->sends ? chip.sent[op] : chip.began[op];
+        };
+        const sim::Time from =
+            buffer.allocated_at == workloads::kWholeStep ? sim::Time{} : start(buffer.allocated_at);
         changes.push_back({from, buffer.bytes.value(), memory_class});
         if (!buffer.freed_after.empty()) {
             sim::Time until;

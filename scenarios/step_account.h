@@ -11,6 +11,9 @@
 
 namespace podsim::scenarios {
 
+/// The name of the wait for another program.
+inline constexpr const char* kBubble = "bubble";
+
 /// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
 struct StreamAccount {
     sim::Time end;  ///< busy + waited == end
@@ -42,7 +45,8 @@ struct WorkAccount {
 WorkAccount account_work(const workloads::StepProgram& program,
                          const workloads::MachineRates& rates);
 
-/// Peak of the buffers over the run's own times. At one instant, what ends is freed before what
+/// Peak of the buffers over the run's own times. What a chip receives is held from when it is sent.
+/// At one instant, what ends is freed before what
 /// begins is allocated.
 MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
                          sim::Bytes capacity);

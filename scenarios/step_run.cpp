@@ -2,6 +2,7 @@
 #include <chrono>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "scenarios/critical_path.h"
 #include "scenarios/simulate.h"
@@ -78,7 +79,7 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     workloads::TrainingPlan plan = scenario.plan;
     plan.prefetch_layers =
         workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
-    const workloads::StepPrograms programs = workloads::build_step(scenario.model, plan);
+    const workloads::StepPrograms programs = workloads::build_stages(scenario.model, plan);
     const LoweredStep step = [&] {
         try {
             return lower_step(programs, hardware, scenario.mesh, fold);
@@ -108,13 +109,24 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
 
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();
-    const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, program);
+    const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, programs);
     const sim::Flops peak(rates.peak(plan.precision.matmul).value() * chips * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
     result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;
 
-    result.memory = account_memory(program, run.reported(), hardware.chip.hbm_capacity.value);
+    for (std::size_t stage = 0; stage < programs.programs.size(); ++stage) {
+        MemoryUse use = account_memory(programs.programs[stage], run.chips[stage],
+                                       hardware.chip.hbm_capacity.value);
+        if (stage == 0 || use.peak > result.memory.peak) {
+            result.memory = std::move(use);
+            result.memory.stage = static_cast<int>(stage);
+        }
+    }
+    result.reported_stage = static_cast<int>(run.program);
+    for (const Share& share : result.exposed) {
+        result.bubble += share.name == kBubble ? share.time.seconds() / seconds : 0;
+    }
     result.links = link_use(hardware, step.layout, run.result);
     result.spans = spans_of(program, run.reported());
     result.events = run.result.events;

@@ -23,12 +23,22 @@ PassFlops flops_by_pass(const StepProgram& program) {
     return sums;
 }
 
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepProgram& program) {
-    const double per_token = training_flops_per_token(model, plan.sequence, plan.causal).total();
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan,
+                     const StepPrograms& programs) {
+    double per_token = training_flops_per_token(model, plan.sequence, plan.causal).total();
+    if (plan.layers_only) {
+        const ParameterCount count = count_parameters(model);
+        per_token -= 6 * static_cast<double>(count.total - count.layers);
+    }
+    sim::Flops recomputed;
+    for (const StepProgram& program : programs.programs) {
+        recomputed += flops_by_pass(program).of(Pass::recompute);
+    }
     StepFlops flops;
     flops.model = sim::Flops(static_cast<double>(plan.tokens) * per_token);
-    flops.hardware = flops.model + flops_by_pass(program).of(Pass::recompute) *
-                                       (chips(plan) * occupancy(plan).occupied);
+    flops.hardware =
+        flops.model + recomputed * (chips(plan) / static_cast<double>(programs.programs.size()) *
+                                    occupancy(plan).occupied);
     return flops;
 }
 

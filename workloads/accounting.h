@@ -25,12 +25,15 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///   lookup of an
 ///             untied embedding and the norms execute no FLOPs but count, as is usual for MFU.
 ///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens).
+/// Of several programs each is run by as many chips. Without embedding and loss (plan.layers_only) the
+/// parameters are those of the layers.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
 struct StepFlops {
     sim::Flops model;
     sim::Flops hardware;
 };
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepProgram& program);
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan,
+                     const StepPrograms& programs);
 
 /// Collective bytes of one layer (-1: outside the layers), pass and purpose: the sum of V over its
 /// collectives, an AllReduce twice (the reference text's way to count a strategy's cost).

@@ -63,9 +63,25 @@ void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers&
 }
 
 OpIndex AttentionBackward::output() {
+    const OpIndex da = output_gradient();
+    const OpIndex dwo = output_weights();
+    dot_products(da);
+    return dwo;
+}
+
+OpIndex AttentionBackward::output_gradient() {
+    return builder_.compute("out input gradient", out_input_gradient(builder_.shard()));
+}
+
+OpIndex AttentionBackward::output_weights() {
+    const OpIndex dwo =
+        builder_.compute("out weight gradient", out_weight_gradient(builder_.shard()));
+    builder_.release(alive_.attended, dwo);
+    return dwo;
+}
+
+void AttentionBackward::dot_products(OpIndex output_gradient) {
     const Shard& shard = builder_.shard();
-    const OpIndex da = builder_.compute("out input gradient", out_input_gradient(shard));
-    const OpIndex dwo = builder_.compute("out weight gradient", out_weight_gradient(shard));
     if (alive_.kv_gathered == kNoBuffer) {
         alive_.kv_gathered = builder_.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
                                            builder_.gather_kv("keys and values"));
@@ -73,13 +89,12 @@ OpIndex AttentionBackward::output() {
     const OpIndex ds =
         builder_.compute("attention gradient", attention_backward(shard, kind_.local));
     builder_.scatter_kv("key and value gradient", ds);
-    builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()), da,
-                          ds);
+    builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()),
+                          output_gradient, ds);
     for (const BufferId buffer : {alive_.qkv, alive_.kv_gathered, alive_.attended}) {
         builder_.release(buffer, ds);
     }
     gradient_ = builder_.hold(MemoryClass::buffers, activation_bytes(shard, shard.qkv_width()), ds);
-    return dwo;
 }
 
 OpIndex AttentionBackward::input() {

@@ -40,6 +40,12 @@ public:
     /// The weight gradient that needs the complete rows of the input.
     OpIndex weights();
 
+    /// The parts of output(): the gradient of what was attended, the output's weight gradient, and from
+    /// the first through the dot products.
+    OpIndex output_gradient();
+    OpIndex output_weights();
+    void dot_products(OpIndex output_gradient);
+
 private:
     void up_projections();
 

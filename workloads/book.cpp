@@ -5,7 +5,7 @@
 // ways, X = fsdp x context x expert weight shards; P = matmul parameters of a layer (the text's 2DF
 // generalised: attention and MLP, no norms), with experts those of one token in T_math and all in gather and
 // scatter, where routed experts count P / (T E) over fsdp x context;
-// t = tokens / (data fsdp context expert), the tokens of one tensor group,
+// t = tokens / (data fsdp context expert m), the tokens of one tensor group in one of m microbatches,
 // without the padding of shards that do not fill; b, d bytes of a compute and a gradient element; W
 // = 2 x the one-way rate of a link; n_g the number of physical axes that the group g spans, whole
 // or in factors (every axis is taken to wrap); R = peak FLOPs. A term of a group with one member is
@@ -41,8 +41,13 @@
 // With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
 // parameters over data is added at the end.
 //
-//   step = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
-//        + max(...) of the unembedding forward + max(...) backward
+//   layers      = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
+//   unembedding = max(...) of the unembedding forward + max(...) backward
+//   step        = m layers + m unembedding                                 without a pipeline
+//               = (m + b) layers / p + m unembedding                       p stages, the last sets the pace
+// where b, the bubble in microbatches, is (p - 1) / v of v chunks, and a third of p - 1 in the zero-bubble
+// schedule (F = B = W). The text has no form for pipelines: this is the papers' bubble on its layers. The data
+// AllReduce, once a step, counts 1 / m in each microbatch's scatter. Sends between stages are left out.
 //
 // Left out, as in the text: embedding lookup, norms, optimizer, HBM, latency, the first gather and
 // last scatter that nothing hides, MXU padding. Tensor collectives are taken to overlap with
@@ -69,7 +74,8 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const ParameterCount count = count_parameters(model);
     const double tensor = plan.tensor;
     const double shards = static_cast<double>(plan.fsdp) * plan.context * plan.expert;
-    const double tokens = static_cast<double>(plan.tokens) / (plan.data * shards);
+    const double tokens =
+        static_cast<double>(plan.tokens) / (plan.data * shards * plan.microbatches);
     const auto d_model = static_cast<double>(model.d_model);
     const auto table = static_cast<double>(count.embedding);
     const double compute = plan.precision.compute;
@@ -105,7 +111,8 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double reductions = plan.zero == 2 ? 1 : 2;
     const auto scatter = [&](double parameters) {
         return over({"fsdp", "context", "expert"}, parameters / tensor * gradient) +
-               over({"data"}, reductions * parameters / (tensor * shards) * gradient);
+               over({"data"},
+                    reductions * parameters / (tensor * shards * plan.microbatches) * gradient);
     };
     const double rows = over({"tensor"}, tokens * d_model * compute);
     const auto expert_gather = [&](double parameters, double element) {
@@ -113,7 +120,8 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     };
     const auto expert_scatter = [&](double parameters) {
         return expert_gather(parameters, gradient) +
-               over({"data"}, reductions * parameters / (tensor * shards) * gradient);
+               over({"data"},
+                    reductions * parameters / (tensor * shards * plan.microbatches) * gradient);
     };
     const auto heads = static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
     const double kv = over({"context"}, tokens * plan.context * heads / tensor * compute);
@@ -161,7 +169,11 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                                ? 0
                                : over({"data"}, static_cast<double>(count.total) /
                                                     (tensor * shards) * plan.precision.copy());
-    return sim::Seconds(layers + unembedding + updated);
+    const double m = plan.microbatches;
+    const double idle = (plan.pipeline - 1.0) / plan.chunks;
+    const double bubble = plan.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
+    return sim::Seconds((m + bubble) * layers / plan.pipeline +
+                        (plan.layers_only ? 0 : m * unembedding + updated));
 }
 
 }  // namespace podsim::workloads

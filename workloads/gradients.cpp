@@ -16,8 +16,22 @@ Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried
     }
     const Weights parts = split(weights);
     const double element = plan_.precision.gradients / plan_.tensor;
-    return {hold(MemoryClass::gradients, parts.dense * element, next()),
-            hold(MemoryClass::gradients, parts.experts * element / plan_.expert, next())};
+    Accumulated& group = accumulated_[part_];
+    const bool first = group.begun++ == 0;
+    const auto begin = [&](double bytes, bool stays, BufferId& whole) {
+        if (!stays) {
+            return hold(MemoryClass::gradients, bytes, next());
+        }
+        if (first) {
+            whole = hold(MemoryClass::gradients, bytes, next());
+        } else {
+            reread_ += bytes;
+        }
+        return whole;
+    };
+    return {begin(parts.dense * element, add_up_whole(dense_axes_), group.whole.dense),
+            begin(parts.experts * element / plan_.expert, add_up_whole(expert_axes_),
+                  group.whole.experts)};
 }
 
 void StepBuilder::wait_for_reductions(std::size_t pending) {
@@ -36,6 +50,8 @@ OpIndex StepBuilder::reduce(Bucket& bucket, double bytes) {
         return add_collective(name(fmt::format("{} {}{}", verb, bucket.what, suffix)),
                               {operation, Purpose::gradients, axes, sim::Bytes(size)}, {after});
     };
+    const int microbatch = bucket.parts.front().microbatch;  // of all parts
+    const bool first = microbatch == 0;
     std::vector<BufferId> taken;
     for (double left = bytes; left > 0 && !bucket.parts.empty();) {
         Bucket::Part& part = bucket.parts.front();
@@ -63,22 +79,26 @@ OpIndex StepBuilder::reduce(Bucket& bucket, double bytes) {
     if (scatters) {
         end = reduction("reduce-scatter", Operation::reduce_scatter, bucket.axes, bytes, end);
         release_all(end);
-        taken.push_back(hold(MemoryClass::gradients, shard, end));
+        if (first || shards) {
+            taken.push_back(hold(MemoryClass::gradients, shard, end));
+        }
     }
     if (plan_.data > 1 && shards) {
         end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
                         Operation::reduce_scatter, {"data"}, shard, end);
         release_all(end);
-        hold(MemoryClass::gradients, shard / plan_.data, end);
-    } else if (plan_.data > 1) {
+        if (first) {
+            hold(MemoryClass::gradients, shard / plan_.data, end);
+        }
+    } else if (plan_.data > 1 && microbatch == plan_.microbatches - 1) {
         end = reduction("all-reduce", Operation::all_reduce, {"data"}, shard, end);
     }
     return end;
 }
 
-void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced) {
+void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced, int microbatch) {
     if (bytes > 0) {
-        bucket.parts.push_back({unreduced, bytes});
+        bucket.parts.push_back({unreduced, bytes, microbatch});
         bucket.bytes += bytes;
     }
 }
@@ -86,8 +106,9 @@ void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced) {
 void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
     const Weights parts = split(weights);
     const double element = plan_.precision.gradients / plan_.tensor;
-    fill(dense_bucket_, parts.dense * element, unreduced.dense);
-    fill(expert_bucket_, parts.experts * element / plan_.expert, unreduced.experts);
+    const int microbatch = accumulated_[part_].reduced++;
+    fill(dense_bucket_, parts.dense * element, unreduced.dense, microbatch);
+    fill(expert_bucket_, parts.experts * element / plan_.expert, unreduced.experts, microbatch);
     if (plan_.bucket == sim::Bytes::infinity()) {
         flush();
         return;

@@ -5,10 +5,6 @@
 namespace podsim::workloads {
 namespace {
 
-Mlp dense_mlp(const Shard& shard) {
-    return {"", shard.d_ff, !shard.parallel_block};
-}
-
 /// Attention and MLP from the same rows, added up by one ReduceScatter.
 LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind) {
     LayerBuffers held;
@@ -44,15 +40,6 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
     held.middle = holder.until(keep.matmuls, builder.local_rows(), middle, output);
     held.output = holder.saved(keep.output, builder.local_rows(), output);
     return held;
-}
-
-/// The block's whole forward pass again; what the backward pass needs stays.
-LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId input) {
-    builder.set_pass(Pass::recompute);
-    LayerBuffers alive = forward_pass(builder, kRecomputed, kind);
-    alive.input = input;
-    builder.set_pass(Pass::backward);
-    return alive;
 }
 
 class Backward {
@@ -142,6 +129,18 @@ private:
 };
 
 }  // namespace
+
+Mlp dense_mlp(const Shard& shard) {
+    return {"", shard.d_ff, !shard.parallel_block};
+}
+
+LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId input) {
+    builder.set_pass(Pass::recompute);
+    LayerBuffers alive = forward_pass(builder, kRecomputed, kind);
+    alive.input = input;
+    builder.set_pass(Pass::backward);
+    return alive;
+}
 
 LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind) {
     const BufferId input =

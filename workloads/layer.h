@@ -50,6 +50,12 @@ struct LayerBuffers {
 /// The layer's forward pass, from the last operation of the builder's chain.
 LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind);
 
+/// The block's whole forward pass again; what the backward pass needs stays.
+LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId input);
+
+/// The MLP of a layer without experts.
+Mlp dense_mlp(const Shard& shard);
+
 /// The layer's recomputation and backward pass, and its gradient reduction. Releases all of
 /// `saved`.
 void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved,

@@ -39,10 +39,11 @@ public:
     /// The weight gradient that needs the complete rows of the input.
     OpIndex weights();
 
-private:
+    /// The parts of output().
     void hidden_gradient();
     OpIndex down_weights();
 
+private:
     StepBuilder& builder_;
     const Mlp mlp_;
     const MlpBuffers alive_;

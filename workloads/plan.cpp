@@ -138,11 +138,62 @@ void check_sequence(const TrainingPlan& plan) {
     }
 }
 
+void check_microbatches(const TrainingPlan& plan) {
+    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert;
+    const std::int64_t sequences = plan.tokens / plan.sequence;
+    if (plan.microbatches > 1 && sequences < shards * plan.microbatches) {
+        throw sim::InputError(
+            fmt::format("microbatches = {}, but {} sequences on data x fsdp x expert = {} shards "
+                        "make at most {}",
+                        plan.microbatches, sequences, shards,
+                        std::max<std::int64_t>(sequences / shards, 1)),
+            "use fewer microbatches or more tokens");
+    }
+}
+
+void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
+    const bool interleaved = plan.schedule == PipelineSchedule::interleaved;
+    const bool split = plan.schedule == PipelineSchedule::zero_bubble;
+    if (plan.pipeline == 1 && plan.schedule != PipelineSchedule::one_f_one_b) {
+        throw sim::InputError("schedule of a pipeline, but the mesh has no axis pipeline",
+                              "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
+    }
+    if (interleaved != (plan.chunks > 1)) {
+        throw sim::InputError(fmt::format("chunks = {} with the {} schedule", plan.chunks,
+                                          interleaved ? "interleaved" : "chosen"),
+                              "interleaved needs two chunks or more, the others have one");
+    }
+    const std::int64_t runs = static_cast<std::int64_t>(plan.pipeline) * plan.chunks;
+    if (model.layers % runs != 0) {
+        throw sim::InputError(
+            fmt::format("{} = {} does not divide the {} layers of {} into equal runs",
+                        plan.chunks > 1 ? "pipeline x chunks" : "pipeline", runs, model.layers,
+                        model.name),
+            nearest_divisors(runs, model.layers));
+    }
+    if (interleaved && plan.microbatches % plan.pipeline != 0) {
+        throw sim::InputError(
+            fmt::format("microbatches = {} is not a multiple of pipeline = {}, which the "
+                        "interleaved schedule needs",
+                        plan.microbatches, plan.pipeline),
+            nearest_multiples(plan.microbatches, plan.pipeline));
+    }
+    if (split && (model.experts.count > 0 || model.latent.kv_rank > 0)) {
+        throw sim::InputError(
+            fmt::format("schedule of zero bubbles with {}: weight gradients of {} cannot be put "
+                        "off yet",
+                        model.name, model.experts.count > 0 ? "experts" : "latent attention"),
+            "use gpipe, 1f1b or interleaved");
+    }
+}
+
 }  // namespace
 
 Occupancy occupancy(const TrainingPlan& plan) {
-    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert;
+    const std::int64_t shards =
+        static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert * plan.microbatches;
     Occupancy result;
+    result.shards = shards;
     result.sequences = plan.tokens / plan.sequence;
     result.sequences_per_shard = (result.sequences + shards - 1) / shards;
     result.occupied = static_cast<double>(result.sequences) /
@@ -161,6 +212,9 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_range("context", plan.context, 1, kMostWays);
     check_range("tensor", plan.tensor, 1, kMostWays);
     check_range("expert", plan.expert, 1, kMostWays);
+    check_range("pipeline", plan.pipeline, 1, kMostWays);
+    check_range("microbatches", plan.microbatches, 1, kMostWays);
+    check_range("chunks", plan.chunks, 1, kMostWays);
     check_range("prefetch_layers", plan.prefetch_layers, 0, kMostWays);
     check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
     check_range("zero", plan.zero, 0, 2);
@@ -191,6 +245,8 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_tensor(plan, model);
     check_expert(plan, model);
     check_sequence(plan);
+    check_microbatches(plan);
+    check_pipeline(plan, model);
 }
 
 }  // namespace podsim::workloads

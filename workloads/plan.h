@@ -22,6 +22,9 @@ enum class Remat {
 
 enum class Optimizer { adam, sgd };
 
+/// The order in which pipeline stages take their microbatches (pipeline.h).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
+
 /// Bytes of one element of each kind of state, and what projections and MLPs multiply. Attention's dot products,
 /// the router and the unembedding are bf16 in every precision; so are activations between operations.
 struct Precision {
@@ -53,6 +56,12 @@ struct TrainingPlan {
     /// Ways of expert parallelism: each chip has 1/expert of every layer's routed experts, and tokens
     /// travel to them. For all other weights, and for the batch, this axis is one more of `fsdp`.
     int expert = 1;
+    int pipeline = 1;      ///< stages, each with an equal run of layers (or `chunks` of them)
+    int chunks = 1;        ///< of a stage, of the interleaved schedule
+    int microbatches = 1;  ///< parts of the batch, one after the other; gradients add up over them
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    /// No embedding, unembedding, loss or optimizer: stages that are alike, as formulas have them.
+    bool layers_only = false;
     double capacity_factor = 1;  ///< tokens that every expert is padded to, over the mean
     double expert_imbalance =
         1;  ///< tokens of the chip with the most loaded experts, over the mean
@@ -81,14 +90,16 @@ struct TrainingPlan {
 
 /// Chips that the plan uses.
 inline double chips(const TrainingPlan& plan) {
-    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor * plan.expert;
+    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor * plan.expert *
+           plan.pipeline;
 }
 
 /// What the plan makes of the batch on one chip.
 struct Occupancy {
     std::int64_t sequences = 0;            ///< of the global batch: tokens / sequence
-    std::int64_t sequences_per_shard = 0;  ///< ceil(sequences / (data x fsdp x expert))
-    double occupied = 1;  ///< sequences / (sequences_per_shard x data x fsdp x expert)
+    std::int64_t shards = 1;               ///< data x fsdp x expert x microbatches
+    std::int64_t sequences_per_shard = 0;  ///< ceil(sequences / shards), of one microbatch
+    double occupied = 1;                   ///< sequences / (sequences_per_shard x shards)
     double tokens_per_chip_group =
         0;  ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
 };
@@ -100,8 +111,13 @@ Occupancy occupancy(const TrainingPlan& plan);
 /// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
 
-/// Builds the step of one chip. `plan` has been validated.
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan);
+/// Builds the step of one chip of a pipeline stage. `plan` has been validated.
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, int stage = 0);
+/// Of every stage, along the mesh axis `pipeline`.
+StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan);
+
+/// The peak of the stage that needs most, in program order.
+sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan);
 
 /// The largest prefetch (at most plan.prefetch_layers, at least 0) for which the program's memory
 /// in program order stays within `capacity`; 0 when none does. Decided before the run.

@@ -1,9 +1,16 @@
-// The whole step: embedding, layers, unembedding and loss, layers backward, embedding, optimizer.
+// The whole step of one pipeline stage (without a pipeline: of every chip), unit by unit in the order of
+// stage_order: forward, loss and backward of each microbatch, then the optimizer.
 //
-// Weights are used in this order: embedding, layer 0 to L-1, unembedding (one use for its forward
-// and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows
+// The first stage has the embedding, the last the unembedding and the loss; each chunk of a stage has an equal run
+// of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
+// its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows
 // and needs no weights. Tied embeddings: the table is gathered for both uses and its gradient,
-// summed over both, is reduced once, after the embedding's backward.
+// summed over both, is reduced once a microbatch, after the embedding's backward; first and last stage of a
+// pipeline each hold the table and exchange their reduced gradients at the end.
+//
+// Between stages go this chip's rows, r D elements: forward after a chunk's last layer, backward after its
+// whole backward pass or, where weight gradients have passes of their own, after its input gradients. The
+// unembedding's weight gradient is never put off, so that no logits are kept.
 //
 // With T > 1 the tables are split over the vocabulary:
 //   embedding    lookup of partial rows, ReduceScatter over tensor; backward: AllGather, scatter-add
@@ -14,13 +21,16 @@
 #include <string>
 #include <vector>
 
-#include "workloads/layer.h"
+#include "workloads/layer_split.h"
 #include "workloads/memory.h"
+#include "workloads/pipeline.h"
 #include "workloads/plan.h"
 #include "workloads/step_builder.h"
 
 namespace podsim::workloads {
 namespace {
+
+using Kind = PipelineUnit::Kind;
 
 constexpr double kSoftmaxBytes = 2 * 4;  // a token's maximum and sum, 4 bytes each
 
@@ -28,120 +38,330 @@ constexpr double kSoftmaxBytes = 2 * 4;  // a token's maximum and sum, 4 bytes e
 struct Groups {
     explicit Groups(const ModelSpec& model) {
         const ParameterCount count = count_parameters(model);
-        total = static_cast<double>(count.total);
         for (std::int64_t layer = 0; layer < model.layers; ++layer) {
             kinds.push_back(layer_kind(model, layer));
             const LayerParameters parameters = count_layer(model, kinds.back());
             layers.push_back({static_cast<double>(parameters.total() - parameters.experts),
                               static_cast<double>(parameters.experts)});
         }
-        embedding = static_cast<double>(count.embedding + count.positions);
+        table = static_cast<double>(count.embedding);
         positions = static_cast<double>(count.positions);
-        unembedding = static_cast<double>(count.embedding + count.final_norm);
+        final_norm = static_cast<double>(count.final_norm);
     }
-    double total = 0;
     std::vector<LayerKind> kinds;  ///< by layer
     std::vector<Weights> layers;
-    double embedding = 0;    ///< with the position table
-    double positions = 0;    ///< that table alone
-    double unembedding = 0;  ///< with the final norm
+    double table = 0;
+    double positions = 0;
+    double final_norm = 0;
 };
 
-std::vector<WeightUse> weight_uses(const ModelSpec& model, const Groups& groups) {
-    std::vector<WeightUse> uses;
-    const auto layers = static_cast<int>(model.layers);
-    uses.push_back({"embedding", -1, Pass::forward, {groups.embedding, 0}});
-    for (int layer = 0; layer < layers; ++layer) {
-        uses.push_back({fmt::format("layer {}", layer), layer, Pass::forward,
-                        groups.layers[static_cast<std::size_t>(layer)]});
-    }
-    uses.push_back({"unembedding", -1, Pass::forward, {groups.unembedding, 0}});
-    for (int layer = layers - 1; layer >= 0; --layer) {
-        uses.push_back({fmt::format("layer {}", layer), layer, Pass::backward,
-                        groups.layers[static_cast<std::size_t>(layer)]});
-    }
-    return uses;
-}
+/// What one stage has of the model.
+class Stage {
+public:
+    Stage(const ModelSpec& model, const TrainingPlan& plan, int stage)
+        : plan_(plan),
+          stage_(stage),
+          tied_(model.tied_embeddings),
+          groups_(model),
+          order_(stage_order(plan, stage)),
+          run_(static_cast<int>(model.layers) / (plan.pipeline * plan.chunks)),
+          builder_(model, plan, weight_uses(), parameters()),
+          saved_(static_cast<std::size_t>(plan.chunks * plan.microbatches)),
+          split_(saved_.size()),
+          output_(static_cast<std::size_t>(plan.microbatches), kNoBuffer) {}
 
-void embedding_forward(StepBuilder& builder) {
-    builder.begin_use();
-    const OpIndex lookup = builder.compute("lookup", embedding_lookup(builder.shard()));
-    builder.scatter_rows("rows", lookup);
-    builder.end_use();
-}
+    StepProgram write() {
+        for (const PipelineUnit& unit : order_) {
+            builder_.begin_unit(unit.microbatch);
+            switch (unit.kind) {
+                case Kind::forward:
+                    forward(unit);
+                    break;
+                case Kind::backward:
+                    backward(unit);
+                    break;
+                case Kind::weights:
+                    weights(unit);
+                    break;
+            }
+            builder_.end_unit();
+        }
+        if (!plan_.layers_only) {
+            if (tied_ && plan_.pipeline > 1 && (first() || last())) {
+                exchange_table();
+            }
+            builder_.set_part("optimizer", Pass::optimizer);
+            builder_.optimize(parameters());
+        }
+        return builder_.finish();
+    }
 
-/// Forward, loss and backward. Returns the buffers of its gradients.
-Gradients unembedding(StepBuilder& builder, double parameters) {
-    const Shard& shard = builder.shard();
-    builder.begin_use();
-    const BufferId input = builder.hold(MemoryClass::buffers, builder.local_rows(), builder.last());
-    const OpIndex rows = builder.gather_rows("input");
-    const OpIndex logits = builder.compute("logits", logits_forward(shard));
-    builder.all_reduce_tensor("softmax", shard.tokens * kSoftmaxBytes);
-    builder.compute("loss", loss(shard));
-    builder.set_pass(Pass::backward);
-    const OpIndex dx = builder.compute("input gradient", logits_input_gradient(shard));
-    builder.scatter_rows("input gradient", dx);
-    const Gradients unreduced = builder.begin_gradients({parameters, 0});
-    const OpIndex end = builder.compute("weight gradient", logits_weight_gradient(shard));
-    builder.hold_between(MemoryClass::buffers, builder.full_rows(), rows, end);
-    builder.hold_between(MemoryClass::buffers,
-                         shard.tokens * shard.vocabulary * shard.precision.compute, logits, end);
-    builder.release(input, end);
-    builder.end_use();
-    return unreduced;
-}
+private:
+    [[nodiscard]] bool first() const { return stage_ == 0; }
+    [[nodiscard]] bool last() const { return stage_ == plan_.pipeline - 1; }
+    [[nodiscard]] int virtual_stage(int chunk) const { return chunk * plan_.pipeline + stage_; }
+    [[nodiscard]] int virtual_stages() const { return plan_.pipeline * plan_.chunks; }
+    [[nodiscard]] bool splits() const { return plan_.schedule == PipelineSchedule::zero_bubble; }
+    [[nodiscard]] bool embeds(int chunk) const {
+        return !plan_.layers_only && virtual_stage(chunk) == 0;
+    }
+    [[nodiscard]] bool unembeds(int chunk) const {
+        return !plan_.layers_only && virtual_stage(chunk) == virtual_stages() - 1;
+    }
+    [[nodiscard]] int first_layer(int chunk) const { return virtual_stage(chunk) * run_; }
+    [[nodiscard]] std::size_t slot(const PipelineUnit& unit) const {
+        return static_cast<std::size_t>(unit.chunk * plan_.microbatches + unit.microbatch);
+    }
+
+    [[nodiscard]] double parameters() const {
+        double sum = 0;
+        for (int chunk = 0; chunk < plan_.chunks; ++chunk) {
+            for (int layer = first_layer(chunk); layer < first_layer(chunk) + run_; ++layer) {
+                sum += groups_.layers[static_cast<std::size_t>(layer)].total();
+            }
+        }
+        if (plan_.layers_only) {
+            return sum;
+        }
+        const bool shared = tied_ && first() && last();
+        return sum + (first() ? groups_.table + groups_.positions : 0) +
+               (last() ? groups_.final_norm + (shared ? 0 : groups_.table) : 0);
+    }
+    /// Of the gradients that the embedding, and the unembedding, reduces. A tied table's are one group.
+    [[nodiscard]] double embedding_parameters() const {
+        return groups_.table + groups_.positions +
+               (tied_ && first() && last() ? groups_.final_norm : 0);
+    }
+    [[nodiscard]] double unembedding_parameters() const {
+        return groups_.table + groups_.final_norm +
+               (tied_ && first() && last() ? groups_.positions : 0);
+    }
+
+    [[nodiscard]] std::vector<WeightUse> weight_uses() const {
+        std::vector<WeightUse> uses;
+        for (const PipelineUnit& unit : order_) {
+            const int begin = first_layer(unit.chunk);
+            const auto use_layer = [&](int layer, Pass pass) {
+                uses.push_back({fmt::format("layer {}", layer), layer, pass,
+                                groups_.layers[static_cast<std::size_t>(layer)], unit.microbatch});
+            };
+            if (unit.kind == Kind::forward) {
+                if (embeds(unit.chunk)) {
+                    uses.push_back({"embedding",
+                                    -1,
+                                    Pass::forward,
+                                    {groups_.table + groups_.positions, 0},
+                                    unit.microbatch});
+                }
+                for (int layer = begin; layer < begin + run_; ++layer) {
+                    use_layer(layer, Pass::forward);
+                }
+            } else if (unit.kind == Kind::backward) {
+                if (unembeds(unit.chunk)) {
+                    uses.push_back({"unembedding",
+                                    -1,
+                                    Pass::forward,
+                                    {groups_.table + groups_.final_norm, 0},
+                                    unit.microbatch});
+                }
+                for (int layer = begin + run_; layer-- > begin;) {
+                    use_layer(layer, Pass::backward);
+                }
+            }
+        }
+        return uses;
+    }
+
+    void forward(const PipelineUnit& unit) {
+        if (embeds(unit.chunk)) {
+            builder_.begin_use();
+            const OpIndex lookup = builder_.compute("lookup", embedding_lookup(builder_.shard()));
+            builder_.scatter_rows("rows", lookup);
+            builder_.end_use();
+        } else if (virtual_stage(unit.chunk) > 0) {
+            between(unit, Pass::forward, false);
+        }
+        std::vector<LayerBuffers>& saved = saved_[slot(unit)];
+        for (int layer = first_layer(unit.chunk); layer < first_layer(unit.chunk) + run_; ++layer) {
+            builder_.begin_use();
+            saved.push_back(
+                layer_forward(builder_, groups_.kinds[static_cast<std::size_t>(layer)]));
+            builder_.end_use();
+        }
+        if (virtual_stage(unit.chunk) < virtual_stages() - 1) {
+            between(unit, Pass::forward, true);
+        } else if (unembeds(unit.chunk)) {
+            output_[static_cast<std::size_t>(unit.microbatch)] =
+                builder_.hold(MemoryClass::buffers, builder_.local_rows(), builder_.last());
+        }
+    }
+
+    void backward(const PipelineUnit& unit) {
+        if (unembeds(unit.chunk)) {
+            unembedding(unit);
+        } else if (virtual_stage(unit.chunk) < virtual_stages() - 1) {
+            between(unit, Pass::backward, false);
+        }
+        const int begin = first_layer(unit.chunk);
+        std::vector<LayerBuffers>& saved = saved_[slot(unit)];
+        for (int layer = begin + run_; layer-- > begin;) {
+            const auto at = static_cast<std::size_t>(layer);
+            builder_.begin_use();
+            if (splits()) {
+                split_[slot(unit)].emplace_back(builder_, groups_.kinds[at], saved.back(),
+                                                groups_.layers[at]);
+                split_[slot(unit)].back().input_gradients();
+            } else {
+                layer_backward(builder_, groups_.kinds[at], saved.back(), groups_.layers[at]);
+            }
+            builder_.end_use();
+            saved.pop_back();
+        }
+        if (virtual_stage(unit.chunk) > 0) {
+            between(unit, Pass::backward, true);
+        } else if (embeds(unit.chunk) && !splits()) {
+            embedding_backward();
+        } else if (splits()) {
+            row_gradient_ =
+                builder_.hold(MemoryClass::buffers, builder_.local_rows(), builder_.last());
+        }
+    }
+
+    /// The weight gradients that the backward pass has left, in its order.
+    void weights(const PipelineUnit& unit) {
+        int layer = first_layer(unit.chunk) + run_;
+        for (SplitBackward& backward : split_[slot(unit)]) {
+            --layer;
+            builder_.set_part(fmt::format("layer {}", layer), Pass::backward, layer);
+            backward.weight_gradients();
+        }
+        split_[slot(unit)].clear();
+        if (virtual_stage(unit.chunk) == 0) {
+            if (embeds(unit.chunk)) {
+                embedding_backward();
+            }
+            builder_.release(row_gradient_, builder_.last());
+        }
+    }
+
+    /// Loss and backward. The buffers of a tied table's gradients stay with table_.
+    void unembedding(const PipelineUnit& unit) {
+        const Shard& shard = builder_.shard();
+        const double parameters = unembedding_parameters();
+        builder_.begin_use();
+        const OpIndex rows = builder_.gather_rows("input");
+        const OpIndex logits = builder_.compute("logits", logits_forward(shard));
+        builder_.all_reduce_tensor("softmax", shard.tokens * kSoftmaxBytes);
+        builder_.compute("loss", loss(shard));
+        builder_.set_pass(Pass::backward);
+        const OpIndex dx = builder_.compute("input gradient", logits_input_gradient(shard));
+        builder_.scatter_rows("input gradient", dx);
+        table_ = builder_.begin_gradients({parameters, 0});
+        const OpIndex end = builder_.compute("weight gradient", logits_weight_gradient(shard));
+        builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), rows, end);
+        builder_.hold_between(MemoryClass::buffers,
+                              shard.tokens * shard.vocabulary * shard.precision.compute, logits,
+                              end);
+        builder_.release(output_[static_cast<std::size_t>(unit.microbatch)], end);
+        builder_.end_use();
+        if (!tied_ || !first()) {
+            builder_.reduce_gradients({parameters, 0}, table_);
+        }
+    }
+
+    void embedding_backward() {
+        builder_.set_part("embedding", Pass::backward);
+        const OpIndex rows = builder_.gather_rows("gradient");
+        const double parameters = embedding_parameters();
+        const Gradients unreduced =
+            builder_.begin_gradients({parameters, 0}, tied_ && last() ? table_ : Gradients{});
+        const OpIndex added =
+            builder_.compute("scatter-add gradient", embedding_scatter_add(builder_.shard()));
+        builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), rows, added);
+        builder_.reduce_gradients({parameters, 0}, unreduced);
+    }
+
+    /// Messages from virtual stage q to q + 1 and back are numbered by q, microbatch and direction.
+    [[nodiscard]] std::uint32_t message(int from, int microbatch, Pass pass) const {
+        return static_cast<std::uint32_t>(2 * (from * plan_.microbatches + microbatch) +
+                                          (pass == Pass::backward ? 1 : 0));
+    }
+
+    /// One end of what goes between this chunk and the one before or after it.
+    void between(const PipelineUnit& unit, Pass pass, bool sends) {
+        const int here = virtual_stage(unit.chunk);
+        const bool later = sends == (pass == Pass::forward);  // the other end is the later one
+        const int other = later ? here + 1 : here - 1;
+        Handover handover;
+        handover.message = message(std::min(here, other), unit.microbatch, pass);
+        handover.sends = sends;
+        handover.peer = static_cast<std::uint32_t>(other % plan_.pipeline);
+        builder_.set_part(plan_.chunks == 1 ? "stage" : fmt::format("chunk {}", unit.chunk), pass);
+        const char* what = pass == Pass::forward ? "activations" : "gradients";
+        if (sends) {
+            builder_.send_rows(fmt::format("send {}", what), handover);
+        } else {
+            builder_.receive_rows(fmt::format("receive {}", what), handover);
+        }
+    }
+
+    /// Each end adds the other's reduced gradients of the tied table to its own.
+    void exchange_table() {
+        const std::uint32_t unused = message(virtual_stages(), 0, Pass::forward);
+        Handover ours;
+        ours.message = unused + (first() ? 0 : 1);
+        ours.sends = true;
+        ours.peer = static_cast<std::uint32_t>(first() ? plan_.pipeline - 1 : 0);
+        Handover theirs = ours;
+        theirs.message = unused + (first() ? 1 : 0);
+        theirs.sends = false;
+        builder_.set_part("embedding", Pass::backward);
+        builder_.exchange_gradients(groups_.table, ours, theirs);
+    }
+
+    const TrainingPlan& plan_;
+    const int stage_;
+    const bool tied_;
+    const Groups groups_;
+    const std::vector<PipelineUnit> order_;
+    const int run_;  ///< layers of a chunk
+    StepBuilder builder_;
+    std::vector<std::vector<LayerBuffers>> saved_;   ///< [chunk, microbatch][layer]
+    std::vector<std::vector<SplitBackward>> split_;  ///< the same, last layer first
+    std::vector<BufferId> output_;                   ///< of the last layer, by microbatch
+    Gradients table_;
+    BufferId row_gradient_ = kNoBuffer;  ///< of the first layer's input
+};
 
 }  // namespace
 
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan) {
-    const Groups groups(model);
-    StepBuilder builder(model, plan, weight_uses(model, groups));
-    const auto layers = static_cast<std::size_t>(model.layers);
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, int stage) {
+    return Stage(model, plan, stage).write();
+}
 
-    embedding_forward(builder);
-    std::vector<LayerBuffers> saved(layers);
-    for (std::size_t layer = 0; layer < layers; ++layer) {
-        builder.begin_use();
-        saved[layer] = layer_forward(builder, groups.kinds[layer]);
-        builder.end_use();
+StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
+    StepPrograms stages;
+    stages.axis = "pipeline";
+    for (int stage = 0; stage < plan.pipeline; ++stage) {
+        stages.programs.push_back(build_step(model, plan, stage));
     }
+    return stages;
+}
 
-    // A tied table's gradient is reduced with the embedding's, positions included.
-    const double table_gradients =
-        groups.unembedding + (model.tied_embeddings ? groups.positions : 0);
-    const Gradients table = unembedding(builder, table_gradients);
-    if (!model.tied_embeddings) {
-        builder.reduce_gradients({table_gradients, 0}, table);
+sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
+    sim::Bytes most;
+    for (int stage = 0; stage < plan.pipeline; ++stage) {
+        most = std::max(most, peak_in_program_order(build_step(model, plan, stage)).total);
     }
-    for (std::size_t layer = layers; layer-- > 0;) {
-        builder.begin_use();
-        layer_backward(builder, groups.kinds[layer], saved[layer], groups.layers[layer]);
-        builder.end_use();
-    }
-
-    builder.set_part("embedding", Pass::backward);
-    const OpIndex rows = builder.gather_rows("gradient");
-    const double parameters = model.tied_embeddings ? table_gradients : groups.embedding;
-    const Gradients unreduced =
-        builder.begin_gradients({parameters, 0}, model.tied_embeddings ? table : Gradients{});
-    const OpIndex added =
-        builder.compute("scatter-add gradient", embedding_scatter_add(builder.shard()));
-    builder.hold_between(MemoryClass::buffers, builder.full_rows(), rows, added);
-    builder.reduce_gradients({parameters, 0}, unreduced);
-
-    builder.set_part("optimizer", Pass::optimizer);
-    builder.optimize(groups.total);
-    return builder.finish();
+    return most;
 }
 
 int prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
     // Beyond the number of uses a further look ahead changes nothing.
-    const std::int64_t uses = 2 * model.layers + 2;
+    const std::int64_t uses = (2 * model.layers + 2) * plan.microbatches;
     TrainingPlan trial = plan;
     trial.prefetch_layers = static_cast<int>(std::min<std::int64_t>(plan.prefetch_layers, uses));
-    while (trial.prefetch_layers > 0 &&
-           peak_in_program_order(build_step(model, trial)).total > capacity) {
+    while (trial.prefetch_layers > 0 && peak_of_stages(model, trial) > capacity) {
         --trial.prefetch_layers;
     }
     return trial.prefetch_layers;

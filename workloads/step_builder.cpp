@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 #include <utility>
 
 namespace podsim::workloads {
@@ -10,7 +11,7 @@ namespace podsim::workloads {
 using collectives::Operation;
 
 StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
-                         std::vector<WeightUse> uses)
+                         std::vector<WeightUse> uses, double parameters)
     : plan_(plan), shard_(make_shard(model, plan)), uses_(std::move(uses)) {
     if (plan_.fsdp > 1) {
         expert_axes_.emplace_back("fsdp");
@@ -29,7 +30,7 @@ StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
     expert_bucket_.ways = expert_ways_;
     program_.priority = plan_.priority;
 
-    const double held = local(static_cast<double>(count_parameters(model).total));
+    const double held = local(parameters);
     const bool sharded = plan_.zero > 0;
     const double updated = sharded ? held / plan_.data : held;
     const Precision& bytes = plan_.precision;
@@ -43,8 +44,14 @@ StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
 }
 
 std::string StepBuilder::name(std::string_view what) const {
-    return pass_ == Pass::optimizer ? fmt::format("{} {}", part_, what)
-                                    : fmt::format("{} {} {}", part_, to_string(pass_), what);
+    if (pass_ == Pass::optimizer) {
+        return fmt::format("{} {}", part_, what);
+    }
+    return fmt::format("{}{} {} {}", of_microbatch(microbatch_), part_, to_string(pass_), what);
+}
+
+std::string StepBuilder::of_microbatch(int microbatch) const {
+    return plan_.microbatches == 1 ? "" : fmt::format("microbatch {} ", microbatch);
 }
 
 OpIndex StepBuilder::add(std::string name, Work work, std::vector<OpIndex> after) {
@@ -64,11 +71,20 @@ OpIndex StepBuilder::add_collective(std::string name, Collective collective,
     return collectives_.back();
 }
 
-OpIndex StepBuilder::compute(std::string_view what, Compute work) {
-    std::vector<OpIndex> after = std::exchange(waits_, {});
-    if (last_ != kWholeStep) {
-        after.push_back(last_);
+std::vector<OpIndex> StepBuilder::chain() {
+    std::vector<OpIndex> after;
+    for (const OpIndex op : {std::exchange(before_receive_, kWholeStep), last_}) {
+        if (op != kWholeStep) {
+            after.push_back(op);
+        }
     }
+    return after;
+}
+
+OpIndex StepBuilder::compute(std::string_view what, Compute work) {
+    work.hbm += sim::Bytes(std::exchange(reread_, 0));
+    std::vector<OpIndex> after = std::exchange(waits_, {});
+    std::ranges::copy(chain(), std::back_inserter(after));
     std::ranges::sort(after);
     after.erase(std::unique(after.begin(), after.end()), after.end());
     last_ = last_compute_ = add(name(what), std::move(work), std::move(after));
@@ -76,11 +92,7 @@ OpIndex StepBuilder::compute(std::string_view what, Compute work) {
 }
 
 OpIndex StepBuilder::blocking(std::string_view what, Collective collective) {
-    std::vector<OpIndex> after;
-    if (last_ != kWholeStep) {
-        after.push_back(last_);
-    }
-    return last_ = add_collective(name(what), std::move(collective), std::move(after));
+    return last_ = add_collective(name(what), std::move(collective), chain());
 }
 
 // ---- tensor and context collectives
@@ -213,7 +225,8 @@ void StepBuilder::gather_part(const WeightUse& use, std::string_view what,
     }
     // The operation belongs to the use that needs it, not to the one under way.
     const OpIndex gather = add_collective(
-        fmt::format("{} {} gather {}", use.part, to_string(use.pass), what),
+        fmt::format("{}{} {} gather {}", of_microbatch(use.microbatch), use.part,
+                    to_string(use.pass), what),
         {Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)}, std::move(after));
     program_.ops[gather].pass = use.pass;
     program_.ops[gather].layer = use.layer;
@@ -247,10 +260,15 @@ void StepBuilder::begin_use() {
     pass_ = uses_[use].pass;
 }
 
-void StepBuilder::set_part(std::string part, Pass pass) {
+void StepBuilder::set_part(std::string part, Pass pass, int layer) {
     part_ = std::move(part);
-    layer_ = -1;
+    layer_ = layer;
     pass_ = pass;
+}
+
+void StepBuilder::begin_unit(int microbatch) {
+    microbatch_ = microbatch;
+    unit_before_began_ = std::exchange(unit_began_, last_);
 }
 
 void StepBuilder::end_use() {
@@ -258,6 +276,49 @@ void StepBuilder::end_use() {
         release(buffer, last_compute_);
     }
     use_ends_.push_back(last_compute_);
+}
+
+void StepBuilder::end_unit() {
+    if (plan_.microbatches > 1 && (dense_bucket_.bytes > 0 || expert_bucket_.bytes > 0)) {
+        flush();
+    }
+}
+
+// ---- other stages
+
+OpIndex StepBuilder::receive_rows(std::string_view what, Handover handover) {
+    handover.bytes = sim::Bytes(local_rows());
+    std::vector<OpIndex> after;
+    if (unit_before_began_ != kWholeStep) {
+        after.push_back(unit_before_began_);
+    }
+    const OpIndex received = add(name(what), handover, std::move(after));
+    before_receive_ = std::exchange(last_, received);
+    return received;
+}
+
+void StepBuilder::send_rows(std::string_view what, Handover handover) {
+    handover.bytes = sim::Bytes(local_rows());
+    hold_between(MemoryClass::buffers, local_rows(), last_, add(name(what), handover, {last_}));
+}
+
+void StepBuilder::exchange_gradients(double parameters, const Handover& ours,
+                                     const Handover& theirs) {
+    const double bytes =
+        local(parameters) * plan_.precision.gradients / (plan_.zero == 2 ? plan_.data : 1);
+    Handover sent = ours;
+    Handover received = theirs;
+    sent.bytes = received.bytes = sim::Bytes(bytes);
+    flush();
+    std::vector<OpIndex> after;
+    for (std::size_t i = reductions_waited_; i < reductions_.size(); ++i) {
+        after.insert(after.end(), reductions_[i].begin(), reductions_[i].end());
+    }
+    std::ranges::sort(after);
+    add(name("send gradients"), sent, after);
+    const OpIndex end = add(name("receive gradients"), received, std::move(after));
+    hold(MemoryClass::gradients, bytes, end);
+    reductions_.back().push_back(end);
 }
 
 // ---- memory

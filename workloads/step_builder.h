@@ -21,11 +21,18 @@
 // gathered and reduced over fsdp x context x expert. A chip's experts (1 / expert of a layer's) are gathered
 // and reduced over fsdp x context, in operations of their own; without expert ways they go with the rest.
 //
+// Microbatches. Weights are gathered for every use, that is for every microbatch anew. A group's gradients are reduced
+// and scattered for every microbatch, and the shards add up; the AllReduce over data comes once, after the last (the
+// ReduceScatter of ZeRO-2 for every one). Without
+// a ReduceScatter they add up where they are: from the second microbatch on, the first operation that
+// writes a group's gradients also reads them. Adding up scattered shards costs nothing, as in a reduction.
+//
 // Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5
 // of a layer, would in fact be whole on every tensor way). Axes of one member are left out of a
 // group.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,12 +66,15 @@ struct WeightUse {
     int layer = -1;
     Pass pass{};
     Weights weights;
+    int microbatch = 0;
 };
 
 class StepBuilder {
 public:
     /// `uses` in the order in which begin_use will be called.
-    StepBuilder(const ModelSpec& model, const TrainingPlan& plan, std::vector<WeightUse> uses);
+    /// `parameters` of the whole model that the chip's stage holds.
+    StepBuilder(const ModelSpec& model, const TrainingPlan& plan, std::vector<WeightUse> uses,
+                double parameters);
 
     [[nodiscard]] const Shard& shard() const { return shard_; }
     [[nodiscard]] const TrainingPlan& plan() const { return plan_; }
@@ -75,8 +85,12 @@ public:
     void end_use();
     /// The pass of the following operations (begin_use sets the use's).
     void set_pass(Pass pass) { pass_ = pass; }
-    /// Following operations belong to no layer and to no use of weights.
-    void set_part(std::string part, Pass pass);
+    /// Following operations belong to no use of weights.
+    void set_part(std::string part, Pass pass, int layer = -1);
+    /// Following operations belong to a new stretch of work for this microbatch.
+    void begin_unit(int microbatch);
+    /// No bucket holds gradients of two microbatches.
+    void end_unit();
 
     /// The next compute operation of the chain.
     OpIndex compute(std::string_view what, Compute work);
@@ -127,6 +141,16 @@ public:
     [[nodiscard]] OpIndex last() const { return last_; }
     [[nodiscard]] OpIndex next() const { return static_cast<OpIndex>(program_.ops.size()); }
 
+    /// This chip's rows from the counterpart that sends the message: the next operation of the chain waits
+    /// for them. They are asked for when the unit before this one begins.
+    OpIndex receive_rows(std::string_view what, Handover handover);
+    /// This chip's rows, which the last operation of the chain wrote, to the counterpart; the chain goes on.
+    /// They are held until they have arrived.
+    void send_rows(std::string_view what, Handover handover);
+    /// A group's reduced gradients, added to those of the counterpart and it to ours (a tied table). The
+    /// optimizer waits for it.
+    void exchange_gradients(double parameters, const Handover& ours, const Handover& theirs);
+
     /// Bytes of t x D and of r x D activations.
     [[nodiscard]] double full_rows() const;
     [[nodiscard]] double local_rows() const;
@@ -135,6 +159,8 @@ public:
 
 private:
     OpIndex add(std::string name, Work work, std::vector<OpIndex> after);
+    /// What the next operation of the chain waits for.
+    std::vector<OpIndex> chain();
     OpIndex blocking(std::string_view what, Collective collective);
     OpIndex gather_over_tensor(std::string_view what, double bytes);
     OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);
@@ -145,7 +171,8 @@ private:
     struct Bucket {
         struct Part {
             BufferId unreduced = kNoBuffer;
-            double bytes = 0;  ///< that no collective has taken
+            double bytes = 0;    ///< that no collective has taken
+            int microbatch = 0;  ///< of its group, in the order in which they end
         };
         const char* what;
         const std::vector<std::string>& axes;
@@ -154,7 +181,11 @@ private:
         double bytes = 0;  ///< of all parts
         int number = 0;    ///< of those issued
     };
-    void fill(Bucket& bucket, double bytes, BufferId unreduced);
+    void fill(Bucket& bucket, double bytes, BufferId unreduced, int microbatch);
+    /// Whether a group's gradients of all microbatches add up in one buffer.
+    [[nodiscard]] bool add_up_whole(const std::vector<std::string>& axes) const {
+        return axes.empty() && plan_.zero < 2;
+    }
     /// Reduces the first so many bytes of a bucket. Returns the last operation.
     OpIndex reduce(Bucket& bucket, double bytes);
     /// Reduces all that waits, as one entry of reductions_.
@@ -167,6 +198,7 @@ private:
     [[nodiscard]] Weights split(const Weights& weights) const;
     [[nodiscard]] double token_bytes() const;
     [[nodiscard]] std::string name(std::string_view what) const;
+    [[nodiscard]] std::string of_microbatch(int microbatch) const;
     /// This chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
         return parameters / (plan_.tensor * dense_ways_);
@@ -187,6 +219,11 @@ private:
     OpIndex last_ = kWholeStep;  ///< kWholeStep before the first operation of the chain
     OpIndex last_compute_ = kWholeStep;
     std::vector<OpIndex> waits_;  ///< of the next compute beside the chain
+    /// Of the next operation of the chain: what came before the receive at its end.
+    OpIndex before_receive_ = kWholeStep;
+    int microbatch_ = 0;
+    OpIndex unit_began_ = kWholeStep;  ///< the chain's end then
+    OpIndex unit_before_began_ = kWholeStep;
 
     std::size_t use_ = 0;            ///< uses begun
     std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
@@ -202,6 +239,15 @@ private:
     Bucket dense_bucket_{"gradients", dense_axes_};
     Bucket expert_bucket_{"expert gradients", expert_axes_};
     std::vector<OpIndex> collectives_;  ///< all of them
+
+    /// Gradients of a group that add up over microbatches.
+    struct Accumulated {
+        Gradients whole;  ///< those that are not reduced and scattered
+        int begun = 0;
+        int reduced = 0;
+    };
+    std::map<std::string, Accumulated> accumulated_;  ///< by part
+    double reread_ = 0;  ///< bytes of gradients that the next compute adds to
 };
 
 }  // namespace podsim::workloads

@@ -1,0 +1,335 @@
+// Pipelines: bubbles and activations as the papers have them, folding, mixes with other ways of sharding.
+#include "workloads/pipeline.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/step_account.h"
+#include "scenarios/step_lowering.h"
+#include "step_support.h"
+#include "workloads/analytic.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using testing::small_model;
+using testing::sum;
+using workloads::PipelineSchedule;
+using Kind = workloads::PipelineUnit::Kind;
+
+constexpr std::int64_t kLayers = 16;
+
+Scenario pipeline_on(topology::Point shape,
+                     const std::vector<std::pair<std::string, std::string>>& mesh,
+                     std::int64_t sequences, PipelineSchedule schedule, int microbatches,
+                     int chunks = 1) {
+    Scenario scenario = make_scenario("v5p", shape, small_model(kLayers), mesh, sequences, 512);
+    scenario.plan.pipeline = scenario.mesh.size("pipeline");
+    scenario.plan.schedule = schedule;
+    scenario.plan.microbatches = microbatches;
+    scenario.plan.chunks = chunks;
+    return scenario;
+}
+
+/// Stages that are alike, and links that cost nothing.
+Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int chunks = 1) {
+    Scenario scenario =
+        pipeline_on({4, 4, stages}, {{"pipeline", "z"}, {"data", "x y"}},
+                    std::int64_t{16} * microbatches, schedule, microbatches, chunks);
+    scenario.plan.layers_only = true;
+    scenario.plan.remat = workloads::Remat::none;
+    scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
+    scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    scenario.hardware.chip.collective_launch.value = sim::Seconds(0);
+    return scenario;
+}
+
+/// Times of one microbatch's passes through a stage, from the spans of the reported chip.
+struct PassTimes {
+    sim::Time forward;
+    sim::Time input;
+    sim::Time weights;
+    [[nodiscard]] sim::Time total() const { return forward + input + weights; }
+};
+PassTimes pass_times(const StepResult& result, int microbatches) {
+    PassTimes sums;
+    for (const Span& span : result.spans) {
+        if (span.track == "compute") {
+            const bool forward = span.name.find(" forward ") != std::string::npos;
+            const bool weights = span.name.find("weight gradient") != std::string::npos;
+            (forward ? sums.forward : weights ? sums.weights : sums.input) += span.end - span.start;
+        }
+    }
+    // The first microbatch writes the gradients, the others add to them: the times of all microbatches
+    // are only alike where the MXU decides, which the tests assert.
+    for (sim::Time* time : {&sums.forward, &sums.input, &sums.weights}) {
+        EXPECT_EQ(time->ps % microbatches, 0);
+        time->ps /= microbatches;
+    }
+    return sums;
+}
+
+/// Most bytes of saved activations that the chip of a stage holds at once, by the times of the run.
+double most_activations(const workloads::StepProgram& program, const ChipRun& chip) {
+    std::multimap<std::pair<std::int64_t, int>, double> changes;  // at one instant, ends first
+    for (const workloads::Buffer& buffer : program.buffers) {
+        if (buffer.memory_class != workloads::MemoryClass::activations) {
+            continue;
+        }
+        std::int64_t from = 0;
+        if (buffer.allocated_at != workloads::kWholeStep) {
+            const auto* handover =
+                std::get_if<workloads::Handover>(&program.ops[buffer.allocated_at].work);
+            from = (handover != nullptr ? chip.ended : chip.began)[buffer.allocated_at].ps;
+        }
+        std::int64_t until = 0;
+        for (const workloads::OpIndex op : buffer.freed_after) {
+            until = std::max(until, chip.ended[op].ps);
+        }
+        changes.insert({{from, 1}, buffer.bytes.value()});
+        changes.insert({{until, 0}, -buffer.bytes.value()});
+    }
+    double held = 0;
+    double most = 0;
+    for (const auto& [at, bytes] : changes) {
+        held += bytes;
+        most = std::max(most, held);
+    }
+    return most;
+}
+
+/// The activations that one microbatch saves in one chunk of layers.
+double activations_of_chunk(const Scenario& scenario) {
+    workloads::TrainingPlan plan = scenario.plan;
+    plan.tokens /= plan.microbatches;
+    plan.microbatches = plan.pipeline = plan.chunks = 1;
+    plan.schedule = PipelineSchedule::one_f_one_b;
+    double sum = 0;
+    for (const workloads::Buffer& buffer : workloads::build_step(scenario.model, plan).buffers) {
+        sum +=
+            buffer.memory_class == workloads::MemoryClass::activations ? buffer.bytes.value() : 0;
+    }
+    return sum / (scenario.plan.pipeline * scenario.plan.chunks);
+}
+
+// A stage takes m (F + B) where B has both gradients; the chip that ends last waits (p - 1)(F + B), of which
+// chunks leave a v-th. Handovers take no time: the bubble is all that it waits for.
+TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
+    struct Case {
+        PipelineSchedule schedule;
+        int stages;
+        int microbatches;
+        int chunks = 1;
+    };
+    for (const auto& [schedule, p, m, v] :
+         {Case{PipelineSchedule::gpipe, 4, 8}, Case{PipelineSchedule::gpipe, 8, 4},
+          Case{PipelineSchedule::one_f_one_b, 4, 8}, Case{PipelineSchedule::one_f_one_b, 8, 8},
+          Case{PipelineSchedule::one_f_one_b, 8, 3}, Case{PipelineSchedule::interleaved, 4, 8, 2},
+          Case{PipelineSchedule::interleaved, 4, 8, 4},
+          Case{PipelineSchedule::interleaved, 4, 4, 2},
+          Case{PipelineSchedule::interleaved, 8, 16, 2}}) {
+        SCOPED_TRACE(std::string(workloads::to_string(schedule)) + " p " + std::to_string(p) +
+                     " m " + std::to_string(m) + " v " + std::to_string(v));
+        const Scenario scenario = uniform(schedule, p, m, v);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        ASSERT_EQ(result.compute.ps % (m * v), 0);
+        EXPECT_EQ(result.exposed_total.ps, result.compute.ps / (m * v) * (p - 1));
+        ASSERT_EQ(result.exposed.size(), 1U);
+        EXPECT_EQ(result.exposed[0].name, "bubble");
+        EXPECT_DOUBLE_EQ(result.bubble, (p - 1.0) / (v * m + p - 1.0));
+        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan));
+        EXPECT_LE(result.lower.time.value(), result.step_time.seconds());
+    }
+}
+
+// ZB-H1: (p - 1)(F + B - W), whatever the passes take, as long as W <= F and W <= B.
+TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
+    for (const auto& [p, m] :
+         {std::pair{4, 8}, std::pair{8, 8}, std::pair{8, 16}, std::pair{2, 5}}) {
+        SCOPED_TRACE(std::to_string(p) + " stages, " + std::to_string(m) + " microbatches");
+        const StepResult result =
+            simulate_step(uniform(PipelineSchedule::zero_bubble, p, m), Fold::automatic);
+        const PassTimes times = pass_times(result, m);
+        EXPECT_LE(times.weights, times.forward);
+        EXPECT_LE(times.weights, times.input);
+        EXPECT_EQ(result.compute, times.total() * m);
+        EXPECT_EQ(result.exposed_total, (times.forward + times.input - times.weights) * (p - 1));
+    }
+}
+
+// GPipe m on every stage; 1F1B p - s on stage s; ZB-H1 p on every stage, which is what 1F1B's fullest has;
+// interleaved v p + p - 1 chunks on the first (all v m where m = p).
+TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
+    struct Case {
+        PipelineSchedule schedule;
+        int microbatches;
+        int chunks;
+        std::vector<int> in_flight;  ///< chunks, by stage
+    };
+    for (const Case& one : {Case{PipelineSchedule::gpipe, 8, 1, {8, 8, 8, 8}},
+                            Case{PipelineSchedule::one_f_one_b, 8, 1, {4, 3, 2, 1}},
+                            Case{PipelineSchedule::zero_bubble, 8, 1, {4, 4, 4, 4}},
+                            Case{PipelineSchedule::interleaved, 8, 2, {11, 9, 7, 5}},
+                            Case{PipelineSchedule::interleaved, 8, 4, {19, 17, 15, 13}},
+                            Case{PipelineSchedule::interleaved, 4, 2, {8, 8, 8, 8}}}) {
+        SCOPED_TRACE(workloads::to_string(one.schedule));
+        const Scenario scenario = uniform(one.schedule, 4, one.microbatches, one.chunks);
+        const auto stages = workloads::build_stages(scenario.model, scenario.plan);
+        const StepRun run =
+            run_step(lower_step(stages, scenario.hardware, scenario.mesh, Fold::automatic));
+        for (std::size_t stage = 0; stage < 4; ++stage) {
+            EXPECT_DOUBLE_EQ(most_activations(stages.programs[stage], run.chips[stage]),
+                             one.in_flight[stage] * activations_of_chunk(scenario))
+                << "stage " << stage;
+        }
+    }
+}
+
+// Links of b / r + a: the forward of the last stage begins after p - 1 passes and p - 1 messages of r D 2 bytes,
+// and so comes the first gradient back; with GPipe the first chip waits for 2 (p - 1) of them.
+TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
+    Scenario scenario = uniform(PipelineSchedule::gpipe, 4, 8);
+    const StepResult free = simulate_step(scenario, Fold::automatic);
+    scenario.hardware.chip.ici_latency.value = sim::Seconds(1e-6);
+    scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond(64e9);
+    scenario.plan.data = 1;  // nothing else on the links
+    scenario.plan.fsdp = 1;
+    scenario.plan.tokens /= 16;
+    scenario.mesh = topology::DeviceMesh(
+        scenario.hardware.slice, {{"pipeline", {{2, 1, 4}}}, {"copies", {{0, 1, 4}, {1, 1, 4}}}});
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    // 512 tokens x 512 x 2 B = 2^19 B at 64e9 B/s are 8.192 us.
+    EXPECT_EQ(result.compute, free.compute);
+    EXPECT_EQ(result.step_time - free.step_time, sim::Time{6 * (8192000 + 1000000)});
+}
+
+// With a stride, or with rows shared out over tensor, a message crosses as many links as the stages are apart.
+TEST(Pipeline, FoldedEqualsUnfoldedToThePicosecond) {
+    struct Case {
+        std::vector<std::pair<std::string, std::string>> mesh;
+        PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+        int chunks = 1;
+        bool tied = false;
+    };
+    const std::vector<Case> cases{
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::gpipe},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
+         PipelineSchedule::one_f_one_b,
+         1,
+         true},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::interleaved, 2},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::zero_bubble},
+        {{{"pipeline", "z/2"}, {"fsdp", "x z%2"}, {"tensor", "y"}},
+         PipelineSchedule::interleaved,
+         4},
+        {{{"pipeline", "z%2"}, {"data", "z/2"}, {"tensor", "x"}, {"context", "y"}}},
+        {{{"pipeline", "x%2 y/2"}, {"fsdp", "x/2 y%2"}, {"tensor", "z"}},
+         PipelineSchedule::zero_bubble,
+         1,
+         true}};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        SCOPED_TRACE(i);
+        Scenario scenario =
+            pipeline_on({4, 4, 4}, cases[i].mesh, 64, cases[i].schedule, 4, cases[i].chunks);
+        scenario.model.tied_embeddings = cases[i].tied;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_LT(folded.simulated_chips, 64);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+        EXPECT_EQ(folded.memory.stage, whole.memory.stage);
+        ASSERT_EQ(folded.spans.size(), whole.spans.size());
+        for (std::size_t span = 0; span < whole.spans.size(); ++span) {
+            EXPECT_EQ(folded.spans[span].start, whole.spans[span].start) << whole.spans[span].name;
+            EXPECT_EQ(folded.spans[span].end, whole.spans[span].end) << whole.spans[span].name;
+        }
+        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
+        EXPECT_EQ(sum(folded.critical_path), folded.step_time);
+        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - static_cast<std::int64_t>(
+                                                                folded.lower.time.value() * 1e12));
+    }
+}
+
+/// Stages of slices: rows go over PCIe and the hosts' links.
+TEST(Pipeline, StagesOfSlicesFoldAsTheyShould) {
+    for (const auto& [slices, mesh] :
+         {std::pair{2,
+                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 1, 2}}},
+                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                                       {"tensor", {{2, 1, 4}}}}},
+          std::pair{4,
+                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 2, 2}}},
+                                                       {"data", {{topology::kSliceAxis, 1, 2}}},
+                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                                       {"tensor", {{2, 1, 4}}}}}}) {
+        Scenario scenario = pipeline_on({4, 4, 4}, {{"fsdp", "x y"}, {"tensor", "z"}}, 128,
+                                        PipelineSchedule::one_f_one_b, 4);
+        scenario.hardware.slices = slices;
+        scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
+        scenario.plan.pipeline = 2;
+        scenario.plan.data = slices / 2;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+        EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
+        EXPECT_LE(folded.lower.time.value(), folded.step_time.seconds());
+        // What a chip sends crosses its PCIe link once each way: r D x 2 B for each microbatch, and the
+        // gradients' exchange over data besides.
+        const double rows = folded.memory.peak.value() > 0 ? 128.0 * 512 / 4 / 16 / 4 * 512 * 2 : 0;
+        for (const LinkUse& use : folded.links) {
+            if (use.name == "pcie" && slices == 2) {
+                EXPECT_DOUBLE_EQ(use.bytes.value(), 4 * rows / 4 * 2);
+            }
+        }
+    }
+}
+
+// A chip whose work is slower holds the others up; the step's parts still add up.
+TEST(Pipeline, UnequalStagesAddUp) {
+    for (const bool tied : {false, true}) {
+        Scenario scenario = pipeline_on({2, 2, 4}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 32,
+                                        PipelineSchedule::one_f_one_b, 8);
+        scenario.model.vocabulary = 65536;  // the last stage has most to do
+        scenario.model.tied_embeddings = tied;
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - static_cast<std::int64_t>(
+                                                                result.lower.time.value() * 1e12));
+        EXPECT_EQ(sum(result.critical_path), result.step_time);
+    }
+}
+
+// The same tokens in m parts: the same FLOPs, weights gathered and gradients scattered m times, one AllReduce.
+TEST(Microbatches, GatherAndScatterForEachReduceOnce) {
+    Scenario scenario =
+        make_scenario("v5p", {4, 4, 4}, small_model(3), {{"fsdp", "x y"}, {"data", "z"}}, 256, 512);
+    std::map<std::pair<workloads::Purpose, collectives::Operation>, double> bytes[2];
+    double flops[2] = {0, 0};
+    for (const int split : {0, 1}) {
+        scenario.plan.microbatches = split == 1 ? 4 : 1;
+        for (const workloads::Op& op : workloads::build_step(scenario.model, scenario.plan).ops) {
+            if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
+                bytes[split][{one->purpose, one->operation}] += one->bytes.value();
+            } else {
+                flops[split] += std::get<workloads::Compute>(op.work).flops.value();
+            }
+        }
+    }
+    EXPECT_DOUBLE_EQ(flops[0], flops[1]);
+    ASSERT_EQ(bytes[0].size(), 3U);
+    for (const auto& [key, once] : bytes[0]) {
+        const bool reduced = key.second == collectives::Operation::all_reduce;
+        EXPECT_DOUBLE_EQ(bytes[1].at(key), (reduced ? 1 : 4) * once);
+    }
+    const StepResult folded = simulate_step(scenario, Fold::automatic);
+    EXPECT_EQ(folded.step_time, simulate_step(scenario, Fold::off).step_time);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,82 @@
+#include "workloads/layer_split.h"
+
+namespace podsim::workloads {
+
+SplitBackward::SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved,
+                             const Weights& weights)
+    : builder_(builder), kind_(kind), alive_(saved), weights_(weights) {}
+
+void SplitBackward::input_gradients() {
+    const OpIndex start = builder_.last();
+    if (builder_.plan().remat == Remat::block) {
+        alive_ = recompute_block(builder_, kind_, alive_.input);
+    }
+    if (builder_.shard().parallel_block) {
+        const OpIndex dy = builder_.gather_rows("layer output gradient");
+        attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
+        mlp_gradient();
+        const OpIndex partial = builder_.last();
+        recompute();
+        attention_gradient();
+        const OpIndex dx = builder_.last();
+        builder_.scatter_rows("layer input gradient", dx);
+        builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), partial, dx);
+    } else {
+        const OpIndex dy = builder_.gather_rows("mlp output gradient");
+        mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
+        mlp_gradient();
+        builder_.scatter_rows("mlp input gradient", builder_.last());
+        recompute();
+        const OpIndex da = builder_.gather_rows("attention output gradient");
+        attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), da);
+        attention_gradient();
+        builder_.scatter_rows("attention input gradient", builder_.last());
+    }
+    // The gradient of the residual stream, this chip's rows.
+    builder_.hold_between(MemoryClass::buffers, builder_.local_rows(), start, builder_.last());
+}
+
+void SplitBackward::mlp_gradient() {
+    mlp_.emplace(builder_, dense_mlp(builder_.shard()), alive_.mlp);
+    mlp_->hidden_gradient();
+    mlp_->input();
+}
+
+void SplitBackward::attention_gradient() {
+    attention_.emplace(builder_, kind_, alive_.attention);
+    attention_->dot_products(attention_->output_gradient());
+    attention_->input();
+}
+
+void SplitBackward::recompute() {
+    if (builder_.plan().remat == Remat::matmuls) {
+        recompute_attention(builder_, kind_, alive_.attention);
+    }
+}
+
+void SplitBackward::weight_gradients() {
+    const bool parallel = builder_.shard().parallel_block;
+    const Gradients unreduced = builder_.begin_gradients(weights_);
+    const OpIndex down = mlp_->down_weights();
+    builder_.release(mlp_rows_, down);
+    const RowBuffers& mlp_input = parallel ? alive_.attention_rows : alive_.mlp_rows;
+    const BufferId rows =
+        complete_rows(builder_, mlp_input, parallel ? "layer input" : "mlp input");
+    const OpIndex gate_up = mlp_->weights();
+    if (!parallel) {
+        for (const BufferId buffer : {rows, alive_.mlp_rows.normed, alive_.middle}) {
+            builder_.release(buffer, gate_up);
+        }
+    }
+    builder_.release(attention_rows_, attention_->output_weights());
+    const BufferId attention_input =
+        parallel ? rows : complete_rows(builder_, alive_.attention_rows, "attention input");
+    const OpIndex end = attention_->weights();
+    for (const BufferId buffer :
+         {attention_input, alive_.attention_rows.normed, alive_.input, alive_.output}) {
+        builder_.release(buffer, end);
+    }
+    builder_.reduce_gradients(weights_, unreduced);
+}
+
+}  // namespace podsim::workloads
