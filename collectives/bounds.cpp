@@ -8,6 +8,7 @@
 #include "collectives/broadcast.h"
 #include "collectives/end_traffic.h"
 #include "collectives/permute.h"
+#include "collectives/routes.h"
 #include "collectives/send.h"
 #include "collectives/spread.h"
 
@@ -105,6 +106,17 @@ double worst_cut(Operation operation, const Lattice& slice, const Group& group, 
 }
 
 }  // namespace
+
+HandoverLinks handover_links(const topology::Lattice& slice, const topology::Point& displacement) {
+    HandoverLinks links;
+    for (const Route& route : minimal_routes(slice, displacement)) {
+        ++links.routes;
+        for (const Leg& leg : route.legs) {
+            links.axes |= 1U << leg.axis;
+        }
+    }
+    return links;
+}
 
 LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask) {
     LinkCount count;

@@ -42,6 +42,13 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
                             sim::Bytes v, sim::BytesPerSecond link_one_way, const Ends& ends = {});
 
+/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, and how many routes there are.
+struct HandoverLinks {
+    unsigned axes = 0;
+    int routes = 0;
+};
+HandoverLinks handover_links(const topology::Lattice& slice, const topology::Point& displacement);
+
 /// Classes of links, as bits beside those of the ICI axes (bit a for axis a): the ports 2c and 2c + 1
 /// of a place are of class c.
 inline constexpr unsigned kPcieClass = 1U << kPcieToHost / 2;

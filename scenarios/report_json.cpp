@@ -130,8 +130,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
 
 Json trace_json(const Scenario& scenario, const StepResult& result) {
     // The compute stream first, then the collectives by urgency.
-    std::vector<std::string> tracks = {"compute",  "tensor",  "context",
-                                       "pipeline", "weights", "gradients"};
+    std::vector<std::string> tracks = {"compute", "tensor", "context", "weights", "gradients"};
     Json events = Json::array();
     events.push_back(
         {{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", scenario.name}}}});

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collectives/bounds.h"
-#include "collectives/routes.h"
 
 namespace podsim::workloads {
 namespace {
@@ -78,13 +77,7 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
         if (const auto* handover = std::get_if<Handover>(&op.work)) {
             const auto way = way_of(*handover, program, programs, mesh);
             if (way.slices == 0) {
-                unsigned axes = 0;
-                for (const collectives::Route& route :
-                     collectives::minimal_routes(slice, way.chips)) {
-                    for (const collectives::Leg& leg : route.legs) {
-                        axes |= 1U << leg.axis;
-                    }
-                }
+                const unsigned axes = collectives::handover_links(slice, way.chips).axes;
                 add(sums[axes], handed(*handover), 1);
             }
         }
@@ -228,8 +221,8 @@ sim::Seconds handover_time(const Handover& handover, const topology::DeviceMesh:
         const sim::Seconds pcie = at_rate(handover.bytes, 1, rates.between_slices.pcie);
         return dcn < pcie ? pcie : dcn;
     }
-    const auto routes = collectives::minimal_routes(slice, way.chips);
-    return at_rate(handover.bytes, static_cast<double>(routes.size()), rates.ici_one_way);
+    const int routes = collectives::handover_links(slice, way.chips).routes;
+    return at_rate(handover.bytes, routes, rates.ici_one_way);
 }
 
 }  // namespace

@@ -58,21 +58,27 @@ TEST_F(BadInput, PipelinesThatDoNotDivide) {
     const auto pipeline = [](const std::string& training) {
         return good_but("fsdp: x y z", "fsdp: x y, pipeline: z") + "training: {" + training + "}\n";
     };
-    expect_refused(pipeline("microbatches: 8, schedule: interleaved, chunks: 3"),
-                   "s.yaml:4:19: pipeline x chunks = 12 does not divide the 32 layers of llama-3-8b "
-                   "into equal runs; the nearest that work are 8 and 16");
-    expect_refused(pipeline("microbatches: 6, schedule: interleaved, chunks: 2"),
-                   "s.yaml:5:26: microbatches = 6 is not a multiple of pipeline = 4, which the "
-                   "interleaved schedule needs; the nearest that work are 4 and 8");
-    expect_refused(pipeline("microbatches: 8, chunks: 2"),
-                   "s.yaml:5:35: chunks = 2 with the chosen schedule; interleaved needs two chunks or "
-                   "more, the others have one");
+    expect_refused(pipeline("microbatches: 8"),
+                   "s.yaml:5:26: microbatches = 8, but 64 sequences on data x fsdp x expert = 16 "
+                   "shards make at most 4; use fewer microbatches or more tokens");
+    expect_refused(
+        pipeline("microbatches: 4, schedule: interleaved, chunks: 3"),
+        "s.yaml:4:19: pipeline x chunks = 12 does not divide the 32 layers of llama-3-8b "
+        "into equal runs; the nearest that work are 8 and 16");
+    expect_refused(pipeline("microbatches: 3, schedule: interleaved, chunks: 2"),
+                   "s.yaml:5:26: microbatches = 3 is not a multiple of pipeline = 4, which the "
+                   "interleaved schedule needs; the nearest that works is 4");
+    expect_refused(
+        pipeline("microbatches: 4, chunks: 2"),
+        "s.yaml:5:35: chunks = 2 with the chosen schedule; interleaved needs two chunks or "
+        "more, the others have one");
     expect_refused(pipeline("schedule: pipedream"),
                    "s.yaml:5:22: unknown training.schedule 'pipedream'; allowed: gpipe, 1f1b, "
                    "interleaved, zero_bubble");
-    expect_refused(std::string(kGood) + "training: {schedule: gpipe}\n",
-                   "s.yaml:5:22: schedule of a pipeline, but the mesh has no axis pipeline; add the "
-                   "axis, as in mesh: {pipeline: z, fsdp: x y}");
+    expect_refused(
+        std::string(kGood) + "training: {schedule: gpipe}\n",
+        "s.yaml:5:22: schedule of a pipeline, but the mesh has no axis pipeline; add the "
+        "axis, as in mesh: {pipeline: z, fsdp: x y}");
 }
 
 TEST_F(BadInput, AKeyWithADotDoesNotReachIntoTheSchema) {
