@@ -63,14 +63,14 @@ TEST_F(BadInput, PipelinesThatDoNotDivide) {
                    "shards make at most 4; use fewer microbatches or more tokens");
     expect_refused(
         pipeline("microbatches: 4, schedule: interleaved, chunks: 3"),
-        "s.yaml:4:19: pipeline x chunks = 12 does not divide the 32 layers of llama-3-8b "
+        "s.yaml:4:29: pipeline x chunks = 12 does not divide the 32 layers of llama-3-8b "
         "into equal runs; the nearest that work are 8 and 16");
     expect_refused(pipeline("microbatches: 3, schedule: interleaved, chunks: 2"),
                    "s.yaml:5:26: microbatches = 3 is not a multiple of pipeline = 4, which the "
                    "interleaved schedule needs; the nearest that works is 4");
     expect_refused(
         pipeline("microbatches: 4, chunks: 2"),
-        "s.yaml:5:35: chunks = 2 with the chosen schedule; interleaved needs two chunks or "
+        "s.yaml:5:37: chunks = 2 with the chosen schedule; interleaved needs two chunks or "
         "more, the others have one");
     expect_refused(pipeline("schedule: pipedream"),
                    "s.yaml:5:22: unknown training.schedule 'pipedream'; allowed: gpipe, 1f1b, "
