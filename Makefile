@@ -31,7 +31,7 @@ test: deps ## build with sanitizers and run every test
 
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md
-	tests/house/update_readme.sh build/release/podsim
+	tests/house/update_docs.sh build/release/podsim
 
 .PHONY: bench
 bench: deps ## run the benchmarks; results in build/bench/results.json

@@ -17,6 +17,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "simulate one training step of a scenario", command_run},
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
+    {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
     {"sweep", "simulate a scenario under many settings", command_sweep},
     {"collective", "simulate one collective on a slice", command_collective},
     {"topology", "measure the shape of a slice", command_topology},

@@ -1,11 +1,13 @@
 // `podsim compare`: a line a scenario, simulated against analytic and reference values.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
 #include <ostream>
 
+#include "scenarios/calibrate.h"
 #include "scenarios/cli.h"
 #include "scenarios/command.h"
 #include "scenarios/in_order.h"
@@ -20,6 +22,7 @@ namespace {
 /// What a line shows, of a training step or a program.
 struct Row {
     std::string name;
+    std::string family;  ///< the folder that the scenario lies in
     double simulated = 0;
     std::optional<double> book{};
     double lower = 0;
@@ -40,47 +43,112 @@ Usage usage() {
     return usage;
 }
 
-std::vector<std::string> files_of(std::span<const std::string> paths) {
-    std::vector<std::string> files;
-    for (const std::string& path : paths) {
-        if (!std::filesystem::is_directory(path)) {
-            files.push_back(path);
-            continue;
-        }
-        const std::vector<std::string> found = scenario_files(path);
-        if (found.empty()) {
-            throw sim::InputError("this folder holds no *.yaml file", "name a folder of scenarios",
-                                  {path, 0, 0});
-        }
-        files.insert(files.end(), found.begin(), found.end());
-    }
-    return files;
-}
-
 std::string table(std::span<const Row> rows) {
-    Table table({8});
+    Table table;
     table.row({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
-               "roofline_serial", "sim/serial", "reference"});
+               "roofline_serial", "sim/serial"});
     const auto ratio = [](double simulated, double estimate) {
         return fmt::format("{:.3f}", simulated / estimate);
     };
     for (const Row& row : rows) {
-        std::vector<std::string> references;
-        for (const Verdict& verdict : row.verdicts) {
-            references.push_back(verdict_text(verdict));
-        }
         table.row({row.name, format_time(row.simulated), row.book ? format_time(*row.book) : "none",
                    row.book ? ratio(row.simulated, *row.book) : "", format_time(row.lower),
                    ratio(row.simulated, row.lower), format_time(row.serial),
-                   ratio(row.simulated, row.serial),
-                   references.empty() ? "none" : fmt::format("{}", fmt::join(references, ", "))});
+                   ratio(row.simulated, row.serial)});
     }
     return table.text(0);
+}
+
+std::string percent(double fraction) {
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+/// The two largest terms between the simulated time and roofline_lower: `padding 40 %, latency 30 %`.
+std::string largest_terms(const Row& row) {
+    std::vector<std::pair<double, std::string>> terms;
+    double sum = 0;
+    for (const auto& [name, seconds] : row.json["gap"].items()) {
+        terms.emplace_back(seconds.get<double>(), name);
+        sum += seconds.get<double>();
+    }
+    std::ranges::stable_sort(terms, std::greater<>{}, [](const auto& term) { return term.first; });
+    terms.resize(std::min<std::size_t>(terms.size(), 2));
+    std::vector<std::string> texts;
+    for (const auto& [seconds, name] : terms) {
+        if (seconds > 0 && sum > 0) {
+            texts.push_back(fmt::format("{} {:.0f} %", name, 100 * seconds / sum));
+        }
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string references(std::span<const Row> rows) {
+    Table table({1, 5, 6});
+    table.row(
+        {"References", "", "reference", "simulated", "error", "", "above roofline_lower for"});
+    for (const Row& row : rows) {
+        for (const Verdict& verdict : row.verdicts) {
+            const Expectation& expected = verdict.expectation;
+            table.row({"  " + row.name, expected.quantity,
+                       quantity_text(expected.quantity, expected.of),
+                       quantity_text(expected.quantity, verdict.simulated), percent(verdict.error),
+                       fmt::format("{} within {:.4g} %", verdict.holds ? "holds" : "FAILS",
+                                   100 * expected.within),
+                       largest_terms(row)});
+        }
+    }
+    return table.text(0);
+}
+
+/// Errors of all references of a folder; of all rows with an empty name.
+std::vector<double> errors_of(std::span<const Row> rows, const std::string& family) {
+    std::vector<double> errors;
+    for (const Row& row : rows) {
+        for (const Verdict& verdict : row.verdicts) {
+            if (family.empty() || row.family == family) {
+                errors.push_back(verdict.error);
+            }
+        }
+    }
+    return errors;
+}
+
+std::vector<std::string> families_of(std::span<const Row> rows) {
+    std::vector<std::string> families;
+    for (const Row& row : rows) {
+        if (!row.verdicts.empty() && std::ranges::find(families, row.family) == families.end()) {
+            families.push_back(row.family);
+        }
+    }
+    return families;
+}
+
+std::string families(std::span<const Row> rows) {
+    Table table;
+    table.row({"Errors by folder", "references", "mean absolute", "bias", "worst"});
+    const auto line = [&](const std::string& name, const std::string& family) {
+        const std::vector<double> errors = errors_of(rows, family);
+        const ErrorSummary summary = summarise(errors);
+        table.row({"  " + name, fmt::format("{}", errors.size()),
+                   fmt::format("{:.1f} %", 100 * summary.mean_absolute), percent(summary.bias),
+                   percent(summary.worst)});
+    };
+    for (const std::string& family : families_of(rows)) {
+        line(family, family);
+    }
+    line("all", "");
+    return table.text(0);
+}
+
+std::string folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.filename().empty() ? "." : folder.filename().string();
 }
 
 Row run_step_row(const Scenario& scenario) {
     const StepResult result = simulate_within_clock(scenario, Fold::automatic);
     Row row{.name = scenario.name,
+            .family = folder_of(scenario.file),
             .simulated = result.step_time.seconds(),
             .book = result.book.value(),
             .lower = result.lower.time.value(),
@@ -93,6 +161,7 @@ Row run_step_row(const Scenario& scenario) {
 Row run_program_row(const Scenario& scenario) {
     const ProgramResult result = simulate_program_within_clock(scenario, Fold::automatic);
     Row row{.name = scenario.name,
+            .family = folder_of(scenario.file),
             .simulated = result.time.seconds(),
             .lower = result.lower.value(),
             .serial = result.serial.value(),
@@ -119,7 +188,18 @@ Json json_of(std::span<const Row> rows) {
     for (const Row& row : rows) {
         scenarios.push_back(row.json);
     }
-    return {{"schema", kSchemaName}, {"scenarios", std::move(scenarios)}};
+    Json json = {{"schema", kSchemaName}, {"scenarios", std::move(scenarios)}};
+    std::vector<std::string> names = families_of(rows);
+    names.emplace_back();
+    for (const std::string& family : names) {
+        const std::vector<double> errors = errors_of(rows, family);
+        const ErrorSummary summary = summarise(errors);
+        json["errors"][family.empty() ? "all" : family] = {{"references", errors.size()},
+                                                           {"mean_absolute", summary.mean_absolute},
+                                                           {"bias", summary.bias},
+                                                           {"worst", summary.worst}};
+    }
+    return json;
 }
 
 }  // namespace
@@ -149,6 +229,9 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         [&](std::size_t, Row row) { rows.push_back(std::move(row)); }, [] { return false; });
     if (json != "-") {
         out << table(rows);
+        if (!families_of(rows).empty()) {
+            out << '\n' << references(rows) << '\n' << families(rows);
+        }
     }
     if (!json.empty()) {
         write_json(json_of(rows), json, out);

@@ -260,10 +260,10 @@ private:
 
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates) {
     const workloads::ComputeTime time = workloads::compute_time(work, rates);
-    if (time.vpu > std::max(time.mxu_padded, time.hbm)) {
+    if (time.vpu > std::max(time.mxu_reached, time.hbm)) {
         return "VPU";
     }
-    return time.mxu_padded < time.hbm ? "HBM" : "MXU";
+    return time.mxu_reached < time.hbm ? "HBM" : "MXU";
 }
 
 std::vector<Share> trace_critical_path(const sim::Workload& workload,

@@ -27,7 +27,8 @@ constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
     {"every_axis", topology::Wraparound::every_axis},
     {"never", topology::Wraparound::never},
 };
-constexpr std::pair<std::string_view, std::string_view> kProfiles[] = {{"ideal", "ideal"}};
+constexpr std::pair<std::string_view, std::string_view> kProfiles[] = {{"ideal", "ideal"},
+                                                                       {"measured", "measured"}};
 
 topology::Point parse_limited_shape(const std::string& text) {
     const topology::Point shape = topology::parse_shape(text);
@@ -159,6 +160,24 @@ ChipSpec read_chip(const Reader& chip) {
     return spec;
 }
 
+/// `measured` where the chip has it, unless the scenario says otherwise.
+void read_profile(const Reader& hardware, Hardware& result) {
+    const Reader chip = hardware["chip"];
+    const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
+    const std::optional<topology::Efficiency> measured = topology::measured_efficiency(name);
+    const Reader profile = hardware["profile"];
+    result.profile = std::string(
+        profile.choose<std::string_view>(kProfiles, measured.has_value() ? "measured" : "ideal"));
+    if (result.profile != "measured") {
+        return;
+    }
+    if (!measured.has_value()) {
+        throw profile.error(fmt::format("nothing was measured on {}", name),
+                            "write profile: ideal");
+    }
+    result.efficiency = *measured;
+}
+
 }  // namespace
 
 void check_chip_limit(const topology::Point& shape) {
@@ -189,7 +208,7 @@ Hardware read_hardware(const Reader& hardware) {
             fmt::format("at most {} are allowed", kMostChips));
     }
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
-    result.profile = std::string(hardware["profile"].choose<std::string_view>(kProfiles, "ideal"));
+    read_profile(hardware, result);
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.message_cap =
         hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);

@@ -1,6 +1,7 @@
 #include "scenarios/lowering.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 #include "topology/fold.h"
@@ -72,6 +73,24 @@ Layout lay_out(const Hardware& hardware, Fold fold,
     layout.places =
         fold == Fold::off ? topology::Places(hardware.slice, hardware.slices) : layout.folded;
     return layout;
+}
+
+Hardware achievable(const Hardware& hardware) {
+    Hardware real = hardware;
+    topology::ChipSpec& chip = real.chip;
+    const topology::Efficiency& reached = hardware.efficiency;
+    chip.hbm_bandwidth.value = reached.hbm * chip.hbm_bandwidth.value;
+    chip.ici_one_way_book.value = reached.ici * chip.ici_one_way_book.value;
+    chip.ici_one_way_vendor.value = reached.ici * chip.ici_one_way_vendor.value;
+    chip.dcn_per_host.value = reached.dcn * chip.dcn_per_host.value;
+    chip.collective_launch.value = chip.collective_launch.value + sim::Seconds(reached.launch_s);
+    return real;
+}
+
+double pace_of_slowest_slice(const Hardware& hardware) {
+    const int doublings = std::bit_width(static_cast<unsigned>(hardware.slices)) - 1;
+    const double rest = static_cast<double>(hardware.slices) / (1 << doublings) - 1;
+    return 1 + hardware.efficiency.straggler * (doublings + rest);
 }
 
 sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTable& shifts) {

@@ -15,6 +15,14 @@
 
 namespace podsim::scenarios {
 
+/// The hardware with the rates that its profile reaches: HBM, ICI and DCN by their shares, the launch cost, and the
+/// efficiency of matmuls as it was. What is simulated runs on it; estimates stay on the ideal one.
+Hardware achievable(const Hardware& hardware);
+
+/// How many times as long as on one slice compute takes when several must keep in step: the slowest sets the pace.
+/// 1 + straggler x log2(hosts / hosts of a slice), the logarithm linear between powers of two.
+double pace_of_slowest_slice(const Hardware& hardware);
+
 /// Where a run takes place.
 struct Layout {
     topology::Places places;  ///< that are simulated

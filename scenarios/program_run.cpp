@@ -18,7 +18,7 @@ namespace {
 class Lowering {
 public:
     Lowering(const Hardware& hardware, const Program& program, Fold fold)
-        : hardware_(hardware),
+        : hardware_(achievable(hardware)),
           program_(program),
           layout_(lay_out(hardware, fold, members(), unlike())),
           shifts_(layout_.shifts()) {}
@@ -117,7 +117,8 @@ private:
     }
 
     [[nodiscard]] sim::TaskGraph graph(const std::vector<bool>& computes) const {
-        const workloads::MachineRates rates = machine_rates(hardware_);
+        workloads::MachineRates rates = machine_rates(hardware_);
+        rates.efficiency = hardware_.efficiency;
         const auto stages = static_cast<std::uint32_t>(program_.stages.size());
         sim::TaskGraph graph;
         std::uint32_t operation = 0;
@@ -155,7 +156,7 @@ private:
         return workloads::compute_time(piece, rates).total();
     }
 
-    const Hardware& hardware_;
+    const Hardware hardware_;  ///< with the rates that it reaches
     const Program& program_;
     Layout layout_;
     collectives::ShiftTable shifts_;

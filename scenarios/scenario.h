@@ -10,6 +10,7 @@
 #include "sim/machine.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
+#include "topology/efficiency.h"
 #include "topology/lattice.h"
 #include "topology/mesh.h"
 #include "workloads/model.h"
@@ -28,6 +29,7 @@ struct Hardware {
     int slices = 1;
     double oversubscription = 1;  ///< a host's share of the fabric is its DCN rate over this
     std::string profile = "ideal";
+    topology::Efficiency efficiency{};  ///< of that profile
     LatencyRule latency = LatencyRule::additive;
     sim::Bytes message_cap{4.0 * 1024 * 1024};
     std::vector<Perturbation> perturbations;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/error.h"
+
 namespace podsim::scenarios {
 
 namespace fs = std::filesystem;
@@ -32,6 +34,23 @@ std::vector<std::string> library_candidates() {
         above = above.parent_path();
     }
     return folders;
+}
+
+std::vector<std::string> files_of(std::span<const std::string> paths) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        if (!std::filesystem::is_directory(path)) {
+            files.push_back(path);
+            continue;
+        }
+        const std::vector<std::string> found = scenario_files(path);
+        if (found.empty()) {
+            throw sim::InputError("this folder holds no *.yaml file", "name a folder of scenarios",
+                                  {path, 0, 0});
+        }
+        files.insert(files.end(), found.begin(), found.end());
+    }
+    return files;
 }
 
 }  // namespace podsim::scenarios

@@ -1,6 +1,7 @@
 // Where scenario files are.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,9 @@ std::vector<std::string> scenario_files(const std::string& folder);
 /// The folders that may hold the library of scenarios: `scenarios` in the current folder, then
 /// beside the executable and in the folders above it. In the order in which they are tried.
 std::vector<std::string> library_candidates();
+
+/// The scenario files that these paths name: files as they are, folders as all in them and below. Throws
+/// sim::InputError for a folder without any.
+std::vector<std::string> files_of(std::span<const std::string> paths);
 
 }  // namespace podsim::scenarios

@@ -55,9 +55,10 @@ public:
              const topology::DeviceMesh& mesh, Fold fold)
         : programs_(programs.programs),
           axis_(programs.axis),
-          hardware_(hardware),
-          rates_(machine_rates(hardware)),
-          launch_(sim::round_up(hardware.chip.collective_launch.value)) {
+          hardware_(achievable(hardware)),
+          rates_(achieved_rates(hardware)),
+          pace_(pace_of_slowest_slice(hardware)),
+          launch_(sim::round_up(hardware_.chip.collective_launch.value)) {
         const std::vector<std::string> axes{axis_};
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
                                several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
@@ -107,7 +108,7 @@ private:
                 layer_[program] = op.layer;
                 graph.marks.push_back(index);
             }
-            task.duration = sim::round_up(workloads::compute_time(*work, rates_).total());
+            task.duration = sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
         } else {
             task.duration = launch_;
             task.operation = std::holds_alternative<workloads::Collective>(op.work)
@@ -185,8 +186,9 @@ private:
 
     const std::vector<workloads::StepProgram>& programs_;
     const std::string& axis_;
-    const Hardware& hardware_;
+    const Hardware hardware_;  ///< with the rates that it reaches
     const workloads::MachineRates rates_;
+    const double pace_;
     const sim::Time launch_;
     LoweredStep step_;
     std::vector<int> layer_;  ///< [program]: of the last compute
@@ -207,6 +209,12 @@ workloads::MachineRates machine_rates(const Hardware& hardware) {
             .vpu = hardware.chip.vpu_flops.value,
             .int8 = hardware.chip.int8_ops.value,
             .fp8 = hardware.chip.fp8_flops.value};
+}
+
+workloads::MachineRates achieved_rates(const Hardware& hardware) {
+    workloads::MachineRates rates = machine_rates(achievable(hardware));
+    rates.efficiency = hardware.efficiency;
+    return rates;
 }
 
 LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,

@@ -14,8 +14,10 @@
 
 namespace podsim::scenarios {
 
-/// The rates that the simulation and the estimates share.
+/// The ideal rates, which the estimates use whatever the profile.
 workloads::MachineRates machine_rates(const Hardware& hardware);
+/// Those that the profile reaches, which the simulation uses.
+workloads::MachineRates achieved_rates(const Hardware& hardware);
 
 struct LoweredStep {
     sim::Workload workload;  ///< task i of graph p is operation i of program p

@@ -33,26 +33,60 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
-/// The what-if runs equal unfolded ones to the picosecond, so they are folded. What perturbations
-/// cost comes first: the other terms are those of the machine without them.
+/// What one group of the profile's factors costs, and the hardware without it.
+struct Cause {
+    const char* name;
+    void (*remove)(topology::Efficiency&);
+};
+
+constexpr Cause kCauses[] = {
+    {"stragglers", [](topology::Efficiency& e) { e.straggler = 0; }},
+    {"kernels below peak",
+     [](topology::Efficiency& e) {
+         e.mxu = e.attention = e.vpu = e.hbm = e.fusion = 1;
+         e.mxu_ramp = 0;
+     }},
+    {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
+    {"launch", [](topology::Efficiency& e) { e.launch_s = 0; }},
+};
+
+/// The what-if runs equal unfolded ones to the picosecond, so they are folded. What perturbations cost
+/// comes first, then the profile's factors one after the other: the other terms are those of the sound and ideal machine.
 std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepPrograms& programs,
                           const LoweredStep& step, const StepRun& run, Fold fold,
                           const workloads::LowerBound& lower, bool reuse) {
-    const workloads::MachineRates rates = machine_rates(scenario.hardware);
-    const bool perturbed = !scenario.hardware.perturbations.empty();
-    if (fold == Fold::automatic && !perturbed) {
-        return account_gap(programs, step, run, rates, lower, reuse);
+    Hardware hardware = scenario.hardware;
+    LoweredStep lowered;
+    const LoweredStep* now = fold == Fold::automatic ? &step : nullptr;
+    const auto folded = [&]() -> const LoweredStep& {
+        if (now == nullptr) {
+            lowered = lower_step(programs, hardware, scenario.mesh, Fold::automatic);
+            now = &lowered;
+        }
+        return *now;
+    };
+    StepRun result = run;
+    std::vector<Share> gap;
+    const auto remove = [&](const char* name) {
+        now = nullptr;
+        StepRun without = run_step(folded(), reuse);
+        gap.push_back({name, result.result.end - without.result.end});
+        result = std::move(without);
+    };
+    if (!hardware.perturbations.empty()) {
+        hardware.perturbations.clear();
+        remove("perturbations");
     }
-    Hardware sound = scenario.hardware;
-    sound.perturbations.clear();
-    const LoweredStep folded = lower_step(programs, sound, scenario.mesh, Fold::automatic);
-    if (!perturbed) {
-        return account_gap(programs, folded, run, rates, lower, reuse);
+    for (const Cause& cause : kCauses) {
+        const topology::Efficiency before = hardware.efficiency;
+        cause.remove(hardware.efficiency);
+        if (hardware.efficiency != before) {
+            remove(cause.name);
+        }
     }
-    const StepRun unperturbed = run_step(folded, reuse);
-    std::vector<Share> gap{{"perturbations", run.result.end - unperturbed.result.end}};
-    std::ranges::move(account_gap(programs, folded, unperturbed, rates, lower, reuse),
-                      std::back_inserter(gap));
+    std::ranges::move(
+        account_gap(programs, folded(), result, machine_rates(hardware), lower, reuse),
+        std::back_inserter(gap));
     return gap;
 }
 
@@ -60,7 +94,7 @@ std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepProgram
 std::vector<Share> critical_path_of(const Scenario& scenario,
                                     const workloads::StepPrograms& programs,
                                     const LoweredStep& step, Fold fold, bool reuse) {
-    const workloads::MachineRates rates = machine_rates(scenario.hardware);
+    const workloads::MachineRates rates = achieved_rates(scenario.hardware);
     if (fold == Fold::automatic) {
         return critical_path(programs, step, rates, reuse);
     }

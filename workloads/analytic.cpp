@@ -26,6 +26,14 @@ double padded_volume(const MatmulShape& shape, int mxu) {
            padded(shape.n, mxu) * shape.count;
 }
 
+double mxu_share(const MatmulShape& shape, bool attention, const topology::Efficiency& reached) {
+    if (attention) {
+        return reached.attention;
+    }
+    const double smallest = std::min({shape.m, shape.k, shape.n});
+    return reached.mxu * smallest / (smallest + reached.mxu_ramp);
+}
+
 std::string axes_name(unsigned mask) {
     std::string name = "ici ";
     for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -146,15 +154,22 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
 ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     double plain = 0;
     double with_padding = 0;
+    double reached = 0;
     for (const MatmulShape& shape : work.matmuls) {
+        const double padded = padded_volume(shape, rates.mxu_dimension);
         plain += volume(shape);
-        with_padding += padded_volume(shape, rates.mxu_dimension);
+        with_padding += padded;
+        reached += padded / mxu_share(shape, work.attention, rates.efficiency);
     }
     ComputeTime time;
     time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
     time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) : time.mxu;
+    time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) : time.mxu;
     time.hbm = work.hbm / rates.hbm;
-    time.vpu = work.vector / rates.vpu;
+    time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
+    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);
+    time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
+    time.fusion = rates.efficiency.fusion;
     return time;
 }
 

@@ -8,6 +8,7 @@
 #include "collectives/bounds.h"
 #include "sim/quantity.h"
 #include "topology/chip.h"
+#include "topology/efficiency.h"
 #include "topology/lattice.h"
 #include "topology/mesh.h"
 #include "workloads/model.h"
@@ -23,6 +24,8 @@ struct MachineRates {
     sim::BytesPerSecond ici_one_way;  ///< per link and direction
     int mxu_dimension = 128;
     collectives::SliceLinks between_slices{};  ///< PCIe and DCN
+    topology::Efficiency
+        efficiency{};  ///< of matmuls and the vector unit; the rates above are as they are
     int chips_per_slice = 1;
     sim::FlopsPerSecond vpu = sim::FlopsPerSecond::infinity();  ///< elementwise operations
     sim::FlopsPerSecond int8{};
@@ -37,13 +40,24 @@ struct MachineRates {
 /// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
 /// of d x d holds a d x d tile of the k x n operand while the rows of the m x k operand stream
 /// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d.
-/// The operation takes max(mxu_padded, hbm, vpu).
+/// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
+/// dimension, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
+/// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
+/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two.
 struct ComputeTime {
-    sim::Seconds mxu;         ///< flops / peak of the dtype
-    sim::Seconds mxu_padded;  ///< the same with padding: >= mxu
-    sim::Seconds hbm;         ///< bytes / bandwidth
-    sim::Seconds vpu;         ///< elementwise operations / rate
-    [[nodiscard]] sim::Seconds total() const { return std::max({mxu_padded, hbm, vpu}); }
+    sim::Seconds mxu;          ///< flops / peak of the dtype
+    sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
+    sim::Seconds mxu_reached;  ///< the same at the efficiency of the profile: >= mxu_padded
+    sim::Seconds hbm;          ///< bytes / bandwidth
+    sim::Seconds vpu;          ///< elementwise operations / rate
+    sim::Seconds elementwise;  ///< the larger of vpu and the elementwise bytes / bandwidth
+    sim::Seconds matmul_hbm;   ///< the other bytes / bandwidth
+    double fusion = 1;
+    [[nodiscard]] sim::Seconds total() const {
+        const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
+        const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
+        return apart > together ? together + (apart - together) * (1 - fusion) : together;
+    }
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);
 

@@ -149,7 +149,9 @@ Compute attention_forward(const Shard& s, bool local) {
             Bytes((s.tokens * s.heads * (s.head_dim + s.value_dim) +
                    kv_read(s) * key_value_passes(s, local)) *
                   s.precision.compute),
-            Flops(scores * kSoftmax)};
+            Flops(scores * kSoftmax),
+            MatmulDtype::bf16,
+            true};
 }
 
 Compute attention_backward(const Shard& s, bool local) {
@@ -167,7 +169,9 @@ Compute attention_backward(const Shard& s, bool local) {
             Bytes((2 * s.tokens * s.heads * (s.head_dim + s.value_dim) +
                    kv_read(s) * (3 * key_value_passes(s, local) - 1)) *
                   s.precision.compute),
-            Flops(scores * kSoftmaxBackward + s.tokens * s.attended_width() * kOutputDot)};
+            Flops(scores * kSoftmaxBackward + s.tokens * s.attended_width() * kOutputDot),
+            MatmulDtype::bf16,
+            true};
 }
 
 Compute out_forward(const Shard& s) {

@@ -17,7 +17,9 @@ struct Elements {
     double result = 0;
 };
 
-Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs runs) {
+Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs runs,
+                  const Elementwise& fused) {
+    work.elementwise = Bytes(fused.bytes);
     if (runs == Runs::in_bf16 || s.precision.matmul == MatmulDtype::bf16) {
         return work;
     }
@@ -38,7 +40,8 @@ Compute activations(const Shard& s, double m, double k, double n, Elementwise fu
         {{m, k, n, 1}},
         Bytes((m * k + m * n) * s.precision.compute + k * n * weight_bytes(s, runs) + fused.bytes),
         Flops(fused.operations)};
-    return quantised(std::move(work), s, {m * k + (s.weights_gathered ? 0 : k * n), m * n}, runs);
+    return quantised(std::move(work), s, {m * k + (s.weights_gathered ? 0 : k * n), m * n}, runs,
+                     fused);
 }
 
 Compute activations(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
@@ -52,7 +55,7 @@ Compute weight_gradient(const Shard& s, double m, double k, double n, Elementwis
         {{k, m, n, 1}},
         Bytes((m * k + m * n) * s.precision.compute + k * n * s.precision.gradients + fused.bytes),
         Flops(fused.operations)};
-    return quantised(std::move(work), s, {m * k + m * n, k * n}, runs);
+    return quantised(std::move(work), s, {m * k + m * n, k * n}, runs, fused);
 }
 
 Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
@@ -69,7 +72,7 @@ Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
                  Flops(fused.operations)};
     return quantised(std::move(work), s,
                      {tokens * k + (s.experts.gathered ? 0 : held * k * n), tokens * n},
-                     Runs::in_plan);
+                     Runs::in_plan, fused);
 }
 
 Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise fused) {
@@ -80,19 +83,24 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise 
                  Bytes(tokens * (k + n) * s.precision.compute +
                        held * k * n * s.precision.gradients + fused.bytes),
                  Flops(fused.operations)};
-    return quantised(std::move(work), s, {tokens * (k + n), held * k * n}, Runs::in_plan);
+    return quantised(std::move(work), s, {tokens * (k + n), held * k * n}, Runs::in_plan, fused);
 }
 
 Compute both(Compute a, const Compute& b) {
     a.flops += b.flops;
     a.hbm += b.hbm;
     a.vector += b.vector;
+    a.elementwise += b.elementwise;
     a.matmuls.insert(a.matmuls.end(), b.matmuls.begin(), b.matmuls.end());
     return a;
 }
 
 Compute only(Elementwise work) {
-    return {Flops(0), {}, Bytes(work.bytes), Flops(work.operations)};
+    return {.flops = Flops(0),
+            .matmuls = {},
+            .hbm = Bytes(work.bytes),
+            .vector = Flops(work.operations),
+            .elementwise = Bytes(work.bytes)};
 }
 
 }  // namespace podsim::workloads

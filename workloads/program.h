@@ -46,6 +46,8 @@ struct Compute {
     sim::Bytes hbm;
     sim::Flops vector{};  ///< elementwise operations (vector_work.h)
     MatmulDtype dtype = MatmulDtype::bf16;
+    bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
+    sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.

@@ -1,4 +1,4 @@
-// README.md shows what the program prints: the quick start is run and compared line by line.
+// README.md and docs/fidelity.md show what the program prints: it is run and compared line by line.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,10 +13,17 @@
 namespace podsim::house {
 namespace {
 
-constexpr const char* kQuickstart = "scenarios/quickstart/llama3-70b-v5p-pod.yaml";
-constexpr const char* kRemedy =
-    "README.md does not show what the program prints; when the new output is right, run: make "
-    "readme";
+/// A block of a page and what the program prints there.
+struct Shown {
+    std::string page;
+    std::string marker;
+    std::string arguments;
+};
+
+const Shown kShown[] = {
+    {"README.md", "quickstart", "run scenarios/quickstart/llama3-70b-v5p-pod.yaml"},
+    {"docs/fidelity.md", "published", "compare scenarios/published"},
+};
 
 struct Output {
     std::vector<std::string> lines;
@@ -55,36 +62,42 @@ std::string without_wall_time(const std::string& line) {
     return line.substr(0, before == std::string::npos ? 0 : before + 1) + '#' + line.substr(end);
 }
 
-/// The lines of README.md between two lines.
-std::vector<std::string> readme_block(const std::string& begin, const std::string& end) {
+/// The lines of a page between two lines.
+std::vector<std::string> block_of(const std::string& page, const std::string& begin,
+                                  const std::string& end) {
     const std::vector<std::string> lines =
-        read_lines(std::filesystem::path(PODSIM_SOURCE_DIR) / "README.md");
+        read_lines(std::filesystem::path(PODSIM_SOURCE_DIR) / page);
     const auto first = std::ranges::find(lines, begin);
     const auto last = std::find(first, lines.end(), end);
     if (last == lines.end()) {
-        throw std::runtime_error("README.md lacks a block from " + begin + " to " + end);
+        throw std::runtime_error(page + " lacks a block from " + begin + " to " + end);
     }
     return {first + 1, last};
 }
 
 /// Without the fence of the code block.
-std::vector<std::string> quickstart_block() {
-    std::vector<std::string> block =
-        readme_block("<!-- quickstart:begin -->", "<!-- quickstart:end -->");
+std::vector<std::string> shown_block(const Shown& shown) {
+    std::vector<std::string> block = block_of(shown.page, "<!-- " + shown.marker + ":begin -->",
+                                              "<!-- " + shown.marker + ":end -->");
     std::erase_if(block, [](const std::string& line) { return line.starts_with("```"); });
     return block;
 }
 
-TEST(Readme, shows_the_real_output_of_the_quick_start) {
-    const Output run = run_program(std::string("run ") + kQuickstart);
-    ASSERT_EQ(run.status, 0) << "podsim run " << kQuickstart << " failed";
-    const std::vector<std::string> block = quickstart_block();
-    for (std::size_t i = 0; i < std::min(block.size(), run.lines.size()); ++i) {
-        ASSERT_EQ(without_wall_time(block[i]), without_wall_time(run.lines[i]))
-            << "line " << i + 1 << " of the block\n"
-            << kRemedy;
+TEST(Readme, shows_what_the_program_prints) {
+    for (const Shown& shown : kShown) {
+        const std::string remedy = shown.page +
+                                   " does not show what the program prints; when the new output is "
+                                   "right, run: make readme";
+        const Output run = run_program(shown.arguments);
+        ASSERT_EQ(run.status, 0) << "podsim " << shown.arguments << " failed";
+        const std::vector<std::string> block = shown_block(shown);
+        for (std::size_t i = 0; i < std::min(block.size(), run.lines.size()); ++i) {
+            ASSERT_EQ(without_wall_time(block[i]), without_wall_time(run.lines[i]))
+                << "line " << i + 1 << " of the block\n"
+                << remedy;
+        }
+        ASSERT_EQ(block.size(), run.lines.size()) << remedy;
     }
-    ASSERT_EQ(block.size(), run.lines.size()) << kRemedy;
 }
 
 TEST(Readme, shows_a_scenario_that_runs) {
@@ -92,7 +105,7 @@ TEST(Readme, shows_a_scenario_that_runs) {
         std::filesystem::path(testing::TempDir()) / "podsim_readme_scenario.yaml";
     {
         std::ofstream out(file);
-        for (const std::string& line : readme_block("```yaml", "```")) {
+        for (const std::string& line : block_of("README.md", "```yaml", "```")) {
             out << line << '\n';
         }
     }

@@ -213,9 +213,9 @@ TEST_F(BadInput, SeveralSlices) {
         "more such as 2 or 1.5x; units: x");
 }
 
-TEST_F(BadInput, WhatIsNotAvailableYetSaysSo) {
-    expect_refused(good_but("slice:", "profile: measured, slice:"),
-                   "s.yaml:1:32: unknown hardware.profile 'measured'; allowed: ideal");
+TEST_F(BadInput, UnknownProfiles) {
+    expect_refused(good_but("slice:", "profile: perfect, slice:"),
+                   "s.yaml:1:32: unknown hardware.profile 'perfect'; allowed: ideal, measured");
 }
 
 TEST_F(BadInput, MissingValuesAreNotDefaults) {

@@ -19,7 +19,7 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 }
 
 constexpr const char* kRunUsage =
-    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--no-reuse] [--json "
+    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--no-reuse] [--json "
     "PATH|-] "
     "[--trace PATH]";
 
@@ -27,13 +27,13 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
     expect_usage_error({"rnu"},
                        "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-                       "sweep, collective, topology, list");
+                       "calibrate, sweep, collective, topology, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --set, --fold, --no-reuse, --json, --trace");
+                       "--help, --set, --fold, --what-if, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms");

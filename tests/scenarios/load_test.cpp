@@ -13,7 +13,7 @@ TEST_F(Load, DefaultsAreTheOnesOfTheTable) {
     const Scenario scenario = load_scenario(write(kGood, "a-name.yaml"));
     EXPECT_EQ(scenario.name, "a-name");
     EXPECT_EQ(scenario.hardware.chip.name, "v5p");
-    EXPECT_EQ(scenario.hardware.profile, "ideal");
+    EXPECT_EQ(scenario.hardware.profile, "measured");
     EXPECT_EQ(scenario.hardware.latency, LatencyRule::additive);
     EXPECT_EQ(scenario.hardware.ici_rates, topology::IciRates::book);
     EXPECT_EQ(scenario.hardware.message_cap.value(), 4.0 * 1024 * 1024);

@@ -127,7 +127,7 @@ TEST(Program, PermutesOverSeveralAxesAreNotFolded) {
 
 TEST_F(ProgramFile, RunsAndIsHeldToItsExpectation) {
     const std::string text =
-        "hardware: {chip: v5e, slice: 4x4}\n"
+        "hardware: {chip: v5e, slice: 4x4, profile: ideal}\n"
         "program:\n"
         "  pieces: 2\n"
         "  stages:\n"

@@ -34,8 +34,8 @@ std::int64_t share(const std::vector<Share>& shares, const std::string& name) {
     return 0;
 }
 
-// One chip: an operation takes the larger of its MXU and HBM times, so that without one the step is the sum of the
-// other over all operations, and nothing overlaps better.
+// One chip: an operation takes the largest of its MXU, VPU and HBM times, so that without one the step is the sum of the
+// larger of the others over all operations, and nothing overlaps better.
 TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     const Scenario scenario =
         testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(3), {}, 2, 256);
@@ -45,8 +45,8 @@ TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     std::int64_t hbm = 0;
     for (const workloads::Op& op : program.ops) {
         const auto time = workloads::compute_time(std::get<workloads::Compute>(op.work), rates);
-        mxu += sim::round_up(time.mxu_padded).ps;
-        hbm += sim::round_up(time.hbm).ps;
+        mxu += sim::round_up(std::max(time.mxu_padded, time.vpu)).ps;
+        hbm += sim::round_up(std::max(time.hbm, time.vpu)).ps;
     }
     const auto times = ceilings_of(scenario);
     EXPECT_EQ(times.at("hbm=inf"), mxu);
@@ -62,7 +62,7 @@ class WhatIfRun : public CommandTest {};
 // Arrays so large that the algorithms stay the same: removing latency saves what the gap says it costs, and links
 // without a time of their own and latency leave the compute.
 TEST_F(WhatIfRun, AgreesWithTheGap) {
-    const Scenario scenario = load_scenario(write(kGood));
+    const Scenario scenario = load_scenario(write(kGood), std::vector<std::string>{"hardware.profile=ideal"});
     const StepResult result = simulate_step(scenario, Fold::automatic);
     auto times = ceilings_of(scenario);
     EXPECT_EQ(times.at("step") - times.at("latency=0"), share(result.gap, "latency"));

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Writes what the program prints between the markers of README.md and docs/fidelity.md.
+# Usage: tests/house/update_docs.sh path/to/podsim [--calibrate]
+# With --calibrate the held-out errors too, which takes some minutes.
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+
+output=$(mktemp)
+page=$(mktemp)
+trap 'rm -f "$output" "$page"' EXIT
+
+# fill FILE MARKER ARGUMENTS...
+fill() {
+    local file=$1 marker=$2
+    shift 2
+    "$program" "$@" >"$output"
+    awk -v output="$output" -v marker="$marker" '
+        $0 == "<!-- " marker ":end -->" { inside = 0 }
+        !inside { print }
+        $0 == "<!-- " marker ":begin -->" {
+            inside = 1
+            print "```text"
+            while ((getline line < output) > 0) print line
+            print "```"
+        }' "$file" >"$page"
+    cat "$page" >"$file"
+}
+
+fill README.md quickstart run scenarios/quickstart/llama3-70b-v5p-pod.yaml
+fill docs/fidelity.md published compare scenarios/published
+if [[ ${2:-} == --calibrate ]]; then
+    fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu \
+        --pooled straggler,fusion,attention,mxu_ramp
+fi

@@ -1,0 +1,49 @@
+// What real chips reach of their ideal rates: the profile `measured`, a handful of factors for each generation.
+//
+// Every factor has a physical name and the measurement that fixes it; none belongs to a model or a scenario. The
+// profile `ideal` is all ones, and zero overheads. docs/fidelity.md says how the factors were found and how well they
+// predict steps that they were not fitted to.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace podsim::topology {
+
+struct Efficiency {
+    double mxu = 1;  ///< share of the peak that a matmul of large dimensions reaches
+    double mxu_ramp =
+        0;  ///< a matmul whose smallest dimension is d reaches d / (d + mxu_ramp) of that share
+    double attention =
+        1;           ///< share of the peak that the dot products of a flash-attention kernel reach
+    double vpu = 1;  ///< share of the vector unit's rate
+    double hbm = 1;  ///< share of HBM bandwidth
+    double fusion =
+        1;           ///< share of elementwise time that hides beneath the matmul it is fused with
+    double ici = 1;  ///< share of an ICI link's rate
+    double dcn = 1;  ///< share of a host's network rate
+    double launch_s = 0;  ///< seconds before the first byte of a collective moves
+    double straggler =
+        0;  ///< compute takes 1 + straggler x log2(hosts / hosts of a slice) as long: the slowest sets the pace
+
+    friend bool operator==(const Efficiency&, const Efficiency&) = default;
+};
+
+/// A factor as the catalogue and the calibration name it.
+struct EfficiencyFactor {
+    std::string_view name;
+    double Efficiency::*value;
+    double least;  ///< values outside [least, most] make no sense
+    double most;
+};
+std::span<const EfficiencyFactor> efficiency_factors();
+
+/// The profile `measured` of a chip; none where nothing was measured.
+std::optional<Efficiency> measured_efficiency(std::string_view chip);
+
+/// Where a factor of that profile comes from.
+std::string_view efficiency_source(std::string_view chip, std::string_view factor);
+
+}  // namespace podsim::topology
