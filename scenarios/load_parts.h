@@ -28,6 +28,10 @@ workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh
                                   const workloads::ModelSpec& model,
                                   const topology::ChipSpec& chip);
 
+/// `training.remat` into `remat` and `remat_names` of the plan.
+void read_remat(const Reader& remat, const workloads::ModelSpec& model,
+                workloads::TrainingPlan& plan);
+
 /// `perturb:` on that hardware.
 std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);
 

@@ -14,7 +14,6 @@ namespace {
 using workloads::MatmulDtype;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
-using workloads::Remat;
 using workloads::TrainingPlan;
 
 constexpr std::pair<std::string_view, MatmulDtype> kPrecisions[] = {
@@ -22,8 +21,6 @@ constexpr std::pair<std::string_view, MatmulDtype> kPrecisions[] = {
 constexpr std::pair<std::string_view, double> kElements[] = {{"bf16", 2.0}, {"fp32", 4.0}};
 constexpr std::pair<std::string_view, Optimizer> kOptimizers[] = {{"adam", Optimizer::adam},
                                                                   {"sgd", Optimizer::sgd}};
-constexpr std::pair<std::string_view, Remat> kRemats[] = {
-    {"none", Remat::none}, {"matmuls", Remat::matmuls}, {"block", Remat::block}};
 constexpr std::pair<std::string_view, std::uint32_t> kPriorities[] = {
     {"tensor", 0}, {"weights", 1}, {"gradients", 2}};
 constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
@@ -126,7 +123,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     plan.expert_imbalance = training["expert_imbalance"].get<double>(parse_multiple, 1);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
-    plan.remat = training["remat"].choose<Remat>(kRemats, Remat::block);
+    read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, chip);
     plan.vmem = chip.vmem.value / chip.cores.value;

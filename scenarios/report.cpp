@@ -247,8 +247,6 @@ std::string expectations(std::span<const Verdict> verdicts) {
 
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.plan;
-    const bool block = plan.remat == workloads::Remat::block;
-    const bool none = plan.remat == workloads::Remat::none;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
         "{} attention, remat {}, {}, gradients in {}, prefetch {} {}\n",
@@ -257,10 +255,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
-        plan.causal ? "causal" : "full",
-        block  ? "block"
-        : none ? "none"
-               : "matmuls",
+        plan.causal ? "causal" : "full", workloads::remat_text(plan),
         plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers");

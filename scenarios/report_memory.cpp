@@ -22,6 +22,24 @@ struct Change {
     TrainingPlan plan;
 };
 
+/// Layers' inputs to the host: of named tensors beside them, of a policy instead of all else. False when they go
+/// there already.
+bool offload_input(TrainingPlan& plan) {
+    using workloads::LayerTensor;
+    workloads::RematNames names;
+    if (plan.remat == Remat::named) {
+        names = plan.remat_names;
+    }
+    if (names.offload.has(LayerTensor::input)) {
+        return false;
+    }
+    names.save.remove(LayerTensor::input);
+    names.offload.add(LayerTensor::input);
+    plan.remat = Remat::named;
+    plan.remat_names = names;
+    return true;
+}
+
 /// Changes that do not need more chips, in the order of what they cost in time.
 std::vector<Change> changes_of(const TrainingPlan& plan) {
     std::vector<Change> changes;
@@ -43,6 +61,9 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
     }
     if (plan.remat != Remat::block) {
         add("training.remat: block", [](TrainingPlan& p) { p.remat = Remat::block; });
+    }
+    if (TrainingPlan offloading = plan; offload_input(offloading)) {
+        add("training.remat: " + remat_text(offloading), [&](TrainingPlan& p) { p = offloading; });
     }
     if (plan.data > 1) {
         add("the data axis of the mesh as fsdp", [](TrainingPlan& p) {

@@ -43,7 +43,8 @@ struct MemoryUse {
 /// One operation of the reported chip, for traces.
 struct Span {
     std::string name;
-    std::string track;  ///< `compute`, or `tensor`, `context`, `weights`, `gradients`
+    std::string
+        track;  ///< `compute`, `offload`, or `tensor`, `context`, `weights`, `gradients`, ...
     sim::Time start;
     sim::Time end;
 };

@@ -109,6 +109,9 @@ private:
                 graph.marks.push_back(index);
             }
             task.duration = sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
+        } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
+            task.operation =
+                operation_in(program, schedules.of_host_transfer(op), Purpose::weights);
         } else {
             task.duration = launch_;
             task.operation = std::holds_alternative<workloads::Collective>(op.work)
@@ -130,11 +133,15 @@ private:
 
     std::uint32_t collective(std::uint32_t program, const workloads::Op& op,
                              StepSchedules& schedules) {
-        const std::uint32_t schedule = schedules.of_collective(op);
+        return operation_in(program, schedules.of_collective(op),
+                            std::get<workloads::Collective>(op.work).purpose);
+    }
+
+    /// An operation of one program alone.
+    std::uint32_t operation_in(std::uint32_t program, std::uint32_t schedule, Purpose purpose) {
         return add_operation(
             {.schedule = schedule,
-             .priority_class = priority_class(programs_[program],
-                                              std::get<workloads::Collective>(op.work).purpose),
+             .priority_class = priority_class(programs_[program], purpose),
              .placement = several() ? placement_in(program, schedule) : sim::kOwnPlacement});
     }
 

@@ -15,20 +15,24 @@
 namespace podsim::scenarios {
 namespace {
 
+/// `compute`, `offload`, or what a collective or handover is for.
+std::string track_of(const workloads::Op& op) {
+    if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+        return std::string(workloads::to_string(collective->purpose));
+    }
+    if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
+        return std::string(workloads::to_string(handover->purpose));
+    }
+    return std::holds_alternative<workloads::HostTransfer>(op.work) ? "offload" : "compute";
+}
+
 std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun& run) {
     std::vector<Span> spans;
     spans.reserve(program.ops.size());
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         const workloads::Op& op = program.ops[i];
-        const auto* collective = std::get_if<workloads::Collective>(&op.work);
-        const auto* handover = std::get_if<workloads::Handover>(&op.work);
         spans.push_back(
-            {.name = op.name,
-             .track = std::string(collective != nullptr ? workloads::to_string(collective->purpose)
-                                  : handover != nullptr ? workloads::to_string(handover->purpose)
-                                                        : "compute"),
-             .start = run.began[i],
-             .end = run.ended[i]});
+            {.name = op.name, .track = track_of(op), .start = run.began[i], .end = run.ended[i]});
     }
     return spans;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/host_transfer.h"
 #include "scenarios/lone.h"
 
 namespace podsim::scenarios {
@@ -47,6 +48,19 @@ std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
         {collective.operation, collective.axes, collective.bytes.value()}, next());
     if (added) {
         add(op, [&] { return build(collective); });
+    }
+    return entry->second;
+}
+
+std::uint32_t StepSchedules::of_host_transfer(const workloads::Op& op) {
+    const auto& transfer = std::get<workloads::HostTransfer>(op.work);
+    const auto [entry, added] =
+        host_transfers_.try_emplace({transfer.to_host, transfer.bytes.value()}, next());
+    if (added) {
+        add(op, [&] {
+            return collectives::build_host_transfer(!transfer.to_host, transfer.bytes,
+                                                    options_.message_cap, shifts_);
+        });
     }
     return entry->second;
 }

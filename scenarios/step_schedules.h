@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/handover.h"
@@ -32,6 +33,7 @@ public:
 
     /// The schedule of a collective, by the algorithm that is fastest for it on its own.
     std::uint32_t of_collective(const workloads::Op& op);
+    std::uint32_t of_host_transfer(const workloads::Op& op);
     /// Of a handover between the members of two ranks of a logical axis.
     std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
 
@@ -54,6 +56,7 @@ private:
     std::vector<sim::Schedule>& schedules_;
     std::map<CollectiveKey, std::uint32_t> collectives_;
     std::map<HandoverKey, std::uint32_t> handovers_;
+    std::map<std::pair<bool, double>, std::uint32_t> host_transfers_;  ///< by direction and bytes
     std::size_t messages_ = 0;
 };
 

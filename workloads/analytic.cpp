@@ -121,6 +121,18 @@ collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, s
     return sum;
 }
 
+/// What one chip of a program exchanges with its host's memory.
+collectives::LeastTraffic traffic_with_host(const StepProgram& program) {
+    collectives::LeastTraffic sum{};
+    for (const Op& op : program.ops) {
+        if (const auto* transfer = std::get_if<HostTransfer>(&op.work)) {
+            (transfer->to_host ? sum.send : sum.receive) += transfer->bytes;
+        }
+    }
+    sum.mean = sum.receive;
+    return sum;
+}
+
 /// Chips of each program in each slice: [slice][program].
 std::vector<std::vector<int>> chips_of_programs(const StepPrograms& programs,
                                                 const topology::Lattice& slice,
@@ -200,14 +212,9 @@ void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topolog
     }
 }
 
-void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
-                     const topology::Lattice& slice, const topology::DeviceMesh& mesh,
-                     const MachineRates& rates) {
-    std::vector<collectives::LeastTraffic> of_chip;
-    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
-        of_chip.push_back(traffic_between_slices(programs, p, mesh));
-    }
-    const auto chips = chips_of_programs(programs, slice, mesh);
+/// What the chips of one slice move together each way, of the slice with most; or the mean over slices.
+sim::Bytes most_of_slices(const std::vector<collectives::LeastTraffic>& of_chip,
+                          const std::vector<std::vector<int>>& chips) {
     sim::Bytes most;
     sim::Bytes mean;
     for (const std::vector<int>& of_slice : chips) {
@@ -218,10 +225,29 @@ void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
         most = std::max({most, sum.receive, sum.send});
         mean += sum.mean / static_cast<double>(chips.size());
     }
-    most = std::max(most, mean);
-    raise(lower, at_rate(most, rates.between_slices.hosts, rates.between_slices.dcn),
+    return std::max(most, mean);
+}
+
+void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
+                     const topology::Lattice& slice, const topology::DeviceMesh& mesh,
+                     const MachineRates& rates) {
+    std::vector<collectives::LeastTraffic> between;
+    std::vector<collectives::LeastTraffic> over_pcie;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        between.push_back(traffic_between_slices(programs, p, mesh));
+        const collectives::LeastTraffic host = traffic_with_host(programs.programs[p]);
+        raise(lower, at_rate(std::max(host.send, host.receive), 1, rates.between_slices.pcie),
+              collectives::kPcieClass);
+        over_pcie.push_back(between.back());
+        add(over_pcie.back(), host, 1);
+    }
+    const auto chips = chips_of_programs(programs, slice, mesh);
+    raise(lower,
+          at_rate(most_of_slices(between, chips), rates.between_slices.hosts,
+                  rates.between_slices.dcn),
           collectives::kDcnClass);
-    raise(lower, at_rate(most, slice.size(), rates.between_slices.pcie), collectives::kPcieClass);
+    raise(lower, at_rate(most_of_slices(over_pcie, chips), slice.size(), rates.between_slices.pcie),
+          collectives::kPcieClass);
 }
 
 /// What a chip receives, alone on the shortest routes or, of all chips of a slice, between slices.
@@ -308,9 +334,10 @@ sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Latti
                 sum += std::max({time.mxu, time.hbm, time.vpu});
             } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
                 sum += bound_of(*collective);
+            } else if (const auto* handover = std::get_if<Handover>(&op.work)) {
+                sum += handover_time(*handover, way_of(*handover, p, programs, mesh), slice, rates);
             } else {
-                const auto& handover = std::get<Handover>(op.work);
-                sum += handover_time(handover, way_of(handover, p, programs, mesh), slice, rates);
+                sum += at_rate(std::get<HostTransfer>(op.work).bytes, 1, rates.between_slices.pcie);
             }
         }
         longest = std::max(longest, sum);

@@ -77,15 +77,16 @@ struct LowerBound {
 /// the least bytes that a chip must receive, must send, or on average receives, for the collectives
 /// and handovers that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
 /// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
-/// receives, at the rate of its chips' PCIe links and of its hosts' DCN links. What a collective between slices
+/// receives, at the rate of its chips' PCIe links and of its hosts' DCN links; and what a chip exchanges with its
+/// host, each way, at the rate of its PCIe link. What a collective between slices
 /// moves within them is left out of the ICI sums. Of several programs (pipeline stages) the one with most counts,
 /// for the mean all of them. Never above a simulated time.
 LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 
 /// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak, hbm and vpu;
-/// collective: its physical bound; handover: what it receives, at the rate of its routes), one after the
-/// other; of several programs the longest. Not a bound.
+/// collective: its physical bound; handover: what it receives, at the rate of its routes; transfer to or from the host: at
+/// PCIe's rate), one after the other; of several programs the longest. Not a bound.
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates);
 

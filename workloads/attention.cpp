@@ -34,7 +34,7 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     }
     const OpIndex qkv = builder.compute("qkv", qkv_forward(shard));
     if (shard.latent.width > 0) {
-        held.latent = holder.until(keep.matmuls, latent_bytes(shard), latent, qkv);
+        held.latent = holder.until(LayerTensor::qkv, latent_bytes(shard), latent, qkv);
         held.latent_gathered =
             holder.until(keep.gathered, gathered_latent_bytes(builder), latents, qkv);
     } else {
@@ -44,22 +44,34 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
     ops.out = builder.compute("out", out_forward(shard));
     held.qkv =
-        holder.until(keep.matmuls, activation_bytes(shard, shard.qkv_width()), qkv, attention);
+        holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), qkv, attention);
     held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(shard), kv, attention);
-    held.attended = holder.until(keep.rest, activation_bytes(shard, shard.attended_width()),
-                                 attention, ops.out);
+    held.attended = holder.until(
+        LayerTensor::attended, activation_bytes(shard, shard.attended_width()), attention, ops.out);
     return ops;
+}
+
+void recompute_projections(StepBuilder& builder, AttentionBuffers& alive) {
+    const Shard& shard = builder.shard();
+    if (shard.latent.width > 0) {
+        alive.latent = builder.hold(MemoryClass::buffers, latent_bytes(shard),
+                                    builder.compute("latent", latent_forward(shard)));
+        alive.latent_gathered = builder.hold(MemoryClass::buffers, gathered_latent_bytes(builder),
+                                             builder.gather_columns("latents", shard.latent.width));
+    }
+    const OpIndex first = builder.next();
+    builder.compute("qkv", qkv_forward(shard));
+    alive.qkv =
+        builder.hold(MemoryClass::buffers, activation_bytes(shard, shard.qkv_width()), first);
 }
 
 void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive) {
     const Shard& shard = builder.shard();
-    builder.set_pass(Pass::recompute);
     alive.kv_gathered = builder.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
                                      builder.gather_kv("keys and values"));
     const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
     alive.attended = builder.hold(MemoryClass::buffers,
                                   activation_bytes(shard, shard.attended_width()), attention);
-    builder.set_pass(Pass::backward);
 }
 
 OpIndex AttentionBackward::output() {

@@ -23,7 +23,9 @@ struct AttentionBuffers {
 BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
                         AttentionBuffers& held);
 
-/// Attention's output and complete keys and values once more, from the saved q, k and v.
+/// The projections of queries, keys and values once more, from the complete rows.
+void recompute_projections(StepBuilder& builder, AttentionBuffers& alive);
+/// Attention's output and complete keys and values once more, from q, k and v.
 void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive);
 
 /// The backward pass of one layer's attention.

@@ -105,7 +105,8 @@ Compute latent_input_gradient(const Shard& s) {
 }
 
 Compute latent_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.d_model, s.latent.columns(), normed_again(s));
+    return weight_gradient(s, s.d_model, s.latent.columns(),
+                           normed_again(s, s.attention_norms_again));
 }
 
 Compute qkv_forward(const Shard& s) {
@@ -131,7 +132,8 @@ Compute qkv_input_gradient(const Shard& s) {
 
 Compute qkv_weight_gradient(const Shard& s) {
     if (s.latent.width == 0) {
-        return weight_gradient(s, s.d_model, s.qkv_width(), normed_again(s));
+        return weight_gradient(s, s.d_model, s.qkv_width(),
+                               normed_again(s, s.attention_norms_again));
     }
     const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s));
     return s.latent.q_rank == 0

@@ -2,10 +2,13 @@
 
 namespace podsim::workloads {
 
-Keep saved_by(Remat remat) {
+Keep saved_by(const TrainingPlan& plan) {
     Keep keep;
-    keep.matmuls = keep.output = remat != Remat::block;
-    keep.rest = keep.normed = remat == Remat::none;
+    keep.tensors = kept_tensors(plan);
+    keep.normed = plan.remat == Remat::none;
+    if (plan.remat == Remat::named) {
+        keep.offloaded = plan.remat_names.offload;
+    }
     return keep;
 }
 

@@ -9,17 +9,21 @@ namespace podsim::workloads {
 
 /// What a pass over the layer's forward operations leaves for the backward pass.
 struct Keep {
+    TensorSet tensors;
+    TensorSet offloaded;    ///< of these, to the host
     bool gathered = false;  ///< complete rows, latents, keys and values, experts' tokens
-    bool matmuls = false;   ///< matmul outputs
-    bool rest = false;      ///< attention's output and the hidden products
     bool normed =
         false;  ///< this chip's rows of the normed inputs, and its share of experts' tokens
-    bool output = false;  ///< the layer's last matmul output
     MemoryClass memory_class = MemoryClass::activations;
 };
-Keep saved_by(Remat remat);
+Keep saved_by(const TrainingPlan& plan);
 /// The block's forward pass once more: all that the backward pass needs stays.
-inline constexpr Keep kRecomputed{true, true, true, false, false, MemoryClass::buffers};
+inline constexpr Keep kRecomputed{{LayerTensor::qkv, LayerTensor::attended, LayerTensor::out,
+                                   LayerTensor::gate_up, LayerTensor::hidden},
+                                  {},
+                                  true,
+                                  false,
+                                  MemoryClass::buffers};
 
 /// Holds the intermediates of one forward pass.
 class Holder {
@@ -34,9 +38,21 @@ public:
         builder_.hold_between(MemoryClass::buffers, size, from, last_use);
         return kNoBuffer;
     }
+    /// The same of a tensor that has a name; when it goes to the host, the buffer that it comes back to.
+    BufferId until(LayerTensor tensor, double size, OpIndex from, OpIndex last_use) {
+        return keep_.offloaded.has(tensor)
+                   ? builder_.offload(to_string(tensor), size, from, last_use)
+                   : until(keep_.tensors.has(tensor), size, from, last_use);
+    }
     /// Held for the backward pass when kept.
     BufferId saved(bool kept, double size, OpIndex from) {
         return kept ? builder_.hold(keep_.memory_class, size, from) : kNoBuffer;
+    }
+    /// The layer's last matmul output, when kept.
+    BufferId saved_output(OpIndex from) {
+        return keep_.tensors.has(LayerTensor::output)
+                   ? until(LayerTensor::output, builder_.local_rows(), from, from)
+                   : kNoBuffer;
     }
     [[nodiscard]] const Keep& keep() const { return keep_; }
 

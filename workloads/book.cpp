@@ -27,10 +27,11 @@
 //   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
 //   T_comms  = gather + 4 rows + kv                     (rows: in and out of attention and MLP)
 // Backward, a layer:
-//   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls)
+//   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls) or, with named tensors, what
+//              of its matmuls and of a / R runs again
 //   T_comms  = gather + scatter + 2 kv + 4 rows
 //              + (remat block: the forward's 4 rows again; otherwise the third gather of each
-//              block's input: 2 rows)
+//              block's input: 2 rows; named tensors without out_proj: 1 more, its sums again)
 //              (2 kv: gathered again, and its gradient reduced)
 // In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 3
 // backward (4 with remat block), and the MLP's rows stand only for shared experts.
@@ -65,6 +66,23 @@ namespace {
 
 double larger(sim::Seconds math, double comms) {
     return std::max(math.value(), comms);
+}
+
+/// Matmul parameters of a layer, for one token, that recomputation uses.
+double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
+    const LayerParameters parameters = count_layer(model, kind);
+    if (plan.remat == Remat::block) {
+        return static_cast<double>(parameters.matmul());
+    }
+    const TensorSet kept = kept_tensors(plan);
+    const auto out = static_cast<double>(model.heads * value_dim(model) * model.d_model);
+    const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
+    const double mlp = static_cast<double>(parameters.mlp + parameters.experts_taken) - router;
+    const double branches = model.gated_mlp ? 2 : 1;
+    const bool out_again = !kept.has(LayerTensor::out) && !model.parallel_block;
+    return (kept.has(LayerTensor::qkv) ? 0 : static_cast<double>(parameters.attention) - out) +
+           (out_again ? out : 0) +
+           (kept.has(LayerTensor::gate_up) ? 0 : router + mlp * branches / (branches + 1));
 }
 
 }  // namespace
@@ -135,6 +153,7 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                sim::Flops(in_bf16) / rates.flops;
     };
 
+    const TensorSet kept = kept_tensors(plan);
     double layers = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         const LayerParameters parameters = count_layer(model, kind);
@@ -154,14 +173,16 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
             2 * tokens * (attention_pairs(model, kind, length, plan.causal) / length) *
             static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
         const double forward = 2 * static_cast<double>(parameters.matmul()) * tokens / tensor;
-        const double projected = plan.remat == Remat::block ? 3 : 2;
-        const double attended = plan.remat == Remat::none ? 2 : 3;
+        const double projected = 2 * forward + 2 * rerun(model, plan, kind) * tokens / tensor;
+        const double attended = kept.has(LayerTensor::attended) ? 2 : 3;
+        const bool sums_again =
+            plan.remat == Remat::named && !model.parallel_block && !kept.has(LayerTensor::out);
         layers +=
             static_cast<double>(number) *
             (larger(math(forward, attention), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
-             larger(
-                 math(projected * forward, attended * attention),
-                 weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once)));
+             larger(math(projected, attended * attention),
+                    weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once) +
+                        (sums_again ? rows : 0)));
     }
     const double unembedding = larger(math(0, logits), gather(table, compute) + rows) +
                                larger(math(0, 2 * logits), scatter(table) + rows);

@@ -58,10 +58,10 @@ Elementwise final_norm_gradient(const Shard& s) {
             row_elements(s) * (norm_backward(s) + kResidual)};
 }
 
-Elementwise normed_again(const Shard& s) {
-    return s.norms_again ? Elementwise{2 * row_elements(s) * s.precision.compute,
-                                       row_elements(s) * s.norms_of_block * norm(s)}
-                         : Elementwise{};
+Elementwise normed_again(const Shard& s, bool again) {
+    return again ? Elementwise{2 * row_elements(s) * s.precision.compute,
+                               row_elements(s) * s.norms_of_block * norm(s)}
+                 : Elementwise{};
 }
 
 Elementwise activation_function(const Shard& s, double tokens, double width) {

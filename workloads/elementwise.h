@@ -21,8 +21,8 @@ Elementwise norm_and_residual_gradient(const Shard& shard);
 /// The final norm, the only one between the last layer and the logits.
 Elementwise final_norm(const Shard& shard);
 Elementwise final_norm_gradient(const Shard& shard);
-/// A block's norm again, where remat saves matmul outputs only.
-Elementwise normed_again(const Shard& shard);
+/// A block's norm again, where remat does not keep the normed input.
+Elementwise normed_again(const Shard& shard, bool again);
 
 /// tokens x width activations; gate and up where the MLP is gated.
 Elementwise activation_function(const Shard& shard, double tokens, double width);

@@ -18,6 +18,10 @@ double expert_bytes(const Shard& shard, double width) {
     return shard.experts.tokens * width * shard.precision.compute;
 }
 
+double logit_bytes(const Shard& shard) {
+    return shard.rows * shard.experts.routed * shard.precision.compute;
+}
+
 Mlp shared_mlp(const Shard& shard) {
     return {"shared ", shard.experts.shared_width, false};
 }
@@ -28,8 +32,7 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     const Shard& shard = builder.shard();
     const Keep& keep = holder.keep();
     const OpIndex router = builder.compute("router", router_forward(shard));
-    held.logits = holder.until(
-        keep.matmuls, shard.rows * shard.experts.routed * shard.precision.compute, router, router);
+    held.logits = holder.until(LayerTensor::gate_up, logit_bytes(shard), router, router);
     OpIndex rows = router;
     BlockOps shared{router, router};
     OpIndex scattered = router;
@@ -51,15 +54,35 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     held.tokens = holder.until(keep.normed || keep.gathered, token_bytes(builder), sent, gate_up);
     held.tokens_gathered =
         holder.until(keep.gathered, gathered_token_bytes(builder), tokens, gate_up);
-    held.routed.gate_up = holder.until(
-        keep.matmuls, expert_bytes(shard, shard.branches * shard.experts.d_ff), gate_up, down);
+    held.routed.gate_up =
+        holder.until(LayerTensor::gate_up, expert_bytes(shard, shard.branches * shard.experts.d_ff),
+                     gate_up, down);
     held.routed.hidden =
-        holder.until(keep.rest, expert_bytes(shard, shard.experts.d_ff), down, down);
+        holder.until(LayerTensor::hidden, expert_bytes(shard, shard.experts.d_ff), down, down);
     builder.hold_between(MemoryClass::buffers, token_bytes(builder), reduced, output);
     if (shard.experts.shared_width > 0) {
         builder.hold_between(MemoryClass::buffers, builder.local_rows(), scattered, output);
     }
     return output;
+}
+
+void recompute_experts(StepBuilder& builder, ExpertBuffers& alive) {
+    const Shard& shard = builder.shard();
+    const OpIndex router = builder.compute("router", router_forward(shard));
+    alive.logits = builder.hold(MemoryClass::buffers, logit_bytes(shard), router);
+    if (shard.experts.shared_width > 0) {
+        alive.rows.gathered = builder.hold(MemoryClass::buffers, builder.full_rows(),
+                                           builder.gather_rows("mlp input"));
+        recompute_gate_up(builder, shared_mlp(shard), alive.shared);
+    }
+    alive.tokens =
+        builder.hold(MemoryClass::buffers, token_bytes(builder), builder.exchange_tokens("tokens"));
+    alive.tokens_gathered = builder.hold(MemoryClass::buffers, gathered_token_bytes(builder),
+                                         builder.gather_tokens("tokens"));
+    const OpIndex first = builder.next();
+    builder.compute("experts gate_up", experts_gate_up_forward(shard));
+    alive.routed.gate_up = builder.hold(
+        MemoryClass::buffers, expert_bytes(shard, shard.branches * shard.experts.d_ff), first);
 }
 
 void ExpertBackward::shared() {

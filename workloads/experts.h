@@ -31,6 +31,9 @@ struct ExpertBuffers {
 /// The whole block, scattered: returns the operation after which this chip's output rows exist.
 OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held);
 
+/// The first matmuls of experts and shared experts once more, with all that they need from the layer's rows.
+void recompute_experts(StepBuilder& builder, ExpertBuffers& alive);
+
 /// The backward pass. Releases `alive`.
 class ExpertBackward {
 public:

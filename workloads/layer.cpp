@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "workloads/rematerialise.h"
+
 namespace podsim::workloads {
 namespace {
 
@@ -14,7 +16,7 @@ LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind)
     const OpIndex output = builder.scatter_rows("layer output", mlp.out);
     builder.hold_between(MemoryClass::buffers, builder.full_rows(), attention.out, mlp.out);
     held.attention_rows = hold_rows(builder, holder, rows, mlp.reads);
-    held.output = holder.saved(holder.keep().output, builder.local_rows(), output);
+    held.output = holder.saved_output(output);
     return held;
 }
 
@@ -37,8 +39,8 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
         output = builder.scatter_rows("mlp output", mlp.out);
         held.mlp_rows = hold_rows(builder, holder, mlp_rows, mlp.reads);
     }
-    held.middle = holder.until(keep.matmuls, builder.local_rows(), middle, output);
-    held.output = holder.saved(keep.output, builder.local_rows(), output);
+    held.middle = holder.until(LayerTensor::out, builder.local_rows(), middle, output);
+    held.output = holder.saved_output(output);
     return held;
 }
 
@@ -53,7 +55,7 @@ public:
             return parallel();
         }
         const Gradients unreduced = kind_.experts ? expert_block() : mlp_block();
-        recompute();
+        recompute_before_attention(builder_, kind_, alive_);
         attention_block();
         return unreduced;
     }
@@ -93,7 +95,7 @@ private:
         const BufferId rows = complete_rows(builder_, alive_.attention_rows, "layer input");
         const OpIndex partial = mlp.input();
         mlp.weights();
-        recompute();
+        recompute_before_attention(builder_, kind_, alive_);
         AttentionBackward attention(builder_, kind_, alive_.attention);
         hold_rows(dy, attention.output());
         const OpIndex dx = attention.input();
@@ -102,13 +104,6 @@ private:
         release(attention.weights(),
                 {rows, alive_.attention_rows.normed, alive_.input, alive_.output});
         return unreduced;
-    }
-
-    /// Remat of matmuls: attention once more, just before its backward.
-    void recompute() {
-        if (builder_.plan().remat == Remat::matmuls) {
-            recompute_attention(builder_, kind_, alive_.attention);
-        }
     }
 
     /// Complete rows of a gradient that exist only because they were gathered.
@@ -143,10 +138,11 @@ LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId inpu
 }
 
 LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind) {
-    const BufferId input =
-        builder.hold(MemoryClass::activations, builder.local_rows(), builder.last());
-    LayerBuffers held = forward_pass(builder, saved_by(builder.plan().remat), kind);
-    held.input = input;
+    const OpIndex start = builder.last();
+    const Keep keep = saved_by(builder.plan());
+    LayerBuffers held = forward_pass(builder, keep, kind);
+    held.input = Holder(builder, keep)
+                     .until(LayerTensor::input, builder.local_rows(), start, builder.last());
     return held;
 }
 
@@ -156,6 +152,7 @@ void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved,
     if (builder.plan().remat == Remat::block) {
         saved = recompute_block(builder, kind, saved.input);
     }
+    recompute_before_mlp(builder, kind, saved);
     const Gradients unreduced = Backward(builder, kind, saved, weights).run();
     // The gradient of the residual stream, this chip's rows.
     builder.hold_between(MemoryClass::buffers, builder.local_rows(), start, builder.last());

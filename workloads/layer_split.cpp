@@ -1,5 +1,7 @@
 #include "workloads/layer_split.h"
 
+#include "workloads/rematerialise.h"
+
 namespace podsim::workloads {
 
 SplitBackward::SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved,
@@ -11,12 +13,13 @@ void SplitBackward::input_gradients() {
     if (builder_.plan().remat == Remat::block) {
         alive_ = recompute_block(builder_, kind_, alive_.input);
     }
+    recompute_before_mlp(builder_, kind_, alive_);
     if (builder_.shard().parallel_block) {
         const OpIndex dy = builder_.gather_rows("layer output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
         mlp_gradient();
         const OpIndex partial = builder_.last();
-        recompute();
+        recompute_before_attention(builder_, kind_, alive_);
         attention_gradient();
         const OpIndex dx = builder_.last();
         builder_.scatter_rows("layer input gradient", dx);
@@ -26,7 +29,7 @@ void SplitBackward::input_gradients() {
         mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
         mlp_gradient();
         builder_.scatter_rows("mlp input gradient", builder_.last());
-        recompute();
+        recompute_before_attention(builder_, kind_, alive_);
         const OpIndex da = builder_.gather_rows("attention output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), da);
         attention_gradient();
@@ -46,12 +49,6 @@ void SplitBackward::attention_gradient() {
     attention_.emplace(builder_, kind_, alive_.attention);
     attention_->dot_products(attention_->output_gradient());
     attention_->input();
-}
-
-void SplitBackward::recompute() {
-    if (builder_.plan().remat == Remat::matmuls) {
-        recompute_attention(builder_, kind_, alive_.attention);
-    }
 }
 
 void SplitBackward::weight_gradients() {

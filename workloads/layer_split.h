@@ -28,7 +28,6 @@ public:
 private:
     void mlp_gradient();
     void attention_gradient();
-    void recompute();
 
     StepBuilder& builder_;
     LayerKind kind_;

@@ -4,15 +4,24 @@ namespace podsim::workloads {
 
 BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held) {
     const Shard& shard = builder.shard();
-    const Keep& keep = holder.keep();
     BlockOps ops;
     ops.reads =
         builder.compute(mlp.prefix + "gate_up", gate_up_forward(shard, mlp.width, mlp.normed));
     ops.out = builder.compute(mlp.prefix + "down", down_forward(shard, mlp.width));
-    held.gate_up = holder.until(keep.matmuls, activation_bytes(shard, shard.branches * mlp.width),
-                                ops.reads, ops.out);
-    held.hidden = holder.until(keep.rest, activation_bytes(shard, mlp.width), ops.out, ops.out);
+    held.gate_up =
+        holder.until(LayerTensor::gate_up, activation_bytes(shard, shard.branches * mlp.width),
+                     ops.reads, ops.out);
+    held.hidden =
+        holder.until(LayerTensor::hidden, activation_bytes(shard, mlp.width), ops.out, ops.out);
     return ops;
+}
+
+void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive) {
+    const Shard& shard = builder.shard();
+    const OpIndex first = builder.next();
+    builder.compute(mlp.prefix + "gate_up", gate_up_forward(shard, mlp.width, mlp.normed));
+    alive.gate_up = builder.hold(MemoryClass::buffers,
+                                 activation_bytes(shard, shard.branches * mlp.width), first);
 }
 
 void MlpBackward::hidden_gradient() {

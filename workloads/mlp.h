@@ -21,6 +21,9 @@ struct Mlp {
 
 BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held);
 
+/// The first matmul once more, from the complete rows.
+void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive);
+
 class MlpBackward {
 public:
     MlpBackward(StepBuilder& builder, Mlp mlp, const MlpBuffers& alive)

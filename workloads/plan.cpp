@@ -117,6 +117,24 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
     }
 }
 
+void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
+    for (const LayerTensor tensor : kLayerTensors) {
+        if (plan.remat_names.save.has(tensor) && plan.remat_names.offload.has(tensor)) {
+            throw sim::InputError(
+                fmt::format("remat both saves and offloads {}", to_string(tensor)),
+                "name it once: saved tensors stay in HBM, offloaded ones go to the host");
+        }
+    }
+    if (model.parallel_block && plan.remat == Remat::named &&
+        kept_tensors(plan).has(LayerTensor::out)) {
+        throw sim::InputError(
+            fmt::format("remat names out_proj, but the parallel block of {} adds attention's "
+                        "output to the MLP's: there is no such tensor",
+                        model.name),
+            "leave it out; mlp_out is their sum");
+    }
+}
+
 void check_sequence(const TrainingPlan& plan) {
     const bool zigzag = plan.causal && plan.context > 1;
     const std::int64_t pieces = zigzag ? 2LL * plan.context : plan.context;
@@ -203,6 +221,43 @@ Occupancy occupancy(const TrainingPlan& plan) {
     return result;
 }
 
+std::string remat_text(const TrainingPlan& plan) {
+    switch (plan.remat) {
+        case Remat::none:
+            return "none";
+        case Remat::matmuls:
+            return "matmuls";
+        case Remat::block:
+            return "block";
+        case Remat::named:
+            break;
+    }
+    const auto& [save, offload] = plan.remat_names;
+    std::string text;
+    if (!save.empty() || offload.empty()) {
+        text = fmt::format("save: [{}]", to_string(save));
+    }
+    if (!offload.empty()) {
+        text += fmt::format("{}offload: [{}]", text.empty() ? "" : ", ", to_string(offload));
+    }
+    return fmt::format("{{{}}}", text);
+}
+
+TensorSet kept_tensors(const TrainingPlan& plan) {
+    using enum LayerTensor;
+    switch (plan.remat) {
+        case Remat::none:
+            return {input, qkv, attended, out, gate_up, hidden, output};
+        case Remat::matmuls:
+            return {input, qkv, out, gate_up, output};
+        case Remat::block:
+            return {input};
+        case Remat::named:
+            return TensorSet{input} | plan.remat_names.save | plan.remat_names.offload;
+    }
+    return {};
+}
+
 void validate(const TrainingPlan& plan, const ModelSpec& model) {
     validate(model);
     check_range("tokens", plan.tokens, 1, kMostTokens);
@@ -247,6 +302,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_sequence(plan);
     check_microbatches(plan);
     check_pipeline(plan, model);
+    check_remat(plan, model);
 }
 
 }  // namespace podsim::workloads

@@ -9,16 +9,9 @@
 #include "sim/quantity.h"
 #include "workloads/model.h"
 #include "workloads/program.h"
+#include "workloads/remat.h"
 
 namespace podsim::workloads {
-
-enum class Remat {
-    none,     ///< every intermediate is saved
-    matmuls,  ///< the seven matmul outputs of a layer are saved, attention's dot products
-              ///< recomputed
-    block,    ///< only each layer's input is saved, the layer's forward pass is recomputed
-    // layer.h states the bytes that each policy saves.
-};
 
 enum class Optimizer { adam, sgd };
 
@@ -67,6 +60,7 @@ struct TrainingPlan {
         1;  ///< tokens of the chip with the most loaded experts, over the mean
     bool causal = true;
     Remat remat = Remat::block;
+    RematNames remat_names;  ///< of Remat::named
     Optimizer optimizer = Optimizer::adam;
     Precision precision;
     sim::Bytes vmem =
@@ -104,6 +98,12 @@ struct Occupancy {
         0;  ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
 };
 Occupancy occupancy(const TrainingPlan& plan);
+
+/// `block`, or what the scenario says: `{save: [qkv_proj], offload: [decoder_layer_input]}`.
+std::string remat_text(const TrainingPlan& plan);
+
+/// What of a layer stays for the backward pass (its input in any case), in HBM or at the host.
+TensorSet kept_tensors(const TrainingPlan& plan);
 
 /// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K (or the
 /// columns K H), F, the experts' F, the latents and V, expert divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,

@@ -74,7 +74,13 @@ struct Handover {
     sim::Bytes bytes;  ///< of one chip
 };
 
-using Work = std::variant<Compute, Collective, Handover>;
+/// A tensor on its way between a chip's HBM and its host's memory, over the chip's PCIe link, beside the chain.
+struct HostTransfer {
+    bool to_host = false;
+    sim::Bytes bytes;
+};
+
+using Work = std::variant<Compute, Collective, Handover, HostTransfer>;
 
 struct Op {
     std::string name;  ///< `layer 3 forward gate_up`, for traces and reports

@@ -258,6 +258,7 @@ void StepBuilder::begin_use() {
     part_ = uses_[use].part;
     layer_ = uses_[use].layer;
     pass_ = uses_[use].pass;
+    begin_transfers(use);
 }
 
 void StepBuilder::set_part(std::string part, Pass pass, int layer) {

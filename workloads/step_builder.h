@@ -27,6 +27,11 @@
 // a ReduceScatter they add up where they are: from the second microbatch on, the first operation that
 // writes a group's gradients also reads them. Adding up scattered shards costs nothing, as in a reduction.
 //
+// Offloading. A tensor of a layer goes to the host when it is there, and leaves HBM when the transfer has ended and
+// this pass has read it. The first compute of use u waits for the transfers of use u - 1 - prefetch, so that at
+// most prefetch + 1 layers' tensors are on their way. It comes back for the use of the layer's backward pass, as weights
+// do: after the last compute of the use prefetch + 1 before, and the first compute of the use waits for it.
+//
 // Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5
 // of a layer, would in fact be whole on every tensor way). Axes of one member are left out of a
 // group.
@@ -141,6 +146,10 @@ public:
     [[nodiscard]] OpIndex last() const { return last_; }
     [[nodiscard]] OpIndex next() const { return static_cast<OpIndex>(program_.ops.size()); }
 
+    /// A tensor of the layer under way, written by `from`, goes to the host and comes back before the layer's backward
+    /// pass. `last_use` reads it last in this pass. Returns the buffer that it comes back to.
+    BufferId offload(std::string_view tensor, double bytes, OpIndex from, OpIndex last_use);
+
     /// This chip's rows from the counterpart that sends the message: the next operation of the chain waits
     /// for them. They are asked for when the unit before this one begins.
     OpIndex receive_rows(std::string_view what, Handover handover);
@@ -227,6 +236,27 @@ private:
 
     std::size_t use_ = 0;            ///< uses begun
     std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
+    /// The tensors of one use of a layer that go to the host.
+    struct Offloaded {
+        struct Tensor {
+            std::string name;
+            OpIndex written_by = kWholeStep;
+            BufferId leaves = kNoBuffer;
+            BufferId returns = kNoBuffer;
+            OpIndex stored = kWholeStep;
+        };
+        std::size_t use = 0;   ///< that writes them
+        std::size_t back = 0;  ///< that needs them again
+        std::vector<Tensor> tensors{};
+        bool awaited = false;            ///< some use has waited until they were stored
+        std::vector<OpIndex> fetched{};  ///< empty: not yet under way
+    };
+    std::vector<Offloaded> offloaded_;  ///< those that have not come back
+    void begin_transfers(std::size_t use);
+    void store(Offloaded& layer);
+    void fetch(Offloaded& layer);
+    OpIndex add_transfer(std::size_t use, std::string_view what, bool to_host, BufferId buffer,
+                         std::vector<OpIndex> after);
     /// What a use waits for, and what is released at its end; nothing without sharded weights.
     struct Gathered {
         std::vector<OpIndex> ops;

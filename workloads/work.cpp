@@ -29,7 +29,15 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
     shard.parallel_block = model.parallel_block;
     shard.causal = plan.causal;
     shard.tied = model.tied_embeddings;
-    shard.norms_again = shard.activations_again = plan.remat == Remat::matmuls;
+    if (plan.remat == Remat::matmuls || plan.remat == Remat::named) {
+        const TensorSet kept = kept_tensors(plan);
+        const bool gate_up = kept.has(LayerTensor::gate_up);
+        // A parallel block's norm comes with either matmul.
+        shard.attention_norms_again =
+            kept.has(LayerTensor::qkv) && (gate_up || !model.parallel_block);
+        shard.mlp_norms_again = gate_up;
+        shard.activations_again = !kept.has(LayerTensor::hidden);
+    }
     shard.rotary = model.positions == 0;
     shard.positions = model.positions > 0;
     shard.layer_norm = model.norm == Norm::layer;
@@ -101,7 +109,7 @@ Compute gate_up_input_gradient(const Shard& s, double width, bool normed) {
 
 Compute gate_up_weight_gradient(const Shard& s, double width, bool normed) {
     return weight_gradient(s, s.d_model, s.branches * width,
-                           normed ? normed_again(s) : Elementwise{});
+                           normed ? normed_again(s, s.mlp_norms_again) : Elementwise{});
 }
 
 Compute router_forward(const Shard& s) {
@@ -117,7 +125,8 @@ Compute router_input_gradient(const Shard& s) {
 }
 
 Compute router_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.rows, s.d_model, s.experts.routed, normed_again(s), Runs::in_bf16);
+    return weight_gradient(s, s.rows, s.d_model, s.experts.routed,
+                           normed_again(s, s.mlp_norms_again), Runs::in_bf16);
 }
 
 Compute experts_gate_up_forward(const Shard& s) {

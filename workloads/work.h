@@ -63,9 +63,12 @@ struct Shard {
     bool parallel_block = false;
     bool causal = true;
     bool tied = false;
-    bool norms_again = false;        ///< in the backward pass: remat of matmul outputs
-    bool activations_again = false;  ///< likewise
-    double norms_of_block = 1;       ///< norms of width D of each of a layer's blocks
+    /// In the backward pass: a matmul's output is kept, and neither its normed input nor (activations) the hidden
+    /// product.
+    bool attention_norms_again = false;
+    bool mlp_norms_again = false;
+    bool activations_again = false;
+    double norms_of_block = 1;  ///< norms of width D of each of a layer's blocks
     bool layer_norm = false;
     bool qk_norm = false;
     bool rotary = true;
