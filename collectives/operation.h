@@ -1,6 +1,7 @@
 // The vocabulary of collectives: what is asked for, of whom, and how many bytes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,34 @@ constexpr bool is_rooted(Operation operation) {
     return operation == Operation::broadcast || operation == Operation::gather ||
            operation == Operation::scatter;
 }
+
+/// One ring step of an AllGather or ReduceScatter over a group: every member sends `bytes` to the next one of
+/// the ring along one factor of the group (ring_steps.h). `factor` is its index within the group.
+struct RingStep {
+    int factor = 0;
+    int direction = 1;
+    sim::Bytes bytes;
+    friend auto operator<=>(const RingStep&, const RingStep&) = default;
+};
+
+/// An AllGather as ring steps, by ring_steps.h.
+struct SteppedGather {
+    struct Step {
+        int factor = 0;  ///< index within the group
+        int direction = 1;
+        double share = 0;  ///< of V
+        std::vector<std::uint32_t>
+            after;  ///< steps that must have arrived (of a ReduceScatter: that wait for this one)
+        bool own = false;  ///< carries the member's own block
+    };
+    /// What comes at once, in the order in which it comes; the first is the member's own block.
+    struct Piece {
+        double share = 0;  ///< of V; all add up to 1
+        std::vector<std::uint32_t> steps;
+    };
+    std::vector<Step> steps;
+    std::vector<Piece> pieces;
+};
 
 /// Number of members n.
 int group_size(const Group& group);

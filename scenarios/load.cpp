@@ -90,7 +90,7 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     scenario.model = read_model(root["model"].require(), file.parent_path());
     scenario.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
     scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
-    scenario.plan = read_plan(root, scenario.mesh, scenario.model, scenario.hardware.chip);
+    scenario.plan = read_plan(root, scenario.mesh, scenario.hardware, scenario.model);
     scenario.report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);
     return scenario;

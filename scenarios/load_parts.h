@@ -22,11 +22,11 @@ topology::DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping,
 /// `fsdp x/4 y z/2, context z%2, tensor x%4`.
 std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware);
 
-/// The plan of `batch`, `training` and `overlap` with the sizes of the mesh, checked against the
-/// model and the chip.
+/// The plan of `batch`, `training` and `overlap` with the sizes of the mesh on that hardware, checked
+/// against the model
+/// and the chip.
 workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
-                                  const workloads::ModelSpec& model,
-                                  const topology::ChipSpec& chip);
+                                  const Hardware& hardware, const workloads::ModelSpec& model);
 
 /// `training.remat` into `remat` and `remat_names` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
+#include "collectives/ring_steps.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/quantity_text.h"
 #include "scenarios/text.h"
@@ -15,6 +17,9 @@ using workloads::MatmulDtype;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
 using workloads::TrainingPlan;
+
+enum class TensorForm { blocking, one_way, two_way };
+enum class ContextForm { gathered, ring };
 
 constexpr std::pair<std::string_view, MatmulDtype> kPrecisions[] = {
     {"bf16", MatmulDtype::bf16}, {"int8", MatmulDtype::int8}, {"fp8", MatmulDtype::fp8}};
@@ -30,7 +35,10 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
     {"zero_bubble", PipelineSchedule::zero_bubble}};
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
-constexpr std::pair<std::string_view, bool> kTensorForms[] = {{"blocking", true}};
+constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
+    {"blocking", TensorForm::blocking},
+    {"one-way", TensorForm::one_way},
+    {"two-way", TensorForm::two_way}};
 
 /// Where an error of workloads::validate belongs: its first word is the setting.
 Reader place_of(const Reader& root, const sim::InputError& error) {
@@ -97,6 +105,47 @@ void refuse_zero_3(const Reader& zero) {
     }
 }
 
+constexpr std::pair<std::string_view, ContextForm> kContextForms[] = {
+    {"gathered", ContextForm::gathered}, {"ring", ContextForm::ring}};
+
+/// The ring steps of a logical axis; nothing for one member.
+std::optional<collectives::SteppedGather> ring_steps(const Reader& form,
+                                                     const topology::DeviceMesh& mesh,
+                                                     const Hardware& hardware,
+                                                     const std::string& axis, bool two_way) {
+    if (mesh.size(axis) == 1) {
+        return std::nullopt;
+    }
+    if (mesh.across({axis}).length > 1) {
+        throw form.error(fmt::format("the axis {} has members in several slices, between which "
+                                     "there are no ring steps",
+                                     axis),
+                         fmt::format("leave it out, or keep {} within a slice", axis));
+    }
+    try {
+        return collectives::step_gather(hardware.slice, mesh.group({axis}), two_way);
+    } catch (const sim::InputError& error) {
+        throw form.located(error);
+    }
+}
+
+/// Ring attention: one ring, one way round.
+std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
+                                                         const topology::DeviceMesh& mesh,
+                                                         const Hardware& hardware,
+                                                         const workloads::ModelSpec& model) {
+    auto steps = ring_steps(form, mesh, hardware, "context", false);
+    if (mesh.group({"context"}).size() > 1) {
+        throw form.error("the axis context has several factors, along which there is no one ring",
+                         "write gathered, or keep context on one axis");
+    }
+    if (steps && model.window > 0) {
+        throw form.error("ring attention to a window of the last keys is not available",
+                         "write gathered");
+    }
+    return steps;
+}
+
 double parse_reference(const std::string& quantity, const std::string& text) {
     if (quantity == "mfu" || quantity == "hfu") {
         return parse_percent(text);
@@ -107,7 +156,7 @@ double parse_reference(const std::string& quantity, const std::string& text) {
 }  // namespace
 
 TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
-                       const workloads::ModelSpec& model, const topology::ChipSpec& chip) {
+                       const Hardware& hardware, const workloads::ModelSpec& model) {
     const Reader batch = root["batch"].require();
     const Reader training = root["training"];
     const Reader overlap = root["overlap"];
@@ -125,8 +174,8 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
-    plan.precision = read_precision(training, chip);
-    plan.vmem = chip.vmem.value / chip.cores.value;
+    plan.precision = read_precision(training, hardware.chip);
+    plan.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
     plan.schedule =
         training["schedule"].choose<PipelineSchedule>(kSchedules, PipelineSchedule::one_f_one_b);
@@ -140,7 +189,15 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.collectives_in_flight =
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
     plan.priority = read_priority(overlap["priority"]);
-    static_cast<void>(overlap["tensor"].choose<bool>(kTensorForms, true));
+    const Reader context = overlap["context"];
+    if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring) {
+        plan.context_steps = attention_ring(context, mesh, hardware, model);
+    }
+    const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
+    if (tensor != TensorForm::blocking) {
+        plan.tensor_steps =
+            ring_steps(overlap["tensor"], mesh, hardware, "tensor", tensor == TensorForm::two_way);
+    }
     try {
         workloads::validate(plan, model);
     } catch (const sim::InputError& error) {

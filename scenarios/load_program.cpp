@@ -55,8 +55,64 @@ void refuse_others(const Reader& stage, std::string_view kind,
     }
 }
 
+enum class GatherForm { blocking, one_way, two_way };
+constexpr std::pair<std::string_view, GatherForm> kGatherForms[] = {
+    {"blocking", GatherForm::blocking},
+    {"one-way", GatherForm::one_way},
+    {"two-way", GatherForm::two_way}};
+constexpr std::pair<std::string_view, bool> kOperands[] = {{"activations", false},
+                                                           {"weights", true}};
+constexpr std::pair<std::string_view, bool> kActivationSplits[] = {{"m", false}, {"k", true}};
+constexpr std::pair<std::string_view, bool> kWeightSplits[] = {{"n", false}, {"k", true}};
+
+collectives::Members read_group(const Reader& axes, const Hardware& hardware) {
+    return axes.read([&](const std::string& text) {
+        collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
+        if (members.size() < 2) {
+            throw sim::InputError("the group has a single member", "name axes longer than 1");
+        }
+        return members;
+    });
+}
+
+/// Bytes of the operands and the result of a matmul.
+struct MatmulBytes {
+    double activations = 0;
+    double weights = 0;
+    double result = 0;
+};
+
+StageGather read_gather(const Reader& gather, const MatmulBytes& matmul, const Hardware& hardware) {
+    StageGather result;
+    result.of_weights = gather["operand"].choose<bool>(kOperands, false);
+    result.inner =
+        gather["split"].choose<bool>(result.of_weights ? kWeightSplits : kActivationSplits, false);
+    result.members = read_group(gather["axes"], hardware);
+    result.bytes = sim::Bytes(result.of_weights ? matmul.weights : matmul.activations);
+    const double other = result.of_weights ? matmul.activations : matmul.weights;
+    result.every_part = sim::Bytes(result.inner ? matmul.result : other);
+    result.later_parts = sim::Bytes(result.inner ? matmul.result : 0);
+    const auto form = gather["overlap"].choose<GatherForm>(kGatherForms, GatherForm::blocking);
+    result.blocking = form == GatherForm::blocking;
+    if (result.blocking) {
+        result.order = {.steps = {{}}, .pieces = {{1, {0}}}};
+    } else if (result.members.across.length > 1) {
+        throw gather["overlap"].error("there are no ring steps between slices",
+                                      "write blocking, or axes within a slice");
+    } else {
+        try {
+            result.order = collectives::step_gather(hardware.slice, result.members.group,
+                                                    form == GatherForm::two_way);
+        } catch (const sim::InputError& error) {
+            throw gather["overlap"].located(error);
+        }
+    }
+    return result;
+}
+
 StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
-    refuse_others(stage, "matmul", {"m", "k", "n", "weights", "activations", "dtype", "at"});
+    refuse_others(stage, "matmul",
+                  {"m", "k", "n", "weights", "activations", "dtype", "at", "gather"});
     const auto dimension = [&](std::string_view key) {
         return static_cast<double>(stage[key].require().whole(1, kLargestDimension, 1));
     };
@@ -68,11 +124,19 @@ StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
     compute.int8 = stage["dtype"].choose<bool>(kDtypes, false);
     compute.work.flops = sim::Flops(2 * shape.m * shape.k * shape.n);
     compute.work.matmuls = {shape};
-    compute.work.hbm = sim::Bytes(shape.k * shape.n * weights +
-                                  (shape.m * shape.k + shape.m * shape.n) * activations);
+    const MatmulBytes bytes{shape.m * shape.k * activations, shape.k * shape.n * weights,
+                            shape.m * shape.n * activations};
+    compute.work.hbm = sim::Bytes(bytes.activations + bytes.weights + bytes.result);
     if (stage["at"].present()) {
         compute.at =
             stage["at"].read([&](const std::string& text) { return parse_chip(text, hardware); });
+    }
+    if (stage["gather"].present()) {
+        if (compute.at) {
+            throw stage["at"].error("a gathered operand is for every chip of its group",
+                                    "leave out at, or gather");
+        }
+        compute.gather = read_gather(stage["gather"], bytes, hardware);
     }
     return compute;
 }
@@ -92,13 +156,7 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
         one.ends.to = chip("to");
     } else {
         own.insert(own.begin(), "axes");
-        one.members = stage["axes"].read([&](const std::string& text) {
-            collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
-            if (members.size() < 2) {
-                throw sim::InputError("the group has a single member", "name axes longer than 1");
-            }
-            return members;
-        });
+        one.members = read_group(stage["axes"], hardware);
     }
     if (collectives::is_rooted(operation)) {
         one.ends.root = chip("root");
@@ -153,6 +211,10 @@ Program read_program(const Reader& program, const Hardware& hardware) {
     result.pieces = static_cast<int>(program["pieces"].whole(1, kMostPieces, 1));
     for (const Reader& stage : program["stages"].require().items()) {
         result.stages.push_back(read_stage(stage, hardware));
+        if (result.pieces > 1 && stage["gather"].present()) {
+            throw stage["gather"].error("a gathered operand does not go with pieces",
+                                        "write pieces: 1");
+        }
     }
     if (result.stages.empty()) {
         throw program["stages"].error("there is no stage",

@@ -4,7 +4,8 @@
 //
 // Every chip goes through the same stages. Each stage is cut into `pieces` equal pieces; at each chip,
 // piece i of a stage follows piece i of the stage before. Matmuls and reads of HBM occupy the chip's
-// compute stream one at a time, PCIe and ICI their links.
+// compute stream one at a time, PCIe and ICI their links. A matmul may gather one of its operands: before it
+// starts, or in ring steps between its parts (collectives/ring_steps.h).
 #pragma once
 
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/operation.h"
+#include "collectives/ring_steps.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 #include "workloads/program.h"
@@ -34,9 +36,22 @@ struct StageCollective {
     sim::Bytes bytes;
 };
 
+/// An operand of a matmul that a group gathers: before it, or in ring steps between its parts.
+struct StageGather {
+    collectives::Members members;
+    sim::Bytes bytes;                  ///< V: the gathered operand
+    bool inner = false;                ///< split along the inner dimension k: parts are added up
+    bool of_weights = false;           ///< the k x n operand instead of the m x k one
+    collectives::SteppedGather order;  ///< of the parts; one step and one part when it blocks
+    bool blocking = true;              ///< the step is a whole AllGather
+    sim::Bytes every_part;             ///< HBM bytes that each part moves anew
+    sim::Bytes later_parts;            ///< and each but the first (partial sums that are read)
+};
+
 /// Of every chip, or of one alone.
 struct StageCompute {
     workloads::Compute work;
+    std::optional<StageGather> gather{};
     bool int8 = false;  ///< at the chip's int8 rate instead of bf16
     std::optional<topology::Point> at;
 };
@@ -57,6 +72,9 @@ struct StageResult {
     sim::Time began;       ///< the first piece, anywhere
     sim::Time ended;       ///< the last piece, everywhere
     sim::Seconds bound;    ///< no schedule of this stage alone is faster
+    /// Of a matmul with a gathered operand: the bounds of the gather and of the matmul.
+    std::optional<sim::Seconds> gather_bound{};
+    std::optional<sim::Seconds> matmul_bound{};
 };
 
 struct ProgramResult {

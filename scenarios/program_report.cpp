@@ -29,6 +29,15 @@ std::string program_report(const Scenario& scenario, const ProgramResult& result
                     milliseconds(stage.ended), format_time(stage.bound.value())});
     }
     text += stages.text(0) + '\n';
+    for (const StageResult& stage : result.stages) {
+        if (stage.gather_bound) {
+            const bool waits = *stage.gather_bound > *stage.matmul_bound;
+            text += fmt::format("{} is {}-bound: its gather takes {} alone, its matmul {}\n\n",
+                                stage.name, waits ? "communication" : "compute",
+                                format_time(stage.gather_bound->value()),
+                                format_time(stage.matmul_bound->value()));
+        }
+    }
     Table gap;
     gap.row({"Gap: time - largest bound", "ms"});
     sim::Time total;
@@ -55,6 +64,10 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
                           {"began_s", decimal_seconds(stage.began)},
                           {"ended_s", decimal_seconds(stage.ended)},
                           {"bound_s", stage.bound.value()}});
+        if (stage.gather_bound) {
+            stages.back()["gather_bound_s"] = stage.gather_bound->value();
+            stages.back()["matmul_bound_s"] = stage.matmul_bound->value();
+        }
     }
     Json gap = Json::object();
     for (const Share& term : result.gap) {

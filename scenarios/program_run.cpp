@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "collectives/bounds.h"
 #include "collectives/group_graph.h"
 #include "collectives/host_transfer.h"
+#include "collectives/ring_step_schedule.h"
 #include "scenarios/lone.h"
 #include "scenarios/lowering.h"
 #include "scenarios/program.h"
@@ -27,16 +30,15 @@ public:
 
     sim::Workload workload() {
         for (const Stage& stage : program_.stages) {
-            schedules_.push_back(schedule(stage));
+            schedules_.push_back(schedules(stage));
         }
-        const auto stages = static_cast<std::uint32_t>(program_.stages.size());
         for (int place = 0; place < layout_.places.size(); ++place) {
             workload_.graph_of_place.push_back(graph_of(layout_.places.point(place)));
         }
         for (int piece = 0; piece < program_.pieces; ++piece) {
-            for (std::uint32_t stage = 0; stage < stages; ++stage) {
-                if (schedules_[stage] != kNoSchedule) {
-                    workload_.operations.push_back({.schedule = schedules_[stage]});
+            for (const std::vector<std::uint32_t>& of_stage : schedules_) {
+                for (const std::uint32_t schedule : of_stage) {
+                    workload_.operations.push_back({.schedule = schedule});
                 }
             }
         }
@@ -44,15 +46,19 @@ public:
         return std::move(workload_);
     }
 
-private:
-    static constexpr std::uint32_t kNoSchedule = 0xffffffff;
+    /// The stage of every task.
+    [[nodiscard]] const std::vector<std::size_t>& stages() const { return stage_of_task_; }
 
+private:
     /// Everyone whose traffic decides what the slice folds to.
     [[nodiscard]] std::vector<collectives::Members> members() const {
         std::vector<collectives::Members> all;
         for (const Stage& stage : program_.stages) {
             if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
                 all.push_back(one->members);
+            } else if (const auto* compute = std::get_if<StageCompute>(&stage.work);
+                       compute != nullptr && compute->gather) {
+                all.push_back(compute->gather->members);
             }
         }
         return all;
@@ -73,32 +79,58 @@ private:
                       : collectives::Members{};
     }
 
-    /// The schedule of one piece of a stage that moves bytes.
-    std::uint32_t schedule(const Stage& stage) {
+    /// The schedules of one piece of a stage that moves bytes.
+    std::vector<std::uint32_t> schedules(const Stage& stage) {
+        const std::size_t first = workload_.schedules.size();
         if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
-            const CollectiveRequest request{
-                .hardware = hardware_,
-                .operation = one->operation,
-                .members = one->members,
-                .bytes = one->bytes / static_cast<double>(program_.pieces),
-                .algorithm = one->algorithm,
-                .ends = one->ends};
-            workload_.schedules.push_back(
-                collectives::build_schedule(
-                    request.operation, hardware_.slice, request.members.group,
-                    request.members.across, pick_algorithm(request).algorithm, request.bytes,
-                    schedule_options(hardware_, layout_), shifts_, request.ends)
-                    .schedule);
+            add_collective({.hardware = hardware_,
+                            .operation = one->operation,
+                            .members = one->members,
+                            .bytes = one->bytes / static_cast<double>(program_.pieces),
+                            .algorithm = one->algorithm,
+                            .ends = one->ends});
         } else if (const auto* transfer = std::get_if<HostTransfer>(&stage.work)) {
             workload_.schedules.push_back(collectives::build_host_transfer(
                 transfer->to_chip,
                 transfer->bytes / static_cast<double>(hardware_.chips()) /
                     static_cast<double>(program_.pieces),
                 hardware_.message_cap, shifts_));
-        } else {
-            return kNoSchedule;
+        } else if (const auto& gather = std::get<StageCompute>(stage.work).gather) {
+            add_gather(*gather);
         }
-        return static_cast<std::uint32_t>(workload_.schedules.size() - 1);
+        std::vector<std::uint32_t> added(workload_.schedules.size() - first);
+        std::iota(added.begin(), added.end(), static_cast<std::uint32_t>(first));
+        return added;
+    }
+
+    void add_collective(const CollectiveRequest& request) {
+        workload_.schedules.push_back(
+            collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
+                                        request.members.across, pick_algorithm(request).algorithm,
+                                        request.bytes, schedule_options(hardware_, layout_),
+                                        shifts_, request.ends)
+                .schedule);
+    }
+
+    void add_gather(const StageGather& gather) {
+        if (gather.blocking) {
+            add_collective({.hardware = hardware_,
+                            .operation = collectives::Operation::all_gather,
+                            .members = gather.members,
+                            .bytes = gather.bytes});
+            return;
+        }
+        for (const collectives::SteppedGather::Piece& piece : gather.order.pieces) {
+            for (const std::uint32_t number : piece.steps) {
+                const collectives::SteppedGather::Step& step = gather.order.steps[number];
+                workload_.schedules.push_back(
+                    collectives::build_ring_step(
+                        hardware_.slice, gather.members.group,
+                        {step.factor, step.direction, gather.bytes * step.share},
+                        schedule_options(hardware_, layout_), shifts_)
+                        .schedule);
+            }
+        }
     }
 
     /// The graph of the chips that compute in the same stages as this one.
@@ -116,44 +148,90 @@ private:
         return entry->second;
     }
 
-    [[nodiscard]] sim::TaskGraph graph(const std::vector<bool>& computes) const {
-        workloads::MachineRates rates = machine_rates(hardware_);
-        rates.efficiency = hardware_.efficiency;
-        const auto stages = static_cast<std::uint32_t>(program_.stages.size());
+    sim::TaskGraph graph(const std::vector<bool>& computes) {
         sim::TaskGraph graph;
-        std::uint32_t operation = 0;
+        stage_of_task_.clear();
+        operation_ = 0;
         for (int piece = 0; piece < program_.pieces; ++piece) {
-            for (std::uint32_t stage = 0; stage < stages; ++stage) {
-                sim::Task task;
-                if (schedules_[stage] != kNoSchedule) {
-                    task.operation = operation++;
-                    task.duration = sim::round_up(hardware_.chip.collective_launch.value);
-                } else if (computes[stage]) {
-                    const auto& compute = std::get<StageCompute>(program_.stages[stage].work);
-                    task.duration =
-                        sim::round_up(piece_time(compute, rates, hardware_, program_.pieces));
+            std::vector<std::uint32_t> before;
+            for (std::size_t stage = 0; stage < program_.stages.size(); ++stage) {
+                const auto* compute = std::get_if<StageCompute>(&program_.stages[stage].work);
+                if (compute != nullptr && compute->gather) {
+                    add_gathered(*compute, before, graph);
+                } else {
+                    const bool moves = compute == nullptr;
+                    add_task(moves, !moves && computes[stage] ? duration(*compute) : sim::Time{},
+                             before, graph);
                 }
-                if (stage > 0) {
-                    task.after.push_back(static_cast<std::uint32_t>(graph.tasks.size()) - 1);
-                }
-                graph.tasks.push_back(std::move(task));
+                before = {static_cast<std::uint32_t>(graph.tasks.size()) - 1};
+                stage_of_task_.resize(graph.tasks.size(), stage);
             }
         }
         return graph;
     }
 
-    static sim::Seconds piece_time(const StageCompute& compute, workloads::MachineRates rates,
-                                   const Hardware& hardware, int pieces) {
-        if (compute.int8) {
-            rates.flops = hardware.chip.int8_ops.value;
+    std::uint32_t add_task(bool moves, sim::Time work, std::vector<std::uint32_t> after,
+                           sim::TaskGraph& graph) {
+        sim::Task task;
+        task.duration = work;
+        task.after = std::move(after);
+        if (moves) {
+            task.operation = operation_++;
+            task.duration = sim::round_up(hardware_.chip.collective_launch.value);
         }
+        graph.tasks.push_back(std::move(task));
+        return static_cast<std::uint32_t>(graph.tasks.size()) - 1;
+    }
+
+    /// The steps of the gather and the parts of the matmul; the last of them ends the stage.
+    void add_gathered(const StageCompute& compute, const std::vector<std::uint32_t>& before,
+                      sim::TaskGraph& graph) {
+        const StageGather& gather = *compute.gather;
+        std::vector<std::uint32_t> steps(gather.order.steps.size());
+        for (std::size_t i = 0; i < gather.order.pieces.size(); ++i) {
+            const collectives::SteppedGather::Piece& piece = gather.order.pieces[i];
+            std::vector<std::uint32_t> rows = before;
+            for (const std::uint32_t step : piece.steps) {
+                std::vector<std::uint32_t> after;
+                for (const std::uint32_t earlier : gather.order.steps[step].after) {
+                    after.push_back(steps[earlier]);
+                }
+                steps[step] = add_task(true, {}, after.empty() ? before : after, graph);
+                rows.push_back(steps[step]);
+            }
+            add_task(false, part_time(compute, piece.share, i == 0), std::move(rows), graph);
+        }
+    }
+
+    [[nodiscard]] sim::Time duration(const StageCompute& compute) const {
         workloads::Compute piece = compute.work;
-        piece.flops = piece.flops / pieces;
-        piece.hbm = piece.hbm / pieces;
+        piece.flops = piece.flops / program_.pieces;
+        piece.hbm = piece.hbm / program_.pieces;
         for (workloads::MatmulShape& shape : piece.matmuls) {
-            shape.k /= pieces;
+            shape.k /= program_.pieces;
         }
-        return workloads::compute_time(piece, rates).total();
+        return time_of(piece, compute.int8);
+    }
+
+    [[nodiscard]] sim::Time part_time(const StageCompute& compute, double share, bool first) const {
+        const StageGather& gather = *compute.gather;
+        workloads::Compute part = compute.work;
+        part.flops *= share;
+        part.hbm = (part.hbm - gather.every_part) * share + gather.every_part +
+                   (first ? sim::Bytes(0) : gather.later_parts);
+        for (workloads::MatmulShape& shape : part.matmuls) {
+            (gather.inner ? shape.k : gather.of_weights ? shape.n : shape.m) *= share;
+        }
+        return time_of(part, compute.int8);
+    }
+
+    [[nodiscard]] sim::Time time_of(const workloads::Compute& work, bool int8) const {
+        workloads::MachineRates rates = machine_rates(hardware_);
+        rates.efficiency = hardware_.efficiency;
+        if (int8) {
+            rates.flops = hardware_.chip.int8_ops.value;
+        }
+        return sim::round_up(workloads::compute_time(work, rates).total());
     }
 
     const Hardware hardware_;  ///< with the rates that it reaches
@@ -161,18 +239,21 @@ private:
     Layout layout_;
     collectives::ShiftTable shifts_;
     sim::Workload workload_;
-    std::vector<std::uint32_t> schedules_;
+    std::vector<std::vector<std::uint32_t>> schedules_;  ///< [stage]
+    std::vector<std::size_t> stage_of_task_;
+    std::uint32_t operation_ = 0;  ///< the next of a graph
     std::map<std::vector<bool>, std::uint32_t> graphs_;
 };
 
 /// When each stage's first piece began anywhere, and its last ended everywhere.
 class StageSpans : public sim::Observer {
 public:
-    explicit StageSpans(std::size_t stages) : began_(stages, sim::Time::max()), ended_(stages) {}
+    StageSpans(std::size_t stages, const std::vector<std::size_t>& stage_of_task)
+        : stage_of_task_(stage_of_task), began_(stages, sim::Time::max()), ended_(stages) {}
 
     void task_ended(sim::PlaceId /*place*/, sim::TaskId task, sim::Time began,
                     sim::Time now) override {
-        const std::size_t stage = task.index() % began_.size();
+        const std::size_t stage = stage_of_task_[task.index()];
         if (now > began) {
             began_[stage] = std::min(began_[stage], began);
             ended_[stage] = std::max(ended_[stage], now);
@@ -185,6 +266,7 @@ public:
     [[nodiscard]] sim::Time ended(std::size_t stage) const { return ended_[stage]; }
 
 private:
+    const std::vector<std::size_t>& stage_of_task_;
     std::vector<sim::Time> began_;
     std::vector<sim::Time> ended_;
 };
@@ -207,6 +289,17 @@ void bound_stage(const Hardware& hardware, const Stage& stage, StageResult& resu
         const sim::Seconds hbm = compute.work.hbm / hardware.chip.hbm_bandwidth.value;
         result.resource = mxu < hbm ? "hbm" : "mxu";
         result.bound = mxu < hbm ? hbm : mxu;
+        if (compute.gather) {
+            const collectives::Members& members = compute.gather->members;
+            result.matmul_bound = result.bound;
+            result.gather_bound = collectives::physical_bound(
+                collectives::Operation::all_gather, hardware.slice, members, compute.gather->bytes,
+                hardware.chip.ici_one_way(hardware.ici_rates), slice_links(hardware));
+            if (*result.gather_bound > result.bound) {
+                result.resource = members.across.length > 1 ? "dcn" : "ici";
+                result.bound = *result.gather_bound;
+            }
+        }
     }
 }
 
@@ -216,7 +309,7 @@ ProgramResult simulate_program(const Hardware& hardware, const Program& program,
     const auto begun = std::chrono::steady_clock::now();
     Lowering lowering(hardware, program, fold);
     const sim::Workload workload = lowering.workload();
-    StageSpans spans(program.stages.size());
+    StageSpans spans(program.stages.size(), lowering.stages());
     const sim::ExecutionResult run = sim::execute(workload, &spans, false);
 
     ProgramResult result;
@@ -227,7 +320,8 @@ ProgramResult simulate_program(const Hardware& hardware, const Program& program,
         stage.began = spans.began(i);
         stage.ended = spans.ended(i);
         bound_stage(hardware, program.stages[i], stage);
-        result.serial += stage.bound;
+        result.serial +=
+            stage.gather_bound ? *stage.gather_bound + *stage.matmul_bound : stage.bound;
         if (stage.bound > result.lower) {
             result.lower = stage.bound;
             result.limiting = i;

@@ -128,7 +128,11 @@ constexpr KeySpec kSchema[] = {
     {"overlap.bucket", kText, "100 MB", "one group", "gradients are reduced in buckets of so many bytes"},
     {"overlap.collectives_in_flight", kText, "1", "no limit", "collectives that may run at once; 1: one after the other"},
     {"overlap.priority", kText | kList, "[tensor, weights, gradients]", "that order", "which collectives go first at a link"},
-    {"overlap.tensor", kText, "blocking", "blocking", "tensor-parallel collectives: blocking"},
+    {"overlap.tensor", kText, "two-way", "blocking",
+     "tensor-parallel collectives: blocking, or as ring steps between parts of their matmul: one-way, two-way"},
+
+    {"overlap.context", kText, "ring", "gathered",
+     "keys and values of a split sequence: gathered before attention, or round a ring under it (ring attention)"},
 
     {"perturb", kList, "[{kind: slow_chips, x: 3, factor: 1.1}]", "[]",
      "what is not as it should be, at the coordinates named and all along the other axes"},
@@ -164,6 +168,13 @@ constexpr KeySpec kSchema[] = {
     {"program.stages.weights", kText, "bf16", "bf16", "of matmul: elements of the k x n operand: int8, fp8, bf16, fp32"},
     {"program.stages.activations", kText, "bf16", "bf16", "of matmul: elements of the others"},
     {"program.stages.dtype", kText, "bf16", "bf16", "of matmul: which of the chip's rates: bf16, int8"},
+    {"program.stages.gather", kMap, "{axes: y, overlap: two-way}", "none",
+     "of matmul: an operand that a group gathers"},
+    {"program.stages.gather.operand", kText, "activations", "activations", "which: activations (m x k), weights (k x n)"},
+    {"program.stages.gather.split", kText, "k", "m or n", "the dimension along which the group's members hold it: k, or the operand's other"},
+    {"program.stages.gather.axes", kText, "y", kRequired, "the group"},
+    {"program.stages.gather.overlap", kText, "two-way", "blocking",
+     "before the matmul, or as ring steps between its parts: blocking, one-way, two-way"},
     {"program.stages.at", kText, "0,0,0", "every chip", "of matmul: the one chip that does it"},
 
     {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},

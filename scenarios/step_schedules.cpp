@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "collectives/host_transfer.h"
+#include "collectives/ring_step_schedule.h"
 #include "scenarios/lone.h"
 
 namespace podsim::scenarios {
@@ -44,8 +45,10 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
 
 std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
     const auto& collective = std::get<workloads::Collective>(op.work);
-    const auto [entry, added] = collectives_.try_emplace(
-        {collective.operation, collective.axes, collective.bytes.value()}, next());
+    const auto [entry, added] =
+        collectives_.try_emplace({collective.operation, collective.axes,
+                                  collective.step ? 0 : collective.bytes.value(), collective.step},
+                                 next());
     if (added) {
         add(op, [&] { return build(collective); });
     }
@@ -88,6 +91,11 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
                                     .operation = collective.operation,
                                     .members = members_of(collective, mesh_),
                                     .bytes = collective.bytes};
+    if (collective.step) {
+        return collectives::build_ring_step(hardware_.slice, request.members.group,
+                                            *collective.step, options_, shifts_)
+            .schedule;
+    }
     return collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
                                        request.members.across, pick_algorithm(request).algorithm,
                                        request.bytes, options_, shifts_)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,7 +39,8 @@ public:
     std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
 
 private:
-    using CollectiveKey = std::tuple<collectives::Operation, std::vector<std::string>, double>;
+    using CollectiveKey = std::tuple<collectives::Operation, std::vector<std::string>, double,
+                                     std::optional<collectives::RingStep>>;
     using HandoverKey = std::tuple<topology::Point, int, double>;
 
     [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const;

@@ -3,8 +3,15 @@
 namespace podsim::workloads {
 namespace {
 
-/// Bytes of complete keys and values that had to be gathered; otherwise they are those of qkv.
-double gathered_kv_bytes(const Shard& shard) {
+/// Bytes of complete keys and values that had to be gathered; otherwise they are those of qkv. In ring
+/// attention they are never there at once (step_builder_overlap.cpp).
+double gathered_kv_bytes(const StepBuilder& builder) {
+    const Shard& shard = builder.shard();
+    if (shard.context > 1 && builder.plan().context_steps) {
+        return shard.kv_split_by_columns
+                   ? shard.kv_elements() / shard.context * shard.precision.compute
+                   : 0;
+    }
     return shard.context > 1 || shard.kv_split_by_columns
                ? shard.kv_elements() * shard.precision.compute
                : 0;
@@ -17,6 +24,44 @@ double latent_bytes(const Shard& shard) {
 double gathered_latent_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
     return builder.plan().tensor > 1 ? activation_bytes(shard, shard.latent.width) : 0;
+}
+
+/// A share of the keys of attention's dot products: queries and outputs are read, and partial outputs
+/// (later parts read them too) written, in every part.
+Compute forward_part(const Shard& shard, const Compute& whole, double share, bool first) {
+    const double queries = activation_bytes(shard, shard.heads * shard.head_dim);
+    const double outputs = activation_bytes(shard, shard.attended_width());
+    Compute part = whole;
+    part.flops = whole.flops * share;
+    part.vector = whole.vector * share;
+    part.hbm = (whole.hbm - sim::Bytes(queries + outputs)) * share +
+               sim::Bytes(queries + outputs + (first ? 0 : outputs));
+    part.matmuls[0].n *= share;
+    part.matmuls[1].k *= share;
+    return part;
+}
+
+/// The same of the gradient: queries, outputs and their gradients in every part.
+Compute gradient_part(const Shard& shard, const Compute& whole, double share, bool first) {
+    const double queries = activation_bytes(shard, shard.heads * shard.head_dim);
+    const double fixed = 2 * (queries + activation_bytes(shard, shard.attended_width()));
+    Compute part = whole;
+    part.flops = whole.flops * share;
+    part.vector = whole.vector * share;
+    part.hbm = (whole.hbm - sim::Bytes(fixed)) * share + sim::Bytes(fixed + (first ? 0 : queries));
+    part.matmuls[0].m *= share;
+    part.matmuls[1].n *= share;
+    part.matmuls[2].k *= share;
+    part.matmuls[3].m *= share;
+    return part;
+}
+
+OpIndex attend(StepBuilder& builder, LayerKind kind) {
+    const Shard& shard = builder.shard();
+    const Compute whole = attention_forward(shard, kind.local);
+    return builder.compute_over_keys(
+        "attention", whole,
+        [&](double share, bool first) { return forward_part(shard, whole, share, first); }, false);
 }
 
 }  // namespace
@@ -32,6 +77,7 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
         latent = ops.reads = builder.compute("latent", latent_forward(shard));
         latents = builder.gather_columns("latents", shard.latent.width);
     }
+    const OpIndex first = builder.next();  // of its parts
     const OpIndex qkv = builder.compute("qkv", qkv_forward(shard));
     if (shard.latent.width > 0) {
         held.latent = holder.until(LayerTensor::qkv, latent_bytes(shard), latent, qkv);
@@ -41,11 +87,14 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
         ops.reads = qkv;
     }
     const OpIndex kv = builder.gather_kv("keys and values");
-    const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
-    ops.out = builder.compute("out", out_forward(shard));
+    const OpIndex attention = attend(builder, kind);
+    // In a parallel block the MLP's rows are added before they are scattered.
+    ops.out = shard.parallel_block
+                  ? builder.compute("out", out_forward(shard))
+                  : builder.compute_scattered("out", out_forward(shard), builder.full_rows());
     held.qkv =
-        holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), qkv, attention);
-    held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(shard), kv, attention);
+        holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), first, attention);
+    held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(builder), kv, attention);
     held.attended = holder.until(
         LayerTensor::attended, activation_bytes(shard, shard.attended_width()), attention, ops.out);
     return ops;
@@ -67,9 +116,9 @@ void recompute_projections(StepBuilder& builder, AttentionBuffers& alive) {
 
 void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive) {
     const Shard& shard = builder.shard();
-    alive.kv_gathered = builder.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
+    alive.kv_gathered = builder.hold(MemoryClass::buffers, gathered_kv_bytes(builder),
                                      builder.gather_kv("keys and values"));
-    const OpIndex attention = builder.compute("attention", attention_forward(shard, kind.local));
+    const OpIndex attention = attend(builder, kind);
     alive.attended = builder.hold(MemoryClass::buffers,
                                   activation_bytes(shard, shard.attended_width()), attention);
 }
@@ -82,7 +131,9 @@ OpIndex AttentionBackward::output() {
 }
 
 OpIndex AttentionBackward::output_gradient() {
-    return builder_.compute("out input gradient", out_input_gradient(builder_.shard()));
+    const OpIndex first = builder_.next();  // of its parts
+    builder_.compute("out input gradient", out_input_gradient(builder_.shard()));
+    return first;
 }
 
 OpIndex AttentionBackward::output_weights() {
@@ -94,12 +145,16 @@ OpIndex AttentionBackward::output_weights() {
 
 void AttentionBackward::dot_products(OpIndex output_gradient) {
     const Shard& shard = builder_.shard();
-    if (alive_.kv_gathered == kNoBuffer) {
-        alive_.kv_gathered = builder_.hold(MemoryClass::buffers, gathered_kv_bytes(shard),
+    const bool ring = shard.context > 1 && builder_.plan().context_steps.has_value();
+    if (alive_.kv_gathered == kNoBuffer || ring) {
+        builder_.release(alive_.kv_gathered, output_gradient);
+        alive_.kv_gathered = builder_.hold(MemoryClass::buffers, gathered_kv_bytes(builder_),
                                            builder_.gather_kv("keys and values"));
     }
-    const OpIndex ds =
-        builder_.compute("attention gradient", attention_backward(shard, kind_.local));
+    const Compute whole = attention_backward(shard, kind_.local);
+    const OpIndex ds = builder_.compute_over_keys(
+        "attention gradient", whole,
+        [&](double share, bool first) { return gradient_part(shard, whole, share, first); }, true);
     builder_.scatter_kv("key and value gradient", ds);
     builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()),
                           output_gradient, ds);
@@ -113,9 +168,11 @@ OpIndex AttentionBackward::input() {
     const Shard& shard = builder_.shard();
     if (shard.latent.width > 0) {
         up_projections();
-        return builder_.compute("latent input gradient", latent_input_gradient(shard));
+        return builder_.compute_scattered("latent input gradient", latent_input_gradient(shard),
+                                          builder_.full_rows());
     }
-    return builder_.compute("qkv input gradient", qkv_input_gradient(shard));
+    return builder_.compute_scattered("qkv input gradient", qkv_input_gradient(shard),
+                                      builder_.full_rows());
 }
 
 void AttentionBackward::up_projections() {
@@ -136,6 +193,7 @@ void AttentionBackward::up_projections() {
 
 OpIndex AttentionBackward::weights() {
     const Shard& shard = builder_.shard();
+    builder_.await_rows();
     const OpIndex end =
         shard.latent.width > 0
             ? builder_.compute("latent weight gradient", latent_weight_gradient(shard))

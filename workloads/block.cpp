@@ -31,7 +31,7 @@ BufferId complete_rows(StepBuilder& builder, const RowBuffers& alive, std::strin
     if (alive.gathered != kNoBuffer || normed_is_complete) {
         return alive.gathered;
     }
-    return builder.hold(MemoryClass::buffers, builder.full_rows(), builder.gather_rows(what));
+    return builder.hold(MemoryClass::buffers, builder.full_rows(), builder.gather_rows_ahead(what));
 }
 
 }  // namespace podsim::workloads

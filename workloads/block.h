@@ -67,6 +67,12 @@ struct BlockOps {
     OpIndex out = 0;    ///< writes its output, partial sums over tensor
 };
 
+/// A matmul, or its parts.
+struct Parts {
+    OpIndex first = 0;
+    OpIndex last = 0;
+};
+
 /// The input of a block: this chip's normed rows, and the complete ones that tensor parallelism gathers.
 struct RowBuffers {
     BufferId normed = kNoBuffer;

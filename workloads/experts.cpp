@@ -46,7 +46,8 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     const OpIndex sent = builder.exchange_tokens("tokens");
     const OpIndex tokens = builder.gather_tokens("tokens");
     const OpIndex gate_up = builder.compute("experts gate_up", experts_gate_up_forward(shard));
-    const OpIndex down = builder.compute("experts down", experts_down_forward(shard));
+    const OpIndex down = builder.compute_scattered("experts down", experts_down_forward(shard),
+                                                   token_bytes(builder) * builder.plan().tensor);
     const OpIndex reduced = builder.scatter_tokens("expert output", down);
     builder.exchange_tokens("expert output");
     const OpIndex output = builder.compute("combine", combine_forward(shard));
@@ -116,12 +117,14 @@ void ExpertBackward::routed() {
     }
     if (alive_.tokens_gathered == kNoBuffer) {
         alive_.tokens_gathered = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
-                                               builder_.gather_tokens("tokens"));
+                                               builder_.gather_tokens_ahead("tokens"));
     }
-    const OpIndex dx =
-        builder_.compute("experts gate_up input gradient", experts_gate_up_input_gradient(shard));
+    const OpIndex dx = builder_.compute_scattered("experts gate_up input gradient",
+                                                  experts_gate_up_input_gradient(shard),
+                                                  token_bytes(builder_) * builder_.plan().tensor);
     const OpIndex reduced = builder_.scatter_tokens("token gradient", dx);
     builder_.exchange_tokens("token gradient");
+    builder_.await_rows();
     const OpIndex weights =
         builder_.compute("experts gate_up weight gradient", experts_gate_up_weight_gradient(shard));
     const OpIndex router = builder_.compute("router input gradient", router_input_gradient(shard));

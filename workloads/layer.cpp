@@ -1,5 +1,6 @@
 #include "workloads/layer.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "workloads/rematerialise.h"
@@ -11,11 +12,18 @@ namespace {
 LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind) {
     LayerBuffers held;
     const OpIndex rows = builder.gather_rows("layer input");
+    // A gather that overlaps does so with the larger matmul.
+    const Mlp block = dense_mlp(builder.shard());
+    const bool mlp_first = builder.plan().tensor_steps.has_value();
+    Parts gate_up = mlp_first ? mlp_gate_up(builder, block) : Parts{};
     const BlockOps attention = attention_pass(builder, holder, kind, held.attention);
-    const BlockOps mlp = mlp_pass(builder, holder, dense_mlp(builder.shard()), held.mlp);
+    if (!mlp_first) {
+        gate_up = mlp_gate_up(builder, block);
+    }
+    const BlockOps mlp = mlp_down(builder, holder, block, gate_up, held.mlp);
     const OpIndex output = builder.scatter_rows("layer output", mlp.out);
     builder.hold_between(MemoryClass::buffers, builder.full_rows(), attention.out, mlp.out);
-    held.attention_rows = hold_rows(builder, holder, rows, mlp.reads);
+    held.attention_rows = hold_rows(builder, holder, rows, std::max(attention.reads, mlp.reads));
     held.output = holder.saved_output(output);
     return held;
 }
@@ -126,7 +134,7 @@ private:
 }  // namespace
 
 Mlp dense_mlp(const Shard& shard) {
-    return {"", shard.d_ff, !shard.parallel_block};
+    return {"", shard.d_ff, !shard.parallel_block, !shard.parallel_block};
 }
 
 LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId input) {

@@ -2,17 +2,25 @@
 
 namespace podsim::workloads {
 
-BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held) {
+Parts mlp_gate_up(StepBuilder& builder, const Mlp& mlp) {
+    const OpIndex first = builder.next();
+    return {first, builder.compute(mlp.prefix + "gate_up",
+                                   gate_up_forward(builder.shard(), mlp.width, mlp.normed))};
+}
+
+BlockOps mlp_down(StepBuilder& builder, Holder& holder, const Mlp& mlp, const Parts& gate_up,
+                  MlpBuffers& held) {
     const Shard& shard = builder.shard();
     BlockOps ops;
-    ops.reads =
-        builder.compute(mlp.prefix + "gate_up", gate_up_forward(shard, mlp.width, mlp.normed));
-    ops.out = builder.compute(mlp.prefix + "down", down_forward(shard, mlp.width));
+    ops.reads = gate_up.last;
+    const OpIndex hidden = builder.next();
+    ops.out = builder.compute_scattered(mlp.prefix + "down", down_forward(shard, mlp.width),
+                                        builder.full_rows());
     held.gate_up =
         holder.until(LayerTensor::gate_up, activation_bytes(shard, shard.branches * mlp.width),
-                     ops.reads, ops.out);
+                     gate_up.first, ops.out);
     held.hidden =
-        holder.until(LayerTensor::hidden, activation_bytes(shard, mlp.width), ops.out, ops.out);
+        holder.until(LayerTensor::hidden, activation_bytes(shard, mlp.width), hidden, ops.out);
     return ops;
 }
 
@@ -26,8 +34,8 @@ void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive) 
 
 void MlpBackward::hidden_gradient() {
     const Shard& shard = builder_.shard();
-    const OpIndex dh = builder_.compute(mlp_.prefix + "down input gradient",
-                                        down_input_gradient(shard, mlp_.width));
+    const OpIndex dh = builder_.next();
+    builder_.compute(mlp_.prefix + "down input gradient", down_input_gradient(shard, mlp_.width));
     gradient_ = builder_.hold(MemoryClass::buffers,
                               activation_bytes(shard, shard.branches * mlp_.width), dh);
 }
@@ -41,11 +49,14 @@ OpIndex MlpBackward::down_weights() {
 }
 
 OpIndex MlpBackward::input() {
-    return builder_.compute(mlp_.prefix + "gate_up input gradient",
-                            gate_up_input_gradient(builder_.shard(), mlp_.width, mlp_.normed));
+    const std::string name = mlp_.prefix + "gate_up input gradient";
+    Compute work = gate_up_input_gradient(builder_.shard(), mlp_.width, mlp_.normed);
+    return mlp_.scattered ? builder_.compute_scattered(name, std::move(work), builder_.full_rows())
+                          : builder_.compute(name, std::move(work));
 }
 
 OpIndex MlpBackward::weights() {
+    builder_.await_rows();
     const OpIndex end =
         builder_.compute(mlp_.prefix + "gate_up weight gradient",
                          gate_up_weight_gradient(builder_.shard(), mlp_.width, mlp_.normed));

@@ -17,9 +17,17 @@ struct Mlp {
     std::string prefix;  ///< of the names of its operations
     double width = 0;    ///< columns of this chip
     bool normed = true;  ///< the norm of its input belongs to it
+    /// Its input's gradient is scattered, not added to that of a parallel attention first.
+    bool scattered = true;
 };
 
-BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held);
+/// The first matmul, and the others.
+Parts mlp_gate_up(StepBuilder& builder, const Mlp& mlp);
+BlockOps mlp_down(StepBuilder& builder, Holder& holder, const Mlp& mlp, const Parts& gate_up,
+                  MlpBuffers& held);
+inline BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held) {
+    return mlp_down(builder, holder, mlp, mlp_gate_up(builder, mlp), held);
+}
 
 /// The first matmul once more, from the complete rows.
 void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive);

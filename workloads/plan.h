@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "collectives/operation.h"
 #include "sim/quantity.h"
 #include "workloads/model.h"
 #include "workloads/program.h"
@@ -70,6 +72,12 @@ struct TrainingPlan {
     /// parameters are gathered, a group at a time behind that group's update.
     int zero = 0;
     int prefetch_layers = 1;  ///< weight gathers may run this many uses ahead
+    /// The tensor collectives in front of and behind matmuls as ring steps between parts of the matmul (the
+    /// "collective matmul"); nothing: they block.
+    std::optional<collectives::SteppedGather> tensor_steps{};
+    /// Ring attention: keys and values go round the context ring, one way, under the attention to the block
+    /// before; nothing: they are gathered first.
+    std::optional<collectives::SteppedGather> context_steps{};
     int reductions_in_flight =
         2;  ///< gradient reductions that may be pending behind the backward pass
     /// Gradients are reduced in buckets of so many bytes (of the arrays that a chip holds), which may hold several

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,9 @@ struct Collective {
     Purpose purpose{};
     std::vector<std::string> axes;  ///< logical mesh axes whose product is the group
     sim::Bytes bytes;               ///< V: the complete array within one group
+    /// One ring step of the operation alone (collectives/ring_steps.h). The first of its steps counts V, the
+    /// others nothing.
+    std::optional<collectives::RingStep> step{};
 };
 
 /// One end of a transfer between programs: from every chip of one to the chip at the same place of the

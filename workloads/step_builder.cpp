@@ -61,18 +61,45 @@ OpIndex StepBuilder::add(std::string name, Work work, std::vector<OpIndex> after
 
 OpIndex StepBuilder::add_collective(std::string name, Collective collective,
                                     std::vector<OpIndex> after) {
+    wait_for_turn(after);
+    collectives_.push_back(add(std::move(name), std::move(collective), std::move(after)));
+    return collectives_.back();
+}
+
+void StepBuilder::wait_for_turn(std::vector<OpIndex>& after) const {
     const auto in_flight = static_cast<std::size_t>(plan_.collectives_in_flight);
     if (in_flight > 0 && collectives_.size() >= in_flight) {
         after.push_back(collectives_[collectives_.size() - in_flight]);
         std::ranges::sort(after);
         after.erase(std::unique(after.begin(), after.end()), after.end());
     }
-    collectives_.push_back(add(std::move(name), std::move(collective), std::move(after)));
-    return collectives_.back();
+}
+
+OpIndex StepBuilder::compute(std::string_view what, Compute work) {
+    work.hbm += sim::Bytes(std::exchange(reread_, 0));
+    if (pending_ && !work.matmuls.empty()) {
+        const Pending gather = *std::exchange(pending_, std::nullopt);
+        return compute_gathered(
+            what, gather, [&](double share, bool) { return part_of_rows(work, share); }, false);
+    }
+    return add_compute(name(what), std::move(work), chain());
+}
+
+OpIndex StepBuilder::add_compute(std::string name, Compute work, std::vector<OpIndex> after) {
+    const std::vector<OpIndex> waits = std::exchange(waits_, {});
+    after.insert(after.end(), waits.begin(), waits.end());
+    std::ranges::sort(after);
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    last_ = last_compute_ = add(std::move(name), std::move(work), std::move(after));
+    return last_;
 }
 
 std::vector<OpIndex> StepBuilder::chain() {
-    std::vector<OpIndex> after;
+    if (pending_) {
+        const Pending gather = *std::exchange(pending_, std::nullopt);
+        block_on_gather(gather.what, gather.bytes);
+    }
+    std::vector<OpIndex> after = std::exchange(sums_, {});
     for (const OpIndex op : {std::exchange(before_receive_, kWholeStep), last_}) {
         if (op != kWholeStep) {
             after.push_back(op);
@@ -81,18 +108,9 @@ std::vector<OpIndex> StepBuilder::chain() {
     return after;
 }
 
-OpIndex StepBuilder::compute(std::string_view what, Compute work) {
-    work.hbm += sim::Bytes(std::exchange(reread_, 0));
-    std::vector<OpIndex> after = std::exchange(waits_, {});
-    std::ranges::copy(chain(), std::back_inserter(after));
-    std::ranges::sort(after);
-    after.erase(std::unique(after.begin(), after.end()), after.end());
-    last_ = last_compute_ = add(name(what), std::move(work), std::move(after));
-    return last_;
-}
-
 OpIndex StepBuilder::blocking(std::string_view what, Collective collective) {
-    return last_ = add_collective(name(what), std::move(collective), chain());
+    std::vector<OpIndex> after = chain();
+    return last_ = add_collective(name(what), std::move(collective), std::move(after));
 }
 
 // ---- tensor and context collectives
@@ -106,9 +124,14 @@ double StepBuilder::local_rows() const {
 }
 
 OpIndex StepBuilder::gather_over_tensor(std::string_view what, double bytes) {
-    if (plan_.tensor == 1) {
+    if (overlaps()) {
+        pending_ = {std::string(what), bytes, Purpose::tensor};
         return next();
     }
+    return plan_.tensor == 1 ? next() : block_on_gather(what, bytes);
+}
+
+OpIndex StepBuilder::block_on_gather(std::string_view what, double bytes) {
     return blocking(fmt::format("gather {}", what),
                     {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
 }
@@ -116,6 +139,9 @@ OpIndex StepBuilder::gather_over_tensor(std::string_view what, double bytes) {
 OpIndex StepBuilder::scatter_over_tensor(std::string_view what, double bytes, OpIndex producer) {
     if (plan_.tensor == 1) {
         return producer;
+    }
+    if (std::exchange(scattered_, false)) {
+        return last_;
     }
     const OpIndex scattered =
         blocking(fmt::format("scatter {}", what),
@@ -133,11 +159,20 @@ OpIndex StepBuilder::scatter_rows(std::string_view what, OpIndex producer) {
 }
 
 OpIndex StepBuilder::gather_columns(std::string_view what, double width) {
-    return gather_over_tensor(what, shard_.tokens * width * shard_.precision.compute);
+    const double bytes = shard_.tokens * width * shard_.precision.compute;
+    return plan_.tensor == 1 ? next() : block_on_gather(what, bytes);
 }
 
 OpIndex StepBuilder::scatter_columns(std::string_view what, double width, OpIndex producer) {
     return scatter_over_tensor(what, shard_.tokens * width * shard_.precision.compute, producer);
+}
+
+OpIndex StepBuilder::gather_rows_ahead(std::string_view what) {
+    return gather_ahead(what, full_rows());
+}
+
+OpIndex StepBuilder::gather_tokens_ahead(std::string_view what) {
+    return gather_ahead(what, token_bytes());
 }
 
 double StepBuilder::token_bytes() const {
@@ -182,6 +217,11 @@ OpIndex StepBuilder::gather_kv(std::string_view what) {
     if (plan_.context == 1) {
         return next();
     }
+    if (plan_.context_steps) {
+        pending_ = {std::string(what), shard_.kv_elements() * shard_.precision.compute,
+                    Purpose::context};
+        return next();
+    }
     return blocking(fmt::format("gather {}", what),
                     {Operation::all_gather,
                      Purpose::context,
@@ -191,7 +231,7 @@ OpIndex StepBuilder::gather_kv(std::string_view what) {
 
 OpIndex StepBuilder::scatter_kv(std::string_view what, OpIndex producer) {
     OpIndex scattered = producer;
-    if (plan_.context > 1) {
+    if (plan_.context > 1 && !plan_.context_steps) {
         const double bytes = shard_.kv_elements() * shard_.precision.compute;
         scattered =
             blocking(fmt::format("scatter {}", what),
@@ -300,7 +340,10 @@ OpIndex StepBuilder::receive_rows(std::string_view what, Handover handover) {
 
 void StepBuilder::send_rows(std::string_view what, Handover handover) {
     handover.bytes = sim::Bytes(local_rows());
-    hold_between(MemoryClass::buffers, local_rows(), last_, add(name(what), handover, {last_}));
+    std::vector<OpIndex> after = sums_;
+    after.push_back(last_);
+    hold_between(MemoryClass::buffers, local_rows(), last_,
+                 add(name(what), handover, std::move(after)));
 }
 
 void StepBuilder::exchange_gradients(double parameters, const Handover& ours,

@@ -17,6 +17,9 @@
 //   parameters, which the step's end waits for (the next forward pass needs them: nothing hides the last).
 // With collectives_in_flight = n the i-th collective in program order also waits for the end of the (i - n)-th.
 //
+// With TrainingPlan::tensor_steps a gather and the matmul after it, and a matmul and the scatter after it, are
+// one stretch of ring steps and parts of the matmul (step_builder_overlap.cpp).
+//
 // Expert parallelism. For all weights but the routed experts the axis `expert` is one more of fsdp: they are
 // gathered and reduced over fsdp x context x expert. A chip's experts (1 / expert of a layer's) are gathered
 // and reduced over fsdp x context, in operations of their own; without expert ways they go with the rest.
@@ -37,7 +40,9 @@
 // group.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,12 +102,26 @@ public:
     /// No bucket holds gradients of two microbatches.
     void end_unit();
 
-    /// The next compute operation of the chain.
+    /// The next compute operation of the chain; after a gather that overlaps with it, the last of its parts.
     OpIndex compute(std::string_view what, Compute work);
+    /// The same of a matmul whose rows, partial sums of `bytes` in all, the next scatter adds up.
+    OpIndex compute_scattered(std::string_view what, Compute work, double bytes);
 
-    /// A blocking AllGather over tensor of t x D activations. Without tensor parallelism nothing is
-    /// issued; either way returns the operation from which on the complete rows exist.
+    /// Attention, or its gradient, after gather_kv: of ring attention in parts, by their share of the keys and
+    /// whether they are the first. `gradient`: the parts' gradients of keys and values go round too, in place
+    /// of the scatter_kv that follows.
+    using PartOfKeys = std::function<Compute(double share, bool first)>;
+    OpIndex compute_over_keys(std::string_view what, Compute work, const PartOfKeys& part,
+                              bool gradient);
+
+    /// An AllGather over tensor of t x D activations: blocking, or overlapped with the matmul that follows.
+    /// Without tensor parallelism nothing is issued; either way returns the operation from which on the
+    /// complete rows exist.
     OpIndex gather_rows(std::string_view what);
+    /// The same of rows that only a later weight gradient needs: with overlap the gather runs beside what
+    /// stands before it, to the operation that follows await_rows.
+    OpIndex gather_rows_ahead(std::string_view what);
+    void await_rows();
     /// A blocking ReduceScatter over tensor of the t x D partial sums that `producer` wrote, held
     /// until it ends. Returns the operation after which this chip's rows exist (`producer` without
     /// tensor).
@@ -117,6 +136,7 @@ public:
     OpIndex exchange_tokens(std::string_view what);
     /// As gather_rows and scatter_rows, of the tokens that this chip's experts take.
     OpIndex gather_tokens(std::string_view what);
+    OpIndex gather_tokens_ahead(std::string_view what);
     OpIndex scatter_tokens(std::string_view what, OpIndex producer);
     /// Blocking AllGather / ReduceScatter over context of keys and values (or their gradients) of
     /// the whole sequence, with those over tensor where heads are split by columns. Return values as
@@ -168,9 +188,24 @@ public:
 
 private:
     OpIndex add(std::string name, Work work, std::vector<OpIndex> after);
-    /// What the next operation of the chain waits for.
+    /// What the next operation of the chain waits for, from now on met.
     std::vector<OpIndex> chain();
+    OpIndex add_compute(std::string name, Compute work, std::vector<OpIndex> after);
     OpIndex blocking(std::string_view what, Collective collective);
+    OpIndex block_on_gather(std::string_view what, double bytes);
+    OpIndex gather_ahead(std::string_view what, double bytes);
+    struct Pending;
+    /// Parts of a matmul between the steps of a gather; `sums`: what each part makes for other chips goes on
+    /// round the ring.
+    OpIndex compute_gathered(std::string_view what, const Pending& gather, const PartOfKeys& part,
+                             bool sums);
+    OpIndex add_step(std::string_view what, const Pending& array, std::uint32_t step,
+                     collectives::Operation operation, int direction, bool counts,
+                     std::vector<OpIndex> after);
+    [[nodiscard]] Compute part_of_rows(const Compute& whole, double share) const;
+    [[nodiscard]] bool overlaps() const {
+        return plan_.tensor > 1 && plan_.tensor_steps.has_value();
+    }
     OpIndex gather_over_tensor(std::string_view what, double bytes);
     OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);
     void gather_weights(std::size_t use);
@@ -203,6 +238,8 @@ private:
     void wait_for_reductions(std::size_t pending);
     void optimize_shards(double parameters);
     OpIndex add_collective(std::string name, Collective collective, std::vector<OpIndex> after);
+    /// Adds what a collective waits for while too many are in flight.
+    void wait_for_turn(std::vector<OpIndex>& after) const;
     /// A group as it is split over expert: without expert ways, experts are like all other weights.
     [[nodiscard]] Weights split(const Weights& weights) const;
     [[nodiscard]] double token_bytes() const;
@@ -233,6 +270,20 @@ private:
     int microbatch_ = 0;
     OpIndex unit_began_ = kWholeStep;  ///< the chain's end then
     OpIndex unit_before_began_ = kWholeStep;
+    std::vector<OpIndex> sums_;   ///< of an overlapped scatter: the chain waits for them too
+    bool scattered_ = false;      ///< the matmul before the next scatter has carried it out
+    std::vector<OpIndex> ahead_;  ///< gathers that await_rows waits for
+    /// A gather that overlaps with the matmul to come.
+    struct Pending {
+        std::string what;
+        double bytes = 0;
+        Purpose purpose = Purpose::tensor;
+        [[nodiscard]] bool keys() const { return purpose == Purpose::context; }
+    };
+    [[nodiscard]] const collectives::SteppedGather& order(const Pending& gather) const {
+        return gather.keys() ? *plan_.context_steps : *plan_.tensor_steps;
+    }
+    std::optional<Pending> pending_;
 
     std::size_t use_ = 0;            ///< uses begun
     std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
