@@ -18,7 +18,6 @@ using testing::of_layer;
 using testing::one_chip;
 using testing::one_layer;
 using testing::Random;
-using ::testing::TestWithParam;
 
 TensorSet subset(unsigned bits) {
     TensorSet set;
