@@ -45,7 +45,8 @@ void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& al
             if (alive.attention.attended == kNoBuffer) {
                 restore_attention(builder, kind, alive);
             }
-            const OpIndex out = builder.compute("out", out_forward(builder.shard()));
+            const OpIndex out =
+                builder.compute_scattered("out", out_forward(builder.shard()), builder.full_rows());
             alive.middle = builder.hold(MemoryClass::buffers, builder.local_rows(),
                                         builder.scatter_rows("attention output", out));
         }
