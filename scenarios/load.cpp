@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "scenarios/formulas.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/quantity_text.h"
 #include "scenarios/schema.h"
+#include "scenarios/text.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -17,9 +19,18 @@ std::string text_of(const std::string& text) {
 double positive_count(const std::string& text) {
     const auto count = static_cast<double>(parse_count(text));
     if (count == 0) {
-        throw sim::InputError("the token budget is zero", "leave it out for no estimate");
+        throw sim::InputError("the count is zero", "leave it out for no estimate");
     }
     return count;
+}
+
+double parse_utilisation(const std::string& text) {
+    const double share = parse_percent(text);
+    if (share <= 0 || share > 1) {
+        throw sim::InputError(fmt::format("{} is not above 0 % and at most 100 %", in_quotes(text)),
+                              "write a percentage such as 40 %");
+    }
+    return share;
 }
 
 /// A program has no training step.
@@ -33,9 +44,22 @@ void refuse_step_keys(const Reader& root) {
     const Reader expect = root["expect"];
     if (expect.present()) {
         for (const YamlNode::Entry& entry : expect.node().entries) {
-            if (entry.key != "step_time") {
+            if (entry.key != "step_time" && entry.key != "book" && entry.key != "roofline_lower") {
                 throw expect[entry.key].error("a program has no such quantity",
-                                              "allowed: step_time");
+                                              "allowed: step_time, book, roofline_lower");
+            }
+        }
+    }
+}
+
+/// What a formula is about must be in the scenario.
+void check_formulas(const Reader& expect, const Scenario& scenario) {
+    for (const Expectation& expectation : scenario.expectations) {
+        if (const Formula* const formula = find_formula(expectation.quantity)) {
+            try {
+                check_formula(*formula, scenario);
+            } catch (const sim::InputError& error) {
+                throw expect[expectation.quantity].located(error);
             }
         }
     }
@@ -52,6 +76,12 @@ ReportOptions read_report(const Reader& report) {
                                         "write tokens beside it, such as tokens: 15T");
         }
         options.usd_per_chip_hour = report["price"].read(parse_price);
+    }
+    if (report["mfu"].present()) {
+        options.mfu = report["mfu"].read(parse_utilisation);
+    }
+    if (report["parameters"].present()) {
+        options.parameters = report["parameters"].read(positive_count);
     }
     return options;
 }
@@ -84,6 +114,10 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
         refuse_step_keys(root);
         scenario.program =
             std::make_shared<const Program>(read_program(root["program"], scenario.hardware));
+        if (root["expect"]["book"].present() && !is_one_collective(*scenario.program)) {
+            throw root["expect"]["book"].error("the reference text has no time of this program",
+                                               "expect it of one collective, in one piece");
+        }
         scenario.expectations = read_expectations(root["expect"]);
         return scenario;
     }
@@ -93,6 +127,7 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     scenario.plan = read_plan(root, scenario.mesh, scenario.hardware, scenario.model);
     scenario.report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);
+    check_formulas(root["expect"], scenario);
     return scenario;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/ring_steps.h"
+#include "scenarios/formulas.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/quantity_text.h"
 #include "scenarios/text.h"
@@ -147,10 +148,19 @@ std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
 }
 
 double parse_reference(const std::string& quantity, const std::string& text) {
-    if (quantity == "mfu" || quantity == "hfu") {
-        return parse_percent(text);
+    switch (unit_of(quantity)) {
+        case ValueUnit::time:
+            return parse_time(text).value();
+        case ValueUnit::share:
+            return parse_percent(text);
+        case ValueUnit::count:
+            return parse_number(text);
+        case ValueUnit::bytes:
+            return parse_bytes(text).value();
+        case ValueUnit::token_rate:
+            return parse_token_rate(text);
     }
-    return quantity == "tokens_per_s" ? parse_token_rate(text) : parse_time(text).value();
+    return 0;
 }
 
 }  // namespace

@@ -85,12 +85,21 @@ struct ProgramResult {
     sim::Seconds serial;       ///< the stages' bounds, one after the other
     /// Adds up to time - lower (rounded down to ps): `before` and `after` the limiting stage, and what it
     /// takes beyond its bound from its first piece to its last.
+    /// Of one collective in one piece instead: `launch`, `latency`, `uneven load`, `idle` (CollectiveResult).
     std::vector<Share> gap;
+    /// The reference text's time of that collective, and time - book in terms that add up exactly (rounded
+    /// down to ps): `text's latency` where the text's time is latency alone, `(n-1)/n` what a chip need not
+    /// receive and the text counts, and those of the gap.
+    std::optional<sim::Seconds> book;
+    std::vector<Share> gap_to_book;
     std::vector<LinkUse> links;
     std::uint64_t events = 0;
     int simulated_chips = 0;
     double wall_time_s = 0;
 };
+
+/// Whether the program is one collective in one piece, which the text has a time for.
+bool is_one_collective(const Program& program);
 
 ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold);
 

@@ -73,6 +73,10 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
     for (const Share& term : result.gap) {
         gap[term.name] = decimal_seconds(term.time);
     }
+    Json gap_to_book = Json::object();
+    for (const Share& term : result.gap_to_book) {
+        gap_to_book[term.name] = decimal_seconds(term.time);
+    }
     Json json = {{"schema", kSchemaName},
                  {"name", scenario.name},
                  {"chip", scenario.hardware.chip.name},
@@ -80,10 +84,11 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
                  {"step_time_s", decimal_seconds(result.time)},
                  {"bound", result.stages[result.limiting].name},
                  {"analytic",
-                  {{"book_s", nullptr},
+                  {{"book_s", result.book ? Json(result.book->value()) : Json()},
                    {"roofline_lower_s", result.lower.value()},
                    {"roofline_serial_s", result.serial.value()}}},
                  {"gap", gap},
+                 {"gap_to_book", gap_to_book},
                  {"stages", stages},
                  {"links", links_json(result.links)},
                  {"events", result.events},

@@ -11,6 +11,7 @@
 #include "scenarios/lone.h"
 #include "scenarios/lowering.h"
 #include "scenarios/program.h"
+#include "scenarios/program_collective.h"
 #include "scenarios/step_lowering.h"
 #include "topology/hosts.h"
 
@@ -333,6 +334,10 @@ ProgramResult simulate_program(const Hardware& hardware, const Program& program,
     result.gap = {{"before " + limiting.name, limiting.began},
                   {limiting.name + " beyond its bound", limiting.ended - limiting.began - bound},
                   {"after " + limiting.name, run.end - limiting.ended}};
+    if (is_one_collective(program)) {
+        explain_collective(hardware, std::get<StageCollective>(program.stages[0].work), fold,
+                           result);
+    }
     result.links = link_use(hardware, lowering.layout(), run);
     result.events = run.events;
     result.simulated_chips = lowering.layout().places.size();

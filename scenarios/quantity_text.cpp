@@ -175,6 +175,7 @@ constexpr Form kRate{"a rate", "90 GB/s", kRateUnits, false, true, false};
 constexpr Form kTime{"a time", "1 us", kTimeUnits};
 constexpr Form kFlops{"a rate of operations", "459 TFLOP/s", kFlopsUnits, false, false, false};
 constexpr Form kCount{"a whole number", "4Mi", kCountUnits, true};
+constexpr Form kNumber{"a number", "13.9 or 70.4G", kCountUnits, true};
 constexpr Form kPercent{"a percentage", "10 %", kPercentUnits};
 constexpr Form kRatio{"a ratio of 1 or more", "2 or 1.5x", kRatioUnits, true};
 constexpr Form kPrice{"a price", "4.20 USD/chip-hour", kPriceUnits};
@@ -212,6 +213,10 @@ std::int64_t parse_count(std::string_view text) {
         fail(kCount, fmt::format("{} is not a whole number", in_quotes(trim(text))));
     }
     return static_cast<std::int64_t>(value);
+}
+
+double parse_number(std::string_view text) {
+    return parse(kNumber, text);
 }
 
 double parse_multiple(std::string_view text) {

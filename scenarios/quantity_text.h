@@ -28,6 +28,8 @@ sim::Seconds parse_time(std::string_view text);
 sim::FlopsPerSecond parse_flops_rate(std::string_view text);
 /// `4Mi`, `15T`, `8192`: a whole number, at most 2^53, with an optional prefix.
 std::int64_t parse_count(std::string_view text);
+/// `13.9`, `70.4G`, `6.3e24`: any number, with an optional prefix.
+double parse_number(std::string_view text);
 /// `2`, `1.5x`: 1 or more.
 double parse_multiple(std::string_view text);
 /// `10 %`, as a fraction: 0.1.

@@ -232,12 +232,12 @@ std::string expectations(std::span<const Verdict> verdicts) {
         return {};
     }
     Table table({1, 5});
-    table.row({"Expected", "", "simulated", "reference", "error", "source"});
+    table.row({"Expected", "", "value", "reference", "error", "source"});
     for (const Verdict& verdict : verdicts) {
         const Expectation& expected = verdict.expectation;
         table.row(
             {"  " + expected.quantity, verdict.holds ? "holds" : "FAILS",
-             quantity_text(expected.quantity, verdict.simulated),
+             quantity_text(expected.quantity, verdict.value),
              quantity_text(expected.quantity, expected.of),
              fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),
              expected.source});

@@ -25,8 +25,10 @@ inline constexpr const char* kSchemaName = "podsim/1";
 /// An expectation of a scenario held against a result.
 struct Verdict {
     Expectation expectation;
-    double simulated = 0;  ///< in the base unit of the quantity
-    double error = 0;      ///< relative: simulated / reference - 1
+    double value = 0;  ///< in the base unit of the quantity
+    bool analytic =
+        false;         ///< the value is a formula's or an estimate's (formulas.h), not simulated
+    double error = 0;  ///< relative: value / reference - 1
     bool holds = false;
 };
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result);

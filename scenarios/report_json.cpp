@@ -47,7 +47,8 @@ Json verdicts_json(std::span<const Verdict> verdicts) {
     Json list = Json::array();
     for (const Verdict& verdict : verdicts) {
         list.push_back({{"quantity", verdict.expectation.quantity},
-                        {"simulated", verdict.simulated},
+                        {"analytic", verdict.analytic ? Json(verdict.value) : Json()},
+                        {"simulated", verdict.analytic ? Json() : Json(verdict.value)},
                         {"reference", verdict.expectation.of},
                         {"error", verdict.error},
                         {"within", verdict.expectation.within},

@@ -49,6 +49,8 @@ struct Expectation {
 struct ReportOptions {
     std::optional<double> tokens;  ///< token budget of the whole training run
     std::optional<double> usd_per_chip_hour;
+    std::optional<double> mfu;         ///< that formulas assume
+    std::optional<double> parameters;  ///< that formulas count with, in place of the model's
 };
 
 struct Program;

@@ -3,13 +3,25 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "scenarios/formulas.h"
 #include "scenarios/report.h"
 #include "scenarios/text.h"
 
 namespace podsim::scenarios {
 namespace {
 
-double value_of(const std::string& quantity, const StepResult& result) {
+constexpr double kLargestPrefixed = 1e18;
+
+double value_of(const std::string& quantity, const Scenario& scenario, const StepResult& result) {
+    if (const Formula* const formula = find_formula(quantity)) {
+        return formula->value(scenario);
+    }
+    if (quantity == "book") {
+        return result.book.value();
+    }
+    if (quantity == "roofline_lower") {
+        return result.lower.time.value();
+    }
     if (quantity == "step_time") {
         return result.step_time.seconds();
     }
@@ -28,14 +40,22 @@ double value_of(const std::string& quantity, const StepResult& result) {
     return result.tokens_per_s;
 }
 
+double value_of(const std::string& quantity, const ProgramResult& result) {
+    if (quantity == "book") {
+        return result.book.value_or(sim::Seconds(0)).value();
+    }
+    return quantity == "roofline_lower" ? result.lower.value() : result.time.seconds();
+}
+
 template <class Value>
 std::vector<Verdict> judge(const std::vector<Expectation>& expectations, const Value& value) {
     std::vector<Verdict> verdicts;
     for (const Expectation& expectation : expectations) {
         Verdict verdict;
         verdict.expectation = expectation;
-        verdict.simulated = value(expectation.quantity);
-        verdict.error = verdict.simulated / expectation.of - 1;
+        verdict.value = value(expectation.quantity);
+        verdict.analytic = is_analytic(expectation.quantity);
+        verdict.error = verdict.value / expectation.of - 1;
         verdict.holds = std::abs(verdict.error) <= expectation.within;
         verdicts.push_back(std::move(verdict));
     }
@@ -46,11 +66,12 @@ std::vector<Verdict> judge(const std::vector<Expectation>& expectations, const V
 
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result) {
     return judge(scenario.expectations,
-                 [&](const std::string& quantity) { return value_of(quantity, result); });
+                 [&](const std::string& quantity) { return value_of(quantity, scenario, result); });
 }
 
 std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result) {
-    return judge(scenario.expectations, [&](const std::string&) { return result.time.seconds(); });
+    return judge(scenario.expectations,
+                 [&](const std::string& quantity) { return value_of(quantity, result); });
 }
 
 bool all_hold(std::span<const Verdict> verdicts) {
@@ -58,10 +79,19 @@ bool all_hold(std::span<const Verdict> verdicts) {
 }
 
 std::string quantity_text(const std::string& quantity, double value) {
-    if (quantity == "mfu" || quantity == "hfu") {
-        return format_percent(value);
+    switch (unit_of(quantity)) {
+        case ValueUnit::time:
+            return format_time(value);
+        case ValueUnit::share:
+            return format_percent(value);
+        case ValueUnit::count:
+            return value < kLargestPrefixed ? format_count(value) : fmt::format("{:.3e}", value);
+        case ValueUnit::bytes:
+            return format_bytes(sim::Bytes(value));
+        case ValueUnit::token_rate:
+            return format_count(value) + " tokens/s";
     }
-    return quantity == "tokens_per_s" ? format_count(value) + " tokens/s" : format_time(value);
+    return {};
 }
 
 std::string verdict_text(const Verdict& verdict) {

@@ -172,7 +172,8 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
                    "s.yaml:3:8: model: a program has no training step; leave it out, or leave out "
                    "program");
     expect_refused(with("{do: read-hbm, bytes: 1 GB}") + "expect: {mfu: {of: 40 %, within: 1 %}}\n",
-                   "s.yaml:3:15: expect.mfu: a program has no such quantity; allowed: step_time");
+                   "s.yaml:3:15: expect.mfu: a program has no such quantity; allowed: step_time, "
+                   "book, roofline_lower");
 }
 
 TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {

@@ -1,0 +1,40 @@
+#include "scenarios/program_collective.h"
+
+#include "collectives/bounds.h"
+#include "scenarios/lowering.h"
+
+namespace podsim::scenarios {
+namespace {
+
+sim::Time rounded_down(sim::Seconds seconds) {
+    return sim::Time{static_cast<std::int64_t>(seconds.value() * 1e12)};
+}
+
+}  // namespace
+
+bool is_one_collective(const Program& program) {
+    return program.pieces == 1 && program.stages.size() == 1 &&
+           std::holds_alternative<StageCollective>(program.stages[0].work);
+}
+
+void explain_collective(const Hardware& hardware, const StageCollective& stage, Fold fold,
+                        ProgramResult& result) {
+    const CollectiveResult alone = simulate_collective({.hardware = hardware,
+                                                        .operation = stage.operation,
+                                                        .members = stage.members,
+                                                        .bytes = stage.bytes,
+                                                        .algorithm = stage.algorithm,
+                                                        .ends = stage.ends},
+                                                       fold);
+    result.gap = alone.gap;
+    result.book = alone.book;
+    const sim::Seconds of_bytes = collectives::book_time(
+        stage.operation, hardware.slice, stage.members, stage.bytes,
+        hardware.chip.ici_one_way(hardware.ici_rates), {}, slice_links(hardware), stage.ends);
+    const sim::Time bytes = rounded_down(of_bytes);
+    result.gap_to_book = {{"text's latency", bytes - rounded_down(alone.book)},
+                          {"(n-1)/n", rounded_down(result.lower) - bytes}};
+    result.gap_to_book.insert(result.gap_to_book.end(), alone.gap.begin(), alone.gap.end());
+}
+
+}  // namespace podsim::scenarios
