@@ -32,11 +32,15 @@ struct Row {
 };
 
 Usage usage() {
-    Usage usage("compare FILE|DIR ... [--jobs N] [--json PATH|-]",
-                "Simulates scenarios and prints a line for each: the simulated step time, the\n"
-                "analytic estimates, the ratios simulated / estimate, and the references that the\n"
-                "scenario states. A folder stands for all *.yaml files in it and below.",
-                "podsim compare scenarios/examples");
+    Usage usage(
+        "compare FILE|DIR ... [--jobs N] [--json PATH|-]",
+        "Simulates scenarios and prints a line for each: the simulated step time, the\n"
+        "analytic estimates, the ratios simulated / estimate, and the references that the\n"
+        "scenario states. A folder stands for all *.yaml files in it and below.\n"
+        "Of a reference, analytic is the formula's value, or the roofline_lower of a step_time;\n"
+        "the reason is the formula's rounding, of one collective every part of the gap to the\n"
+        "reference text's time (from book), else the largest parts of the gap to roofline_lower.",
+        "podsim compare scenarios/examples");
     usage.value("jobs", "threads; the cores of this machine without it");
     usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE|DIR", -1);
@@ -82,19 +86,50 @@ std::string largest_terms(const Row& row) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// Of one collective, all terms between the reference text's time and the simulated one, as shares of the
+/// text's: `from book: (n-1)/n -25.0 %, latency +8.6 %`; empty without a gap to the text.
+std::string terms_from_book(const Row& row) {
+    constexpr double kSmallest = 0.0005;  // what is printed as 0.0 % is left out
+    if (!row.json.contains("gap_to_book") || !row.book) {
+        return {};
+    }
+    std::vector<std::string> texts;
+    for (const auto& [name, seconds] : row.json["gap_to_book"].items()) {
+        const double share = seconds.get<double>() / *row.book;
+        if (std::abs(share) >= kSmallest) {
+            texts.push_back(fmt::format("{} {}", name, percent(share)));
+        }
+    }
+    return texts.empty() ? "" : fmt::format("from book: {}", fmt::join(texts, ", "));
+}
+
+/// Why a value is not its reference: of a formula what the reference says of its rounding, of a simulated one
+/// what it consists of.
+std::string reason(const Row& row, const Verdict& verdict) {
+    if (verdict.analytic) {
+        return verdict.expectation.source;
+    }
+    const std::string from_book = terms_from_book(row);
+    return from_book.empty() ? largest_terms(row) : from_book;
+}
+
 std::string references(std::span<const Row> rows) {
-    Table table({1, 5, 6});
-    table.row(
-        {"References", "", "reference", "simulated", "error", "", "above roofline_lower for"});
+    Table table({1, 6, 7});
+    table.row({"References", "", "reference", "analytic", "simulated", "error", "",
+               "reason: parts above roofline_lower"});
     for (const Row& row : rows) {
         for (const Verdict& verdict : row.verdicts) {
             const Expectation& expected = verdict.expectation;
+            const std::string value = quantity_text(expected.quantity, verdict.value);
+            const std::string lower =
+                expected.quantity == "step_time" ? format_time(row.lower) : "";
             table.row({"  " + row.name, expected.quantity,
                        quantity_text(expected.quantity, expected.of),
-                       quantity_text(expected.quantity, verdict.simulated), percent(verdict.error),
+                       verdict.analytic ? value : lower, verdict.analytic ? "" : value,
+                       percent(verdict.error),
                        fmt::format("{} within {:.4g} %", verdict.holds ? "holds" : "FAILS",
                                    100 * expected.within),
-                       largest_terms(row)});
+                       reason(row, verdict)});
         }
     }
     return table.text(0);
@@ -163,6 +198,7 @@ Row run_program_row(const Scenario& scenario) {
     Row row{.name = scenario.name,
             .family = folder_of(scenario.file),
             .simulated = result.time.seconds(),
+            .book = result.book ? std::optional(result.book->value()) : std::nullopt,
             .lower = result.lower.value(),
             .serial = result.serial.value(),
             .verdicts = judge(scenario, result)};

@@ -1,4 +1,5 @@
-// README.md and docs/fidelity.md show what the program prints: it is run and compared line by line.
+// README.md, docs/fidelity.md and scenarios/book/README.md show what the program prints: it is run and compared line
+// by line.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -23,6 +24,7 @@ struct Shown {
 const Shown kShown[] = {
     {"README.md", "quickstart", "run scenarios/quickstart/llama3-70b-v5p-pod.yaml"},
     {"docs/fidelity.md", "published", "compare scenarios/published"},
+    {"scenarios/book/README.md", "book", "compare scenarios/book"},
 };
 
 struct Output {
