@@ -237,19 +237,19 @@ TEST(CollectiveMatmulStep, TurningPointIsThatOfTheReferenceText) {
 // ---- files
 
 TEST_F(CollectiveMatmulFile, TheProfiledCollectiveMatmul) {
-    const std::string examples = std::string(PODSIM_SOURCE_DIR) + "/scenarios/examples/";
+    const std::string scenarios = std::string(PODSIM_SOURCE_DIR) + "/scenarios/";
     const auto seconds = [&](const std::string& file) {
-        const Outcome outcome = podsim({"run", examples + file, "--json", "-"});
+        const Outcome outcome = podsim({"run", scenarios + file, "--json", "-"});
         EXPECT_EQ(outcome.status, 0) << outcome.err;
         return nlohmann::json::parse(outcome.out)["step_time_s"].get<double>();
     };
     // 3 steps of 1 MiB along the line and its 3 us, then 2 x 512 x 2048 x 2048 FLOPs at 19.2 TFLOP/s.
     const double math = 2.0 * 512 * 2048 * 2048 / 19.2e12;
-    EXPECT_NEAR(seconds("collective-matmul-blocking-v5e.yaml"), math + 3 * 1048576 / 45e9 + 3e-6,
-                1e-11);
+    EXPECT_NEAR(seconds("book/sec10-collective-matmul-blocking.yaml"),
+                math + 3 * 1048576 / 45e9 + 3e-6, 1e-11);
     // Every step is hidden: 224 us in the text's three digits.
-    EXPECT_NEAR(seconds("collective-matmul-v5e.yaml"), math, 1e-11);
-    const Outcome bf16 = podsim({"run", examples + "collective-matmul-bf16-v5e.yaml"});
+    EXPECT_NEAR(seconds("book/sec10-collective-matmul.yaml"), math, 1e-11);
+    const Outcome bf16 = podsim({"run", scenarios + "examples/collective-matmul-bf16-v5e.yaml"});
     EXPECT_NE(bf16.out.find("matmul is communication-bound: its gather takes 34.95 us alone, its "
                             "matmul 21.80 us"),
               std::string::npos)
