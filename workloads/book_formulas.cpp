@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/bounds.h"
-#include "collectives/group_graph.h"
 
 namespace podsim::workloads {
 namespace {
