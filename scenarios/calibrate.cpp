@@ -246,8 +246,9 @@ double simulated_reference(const Scenario& scenario) {
         return simulate_program(scenario.hardware, *scenario.program, Fold::automatic)
             .time.seconds();
     }
-    return simulate_step(scenario, Fold::automatic, {.reuse = true, .explain = false})
-        .step_time.seconds();
+    const StepResult result =
+        simulate_step(scenario, Fold::automatic, {.reuse = true, .explain = false});
+    return (scenario.evaluation.has_value() ? result.block : result.step_time).seconds();
 }
 
 Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options) {

@@ -35,7 +35,8 @@ double parse_utilisation(const std::string& text) {
 
 /// A program has no training step.
 void refuse_step_keys(const Reader& root) {
-    for (const std::string_view key : {"model", "batch", "mesh", "training", "overlap", "report"}) {
+    for (const std::string_view key :
+         {"model", "batch", "mesh", "training", "overlap", "evaluation", "report"}) {
         if (root[key].present()) {
             throw root[key].error("a program has no training step",
                                   "leave it out, or leave out program");
@@ -63,6 +64,29 @@ void check_formulas(const Reader& expect, const Scenario& scenario) {
             }
         }
     }
+}
+
+std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenario& scenario) {
+    if (!evaluation.present()) {
+        return std::nullopt;
+    }
+    if (scenario.plan.forward_only) {
+        throw evaluation.error("the step itself is an evaluation step",
+                               "leave out evaluation, or write training.step: train");
+    }
+    Evaluation read;
+    read.tokens = evaluation["tokens"].read(parse_count);
+    read.steps = static_cast<int>(evaluation["steps"].require().whole(1, 1 << 20, 1));
+    read.train_steps = static_cast<int>(evaluation["train_steps"].whole(1, 1 << 20, 1));
+    workloads::TrainingPlan plan = scenario.plan;
+    plan.forward_only = true;
+    plan.tokens = read.tokens;
+    try {
+        workloads::validate(plan, scenario.model);
+    } catch (const sim::InputError& error) {
+        throw evaluation["tokens"].located(error);
+    }
+    return read;
 }
 
 ReportOptions read_report(const Reader& report) {
@@ -125,9 +149,14 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     scenario.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
     scenario.mesh_text = mesh_text(scenario.mesh, scenario.hardware);
     scenario.plan = read_plan(root, scenario.mesh, scenario.hardware, scenario.model);
+    scenario.evaluation = read_evaluation(root["evaluation"], scenario);
     scenario.report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);
     check_formulas(root["expect"], scenario);
+    if (!scenario.evaluation.has_value() && root["expect"]["block_time"].present()) {
+        throw root["expect"]["block_time"].error("there are no blocks without evaluation steps",
+                                                 "write evaluation: {tokens: 1Mi, steps: 48}");
+    }
     return scenario;
 }
 

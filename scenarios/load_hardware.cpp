@@ -160,14 +160,14 @@ ChipSpec read_chip(const Reader& chip) {
     return spec;
 }
 
-/// `measured` where the chip has it, unless the scenario says otherwise.
+/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes.
 void read_profile(const Reader& hardware, Hardware& result) {
     const Reader chip = hardware["chip"];
     const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
     const std::optional<topology::Efficiency> measured = topology::measured_efficiency(name);
     const Reader profile = hardware["profile"];
-    result.profile = std::string(
-        profile.choose<std::string_view>(kProfiles, measured.has_value() ? "measured" : "ideal"));
+    result.profile = std::string(profile.choose<std::string_view>(
+        kProfiles, measured.has_value() && !chip.is_map() ? "measured" : "ideal"));
     if (result.profile != "measured") {
         return;
     }

@@ -35,6 +35,7 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
     {"interleaved", PipelineSchedule::interleaved},
     {"zero_bubble", PipelineSchedule::zero_bubble}};
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
+constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
 constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
     {"blocking", TensorForm::blocking},
@@ -190,6 +191,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.schedule =
         training["schedule"].choose<PipelineSchedule>(kSchedules, PipelineSchedule::one_f_one_b);
     plan.chunks = static_cast<int>(training["chunks"].whole(1, 4096, 1));
+    plan.forward_only = training["step"].choose<bool>(kSteps, false);
     plan.layers_only = training["parts"].choose<bool>(kParts, false);
     plan.prefetch_layers = static_cast<int>(overlap["prefetch_layers"].whole(0, 4096, 1));
     plan.reductions_in_flight = static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));

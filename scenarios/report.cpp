@@ -210,6 +210,17 @@ std::string gap(const StepResult& result) {
     return table.text(0);
 }
 
+std::string evaluation(const Scenario& scenario, const StepResult& result) {
+    if (!scenario.evaluation.has_value()) {
+        return {};
+    }
+    const Evaluation& block = *scenario.evaluation;
+    return fmt::format(
+        "Evaluation step {}; a block of {} training and {} evaluation steps takes {}\n",
+        format_time(result.evaluation.seconds()), block.train_steps, block.steps,
+        format_time(result.block.seconds()));
+}
+
 std::string training_run(const Scenario& scenario, const StepResult& result) {
     if (!scenario.report.tokens.has_value()) {
         return {};
@@ -315,6 +326,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         ceilings_report(result),
         links_report(result.links),
         memory_report(scenario, result),
+        evaluation(scenario, result),
         training_run(scenario, result),
         expectations(verdicts),
         assumptions(scenario, result),

@@ -120,6 +120,10 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     for (const Ceiling& ceiling : result.ceilings) {
         json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);
     }
+    if (scenario.evaluation.has_value()) {
+        json["evaluation"] = {{"step_time_s", decimal_seconds(result.evaluation)},
+                              {"block_time_s", decimal_seconds(result.block)}};
+    }
     add_training_run(json, scenario, result);
     json["expectations"] = verdicts_json(verdicts);
     json["events"] = result.events;

@@ -46,6 +46,13 @@ struct Expectation {
     std::string source;
 };
 
+/// Evaluation steps, forward passes alone, between training steps.
+struct Evaluation {
+    std::int64_t tokens = 0;  ///< of one evaluation step
+    int steps = 0;            ///< evaluation steps of a block ...
+    int train_steps = 0;      ///< ... with so many training steps
+};
+
 struct ReportOptions {
     std::optional<double> tokens;  ///< token budget of the whole training run
     std::optional<double> usd_per_chip_hour;
@@ -65,6 +72,7 @@ struct Scenario {
     std::string
         mesh_text;  ///< the factors, as the report prints them: `fsdp x/4 y z/2, context z%2, tensor x%4`
     workloads::TrainingPlan plan;
+    std::optional<Evaluation> evaluation;
     ReportOptions report;
     std::vector<Expectation> expectations;
 };

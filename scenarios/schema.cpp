@@ -113,6 +113,7 @@ constexpr KeySpec kSchema[] = {
      "kept in HBM: decoder_layer_input (always kept), qkv_proj, attention_out, out_proj, mlp_gate_up, mlp_hidden, mlp_out"},
     {"training.remat.offload", kText | kList, "[decoder_layer_input]", "[]",
      "kept in the host's memory, there and back over PCIe: the same names"},
+    {"training.step", kText, "train", "train", "train, or evaluate: the forward pass and the loss alone"},
     {"training.microbatches", kText, "8", "1", "parts of the batch, one after the other; gradients add up over them"},
     {"training.schedule", kText, "1f1b", "1f1b", "of a pipeline: gpipe, 1f1b, interleaved, zero_bubble (ZB-H1)"},
     {"training.chunks", kText, "2", "1", "interleaved: runs of layers that each stage has"},
@@ -177,6 +178,12 @@ constexpr KeySpec kSchema[] = {
      "before the matmul, or as ring steps between its parts: blocking, one-way, two-way"},
     {"program.stages.at", kText, "0,0,0", "every chip", "of matmul: the one chip that does it"},
 
+    {"evaluation", kMap, "{tokens: 1Mi, steps: 48, train_steps: 12}", "none",
+     "blocks of evaluation steps (forward passes alone) after training steps"},
+    {"evaluation.tokens", kText, "1Mi", kRequired, "tokens of one evaluation step, a multiple of the sequence"},
+    {"evaluation.steps", kText, "48", kRequired, "evaluation steps of a block"},
+    {"evaluation.train_steps", kText, "12", "1", "training steps of a block"},
+
     {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},
     {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
     {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run"},
@@ -185,6 +192,7 @@ constexpr KeySpec kSchema[] = {
 
     {"expect", kMap, "{mfu: {within: 10 %, of: 45 %}}", "none", "values the result is held to; exit status 1 when one fails"},
     {"expect.step_time", kMap, "{within: 10 %, of: 2.2 s}", "none", "time of a step"},
+    {"expect.block_time", kMap, "{within: 10 %, of: 286 s}", "none", "time of a block of training and evaluation steps"},
     {"expect.compute", kMap, "{within: 10 %, of: 2 s}", "none", "time of the compute stream's work"},
     {"expect.exposed_communication", kMap, "{within: 10 %, of: 200 ms}", "none", "time the compute stream waits"},
     {"expect.mfu", kMap, "{within: 10 %, of: 45 %}", "none", "model FLOPs utilisation"},

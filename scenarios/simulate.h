@@ -58,7 +58,9 @@ struct Ceiling {
 
 struct StepResult {
     sim::Time step_time;
-    sim::Time compute;  ///< sum of the compute stream's work on the reported chip
+    sim::Time evaluation;  ///< of one evaluation step, where the scenario has them
+    sim::Time block;       ///< of the training and evaluation steps of a block, one after the other
+    sim::Time compute;     ///< sum of the compute stream's work on the reported chip
     std::vector<Share>
         exposed;  ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`
     sim::Time exposed_total;  ///< compute + exposed_total == step_time

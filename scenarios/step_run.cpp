@@ -145,6 +145,17 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
         result.critical_path = critical_path_of(scenario, programs, step, fold, options.reuse);
     }
 
+    if (scenario.evaluation.has_value()) {
+        Scenario evaluated = scenario;
+        evaluated.evaluation.reset();
+        evaluated.plan.forward_only = true;
+        evaluated.plan.tokens = scenario.evaluation->tokens;
+        result.evaluation =
+            simulate_step(evaluated, fold, {.reuse = options.reuse, .explain = false}).step_time;
+        result.block = result.step_time * scenario.evaluation->train_steps +
+                       result.evaluation * scenario.evaluation->steps;
+    }
+
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();
     const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, programs);

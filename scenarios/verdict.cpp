@@ -25,6 +25,9 @@ double value_of(const std::string& quantity, const Scenario& scenario, const Ste
     if (quantity == "step_time") {
         return result.step_time.seconds();
     }
+    if (quantity == "block_time") {
+        return result.block.seconds();
+    }
     if (quantity == "compute") {
         return result.compute.seconds();
     }

@@ -33,13 +33,13 @@ constexpr std::string_view kPooled =
     "fitted to the published steps of all chips (podsim calibrate scenarios/published)";
 
 constexpr std::array kMeasured{
-    Measured{"v4p", "mxu", 0.805, kFitted},
-    Measured{"v5e", "mxu", 0.860, kFitted},
-    Measured{"v5p", "mxu", 0.809, kFitted},
-    Measured{"v6e", "mxu", 0.735, kFitted},
-    Measured{"", "attention", 0.70, kPooled},
+    Measured{"v4p", "mxu", 0.826, kFitted},
+    Measured{"v5e", "mxu", 0.883, kFitted},
+    Measured{"v5p", "mxu", 0.818, kFitted},
+    Measured{"v6e", "mxu", 0.825, kFitted},
+    Measured{"", "attention", 0.389, kPooled},
     Measured{"", "fusion", 0, kPooled},
-    Measured{"", "straggler", 0.028, kPooled},
+    Measured{"", "straggler", 0.0283, kPooled},
     Measured{
         "", "hbm", 0.83,
         "a copy of 33.55 MB on v6e reaches 1359.6 of 1638 GB/s (tpu-recipes, microbenchmarks)"},
@@ -48,7 +48,8 @@ constexpr std::array kMeasured{
              "book's rate (How to "
              "Scale Your Model, section 3)"},
     Measured{"", "launch_s", 2.3e-6,
-             "an AllGather of 131 kB over the same chips takes about 8 us, three hops of 1 us and 2.7 us of bytes (How "
+             "an AllGather of 131 kB over the same chips takes about 8 us, three hops of 1 us and "
+             "2.7 us of bytes (How "
              "to Scale Your "
              "Model, section 3)"},
 };

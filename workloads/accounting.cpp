@@ -35,7 +35,8 @@ StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan,
         recomputed += flops_by_pass(program).of(Pass::recompute);
     }
     StepFlops flops;
-    flops.model = sim::Flops(static_cast<double>(plan.tokens) * per_token);
+    flops.model =
+        sim::Flops(static_cast<double>(plan.tokens) * per_token / (plan.forward_only ? 3 : 1));
     flops.hardware =
         flops.model + recomputed * (chips(plan) / static_cast<double>(programs.programs.size()) *
                                     occupancy(plan).occupied);

@@ -27,6 +27,7 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens).
 /// Of several programs each is run by as many chips. Without embedding and loss (plan.layers_only) the
 /// parameters are those of the layers.
+/// Of an evaluation step (plan.forward_only) a third of model: 2 x parameters and the forward dot products.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
 struct StepFlops {
     sim::Flops model;

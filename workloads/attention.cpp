@@ -92,8 +92,8 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     ops.out = shard.parallel_block
                   ? builder.compute("out", out_forward(shard))
                   : builder.compute_scattered("out", out_forward(shard), builder.full_rows());
-    held.qkv =
-        holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), first, attention);
+    held.qkv = holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), first,
+                            attention);
     held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(builder), kv, attention);
     held.attended = holder.until(
         LayerTensor::attended, activation_bytes(shard, shard.attended_width()), attention, ops.out);

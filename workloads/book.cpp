@@ -154,6 +154,10 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     };
 
     const TensorSet kept = kept_tensors(plan);
+    // An evaluation step has no backward pass.
+    const auto backward = [&](sim::Seconds mathematics, double communication) {
+        return plan.forward_only ? 0 : larger(mathematics, communication);
+    };
     double layers = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         const LayerParameters parameters = count_layer(model, kind);
@@ -180,13 +184,14 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         layers +=
             static_cast<double>(number) *
             (larger(math(forward, attention), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
-             larger(math(projected, attended * attention),
-                    weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once) +
-                        (sums_again ? rows : 0)));
+             backward(math(projected, attended * attention),
+                      weights + gradients + 2 * kv +
+                          (again ? 4 : 3) * (blocks * rows + tokens_once) +
+                          (sums_again ? rows : 0)));
     }
     const double unembedding = larger(math(0, logits), gather(table, compute) + rows) +
-                               larger(math(0, 2 * logits), scatter(table) + rows);
-    const double updated = plan.zero == 0
+                               backward(math(0, 2 * logits), scatter(table) + rows);
+    const double updated = plan.zero == 0 || plan.forward_only
                                ? 0
                                : over({"data"}, static_cast<double>(count.total) /
                                                     (tensor * shards) * plan.precision.copy());

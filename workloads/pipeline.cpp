@@ -81,6 +81,13 @@ std::string_view to_string(PipelineSchedule schedule) {
 }
 
 std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
+    if (plan.forward_only) {
+        std::vector<PipelineUnit> units = all_forward_first(plan);
+        std::erase_if(units, [](const PipelineUnit& unit) {
+            return unit.kind != PipelineUnit::Kind::forward;
+        });
+        return units;
+    }
     switch (plan.schedule) {
         case PipelineSchedule::gpipe:
             return all_forward_first(plan);

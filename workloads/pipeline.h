@@ -37,7 +37,8 @@ struct PipelineUnit {
     friend bool operator==(const PipelineUnit&, const PipelineUnit&) = default;
 };
 
-/// What stage `stage` does, in order. Without a pipeline: each microbatch's forward and backward pass.
+/// What stage `stage` does, in order. Without a pipeline: each microbatch's forward and backward pass. Of an
+/// evaluation step (plan.forward_only) the forward passes.
 std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage);
 
 /// The formula's share of a step that is bubble, where it does not depend on F, B and W:

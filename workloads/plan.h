@@ -57,6 +57,8 @@ struct TrainingPlan {
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     /// No embedding, unembedding, loss or optimizer: stages that are alike, as formulas have them.
     bool layers_only = false;
+    /// The forward pass and the loss alone: an evaluation step. Nothing is saved, no gradients are made.
+    bool forward_only = false;
     double capacity_factor = 1;  ///< tokens that every expert is padded to, over the mean
     double expert_imbalance =
         1;  ///< tokens of the chip with the most loaded experts, over the mean

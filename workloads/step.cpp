@@ -86,7 +86,7 @@ public:
             }
             builder_.end_unit();
         }
-        if (!plan_.layers_only) {
+        if (!plan_.layers_only && !plan_.forward_only) {
             if (tied_ && plan_.pipeline > 1 && (first() || last())) {
                 exchange_table();
             }
@@ -145,6 +145,13 @@ private:
                 uses.push_back({fmt::format("layer {}", layer), layer, pass,
                                 groups_.layers[static_cast<std::size_t>(layer)], unit.microbatch});
             };
+            const auto use_unembedding = [&] {
+                uses.push_back({"unembedding",
+                                -1,
+                                Pass::forward,
+                                {groups_.table + groups_.final_norm, 0},
+                                unit.microbatch});
+            };
             if (unit.kind == Kind::forward) {
                 if (embeds(unit.chunk)) {
                     uses.push_back({"embedding",
@@ -156,13 +163,12 @@ private:
                 for (int layer = begin; layer < begin + run_; ++layer) {
                     use_layer(layer, Pass::forward);
                 }
+                if (plan_.forward_only && unembeds(unit.chunk)) {
+                    use_unembedding();
+                }
             } else if (unit.kind == Kind::backward) {
                 if (unembeds(unit.chunk)) {
-                    uses.push_back({"unembedding",
-                                    -1,
-                                    Pass::forward,
-                                    {groups_.table + groups_.final_norm, 0},
-                                    unit.microbatch});
+                    use_unembedding();
                 }
                 for (int layer = begin + run_; layer-- > begin;) {
                     use_layer(layer, Pass::backward);
@@ -186,6 +192,9 @@ private:
             builder_.begin_use();
             saved.push_back(
                 layer_forward(builder_, groups_.kinds[static_cast<std::size_t>(layer)]));
+            if (plan_.forward_only) {
+                builder_.release(saved.back().input, builder_.last());
+            }
             builder_.end_use();
         }
         if (virtual_stage(unit.chunk) < virtual_stages() - 1) {
@@ -193,6 +202,9 @@ private:
         } else if (unembeds(unit.chunk)) {
             output_[static_cast<std::size_t>(unit.microbatch)] =
                 builder_.hold(MemoryClass::buffers, builder_.local_rows(), builder_.last());
+            if (plan_.forward_only) {
+                unembedding(unit);
+            }
         }
     }
 
@@ -252,21 +264,30 @@ private:
         const OpIndex rows = builder_.gather_rows("input");
         const OpIndex logits = builder_.compute("logits", logits_forward(shard));
         builder_.all_reduce_tensor("softmax", shard.tokens * kSoftmaxBytes);
-        builder_.compute("loss", loss(shard));
+        const OpIndex end_of_loss = builder_.compute("loss", loss(shard));
+        if (plan_.forward_only) {
+            end_unembedding(unit, rows, logits, end_of_loss);
+            return;
+        }
         builder_.set_pass(Pass::backward);
         const OpIndex dx = builder_.compute("input gradient", logits_input_gradient(shard));
         builder_.scatter_rows("input gradient", dx);
         table_ = builder_.begin_gradients({parameters, 0});
         const OpIndex end = builder_.compute("weight gradient", logits_weight_gradient(shard));
+        end_unembedding(unit, rows, logits, end);
+        if (!tied_ || !first()) {
+            builder_.reduce_gradients({parameters, 0}, table_);
+        }
+    }
+
+    void end_unembedding(const PipelineUnit& unit, OpIndex rows, OpIndex logits, OpIndex end) {
+        const Shard& shard = builder_.shard();
         builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), rows, end);
         builder_.hold_between(MemoryClass::buffers,
                               shard.tokens * shard.vocabulary * shard.precision.compute, logits,
                               end);
         builder_.release(output_[static_cast<std::size_t>(unit.microbatch)], end);
         builder_.end_use();
-        if (!tied_ || !first()) {
-            builder_.reduce_gradients({parameters, 0}, table_);
-        }
     }
 
     void embedding_backward() {
@@ -336,7 +357,11 @@ private:
 }  // namespace
 
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, int stage) {
-    return Stage(model, plan, stage).write();
+    TrainingPlan kept = plan;
+    if (plan.forward_only) {
+        kept.remat = Remat::block;  // a layer keeps its input alone, and that to its end
+    }
+    return Stage(model, kept, stage).write();
 }
 
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {

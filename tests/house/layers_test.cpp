@@ -38,7 +38,8 @@ const std::vector<Layer>& layers() {
          {"fmt/", "nlohmann/"}},
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
-         {"boost/", "fmt/", "nlohmann/", "oneapi/", "unistd.h", "yaml-cpp/"}},
+         {"Eigen/", "boost/", "fmt/", "nlohmann/", "oneapi/", "unistd.h", "unsupported/Eigen/",
+          "yaml-cpp/"}},
     };
     return all;
 }

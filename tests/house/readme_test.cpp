@@ -24,6 +24,8 @@ struct Shown {
 const Shown kShown[] = {
     {"README.md", "quickstart", "run scenarios/quickstart/llama3-70b-v5p-pod.yaml"},
     {"docs/fidelity.md", "published", "compare scenarios/published"},
+    {"docs/fidelity.md", "calibrate",
+     "calibrate scenarios/published --per-chip mxu --pooled straggler,fusion,attention"},
     {"scenarios/book/README.md", "book", "compare scenarios/book"},
 };
 

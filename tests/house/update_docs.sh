@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes what the program prints between the markers of README.md, docs/fidelity.md and scenarios/book/README.md.
-# Usage: tests/house/update_docs.sh path/to/podsim [--calibrate]
-# With --calibrate the held-out errors too, which takes some minutes.
+# Usage: tests/house/update_docs.sh path/to/podsim
+# Takes about half a minute.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "$0")/../.."
@@ -30,7 +30,5 @@ fill() {
 fill README.md quickstart run scenarios/quickstart/llama3-70b-v5p-pod.yaml
 fill docs/fidelity.md published compare scenarios/published
 fill scenarios/book/README.md book compare scenarios/book
-if [[ ${2:-} == --calibrate ]]; then
-    fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu \
-        --pooled straggler,fusion,attention,mxu_ramp
-fi
+fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu \
+    --pooled straggler,fusion,attention

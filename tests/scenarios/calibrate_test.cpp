@@ -27,7 +27,10 @@ TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.profile, "measured");
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.efficiency,
               *topology::measured_efficiency("v5p"));
-    EXPECT_EQ(load("chip: {base: v5p, hbm_capacity: 1 TB}, slice: 2x2x2").hardware.efficiency,
+    // A chip that the scenario changes was not measured, unless it says so.
+    const std::string changed = "chip: {base: v5p, hbm_capacity: 1 TB}, slice: 2x2x2";
+    EXPECT_EQ(load(changed).hardware.efficiency, topology::Efficiency{});
+    EXPECT_EQ(load(changed + ", profile: measured").hardware.efficiency,
               *topology::measured_efficiency("v5p"));
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.efficiency,
               topology::Efficiency{});
@@ -66,6 +69,25 @@ TEST_F(Profile, SlowestSliceSetsThePace) {
     const StepResult slow = simulate_step(scenario, Fold::automatic);
     EXPECT_NEAR(static_cast<double>(slow.compute.ps), 1.1 * static_cast<double>(even.compute.ps),
                 static_cast<double>(even.spans.size()));
+}
+
+// A block is so many steps of each kind, one after the other.
+TEST_F(Profile, BlocksAddTrainingAndEvaluationSteps) {
+    const std::string text =
+        std::string(kGood) + "evaluation: {tokens: 64Ki, steps: 5, train_steps: 3}\n";
+    const StepResult block = simulate_step(load_scenario(write(text)), Fold::automatic);
+    const StepResult train = simulate_step(load_scenario(write(kGood)), Fold::automatic);
+    const StepResult evaluation = simulate_step(
+        load_scenario(write(kGood),
+                      std::vector<std::string>{"training.step=evaluate", "batch.tokens=64Ki"}),
+        Fold::automatic);
+    EXPECT_EQ(block.step_time, train.step_time);
+    EXPECT_EQ(block.evaluation, evaluation.step_time);
+    EXPECT_EQ(block.block, train.step_time * 3 + evaluation.step_time * 5);
+    expect_refused(
+        std::string(kGood) + "expect: {block_time: {of: 1 s, within: 9 %}}\n",
+        "s.yaml:5:22: expect.block_time: there are no blocks without evaluation steps; write "
+        "evaluation: {tokens: 1Mi, steps: 48}");
 }
 
 /// Measurements made by simulation with known factors.

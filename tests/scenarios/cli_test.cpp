@@ -19,7 +19,8 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 }
 
 constexpr const char* kRunUsage =
-    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--no-reuse] [--json "
+    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--no-reuse] "
+    "[--json "
     "PATH|-] "
     "[--trace PATH]";
 
