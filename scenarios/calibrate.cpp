@@ -260,6 +260,15 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
                                   {scenario.file, 0, 0});
         }
     }
+    std::set<std::string> named;
+    for (const auto* factors : {&options.per_chip, &options.pooled}) {
+        for (const std::string& factor : *factors) {
+            if (!named.insert(factor).second) {
+                throw sim::InputError(fmt::format("factor '{}' is named twice", factor),
+                                      "fit it for each chip or for all");
+            }
+        }
+    }
     const Fit all = fit(measurements, options);
     Calibration calibration;
     for (std::size_t i = 0; i < all.unknowns.size(); ++i) {
@@ -285,10 +294,10 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
             const std::string chip = chip_of(scenario);
             const auto others = without.find(chip);
             CalibratedPoint point{scenario.name, chip, scenario.expectations.front().of,
-                                  fitted.simulate(i, all.x), 0};
-            point.held_out_s = others == without.end()
-                                   ? point.fitted_s
-                                   : simulated_reference(held_out(scenario, others->second));
+                                  fitted.simulate(i, all.x), std::nullopt};
+            if (others != without.end()) {
+                point.held_out_s = simulated_reference(held_out(scenario, others->second));
+            }
             return point;
         },
         [&](std::size_t, CalibratedPoint point) { calibration.points.push_back(std::move(point)); },

@@ -9,6 +9,7 @@
 // means of the other chips'. A factor that fits noise shows as a held-out error far above the fitted one.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct CalibratedPoint {
     std::string chip;
     double measured_s = 0;
     double fitted_s = 0;
-    double held_out_s = 0;
+    std::optional<double> held_out_s;  ///< none without measurements of another chip
 };
 
 struct Calibration {
@@ -47,8 +48,8 @@ struct Calibration {
 /// The time that a scenario's reference is about, simulated: a step, a block of steps, or a program.
 double simulated_reference(const Scenario& scenario);
 
-/// Each scenario has one expectation, of a time. Throws sim::InputError for unknown factors and scenarios without
-/// a measurement.
+/// Each scenario has one expectation, of a time. Throws sim::InputError for unknown factors, factors
+/// named twice, and scenarios without a measurement.
 Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options);
 
 /// Mean absolute relative error, and the mean signed one.

@@ -54,7 +54,9 @@ Errors errors_of(const Calibration& calibration, const std::string& chip) {
     for (const CalibratedPoint& point : calibration.points) {
         if (chip.empty() || point.chip == chip) {
             errors.fitted.push_back(point.fitted_s / point.measured_s - 1);
-            errors.held_out.push_back(point.held_out_s / point.measured_s - 1);
+            if (point.held_out_s.has_value()) {
+                errors.held_out.push_back(*point.held_out_s / point.measured_s - 1);
+            }
         }
     }
     return errors;
@@ -73,18 +75,20 @@ std::string text_of(const Calibration& calibration) {
     for (const CalibratedPoint& point : calibration.points) {
         points.row({"  " + point.name, point.chip, format_time(point.measured_s),
                     format_time(point.fitted_s), percent(point.fitted_s / point.measured_s - 1),
-                    format_time(point.held_out_s),
-                    percent(point.held_out_s / point.measured_s - 1)});
+                    point.held_out_s ? format_time(*point.held_out_s) : "none",
+                    point.held_out_s ? percent(*point.held_out_s / point.measured_s - 1) : ""});
     }
     const Errors errors = errors_of(calibration, "");
     const ErrorSummary fitted = summarise(errors.fitted);
     const ErrorSummary held_out = summarise(errors.held_out);
-    return factors.text(0) + '\n' + points.text(0) +
-           fmt::format(
-               "\nmean absolute error {:.1f} % fitted, {:.1f} % held out; bias {} and {}; worst {} "
-               "and {}\n",
-               100 * fitted.mean_absolute, 100 * held_out.mean_absolute, percent(fitted.bias),
-               percent(held_out.bias), percent(fitted.worst), percent(held_out.worst));
+    const auto line = [](const char* name, const ErrorSummary& summary) {
+        return fmt::format("{}: mean absolute error {:.1f} %, bias {}, worst {}\n", name,
+                           100 * summary.mean_absolute, percent(summary.bias),
+                           percent(summary.worst));
+    };
+    return factors.text(0) + '\n' + points.text(0) + '\n' + line("fitted", fitted) +
+           (errors.held_out.empty() ? "held out: nothing, since all measurements are of one chip\n"
+                                    : line("held out", held_out));
 }
 
 Json json_of(const Calibration& calibration) {
@@ -101,11 +105,17 @@ Json json_of(const Calibration& calibration) {
                                   {"chip", point.chip},
                                   {"measured_s", point.measured_s},
                                   {"fitted_s", point.fitted_s},
-                                  {"held_out_s", point.held_out_s}});
+                                  {"held_out_s", nullptr}});
+        if (point.held_out_s.has_value()) {
+            json["points"].back()["held_out_s"] = *point.held_out_s;
+        }
     }
     const Errors errors = errors_of(calibration, "");
     json["mean_absolute_error"] = summarise(errors.fitted).mean_absolute;
-    json["held_out_mean_absolute_error"] = summarise(errors.held_out).mean_absolute;
+    json["held_out_mean_absolute_error"] = nullptr;
+    if (!errors.held_out.empty()) {
+        json["held_out_mean_absolute_error"] = summarise(errors.held_out).mean_absolute;
+    }
     return json;
 }
 

@@ -90,7 +90,13 @@ std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenar
 }
 
 ReportOptions read_report(const Reader& report) {
+    using workloads::FlopRule;
+    constexpr std::pair<std::string_view, FlopRule> kRules[] = {
+        {"executed", FlopRule::executed},
+        {"parameters", FlopRule::parameters},
+        {"full_attention", FlopRule::full_attention}};
     ReportOptions options;
+    options.flop_rule = report["flop_rule"].choose<FlopRule>(kRules, FlopRule::executed);
     if (report["tokens"].present()) {
         options.tokens = report["tokens"].read(positive_count);
     }

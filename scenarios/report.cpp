@@ -139,7 +139,11 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
 
 std::string rates(const Scenario& scenario, const StepResult& result) {
     Table table;
-    table.row({"MFU", format_percent(result.mfu)});
+    const workloads::FlopRule rule = scenario.report.flop_rule;
+    table.row({rule == workloads::FlopRule::executed     ? "MFU"
+               : rule == workloads::FlopRule::parameters ? "MFU of 6 x parameters alone"
+                                                         : "MFU with all attention scores",
+               format_percent(result.mfu)});
     table.row({"HFU", format_percent(result.hfu)});
     table.row({"tokens/s", format_count(result.tokens_per_s)});
     table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});

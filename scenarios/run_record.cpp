@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace podsim::scenarios {
 namespace {
@@ -75,6 +76,9 @@ std::vector<Arrival> RunRecord::arrivals(std::size_t place, sim::OperationId ope
             }
         }
         return false;
+    });
+    std::ranges::sort(found, {}, [](const Arrival& arrival) {
+        return std::pair(arrival.source, arrival.transfer);
     });
     return found;
 }

@@ -38,7 +38,7 @@ public:
         return spans_[place][task].ended;
     }
 
-    /// The messages of the operation that arrived at the place at that instant.
+    /// The messages of the operation that arrived at the place at that instant, by source and transfer.
     [[nodiscard]] std::vector<Arrival> arrivals(std::size_t place, sim::OperationId operation,
                                                 sim::Time at) const;
     /// The link's time for this message: the one that starts last, not after `until`.

@@ -13,6 +13,7 @@
 #include "topology/efficiency.h"
 #include "topology/lattice.h"
 #include "topology/mesh.h"
+#include "workloads/accounting.h"
 #include "workloads/model.h"
 #include "workloads/plan.h"
 
@@ -56,7 +57,8 @@ struct Evaluation {
 struct ReportOptions {
     std::optional<double> tokens;  ///< token budget of the whole training run
     std::optional<double> usd_per_chip_hour;
-    std::optional<double> mfu;         ///< that formulas assume
+    workloads::FlopRule flop_rule = workloads::FlopRule::executed;  ///< of the MFU
+    std::optional<double> mfu;                                      ///< that formulas assume
     std::optional<double> parameters;  ///< that formulas count with, in place of the model's
 };
 

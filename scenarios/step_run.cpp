@@ -158,7 +158,8 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
 
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();
-    const workloads::StepFlops flops = workloads::step_flops(scenario.model, plan, programs);
+    const workloads::StepFlops flops =
+        workloads::step_flops(scenario.model, plan, programs, scenario.report.flop_rule);
     const sim::Flops peak(rates.peak(plan.precision.matmul).value() * chips * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;

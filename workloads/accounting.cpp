@@ -23,23 +23,26 @@ PassFlops flops_by_pass(const StepProgram& program) {
     return sums;
 }
 
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan,
-                     const StepPrograms& programs) {
-    double per_token = training_flops_per_token(model, plan.sequence, plan.causal).total();
-    if (plan.layers_only) {
-        const ParameterCount count = count_parameters(model);
-        per_token -= 6 * static_cast<double>(count.total - count.layers);
-    }
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepPrograms& programs,
+                     FlopRule rule) {
+    const ParameterCount count = count_parameters(model);
+    const double outside =
+        plan.layers_only ? 6 * static_cast<double>(count.total - count.layers) : 0;
+    const double tokens = static_cast<double>(plan.tokens) / (plan.forward_only ? 3 : 1);
+    const FlopsPerToken executed = training_flops_per_token(model, plan.sequence, plan.causal);
+    const double counted = rule == FlopRule::executed ? executed.total()
+                           : rule == FlopRule::parameters
+                               ? executed.parameters
+                               : training_flops_per_token(model, plan.sequence, false).total();
     sim::Flops recomputed;
     for (const StepProgram& program : programs.programs) {
         recomputed += flops_by_pass(program).of(Pass::recompute);
     }
     StepFlops flops;
-    flops.model =
-        sim::Flops(static_cast<double>(plan.tokens) * per_token / (plan.forward_only ? 3 : 1));
-    flops.hardware =
-        flops.model + recomputed * (chips(plan) / static_cast<double>(programs.programs.size()) *
-                                    occupancy(plan).occupied);
+    flops.model = sim::Flops(tokens * (counted - outside));
+    flops.hardware = sim::Flops(tokens * (executed.total() - outside)) +
+                     recomputed * (chips(plan) / static_cast<double>(programs.programs.size()) *
+                                   occupancy(plan).occupied);
     return flops;
 }
 

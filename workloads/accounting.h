@@ -29,12 +29,18 @@ PassFlops flops_by_pass(const StepProgram& program);
 /// parameters are those of the layers.
 /// Of an evaluation step (plan.forward_only) a third of model: 2 x parameters and the forward dot products.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
+/// `rule` counts model as other sources do:
+///   executed        as above: attention as executed, half when causal
+///   parameters      6 x parameters alone
+///   full_attention  with all scores, whatever the mask
+enum class FlopRule { executed, parameters, full_attention };
+
 struct StepFlops {
     sim::Flops model;
     sim::Flops hardware;
 };
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan,
-                     const StepPrograms& programs);
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepPrograms& programs,
+                     FlopRule rule = FlopRule::executed);
 
 /// Collective bytes of one layer (-1: outside the layers), pass and purpose: the sum of V over its
 /// collectives, an AllReduce twice (the reference text's way to count a strategy's cost).

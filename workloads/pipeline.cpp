@@ -80,14 +80,9 @@ std::string_view to_string(PipelineSchedule schedule) {
     return "?";
 }
 
-std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
-    if (plan.forward_only) {
-        std::vector<PipelineUnit> units = all_forward_first(plan);
-        std::erase_if(units, [](const PipelineUnit& unit) {
-            return unit.kind != PipelineUnit::Kind::forward;
-        });
-        return units;
-    }
+namespace {
+
+std::vector<PipelineUnit> training_order(const TrainingPlan& plan, int stage) {
     switch (plan.schedule) {
         case PipelineSchedule::gpipe:
             return all_forward_first(plan);
@@ -100,9 +95,22 @@ std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
     return one_by_one(plan, stage);
 }
 
+}  // namespace
+
+std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
+    std::vector<PipelineUnit> units = training_order(plan, stage);
+    if (plan.forward_only) {
+        std::erase_if(units, [](const PipelineUnit& unit) {
+            return unit.kind != PipelineUnit::Kind::forward;
+        });
+    }
+    return units;
+}
+
 double bubble_fraction(const TrainingPlan& plan) {
     const double idle = plan.pipeline - 1;
-    const double thirds = plan.schedule == PipelineSchedule::zero_bubble ? 3 : 1;
+    const double thirds =
+        plan.schedule == PipelineSchedule::zero_bubble && !plan.forward_only ? 3 : 1;
     return idle / (thirds * plan.chunks * plan.microbatches + idle);
 }
 

@@ -134,7 +134,8 @@ TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
     // Fitted, each is met; held out, v4p is predicted with the share of v5e and comes out too fast.
     for (const CalibratedPoint& point : calibration.points) {
         EXPECT_NEAR(point.fitted_s / point.measured_s, 1, 0.01) << point.name;
-        EXPECT_EQ(point.held_out_s < point.measured_s, point.chip == "v4p") << point.name;
+        ASSERT_TRUE(point.held_out_s.has_value());
+        EXPECT_EQ(*point.held_out_s < point.measured_s, point.chip == "v4p") << point.name;
     }
 }
 
@@ -146,6 +147,12 @@ TEST(Calibrate, SaysWhatTheMeasurementsDoNotDetermine) {
     EXPECT_TRUE(calibration.factors[0].determined);
     EXPECT_EQ(calibration.factors[2].factor, "straggler");
     EXPECT_FALSE(calibration.factors[2].determined);
+}
+
+TEST(Calibrate, HoldsNothingOutWithoutAnotherChip) {
+    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}}, 0);
+    const Calibration calibration = calibrate(scenarios, {});
+    EXPECT_FALSE(calibration.points.front().held_out_s.has_value());
 }
 
 TEST(Calibrate, SummarisesErrors) {
@@ -166,6 +173,9 @@ TEST_F(Profile, CalibrateRefusesWhatItCannotUse) {
         {"calibrate", write(std::string(kGood) + "expect: {step_time: {of: 1 s, within: 9 %}}\n"),
          "--pooled", "stragler"});
     EXPECT_EQ(unknown.status, 2);
+    const Outcome twice = podsim({"calibrate", path("s.yaml"), "--pooled", "mxu"});
+    EXPECT_EQ(plain(twice.err),
+              "podsim calibrate: factor 'mxu' is named twice; fit it for each chip or for all\n");
     EXPECT_THAT(unknown.err, HasSubstr("unknown factor 'stragler'; did you mean 'straggler'?"));
 }
 

@@ -99,6 +99,16 @@ TEST(CriticalPath, AddsUpToTheStepAndIsTheSameWithoutReuseOrFolding) {
     }
 }
 
+// Arrivals of one instant are recorded in another order where repeats are skipped; the path is the same.
+TEST(CriticalPath, DoesNotDependOnTheOrderOfArrivalsAtAnInstant) {
+    Scenario scenario = testing::make_scenario(
+        "v5p", {2, 4, 4}, testing::small_model(12),
+        {{"context", "x"}, {"tensor", "y%2 z%2"}, {"data", "y/2"}, {"fsdp", "z/2"}}, 16, 512);
+    scenario.hardware.latency = LatencyRule::floor;
+    EXPECT_EQ(times(simulate_step(scenario, Fold::automatic).critical_path),
+              times(simulate_step(scenario, Fold::automatic, {.reuse = false}).critical_path));
+}
+
 // A step that never waits is its work alone.
 TEST(CriticalPath, OfOneChipIsItsCompute) {
     const Scenario scenario =

@@ -3,6 +3,7 @@
 //
 // The knee is where the compute line, drawn through two large batches, meets the communication plateau of a small one.
 // The text's formula counts V / W for a collective, which moves V (n - 1) / n.
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using Mesh = std::vector<std::pair<std::string, std::string>>;
 workloads::ModelSpec two_matmuls(std::int64_t d_ff) {
     workloads::ModelSpec spec;
     spec.name = "two matmuls";
-    spec.layers = 8;
+    spec.layers = 12;
     spec.d_model = 8192;
     spec.d_ff = d_ff;
     spec.heads = spec.kv_heads = 16;
@@ -157,6 +158,42 @@ TEST(Knee, FullyShardedAndTensorBesideEachOther) {
     Scenario communication = mixed(d_ff, at, false);
     communication.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
     EXPECT_NEAR(period(communication, "forward") / math, 1, 0.05);
+}
+
+// N = 64, B = 48,000, F = 32,768: of the meshes of whole axes the one with the least sum of the text's communication
+// times, 4 D F / (Y W M_X) + 4 B D / (X W M_Y), is the fastest in simulation too (X = 16, Y = 4; X_opt is 13.9 with
+// M_X = 2, M_Y = 1). Math takes no time, one collective is in flight.
+TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
+    struct Choice {
+        Mesh mesh;
+        double x, y, axes_x, axes_y;
+    };
+    const Choice choices[] = {{{{"fsdp", "x y z"}}, 64, 1, 3, 0},
+                              {{{"fsdp", "y z"}, {"tensor", "x"}}, 16, 4, 2, 1},
+                              {{{"fsdp", "z"}, {"tensor", "x y"}}, 4, 16, 1, 2},
+                              {{{"tensor", "x y z"}}, 1, 64, 0, 3}};
+    std::vector<double> text;
+    std::vector<double> simulated;
+    for (const Choice& choice : choices) {
+        text.push_back((choice.axes_x > 0 ? 4 * 32768 / (choice.y * choice.axes_x) : 0) +
+                       (choice.axes_y > 0 ? 4 * 48000 / (choice.x * choice.axes_y) : 0));
+        Scenario scenario =
+            layer_of({4, 4, 4}, 1, choice.mesh, 32768, static_cast<std::int64_t>(48000 / choice.x));
+        scenario.model.heads = scenario.model.kv_heads = 64;
+        scenario.plan.collectives_in_flight = 1;
+        scenario.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
+        simulated.push_back(period(scenario, "forward"));
+    }
+    EXPECT_EQ(std::ranges::min_element(text) - text.begin(), 1);
+    EXPECT_EQ(std::ranges::min_element(simulated) - simulated.begin(), 1);
+    // Each is the text's sum, less what a chip holds already ((n - 1)/n) and within the rounding of the batch.
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const Choice& choice = choices[i];
+        const double fsdp = choice.axes_x > 0 ? 4 * 32768 / (choice.y * choice.axes_x) : 0;
+        const double expected =
+            fsdp * (choice.x - 1) / choice.x + (text[i] - fsdp) * (choice.y - 1) / choice.y;
+        EXPECT_NEAR(simulated[i] / (expected * 8192 / 180e9), 1, 0.05) << i;
+    }
 }
 
 }  // namespace

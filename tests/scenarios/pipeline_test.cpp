@@ -149,6 +149,24 @@ TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
     }
 }
 
+// Forward passes alone fill the same pipeline: the last stage waits p - 1 passes of a chunk for its first.
+TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
+    for (const auto& [schedule, chunks] :
+         {std::pair{PipelineSchedule::gpipe, 1}, std::pair{PipelineSchedule::one_f_one_b, 1},
+          std::pair{PipelineSchedule::zero_bubble, 1},
+          std::pair{PipelineSchedule::interleaved, 2}}) {
+        SCOPED_TRACE(std::string(workloads::to_string(schedule)));
+        Scenario scenario = uniform(schedule, 4, 8, chunks);
+        const StepResult training = simulate_step(scenario, Fold::automatic);
+        scenario.plan.forward_only = true;
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_EQ(result.compute, pass_times(training, 8).forward * 8);
+        EXPECT_EQ(result.exposed_total.ps, result.compute.ps / (8 * chunks) * 3);
+        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan));
+        EXPECT_EQ(simulate_step(scenario, Fold::off).step_time, result.step_time);
+    }
+}
+
 // ZB-H1: (p - 1)(F + B - W), whatever the passes take, as long as W <= F and W <= B.
 TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
     for (const auto& [p, m] :

@@ -65,5 +65,21 @@ TEST(EvaluationStep, CountsAThirdOfTheFlops) {
     EXPECT_DOUBLE_EQ(forward.hardware.value(), forward.model.value());
 }
 
+// What other sources count: 6 x parameters; attention halved by the mask or not. Executed FLOPs stay what they are.
+TEST(FlopRules, CountAttentionAsTheirSourcesDo) {
+    const ModelSpec model = find_model("llama-3-8b");
+    TrainingPlan plan = evaluation(Remat::block);
+    plan.forward_only = false;
+    const StepPrograms programs = build_stages(model, plan);
+    const double tokens = 16 * 512;
+    const double parameters = 6 * 8030261248.0 * tokens;
+    const double scores = 12.0 * 512 * 32 * 128 * 32 * tokens;  // 12 S N H L
+    const auto counted = [&](FlopRule rule) { return step_flops(model, plan, programs, rule); };
+    EXPECT_DOUBLE_EQ(counted(FlopRule::parameters).model.value(), parameters);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::executed).model.value(), parameters + scores / 2);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::full_attention).model.value(), parameters + scores);
+    EXPECT_EQ(counted(FlopRule::parameters).hardware, counted(FlopRule::executed).hardware);
+}
+
 }  // namespace
 }  // namespace podsim::workloads
