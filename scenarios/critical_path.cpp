@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "collectives/ports.h"
-#include "scenarios/run_record.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -36,12 +35,12 @@ public:
         }
     }
 
-    std::vector<Share> trace(const sim::ExecutionResult& result) {
-        at_ = result.end;
+    std::vector<Share> trace(sim::Time end) {
+        at_ = end;
         for (std::size_t place = 0; place < workload_.machine.places; ++place) {
             const std::size_t tasks = graph(place).tasks.size();
             for (std::uint32_t task = 0; task < tasks; ++task) {
-                if (record_.ended(place, task) == result.end) {
+                if (record_.ended(place, task) == end) {
                     follow_task(place, task);
                     return finish();
                 }
@@ -268,14 +267,13 @@ std::string resource_of(const workloads::Compute& work, const workloads::Machine
 
 std::vector<Share> trace_critical_path(const sim::Workload& workload,
                                        const std::vector<std::vector<std::string>>& resources,
-                                       bool reuse) {
-    RunRecord record(workload);
-    const sim::ExecutionResult result = sim::execute(workload, &record, reuse);
-    return Path(workload, resources, record).trace(result);
+                                       const RunRecord& record, sim::Time end) {
+    return Path(workload, resources, record).trace(end);
 }
 
 std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
-                                 const workloads::MachineRates& rates, bool reuse) {
+                                 const workloads::MachineRates& rates, const RunRecord& record,
+                                 sim::Time end) {
     std::vector<std::vector<std::string>> resources;
     for (const workloads::StepProgram& program : programs.programs) {
         std::vector<std::string>& of_program = resources.emplace_back();
@@ -285,7 +283,7 @@ std::vector<Share> critical_path(const workloads::StepPrograms& programs, const 
             of_program.push_back(work == nullptr ? "" : resource_of(*work, rates));
         }
     }
-    return trace_critical_path(step.workload, resources, reuse);
+    return trace_critical_path(step.workload, resources, record, end);
 }
 
 }  // namespace podsim::scenarios

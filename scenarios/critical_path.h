@@ -14,9 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/run_record.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_lowering.h"
-#include "sim/executor.h"
+#include "sim/task_graph.h"
+#include "sim/time.h"
 #include "workloads/analytic.h"
 #include "workloads/program.h"
 
@@ -27,14 +29,15 @@ std::string resource_of(const workloads::Compute& work, const workloads::Machine
 
 /// The shares of `workload`'s time on its critical path, largest first: the resources of tasks that work
 /// (`resources`, by graph and task; what a slow chip adds is `slow chips`), `ICI x`, `ICI y`, `ICI z`, `PCIe`,
-/// `DCN` while a link of that class carries the message that is waited for, `latency`, and `launch`. Runs the
-/// workload once more. Throws std::logic_error when a cause cannot be found (a defect).
+/// `DCN` while a link of that class carries the message that is waited for, `latency`, and `launch`. `record` is
+/// that of the run that ended at `end`. Throws std::logic_error when a cause cannot be found (a defect).
 std::vector<Share> trace_critical_path(const sim::Workload& workload,
                                        const std::vector<std::vector<std::string>>& resources,
-                                       bool reuse = true);
+                                       const RunRecord& record, sim::Time end);
 
 /// The same of a step.
 std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
-                                 const workloads::MachineRates& rates, bool reuse = true);
+                                 const workloads::MachineRates& rates, const RunRecord& record,
+                                 sim::Time end);
 
 }  // namespace podsim::scenarios

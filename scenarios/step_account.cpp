@@ -39,24 +39,6 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
     }
 }
 
-sim::Time rounded_down(sim::Seconds seconds) {
-    const sim::Time up = sim::round_up(seconds);
-    return up.ps > 0 && static_cast<double>(up.ps) > seconds.value() * 1e12 ? sim::Time{up.ps - 1}
-                                                                            : up;
-}
-
-/// The longest time that a link of these classes (workloads::LowerBound) is held.
-sim::Time busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
-    sim::Time busiest;
-    for (std::size_t server = 0; server < result.links.size(); ++server) {
-        const std::size_t link_class = server % ports / 2;
-        if ((classes >> link_class & 1U) != 0) {
-            busiest = std::max(busiest, result.links[server].busy);
-        }
-    }
-    return busiest;
-}
-
 }  // namespace
 
 StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip) {
@@ -186,80 +168,6 @@ MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& c
     }
     use.fits = use.peak <= capacity;
     return use;
-}
-
-std::vector<Share> account_gap(const workloads::StepPrograms& programs, const LoweredStep& step,
-                               const StepRun& run, const workloads::MachineRates& rates,
-                               const workloads::LowerBound& lower, bool reuse) {
-    std::vector<Share> gap;
-    LoweredStep reduced = step;
-    StepRun now = run;
-    const auto remove_cause = [&](const std::string& name) {
-        StepRun without = run_step(reduced, reuse);
-        gap.push_back({name, now.result.end - without.result.end});
-        now = std::move(without);
-    };
-
-    bool launches = false;
-    for (sim::TaskGraph& graph : reduced.workload.graphs) {
-        for (sim::Task& task : graph.tasks) {
-            if (task.operation != sim::kNoOperation && task.duration.ps > 0) {
-                task.duration = {};
-                launches = true;
-            }
-        }
-    }
-    if (launches) {
-        remove_cause("launch");
-    }
-    bool latencies = false;
-    for (sim::LinkSpec& link : reduced.workload.machine.links) {
-        latencies = latencies || link.latency.ps > 0;
-        link.latency = {};
-    }
-    if (latencies) {
-        remove_cause("latency");
-    }
-
-    const sim::Time bound = rounded_down(lower.time);
-    const bool link_bound = lower.links > std::max({lower.compute, lower.hbm, lower.vpu});
-    if (link_bound) {
-        const sim::Time busiest =
-            busiest_link(now.result, reduced.workload.machine.ports, lower.link_classes);
-        gap.push_back({"uneven links", busiest - bound});
-        gap.push_back({"idle links", now.result.end - busiest});
-    } else {
-        reduced.workload.machine.isolated_operations = true;
-        remove_cause("contention");
-        const workloads::StepProgram& program = programs.programs[now.program];
-        const WorkAccount work = account_work(program, rates);
-        const StreamAccount stream = account_stream(program, now.reported());
-        if (lower.vpu > std::max(lower.compute, lower.hbm)) {
-            gap.push_back({"MXU beyond VPU", work.mxu_beyond_vpu});
-            gap.push_back({"HBM beyond VPU", work.hbm_beyond_vpu});
-            const sim::Time own = rounded_down(work.vpu_unrounded);
-            gap.push_back({"rounding", work.vpu_all - own});
-            gap.push_back({"uneven stages", own - bound});
-        } else if (lower.hbm > lower.compute) {
-            gap.push_back({"MXU beyond HBM", work.mxu_beyond_hbm});
-            gap.push_back({"VPU", work.vpu});
-            const sim::Time own = rounded_down(work.hbm_unrounded);
-            gap.push_back({"rounding", work.hbm_all - own});
-            gap.push_back({"uneven stages", own - bound});
-        } else {
-            gap.push_back({"padding", work.padding});
-            gap.push_back({"HBM", work.hbm});
-            gap.push_back({"VPU", work.vpu});
-            const sim::Time own = rounded_down(work.unrounded);
-            gap.push_back({"rounding", work.ideal - own});
-            gap.push_back({"uneven stages", own - bound});
-        }
-        for (const Share& share : stream.waited_for) {
-            gap.push_back({"exposed " + share.name, share.time});
-        }
-    }
-    std::erase_if(gap, [](const Share& share) { return share.time.ps == 0; });
-    return gap;
 }
 
 }  // namespace podsim::scenarios

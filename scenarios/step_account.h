@@ -1,5 +1,4 @@
-// Accounting for a simulated step: every picosecond of the compute stream, the gap to the roofline,
-// the memory over time.
+// Accounting for a simulated step: every picosecond of the compute stream, the memory over time.
 #pragma once
 
 #include <vector>
@@ -50,26 +49,5 @@ WorkAccount account_work(const workloads::StepProgram& program,
 /// begins is allocated.
 MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
                          sim::Bytes capacity);
-
-/// step_time - roofline_lower, in named terms that add up exactly.
-///
-/// Causes are removed one after the other from the same step, and the difference in step time is
-/// that cause's term (it can be negative where a delay happens to help):
-///   launch      the launch cost of collectives
-///   latency     the latency of links
-///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
-///               where links are, the bound itself counts all traffic of the links)
-/// What is then left is read off that last run, on the resource that is the bound:
-///   compute  padding, HBM time beyond the MXU's, VPU time beyond both, and the time that the compute stream
-///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages`, what the
-///            chip that ends last has less to compute than the one that has most (negative)
-///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits
-///   VPU      MXU time beyond the VPU's, HBM time beyond both, and the same waits
-///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
-///            `idle links`: it rests, waiting for compute or for earlier steps
-/// `rounding` is each operation's rounding up to a picosecond. `reuse` is that of run_step.
-std::vector<Share> account_gap(const workloads::StepPrograms& programs, const LoweredStep& step,
-                               const StepRun& run, const workloads::MachineRates& rates,
-                               const workloads::LowerBound& lower, bool reuse = true);
 
 }  // namespace podsim::scenarios

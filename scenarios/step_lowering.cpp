@@ -49,6 +49,27 @@ std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& 
     return members;
 }
 
+/// How long tasks take on some hardware.
+class Durations {
+public:
+    explicit Durations(const Hardware& hardware)
+        : rates_(achieved_rates(hardware)),
+          pace_(pace_of_slowest_slice(hardware)),
+          launch_(sim::round_up(achievable(hardware).chip.collective_launch.value)) {}
+
+    [[nodiscard]] sim::Time of(const workloads::Op& op) const {
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            return sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
+        }
+        return std::holds_alternative<workloads::HostTransfer>(op.work) ? sim::Time{} : launch_;
+    }
+
+private:
+    workloads::MachineRates rates_;
+    double pace_;
+    sim::Time launch_;
+};
+
 class Lowering {
 public:
     Lowering(const workloads::StepPrograms& programs, const Hardware& hardware,
@@ -56,9 +77,7 @@ public:
         : programs_(programs.programs),
           axis_(programs.axis),
           hardware_(achievable(hardware)),
-          rates_(achieved_rates(hardware)),
-          pace_(pace_of_slowest_slice(hardware)),
-          launch_(sim::round_up(hardware_.chip.collective_launch.value)) {
+          durations_(hardware) {
         const std::vector<std::string> axes{axis_};
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
                                several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
@@ -103,17 +122,16 @@ private:
         sim::TaskGraph& graph = step_.workload.graphs[program];
         sim::Task task;
         task.after = op.after;
-        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+        task.duration = durations_.of(op);
+        if (std::holds_alternative<workloads::Compute>(op.work)) {
             if (op.layer != layer_[program]) {
                 layer_[program] = op.layer;
                 graph.marks.push_back(index);
             }
-            task.duration = sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
         } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
             task.operation =
                 operation_in(program, schedules.of_host_transfer(op), Purpose::weights);
         } else {
-            task.duration = launch_;
             task.operation = std::holds_alternative<workloads::Collective>(op.work)
                                  ? collective(program, op, schedules)
                                  : handover(program, op, schedules);
@@ -194,9 +212,7 @@ private:
     const std::vector<workloads::StepProgram>& programs_;
     const std::string& axis_;
     const Hardware hardware_;  ///< with the rates that it reaches
-    const workloads::MachineRates rates_;
-    const double pace_;
-    const sim::Time launch_;
+    const Durations durations_;
     LoweredStep step_;
     std::vector<int> layer_;  ///< [program]: of the last compute
     std::map<std::uint32_t, std::uint32_t> operation_of_message_;
@@ -227,6 +243,20 @@ workloads::MachineRates achieved_rates(const Hardware& hardware) {
 LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
                        const topology::DeviceMesh& mesh, Fold fold) {
     return Lowering(programs, hardware, mesh, fold).take();
+}
+
+bool retime(const workloads::StepPrograms& programs, const Hardware& hardware, LoweredStep& step) {
+    const Durations durations(hardware);
+    bool changed = false;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        const std::vector<workloads::Op>& ops = programs.programs[p].ops;
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+            sim::Time& duration = step.workload.graphs[p].tasks[i].duration;
+            const sim::Time before = std::exchange(duration, durations.of(ops[i]));
+            changed = changed || duration != before;
+        }
+    }
+    return changed;
 }
 
 }  // namespace podsim::scenarios

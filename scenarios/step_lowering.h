@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/lowering.h"
+#include "sim/observer.h"
 #include "workloads/analytic.h"
 #include "workloads/program.h"
 
@@ -34,6 +35,11 @@ struct LoweredStep {
 LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
                        const topology::DeviceMesh& mesh, Fold fold);
 
+/// Gives the tasks of a lowered step the durations that they have on hardware with the same links, and says
+/// whether one of them has changed. It is then what lower_step makes of that hardware: neither what compute takes
+/// nor the launch cost decides how collectives are carried out.
+bool retime(const workloads::StepPrograms& programs, const Hardware& hardware, LoweredStep& step);
+
 /// What one chip did, by operation of its program.
 struct ChipRun {
     int representative = 0;
@@ -52,7 +58,7 @@ struct StepRun {
     [[nodiscard]] const ChipRun& reported() const { return chips[program]; }
 };
 
-/// With `reuse`, repeating layers are played once (sim/executor.h).
-StepRun run_step(const LoweredStep& step, bool reuse = true);
+/// With `reuse`, repeating layers are played once (sim/executor.h). `also` sees all of the run.
+StepRun run_step(const LoweredStep& step, bool reuse = true, sim::Observer* also = nullptr);
 
 }  // namespace podsim::scenarios

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <oneapi/tbb/task_arena.h>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "scenarios/critical_path.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_account.h"
+#include "scenarios/step_gap.h"
 #include "scenarios/step_lowering.h"
 #include "sim/error.h"
 #include "workloads/accounting.h"
@@ -37,79 +39,30 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
-/// What one group of the profile's factors costs, and the hardware without it.
-struct Cause {
-    const char* name;
-    void (*remove)(topology::Efficiency&);
+/// The run of a step, and what its end waited for.
+struct ExplainedRun {
+    StepRun run;
+    std::vector<Share> critical_path;
 };
 
-constexpr Cause kCauses[] = {
-    {"stragglers", [](topology::Efficiency& e) { e.straggler = 0; }},
-    {"kernels below peak",
-     [](topology::Efficiency& e) {
-         e.mxu = e.attention = e.vpu = e.hbm = e.fusion = 1;
-         e.mxu_ramp = 0;
-     }},
-    {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
-    {"launch", [](topology::Efficiency& e) { e.launch_s = 0; }},
-};
-
-/// The what-if runs equal unfolded ones to the picosecond, so they are folded. What perturbations cost
-/// comes first, then the profile's factors one after the other: the other terms are those of the sound and ideal machine.
-std::vector<Share> gap_of(const Scenario& scenario, const workloads::StepPrograms& programs,
-                          const LoweredStep& step, const StepRun& run, Fold fold,
-                          const workloads::LowerBound& lower, bool reuse) {
-    Hardware hardware = scenario.hardware;
-    LoweredStep lowered;
-    const LoweredStep* now = fold == Fold::automatic ? &step : nullptr;
-    const auto folded = [&]() -> const LoweredStep& {
-        if (now == nullptr) {
-            lowered = lower_step(programs, hardware, scenario.mesh, Fold::automatic);
-            now = &lowered;
-        }
-        return *now;
-    };
-    StepRun result = run;
-    std::vector<Share> gap;
-    const auto remove = [&](const char* name) {
-        now = nullptr;
-        StepRun without = run_step(folded(), reuse);
-        gap.push_back({name, result.result.end - without.result.end});
-        result = std::move(without);
-    };
-    if (!hardware.perturbations.empty()) {
-        hardware.perturbations.clear();
-        remove("perturbations");
+/// The critical path equals that of an unfolded run, so it is found folded.
+ExplainedRun run_and_explain(const workloads::StepPrograms& programs, const LoweredStep& step,
+                             const LoweredStep& folded, const workloads::MachineRates& rates,
+                             bool reuse) {
+    ExplainedRun explained;
+    RunRecord record(folded.workload);
+    if (&step == &folded) {
+        explained.run = run_step(step, reuse, &record);
+    } else {
+        explained.run = run_step(step, reuse);
+        sim::execute(folded.workload, &record, reuse);
     }
-    for (const Cause& cause : kCauses) {
-        const topology::Efficiency before = hardware.efficiency;
-        cause.remove(hardware.efficiency);
-        if (hardware.efficiency != before) {
-            remove(cause.name);
-        }
-    }
-    std::ranges::move(
-        account_gap(programs, folded(), result, machine_rates(hardware), lower, reuse),
-        std::back_inserter(gap));
-    return gap;
+    explained.critical_path =
+        critical_path(programs, folded, rates, record, explained.run.result.end);
+    return explained;
 }
 
-/// Equal to that of an unfolded run, so it is found folded.
-std::vector<Share> critical_path_of(const Scenario& scenario,
-                                    const workloads::StepPrograms& programs,
-                                    const LoweredStep& step, Fold fold, bool reuse) {
-    const workloads::MachineRates rates = achieved_rates(scenario.hardware);
-    if (fold == Fold::automatic) {
-        return critical_path(programs, step, rates, reuse);
-    }
-    return critical_path(programs,
-                         lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic),
-                         rates, reuse);
-}
-
-}  // namespace
-
-StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
+StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     const auto begun = std::chrono::steady_clock::now();
     const Hardware& hardware = scenario.hardware;
     const workloads::MachineRates rates = machine_rates(hardware);
@@ -118,18 +71,36 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     plan.prefetch_layers =
         workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
     const workloads::StepPrograms programs = workloads::build_stages(scenario.model, plan);
-    const LoweredStep step = [&] {
+    const auto lowered = [&](Fold how) {
         try {
-            return lower_step(programs, hardware, scenario.mesh, fold);
+            return lower_step(programs, hardware, scenario.mesh, how);
         } catch (const sim::InputError& error) {
             throw error.at({scenario.file, 0, 0});
         }
-    }();
-    const StepRun run = run_step(step, options.reuse);
-    const workloads::StepProgram& program = programs.programs[run.program];
-    const StreamAccount stream = account_stream(program, run.reported());
+    };
+    const LoweredStep step = lowered(fold);
 
     StepResult result;
+    result.lower = workloads::roofline_lower(programs, hardware.slice, scenario.mesh, rates);
+    result.serial = workloads::roofline_serial(programs, hardware.slice, scenario.mesh, rates);
+    result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
+
+    StepRun run;
+    if (options.explain) {
+        const std::optional<LoweredStep> again =
+            fold == Fold::off ? std::optional(lowered(Fold::automatic)) : std::nullopt;
+        const LoweredStep& folded = again.has_value() ? *again : step;
+        StepGap gap(scenario, programs, folded, result.lower, options.reuse);
+        ExplainedRun explained =
+            run_and_explain(programs, step, folded, achieved_rates(hardware), options.reuse);
+        run = std::move(explained.run);
+        result.critical_path = std::move(explained.critical_path);
+        result.gap = gap.shares(run);
+    } else {
+        run = run_step(step, options.reuse);
+    }
+    const workloads::StepProgram& program = programs.programs[run.program];
+    const StreamAccount stream = account_stream(program, run.reported());
     result.step_time = run.result.end;
     result.compute = stream.busy;
     result.exposed = stream.waited_for;
@@ -137,21 +108,13 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     result.breakdown = stream.by_pass;
     result.prefetch_layers = plan.prefetch_layers;
 
-    result.lower = workloads::roofline_lower(programs, hardware.slice, scenario.mesh, rates);
-    result.serial = workloads::roofline_serial(programs, hardware.slice, scenario.mesh, rates);
-    result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
-    if (options.explain) {
-        result.gap = gap_of(scenario, programs, step, run, fold, result.lower, options.reuse);
-        result.critical_path = critical_path_of(scenario, programs, step, fold, options.reuse);
-    }
-
     if (scenario.evaluation.has_value()) {
         Scenario evaluated = scenario;
         evaluated.evaluation.reset();
         evaluated.plan.forward_only = true;
         evaluated.plan.tokens = scenario.evaluation->tokens;
         result.evaluation =
-            simulate_step(evaluated, fold, {.reuse = options.reuse, .explain = false}).step_time;
+            simulate(evaluated, fold, {.reuse = options.reuse, .explain = false}).step_time;
         result.block = result.step_time * scenario.evaluation->train_steps +
                        result.evaluation * scenario.evaluation->steps;
     }
@@ -186,6 +149,13 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
     result.wall_time_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return result;
+}
+
+}  // namespace
+
+/// Threads of a sweep that wait for the runs behind a gap do not take up other settings meanwhile.
+StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
+    return tbb::this_task_arena::isolate([&] { return simulate(scenario, fold, options); });
 }
 
 }  // namespace podsim::scenarios

@@ -12,6 +12,7 @@
 #include "collectives/handover.h"
 #include "scenarios/lowering.h"
 #include "sim/error.h"
+#include "sim/schedules.h"
 #include "workloads/program.h"
 
 namespace podsim::scenarios {
@@ -25,7 +26,7 @@ collectives::Members members_of(const workloads::Collective& collective,
 class StepSchedules {
 public:
     StepSchedules(const Hardware& hardware, const topology::DeviceMesh& mesh, const Layout& layout,
-                  collectives::ShiftTable& shifts, std::vector<sim::Schedule>& schedules)
+                  collectives::ShiftTable& shifts, sim::Schedules& schedules)
         : hardware_(hardware),
           mesh_(mesh),
           options_(schedule_options(hardware, layout)),
@@ -55,7 +56,7 @@ private:
     const topology::DeviceMesh& mesh_;
     const collectives::ScheduleOptions options_;
     collectives::ShiftTable& shifts_;
-    std::vector<sim::Schedule>& schedules_;
+    sim::Schedules& schedules_;
     std::map<CollectiveKey, std::uint32_t> collectives_;
     std::map<HandoverKey, std::uint32_t> handovers_;
     std::map<std::pair<bool, double>, std::uint32_t> host_transfers_;  ///< by direction and bytes

@@ -8,11 +8,11 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Keeps the spans of the representatives.
+/// Keeps the spans of the representatives, and passes everything on to another observer, if there is one.
 class SpanRecorder : public sim::Observer {
 public:
-    explicit SpanRecorder(const LoweredStep& step)
-        : step_(step), chip_(step.workload.machine.places, kNotKept) {
+    SpanRecorder(const LoweredStep& step, sim::Observer* also)
+        : step_(step), also_(also), chip_(step.workload.machine.places, kNotKept) {
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
             const std::size_t place = step.layout.place_of(chip);
@@ -28,6 +28,9 @@ public:
     }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
+        if (also_ != nullptr) {
+            also_->task_ended(place, task, began, now);
+        }
         const std::uint32_t chip = chip_[place.index()];
         if (chip == kNotKept) {
             return;
@@ -38,7 +41,10 @@ public:
     }
 
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
-                          std::uint32_t /*transfer*/, sim::Time now) override {
+                          std::uint32_t transfer, sim::Time now) override {
+        if (also_ != nullptr) {
+            also_->transfer_arrived(operation, source, destination, transfer, now);
+        }
         if (!is_handover(operation)) {
             return;
         }
@@ -51,10 +57,26 @@ public:
         }
     }
 
-    void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t /*transfer*/,
+    void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t transfer,
                         sim::Time now) override {
+        if (also_ != nullptr) {
+            also_->transfer_fired(operation, source, transfer, now);
+        }
         if (is_handover(operation)) {
             let_go_.try_emplace({operation, source}, now);
+        }
+    }
+
+    void link_held(const sim::Holding& holding) override {
+        if (also_ != nullptr) {
+            also_->link_held(holding);
+        }
+    }
+
+    void repeated(sim::Time from, sim::Time period, std::uint32_t operations,
+                  std::uint32_t repeats) override {
+        if (also_ != nullptr) {
+            also_->repeated(from, period, operations, repeats);
         }
     }
 
@@ -70,6 +92,7 @@ private:
     }
 
     const LoweredStep& step_;
+    sim::Observer* also_;
     std::vector<std::uint32_t> chip_;  ///< [place]
     std::vector<ChipRun> chips_;
     /// When a handover's first message was ready to leave its sender.
@@ -78,8 +101,8 @@ private:
 
 }  // namespace
 
-StepRun run_step(const LoweredStep& step, bool reuse) {
-    SpanRecorder recorder(step);
+StepRun run_step(const LoweredStep& step, bool reuse, sim::Observer* also) {
+    SpanRecorder recorder(step, also);
     StepRun run;
     run.result = sim::execute(step.workload, &recorder, reuse);
     const std::size_t programs = step.workload.graphs.size();

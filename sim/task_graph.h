@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/machine.h"
-#include "sim/schedule.h"
+#include "sim/schedules.h"
 #include "sim/time.h"
 
 namespace podsim::sim {
@@ -44,7 +44,7 @@ struct OperationSpec {
 /// Everything the executor needs. Operations are numbered in program order: that is the last tie-break.
 struct Workload {
     Machine machine;
-    std::vector<Schedule> schedules;
+    Schedules schedules;
     /// [placement][place]: a role of the schedules used with it, or kAbsent. A role that needs counters (has
     /// transfers with several predecessors) may not have more places than in the schedule's own.
     std::vector<std::vector<std::uint32_t>> placements{};

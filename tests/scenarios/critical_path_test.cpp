@@ -6,6 +6,7 @@
 #include <random>
 
 #include "../sim/support.h"
+#include "sim/executor.h"
 #include "step_support.h"
 
 namespace podsim::scenarios {
@@ -30,6 +31,13 @@ Times times(const std::vector<Share>& shares) {
     return times;
 }
 
+std::vector<Share> path_of(const sim::Workload& workload,
+                           const std::vector<std::vector<std::string>>& resources) {
+    RunRecord record(workload);
+    const sim::ExecutionResult result = sim::execute(workload, &record);
+    return trace_critical_path(workload, resources, record, result.end);
+}
+
 // Place 0 sends 1000 B, 1 B a picosecond, over three links of latency 70, after 50 of work and a launch of 5; place 3
 // works 200 on what arrives. Cut through: each link adds its latency, the bytes count once.
 TEST(CriticalPath, OfASendIsItsBytesOnceAndALatencyALink) {
@@ -39,7 +47,7 @@ TEST(CriticalPath, OfASendIsItsBytesOnceAndALatencyALink) {
     send.after = {0};
     const sim::Workload workload =
         workload_of(row_of(4, false, {70}), {schedule}, {work(50), send, work(200, 0, {1})});
-    const Times path = times(trace_critical_path(workload, {{"MXU", "", "HBM"}}));
+    const Times path = times(path_of(workload, {{"MXU", "", "HBM"}}));
     EXPECT_EQ(path,
               (Times{{"MXU", 50}, {"launch", 5}, {"ICI x", 1000}, {"latency", 210}, {"HBM", 200}}));
 }
@@ -52,8 +60,7 @@ TEST(CriticalPath, GoesByTheSlowestOfTheLinksThatAMessageCrosses) {
     const auto schedule =
         schedule_of({{.role = 0, .distance = 3, .bytes = 1000, .to_role = 1}}, 3, {0, 2, 2, 1});
     const sim::Workload workload = workload_of(machine, {schedule}, {operation(0)});
-    EXPECT_EQ(times(trace_critical_path(workload, {{""}})),
-              (Times{{"ICI x", 4000}, {"latency", 210}}));
+    EXPECT_EQ(times(path_of(workload, {{""}})), (Times{{"ICI x", 4000}, {"latency", 210}}));
 }
 
 // Two collectives send 1000 and 300 B over the same link at once. The second ends the run and has waited for the
@@ -64,8 +71,7 @@ TEST(CriticalPath, StaysOnALinkThatIsNeverIdle) {
         schedule_of({{.role = 0, .distance = 1, .bytes = 300, .to_role = 1}}, 2, {0, 1})};
     const sim::Workload workload =
         workload_of(row_of(2, false, {70}), schedules, {operation(0), operation(1)});
-    EXPECT_EQ(times(trace_critical_path(workload, {{"", ""}})),
-              (Times{{"ICI x", 1300}, {"latency", 70}}));
+    EXPECT_EQ(times(path_of(workload, {{"", ""}})), (Times{{"ICI x", 1300}, {"latency", 70}}));
 }
 
 // A message that another forwards by way of a join, to a chip that works half as fast: its second half is `slow chips`.
@@ -80,7 +86,7 @@ TEST(CriticalPath, GoesThroughJoinsAndNamesSlowChips) {
                     3, {0, 1, 2});
     const sim::Workload workload =
         workload_of(machine, {schedule}, {operation(0), work(400, 0, {0})});
-    EXPECT_EQ(times(trace_critical_path(workload, {{"", "MXU"}})),
+    EXPECT_EQ(times(path_of(workload, {{"", "MXU"}})),
               (Times{{"ICI x", 1500}, {"latency", 140}, {"MXU", 400}, {"slow chips", 400}}));
 }
 
