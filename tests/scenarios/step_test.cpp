@@ -140,6 +140,34 @@ TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
     EXPECT_GT(run_step(step).result.end, before);
 }
 
+// What a step without stragglers, slow kernels and launch costs shares with the step as it is: all but durations.
+TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
+    for (std::uint64_t seed = 100; seed < 120; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const auto program = workloads::build_step(scenario.model, scenario.plan);
+        Hardware slow = scenario.hardware;
+        slow.efficiency.mxu = 0.75;
+        slow.efficiency.hbm = 0.5;
+        slow.efficiency.launch_s = 5e-6;
+        LoweredStep step = lower_step(program, slow, scenario.mesh, Fold::automatic);
+        const sim::Time slow_end = run_step(step).result.end;
+        EXPECT_FALSE(retime(program, slow, step));
+        EXPECT_TRUE(retime(program, scenario.hardware, step));
+        const LoweredStep lowered =
+            lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+        const StepRun run = run_step(step);
+        EXPECT_EQ(run.result, run_step(lowered).result);
+        EXPECT_LT(run.result.end, slow_end);
+        ASSERT_EQ(step.workload.schedules.size(), lowered.workload.schedules.size());
+        for (std::size_t i = 0; i < lowered.workload.schedules.size(); ++i) {
+            EXPECT_EQ(step.workload.schedules[i].transfers.size(),
+                      lowered.workload.schedules[i].transfers.size());
+        }
+    }
+}
+
 // Skipping repeated layers must not change anything: deep models, mixed settings, a backlog of reductions that
 // grows (latency and slow links), an odd layer count.
 TEST(Reuse, EqualsTheFullRunToThePicosecond) {
