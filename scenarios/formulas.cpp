@@ -163,7 +163,8 @@ constexpr Formula kFormulas[] = {
      [](const Scenario& s) {
          return workloads::communication_to_compute(alpha(s), tokens_per_slice(s), layout(s),
                                                     d_ff(s));
-     }},
+     },
+     kNeedsOneTensor},
     {"least_tokens_per_slice", ValueUnit::count,
      [](const Scenario& s) {
          return workloads::least_tokens_per_slice(s.hardware.chip.bf16_flops.value,
@@ -196,6 +197,9 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
          "write report.mfu, such as 40 %");
     need(kNeedsTensor, scenario.plan.tensor > 1, "the mesh has no tensor parallelism",
          "write mesh.tensor");
+    need(kNeedsTensor | kNeedsOneTensor, scenario.plan.tensor_transpose == 1,
+         "the text has no such formula for tensor parallelism over d_model too",
+         "leave out mesh.tensor_transpose");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",
          "write hardware.slices");
 }

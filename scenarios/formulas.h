@@ -22,10 +22,11 @@ struct Formula {
 
 /// What of a scenario a formula is about, beyond a training step.
 enum FormulaNeed : unsigned {
-    kNeedsTokens = 1,  ///< report.tokens
-    kNeedsMfu = 2,     ///< report.mfu
-    kNeedsTensor = 4,  ///< mesh.tensor above 1
-    kNeedsSlices = 8,  ///< hardware.slices above 1
+    kNeedsTokens = 1,      ///< report.tokens
+    kNeedsMfu = 2,         ///< report.mfu
+    kNeedsTensor = 4,      ///< mesh.tensor above 1
+    kNeedsSlices = 8,      ///< hardware.slices above 1
+    kNeedsOneTensor = 16,  ///< no mesh.tensor_transpose, as kNeedsTensor too
 };
 
 std::span<const Formula> all_formulas();

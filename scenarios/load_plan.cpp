@@ -52,7 +52,8 @@ Reader place_of(const Reader& root, const sim::InputError& error) {
         }
     }
     const bool of_mesh = setting == "data" || setting == "fsdp" || setting == "context" ||
-                         setting == "tensor" || setting == "expert" || setting == "pipeline";
+                         setting.starts_with("tensor") || setting == "expert" ||
+                         setting == "pipeline";
     return root[of_mesh && root["mesh"].present() ? "mesh" : "batch"];
 }
 
@@ -178,6 +179,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.fsdp = mesh.size("fsdp");
     plan.context = mesh.size("context");
     plan.tensor = mesh.size("tensor");
+    plan.tensor_transpose = mesh.size("tensor_transpose");
     plan.expert = mesh.size("expert");
     plan.pipeline = mesh.size("pipeline");
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);

@@ -94,6 +94,8 @@ constexpr KeySpec kSchema[] = {
     {"mesh.fsdp", kText, "x/4 y z/2", "1", "fully sharded data parallelism (ZeRO-3)"},
     {"mesh.context", kText, "z%2", "1", "context parallelism: sequences are split, keys and values gathered"},
     {"mesh.tensor", kText, "x%4", "1", "tensor parallelism"},
+    {"mesh.tensor_transpose", kText, "y", "1",
+     "tensor parallelism over d_model too: with tensor, 2-D weight-stationary sharding"},
     {"mesh.pipeline", kText, "slice", "1", "pipeline stages, each with an equal run of layers"},
     {"mesh.expert", kText, "y", "1", "expert parallelism: tokens travel to their experts; else one more of fsdp"},
 

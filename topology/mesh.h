@@ -97,7 +97,7 @@ AxisFactor parse_factor(std::string_view text, const Lattice& slice, int slices 
 std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice, int slices = 1);
 
 /// Chooses factors for logical axes that are given by their sizes alone.
-/// Axes are placed in the order tensor, context, then the rest as given: each takes whole physical
+/// Axes are placed in the order tensor, tensor_transpose, context, then the rest as given: each takes whole physical
 /// axes where a product of them fits (fewest first), otherwise the blocks of neighbours on the
 /// fewest axes with the smallest strides left; of equals, x before y before z. A placement exists
 /// whenever the sizes multiply to the chips: prime by prime, what the sizes still ask for is what

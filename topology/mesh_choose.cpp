@@ -52,7 +52,8 @@ std::vector<std::size_t> placing_order(const Sizes& sizes) {
         order[i] = i;
     }
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        return sizes[i].first == "tensor" ? 0 : sizes[i].first == "context" ? 1 : 2;
+        const std::string& name = sizes[i].first;
+        return name == "tensor" ? 0 : name == "tensor_transpose" ? 1 : name == "context" ? 2 : 3;
     });
     return order;
 }

@@ -79,6 +79,7 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     }
     const OpIndex first = builder.next();  // of its parts
     const OpIndex qkv = builder.compute("qkv", qkv_forward(shard));
+    const OpIndex own = builder.scatter_transposed("qkv", shard.qkv_width(), first);
     if (shard.latent.width > 0) {
         held.latent = holder.until(LayerTensor::qkv, latent_bytes(shard), latent, qkv);
         held.latent_gathered =
@@ -88,15 +89,19 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     }
     const OpIndex kv = builder.gather_kv("keys and values");
     const OpIndex attention = attend(builder, kind);
+    const double attended = shard.attended_width();
+    const OpIndex gathered = builder.gather_transposed("attended", attended);
     // In a parallel block the MLP's rows are added before they are scattered.
     ops.out = shard.parallel_block
                   ? builder.compute("out", out_forward(shard))
                   : builder.compute_scattered("out", out_forward(shard), builder.full_rows());
-    held.qkv = holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), first,
-                            attention);
+    held.qkv =
+        holder.until(LayerTensor::qkv, activation_bytes(shard, shard.qkv_width()), own, attention);
     held.kv_gathered = holder.until(keep.gathered, gathered_kv_bytes(builder), kv, attention);
-    held.attended = holder.until(
-        LayerTensor::attended, activation_bytes(shard, shard.attended_width()), attention, ops.out);
+    held.attended_gathered =
+        holder.until(keep.gathered, builder.transposed_bytes(attended), gathered, ops.out);
+    held.attended =
+        holder.until(LayerTensor::attended, activation_bytes(shard, attended), attention, ops.out);
     return ops;
 }
 
@@ -110,8 +115,17 @@ void recompute_projections(StepBuilder& builder, AttentionBuffers& alive) {
     }
     const OpIndex first = builder.next();
     builder.compute("qkv", qkv_forward(shard));
-    alive.qkv =
-        builder.hold(MemoryClass::buffers, activation_bytes(shard, shard.qkv_width()), first);
+    alive.qkv = builder.hold(MemoryClass::buffers, activation_bytes(shard, shard.qkv_width()),
+                             builder.scatter_transposed("qkv", shard.qkv_width(), first));
+}
+
+void complete_attended(StepBuilder& builder, AttentionBuffers& alive) {
+    const double width = builder.shard().attended_width();
+    if (alive.attended_gathered == kNoBuffer) {
+        alive.attended_gathered =
+            builder.hold(MemoryClass::buffers, builder.transposed_bytes(width),
+                         builder.gather_transposed("attended", width));
+    }
 }
 
 void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive) {
@@ -132,13 +146,16 @@ OpIndex AttentionBackward::output() {
 
 OpIndex AttentionBackward::output_gradient() {
     const OpIndex first = builder_.next();  // of its parts
-    builder_.compute("out input gradient", out_input_gradient(builder_.shard()));
-    return first;
+    const Shard& shard = builder_.shard();
+    builder_.compute("out input gradient", out_input_gradient(shard));
+    return builder_.scatter_transposed("attended gradient", shard.attended_width(), first);
 }
 
 OpIndex AttentionBackward::output_weights() {
+    complete_attended(builder_, alive_);
     const OpIndex dwo =
         builder_.compute("out weight gradient", out_weight_gradient(builder_.shard()));
+    builder_.release(alive_.attended_gathered, dwo);
     builder_.release(alive_.attended, dwo);
     return dwo;
 }
@@ -171,6 +188,9 @@ OpIndex AttentionBackward::input() {
         return builder_.compute_scattered("latent input gradient", latent_input_gradient(shard),
                                           builder_.full_rows());
     }
+    gradient_gathered_ =
+        builder_.hold(MemoryClass::buffers, builder_.transposed_bytes(shard.qkv_width()),
+                      builder_.gather_transposed("qkv gradient", shard.qkv_width()));
     return builder_.compute_scattered("qkv input gradient", qkv_input_gradient(shard),
                                       builder_.full_rows());
 }
@@ -199,6 +219,7 @@ OpIndex AttentionBackward::weights() {
             ? builder_.compute("latent weight gradient", latent_weight_gradient(shard))
             : builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
     builder_.release(gradient_, end);
+    builder_.release(gradient_gathered_, end);
     return end;
 }
 

@@ -18,6 +18,7 @@ struct AttentionBuffers {
     BufferId qkv = kNoBuffer;
     BufferId kv_gathered = kNoBuffer;
     BufferId attended = kNoBuffer;
+    BufferId attended_gathered = kNoBuffer;  ///< over tensor_transpose
 };
 
 BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
@@ -25,6 +26,8 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
 
 /// The projections of queries, keys and values once more, from the complete rows.
 void recompute_projections(StepBuilder& builder, AttentionBuffers& alive);
+/// What attention's heads made, complete over tensor_transpose, unless it is alive.
+void complete_attended(StepBuilder& builder, AttentionBuffers& alive);
 /// Attention's output and complete keys and values once more, from q, k and v.
 void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive);
 
@@ -54,7 +57,8 @@ private:
     StepBuilder& builder_;
     LayerKind kind_;
     AttentionBuffers alive_;
-    BufferId gradient_ = kNoBuffer;  ///< of the first projection's output
+    BufferId gradient_ = kNoBuffer;           ///< of the first projection's output
+    BufferId gradient_gathered_ = kNoBuffer;  ///< over tensor_transpose
 };
 
 }  // namespace podsim::workloads

@@ -111,7 +111,8 @@ Compute latent_weight_gradient(const Shard& s) {
 
 Compute qkv_forward(const Shard& s) {
     if (s.latent.width == 0) {
-        return activations(s, s.d_model, s.qkv_width(), norm_and_residual(s) + query_key(s));
+        return activations(s, s.block_rows(), s.block_columns(s.qkv_width()),
+                           norm_and_residual(s) + query_key(s));
     }
     const Compute keys =
         activations(s, s.latent.kv_rank, kv_up_columns(s), latent_norm(s) + query_key(s));
@@ -121,7 +122,7 @@ Compute qkv_forward(const Shard& s) {
 
 Compute qkv_input_gradient(const Shard& s) {
     if (s.latent.width == 0) {
-        return activations(s, s.qkv_width(), s.d_model,
+        return activations(s, s.block_columns(s.qkv_width()), s.block_rows(),
                            norm_and_residual_gradient(s) + query_key_gradient(s));
     }
     const Compute keys = activations(s, kv_up_columns(s), s.latent.kv_rank,
@@ -132,7 +133,7 @@ Compute qkv_input_gradient(const Shard& s) {
 
 Compute qkv_weight_gradient(const Shard& s) {
     if (s.latent.width == 0) {
-        return weight_gradient(s, s.d_model, s.qkv_width(),
+        return weight_gradient(s, s.block_rows(), s.block_columns(s.qkv_width()),
                                normed_again(s, s.attention_norms_again));
     }
     const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s));
@@ -177,15 +178,15 @@ Compute attention_backward(const Shard& s, bool local) {
 }
 
 Compute out_forward(const Shard& s) {
-    return activations(s, s.attended_width(), s.d_model);
+    return activations(s, s.block_columns(s.attended_width()), s.block_rows());
 }
 
 Compute out_input_gradient(const Shard& s) {
-    return activations(s, s.d_model, s.attended_width());
+    return activations(s, s.block_rows(), s.block_columns(s.attended_width()));
 }
 
 Compute out_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.attended_width(), s.d_model);
+    return weight_gradient(s, s.block_columns(s.attended_width()), s.block_rows());
 }
 
 }  // namespace podsim::workloads

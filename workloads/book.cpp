@@ -19,13 +19,16 @@
 //   gather   = P / T b / (W n_X)                                weights of a layer
 //   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients (AllReduce twice)
 //   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
+//              (X ways of tensor_transpose beside Y of tensor, T = X Y: t D / X over tensor)
+//   columns  = t (q + o + (g + 1) F) / Y b / (W n_X)            over tensor_transpose: q queries, keys and values,
+//              o attention's output, g 2 of a gated MLP (step_builder_tensor.cpp)
 //   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
 //   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
 //              + t k D b / (W n_T)                              either side of the experts over tensor
 //
 // Forward, a layer:
 //   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
-//   T_comms  = gather + 4 rows + kv                     (rows: in and out of attention and MLP)
+//   T_comms  = gather + 4 rows + kv + columns           (rows: in and out of attention and MLP)
 // Backward, a layer:
 //   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls) or, with named tensors, what
 //              of its matmuls and of a / R runs again
@@ -33,11 +36,12 @@
 //              + (remat block: the forward's 4 rows again; otherwise the third gather of each
 //              block's input: 2 rows; named tensors without out_proj: 1 more, its sums again)
 //              (2 kv: gathered again, and its gradient reduced)
+//              + columns + (remat block: columns again; otherwise o + F of them, and what of q and g F is made again)
 // In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 3
 // backward (4 with remat block), and the MLP's rows stand only for shared experts.
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
-//   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows
+//   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both)
 //
 // With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
 // parameters over data is added at the end.
@@ -90,7 +94,7 @@ double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
 sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const ParameterCount count = count_parameters(model);
-    const double tensor = plan.tensor;
+    const double tensor = plan.tensor_ways();
     const double shards = static_cast<double>(plan.fsdp) * plan.context * plan.expert;
     const double tokens =
         static_cast<double>(plan.tokens) / (plan.data * shards * plan.microbatches);
@@ -132,7 +136,16 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                over({"data"},
                     reductions * parameters / (tensor * shards * plan.microbatches) * gradient);
     };
-    const double rows = over({"tensor"}, tokens * d_model * compute);
+    const double rows = over({"tensor"}, tokens * d_model / plan.tensor_transpose * compute);
+    const auto columns = [&](double width) {
+        return over({"tensor_transpose"}, tokens * width / plan.tensor * compute);
+    };
+    const auto attended = static_cast<double>(model.heads * value_dim(model));
+    const auto qkv = static_cast<double>(model.heads * model.head_dim +
+                                         model.kv_heads * (model.head_dim + value_dim(model)));
+    const auto d_ff = static_cast<double>(model.d_ff);
+    const double branches = model.gated_mlp ? 2 : 1;
+    const double between_products = columns(qkv + attended + (branches + 1) * d_ff);
     const auto expert_gather = [&](double parameters, double element) {
         return over({"fsdp", "context"}, parameters / (tensor * plan.expert) * element);
     };
@@ -178,19 +191,24 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
             static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
         const double forward = 2 * static_cast<double>(parameters.matmul()) * tokens / tensor;
         const double projected = 2 * forward + 2 * rerun(model, plan, kind) * tokens / tensor;
-        const double attended = kept.has(LayerTensor::attended) ? 2 : 3;
+        const double attended_times = kept.has(LayerTensor::attended) ? 2 : 3;
         const bool sums_again =
             plan.remat == Remat::named && !model.parallel_block && !kept.has(LayerTensor::out);
         layers +=
             static_cast<double>(number) *
-            (larger(math(forward, attention), weights + 2 * blocks * rows + kv + 2 * tokens_once) +
-             backward(math(projected, attended * attention),
-                      weights + gradients + 2 * kv +
-                          (again ? 4 : 3) * (blocks * rows + tokens_once) +
-                          (sums_again ? rows : 0)));
+            (larger(math(forward, attention),
+                    weights + 2 * blocks * rows + kv + 2 * tokens_once + between_products) +
+             backward(
+                 math(projected, attended_times * attention),
+                 weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once) +
+                     (sums_again ? rows : 0) + between_products +
+                     (again ? between_products
+                            : columns(attended + d_ff + (kept.has(LayerTensor::qkv) ? 0 : qkv) +
+                                      (kept.has(LayerTensor::gate_up) ? 0 : branches * d_ff)))));
     }
-    const double unembedding = larger(math(0, logits), gather(table, compute) + rows) +
-                               backward(math(0, 2 * logits), scatter(table) + rows);
+    const double sums = rows + columns(static_cast<double>(model.vocabulary));
+    const double unembedding = larger(math(0, logits), gather(table, compute) + sums) +
+                               backward(math(0, 2 * logits), scatter(table) + sums);
     const double updated = plan.zero == 0 || plan.forward_only
                                ? 0
                                : over({"data"}, static_cast<double>(count.total) /

@@ -15,7 +15,7 @@ Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried
         return carried;
     }
     const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor;
+    const double element = plan_.precision.gradients / plan_.tensor_ways();
     Accumulated& group = accumulated_[part_];
     const bool first = group.begun++ == 0;
     const auto begin = [&](double bytes, bool stays, BufferId& whole) {
@@ -105,7 +105,7 @@ void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced, int mic
 
 void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
     const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor;
+    const double element = plan_.precision.gradients / plan_.tensor_ways();
     const int microbatch = accumulated_[part_].reduced++;
     fill(dense_bucket_, parts.dense * element, unreduced.dense, microbatch);
     fill(expert_bucket_, parts.experts * element / plan_.expert, unreduced.experts, microbatch);

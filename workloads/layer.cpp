@@ -11,6 +11,7 @@ namespace {
 /// Attention and MLP from the same rows, added up by one ReduceScatter.
 LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind) {
     LayerBuffers held;
+    builder.reduce_norm("layer norm", builder.shard().norms_of_block);
     const OpIndex rows = builder.gather_rows("layer input");
     // A gather that overlaps does so with the larger matmul.
     const Mlp block = dense_mlp(builder.shard());
@@ -34,6 +35,7 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
         return parallel_pass(builder, holder, kind);
     }
     LayerBuffers held;
+    builder.reduce_norm("attention norm", builder.shard().norms_of_block);
     const OpIndex rows = builder.gather_rows("attention input");
     const BlockOps attention = attention_pass(builder, holder, kind, held.attention);
     const OpIndex middle = builder.scatter_rows("attention output", attention.out);
@@ -42,6 +44,7 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
     if (kind.experts) {
         output = expert_pass(builder, holder, held.experts);
     } else {
+        builder.reduce_norm("mlp norm", builder.shard().norms_of_block);
         const OpIndex mlp_rows = builder.gather_rows("mlp input");
         const BlockOps mlp = mlp_pass(builder, holder, dense_mlp(builder.shard()), held.mlp);
         output = builder.scatter_rows("mlp output", mlp.out);
@@ -82,6 +85,7 @@ private:
         hold_rows(dy, mlp.output([&] { unreduced = builder_.begin_gradients(weights_); }));
         const BufferId rows = complete_rows(builder_, alive_.mlp_rows, "mlp input");
         builder_.scatter_rows("mlp input gradient", mlp.input());
+        builder_.reduce_norm("mlp norm gradient", builder_.shard().norms_of_block);
         release(mlp.weights(), {rows, alive_.mlp_rows.normed, alive_.middle, alive_.output});
         return unreduced;
     }
@@ -92,6 +96,7 @@ private:
         hold_rows(dy, attention.output());
         const BufferId rows = complete_rows(builder_, alive_.attention_rows, "attention input");
         builder_.scatter_rows("attention input gradient", attention.input());
+        builder_.reduce_norm("attention norm gradient", builder_.shard().norms_of_block);
         release(attention.weights(), {rows, alive_.attention_rows.normed, alive_.input});
     }
 
@@ -108,6 +113,7 @@ private:
         hold_rows(dy, attention.output());
         const OpIndex dx = attention.input();
         builder_.scatter_rows("layer input gradient", dx);
+        builder_.reduce_norm("layer norm gradient", builder_.shard().norms_of_block);
         builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), partial, dx);
         release(attention.weights(),
                 {rows, alive_.attention_rows.normed, alive_.input, alive_.output});

@@ -23,17 +23,20 @@ void SplitBackward::input_gradients() {
         attention_gradient();
         const OpIndex dx = builder_.last();
         builder_.scatter_rows("layer input gradient", dx);
+        builder_.reduce_norm("layer norm gradient", builder_.shard().norms_of_block);
         builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), partial, dx);
     } else {
         const OpIndex dy = builder_.gather_rows("mlp output gradient");
         mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
         mlp_gradient();
         builder_.scatter_rows("mlp input gradient", builder_.last());
+        builder_.reduce_norm("mlp norm gradient", builder_.shard().norms_of_block);
         recompute_before_attention(builder_, kind_, alive_);
         const OpIndex da = builder_.gather_rows("attention output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), da);
         attention_gradient();
         builder_.scatter_rows("attention input gradient", builder_.last());
+        builder_.reduce_norm("attention norm gradient", builder_.shard().norms_of_block);
     }
     // The gradient of the residual stream, this chip's rows.
     builder_.hold_between(MemoryClass::buffers, builder_.local_rows(), start, builder_.last());

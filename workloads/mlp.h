@@ -11,6 +11,7 @@ namespace podsim::workloads {
 struct MlpBuffers {
     BufferId gate_up = kNoBuffer;
     BufferId hidden = kNoBuffer;
+    BufferId hidden_gathered = kNoBuffer;  ///< over tensor_transpose
 };
 
 struct Mlp {
@@ -57,8 +58,9 @@ public:
 private:
     StepBuilder& builder_;
     const Mlp mlp_;
-    const MlpBuffers alive_;
+    MlpBuffers alive_;
     BufferId gradient_ = kNoBuffer;
+    BufferId gradient_gathered_ = kNoBuffer;  ///< over tensor_transpose
 };
 
 }  // namespace podsim::workloads

@@ -58,8 +58,9 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
     std::vector<Part> parts{{model.heads, "query heads"},
                             {model.d_ff, "feed-forward columns (d_ff)"},
                             {model.vocabulary, "vocabulary entries"}};
+    const int ways = plan.tensor_ways();
     // Heads of keys and values that cannot be shared out are split by columns (attention.h).
-    const bool whole_heads = model.kv_heads % plan.tensor == 0;
+    const bool whole_heads = model.kv_heads % ways == 0;
     parts.insert(parts.begin() + 1, whole_heads ? Part{model.kv_heads, "key/value heads"}
                                                 : Part{model.kv_heads * model.head_dim,
                                                        "columns of the key/value heads"});
@@ -77,11 +78,38 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
         common = std::gcd(common, part.size);
     }
     for (const Part& part : parts) {
-        if (part.size % plan.tensor != 0) {
-            throw sim::InputError(fmt::format("tensor = {} does not divide the {} {} of {}",
-                                              plan.tensor, part.size, part.what, model.name),
-                                  nearest_divisors(plan.tensor, common));
+        if (part.size % ways != 0) {
+            throw sim::InputError(
+                fmt::format("{} = {} does not divide the {} {} of {}",
+                            plan.tensor_transpose > 1 ? "tensor x tensor_transpose" : "tensor",
+                            ways, part.size, part.what, model.name),
+                nearest_divisors(ways, common));
         }
+    }
+}
+
+void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
+    if (plan.tensor_transpose == 1) {
+        return;
+    }
+    const std::string setting = fmt::format("tensor_transpose = {}", plan.tensor_transpose);
+    if (model.d_model % plan.tensor_transpose != 0) {
+        throw sim::InputError(fmt::format("{} does not divide the width (d_model) {} of {}",
+                                          setting, model.d_model, model.name),
+                              nearest_divisors(plan.tensor_transpose, model.d_model));
+    }
+    if (model.experts.count > 0 || model.latent.kv_rank > 0) {
+        throw sim::InputError(
+            fmt::format("{} with {}: {} cannot be split over d_model yet", setting, model.name,
+                        model.experts.count > 0 ? "experts" : "latent attention"),
+            "use the axis as tensor or fsdp");
+    }
+    if (plan.tensor_steps) {
+        throw sim::InputError(
+            fmt::format("{} with overlapped tensor collectives: ring steps between parts of a "
+                        "matmul are there for matrices split over one axis alone",
+                        setting),
+            "write overlap.tensor: blocking, or use the axis as tensor");
     }
 }
 
@@ -266,6 +294,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_range("fsdp", plan.fsdp, 1, kMostWays);
     check_range("context", plan.context, 1, kMostWays);
     check_range("tensor", plan.tensor, 1, kMostWays);
+    check_range("tensor_transpose", plan.tensor_transpose, 1, kMostWays);
     check_range("expert", plan.expert, 1, kMostWays);
     check_range("pipeline", plan.pipeline, 1, kMostWays);
     check_range("microbatches", plan.microbatches, 1, kMostWays);
@@ -298,6 +327,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                               nearest_multiples(plan.tokens, plan.sequence));
     }
     check_tensor(plan, model);
+    check_tensor_transpose(plan, model);
     check_expert(plan, model);
     check_sequence(plan);
     check_microbatches(plan);

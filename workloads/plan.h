@@ -48,6 +48,9 @@ struct TrainingPlan {
     int fsdp = 1;               ///< ways of fully-sharded data parallelism (ZeRO-3)
     int context = 1;            ///< ways of context parallelism (sequence sharding, gathered KV)
     int tensor = 1;             ///< ways of tensor parallelism
+    /// Ways over the other dimension of weight matrices, D ("2-D weight-stationary"): a chip has a block of
+    /// D / tensor_transpose by F / tensor of each, and activations travel over both axes (step_builder_tensor.cpp).
+    int tensor_transpose = 1;
     /// Ways of expert parallelism: each chip has 1/expert of every layer's routed experts, and tokens
     /// travel to them. For all other weights, and for the batch, this axis is one more of `fsdp`.
     int expert = 1;
@@ -90,12 +93,15 @@ struct TrainingPlan {
     int collectives_in_flight = 0;
     /// Which goes first at a link: the place of each class, in the order of kPriorityClasses.
     std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 2};
+
+    /// T: chips that share out each weight matrix and its work.
+    [[nodiscard]] int tensor_ways() const { return tensor * tensor_transpose; }
 };
 
 /// Chips that the plan uses.
 inline double chips(const TrainingPlan& plan) {
-    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor * plan.expert *
-           plan.pipeline;
+    return static_cast<double>(plan.data) * plan.fsdp * plan.context * plan.tensor_ways() *
+           plan.expert * plan.pipeline;
 }
 
 /// What the plan makes of the batch on one chip.
@@ -116,7 +122,7 @@ std::string remat_text(const TrainingPlan& plan);
 TensorSet kept_tensors(const TrainingPlan& plan);
 
 /// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K (or the
-/// columns K H), F, the experts' F, the latents and V, expert divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
+/// columns K H), F, the experts' F, the latents and V, (with tensor_transpose their product), tensor_transpose D, expert divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
 /// ... Throws sim::InputError naming the offending setting, what is allowed, and the nearest values
 /// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);

@@ -45,6 +45,7 @@ void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& al
             if (alive.attention.attended == kNoBuffer) {
                 restore_attention(builder, kind, alive);
             }
+            complete_attended(builder, alive.attention);
             const OpIndex out =
                 builder.compute_scattered("out", out_forward(builder.shard()), builder.full_rows());
             alive.middle = builder.hold(MemoryClass::buffers, builder.local_rows(),

@@ -12,10 +12,8 @@
 // whole backward pass or, where weight gradients have passes of their own, after its input gradients. The
 // unembedding's weight gradient is never put off, so that no logits are kept.
 //
-// With T > 1 the tables are split over the vocabulary:
-//   embedding    lookup of partial rows, ReduceScatter over tensor; backward: AllGather, scatter-add
-//   unembedding  AllGather x, logits, AllReduce of each token's maximum and sum (two 4-byte values),
-//                loss, input gradient, ReduceScatter, weight gradient
+// With T > 1 the tables are split over the vocabulary (and D, step_builder_tensor.cpp): the lookup's partial rows
+// are scattered, logits made of gathered ones, each token's maximum and sum (4-byte values) all-reduced.
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
@@ -261,8 +259,11 @@ private:
         const Shard& shard = builder_.shard();
         const double parameters = unembedding_parameters();
         builder_.begin_use();
+        builder_.reduce_norm("norm", 1);
         const OpIndex rows = builder_.gather_rows("input");
-        const OpIndex logits = builder_.compute("logits", logits_forward(shard));
+        const OpIndex partial = builder_.next();
+        builder_.compute("logits", logits_forward(shard));
+        const OpIndex logits = builder_.scatter_transposed("logits", shard.vocabulary, partial);
         builder_.all_reduce_tensor("softmax", shard.tokens * kSoftmaxBytes);
         const OpIndex end_of_loss = builder_.compute("loss", loss(shard));
         if (plan_.forward_only) {
@@ -270,10 +271,14 @@ private:
             return;
         }
         builder_.set_pass(Pass::backward);
+        const OpIndex gradient = builder_.gather_transposed("logits gradient", shard.vocabulary);
         const OpIndex dx = builder_.compute("input gradient", logits_input_gradient(shard));
         builder_.scatter_rows("input gradient", dx);
+        builder_.reduce_norm("norm gradient", 1);
         table_ = builder_.begin_gradients({parameters, 0});
         const OpIndex end = builder_.compute("weight gradient", logits_weight_gradient(shard));
+        builder_.hold_between(MemoryClass::buffers, builder_.transposed_bytes(shard.vocabulary),
+                              gradient, end);
         end_unembedding(unit, rows, logits, end);
         if (!tied_ || !first()) {
             builder_.reduce_gradients({parameters, 0}, table_);

@@ -13,6 +13,12 @@ using collectives::Operation;
 StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
                          std::vector<WeightUse> uses, double parameters)
     : plan_(plan), shard_(make_shard(model, plan)), uses_(std::move(uses)) {
+    if (plan_.tensor > 1) {
+        tensor_axes_.emplace_back("tensor");
+    }
+    if (plan_.tensor_transpose > 1) {
+        tensor_axes_.emplace_back("tensor_transpose");
+    }
     if (plan_.fsdp > 1) {
         expert_axes_.emplace_back("fsdp");
     }
@@ -116,7 +122,7 @@ OpIndex StepBuilder::blocking(std::string_view what, Collective collective) {
 // ---- tensor and context collectives
 
 double StepBuilder::full_rows() const {
-    return shard_.tokens * shard_.d_model * shard_.precision.compute;
+    return shard_.tokens * shard_.block_rows() * shard_.precision.compute;
 }
 
 double StepBuilder::local_rows() const {
@@ -131,11 +137,6 @@ OpIndex StepBuilder::gather_over_tensor(std::string_view what, double bytes) {
     return plan_.tensor == 1 ? next() : block_on_gather(what, bytes);
 }
 
-OpIndex StepBuilder::block_on_gather(std::string_view what, double bytes) {
-    return blocking(fmt::format("gather {}", what),
-                    {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
-}
-
 OpIndex StepBuilder::scatter_over_tensor(std::string_view what, double bytes, OpIndex producer) {
     if (plan_.tensor == 1) {
         return producer;
@@ -143,11 +144,7 @@ OpIndex StepBuilder::scatter_over_tensor(std::string_view what, double bytes, Op
     if (std::exchange(scattered_, false)) {
         return last_;
     }
-    const OpIndex scattered =
-        blocking(fmt::format("scatter {}", what),
-                 {Operation::reduce_scatter, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
-    hold_between(MemoryClass::buffers, bytes, producer, scattered);
-    return scattered;
+    return block_on_scatter(what, bytes, producer);
 }
 
 OpIndex StepBuilder::gather_rows(std::string_view what) {
@@ -156,15 +153,6 @@ OpIndex StepBuilder::gather_rows(std::string_view what) {
 
 OpIndex StepBuilder::scatter_rows(std::string_view what, OpIndex producer) {
     return scatter_over_tensor(what, full_rows(), producer);
-}
-
-OpIndex StepBuilder::gather_columns(std::string_view what, double width) {
-    const double bytes = shard_.tokens * width * shard_.precision.compute;
-    return plan_.tensor == 1 ? next() : block_on_gather(what, bytes);
-}
-
-OpIndex StepBuilder::scatter_columns(std::string_view what, double width, OpIndex producer) {
-    return scatter_over_tensor(what, shard_.tokens * width * shard_.precision.compute, producer);
 }
 
 OpIndex StepBuilder::gather_rows_ahead(std::string_view what) {
@@ -196,13 +184,6 @@ OpIndex StepBuilder::gather_tokens(std::string_view what) {
 
 OpIndex StepBuilder::scatter_tokens(std::string_view what, OpIndex producer) {
     return scatter_over_tensor(what, token_bytes(), producer);
-}
-
-void StepBuilder::all_reduce_tensor(std::string_view what, double bytes) {
-    if (plan_.tensor > 1) {
-        blocking(fmt::format("reduce {}", what),
-                 {Operation::all_reduce, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)});
-    }
 }
 
 OpIndex StepBuilder::gather_kv(std::string_view what) {
@@ -280,7 +261,7 @@ void StepBuilder::gather_weights(std::size_t use) {
     const Weights weights = split(wanted.weights);
     const bool of_layer = wanted.layer >= 0;
     const double element =
-        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.tensor;
+        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.tensor_ways();
     gathered_.emplace_back();
     gather_part(wanted, "weights", dense_axes_, weights.dense * element);
     gather_part(wanted, "expert weights", expert_axes_, weights.experts * element / plan_.expert);

@@ -131,6 +131,15 @@ public:
     /// The same for t x width activations whose columns are split over tensor.
     OpIndex gather_columns(std::string_view what, double width);
     OpIndex scatter_columns(std::string_view what, double width, OpIndex producer);
+    /// Over tensor_transpose, blocking (step_builder_tensor.cpp): the complete columns of a tensor way of which this chip
+    /// has `width`, and back: its share of their partial sums, written from `from` on. Return the operation from
+    /// which on they exist, without such ways the next one and `from`.
+    OpIndex gather_transposed(std::string_view what, double width);
+    OpIndex scatter_transposed(std::string_view what, double width, OpIndex from);
+    /// Bytes of those complete columns; none without such ways.
+    [[nodiscard]] double transposed_bytes(double width) const;
+    /// A blocking AllReduce over tensor_transpose of the sums of `norms` norms over rows whose columns are split.
+    void reduce_norm(std::string_view what, double norms);
     /// A blocking AllToAll over expert of the tokens (or their gradients) that experts take; nothing
     /// without expert ways. Returns the operation from which on (or after which) they are there.
     OpIndex exchange_tokens(std::string_view what);
@@ -192,7 +201,10 @@ private:
     std::vector<OpIndex> chain();
     OpIndex add_compute(std::string name, Compute work, std::vector<OpIndex> after);
     OpIndex blocking(std::string_view what, Collective collective);
-    OpIndex block_on_gather(std::string_view what, double bytes);
+    using Axes = std::vector<std::string>;
+    OpIndex block_on_gather(std::string_view what, double bytes, const Axes& axes = {"tensor"});
+    OpIndex block_on_scatter(std::string_view what, double bytes, OpIndex producer,
+                             const Axes& axes = {"tensor"});
     OpIndex gather_ahead(std::string_view what, double bytes);
     struct Pending;
     /// Parts of a matmul between the steps of a gather; `sums`: what each part makes for other chips goes on
@@ -247,12 +259,13 @@ private:
     [[nodiscard]] std::string of_microbatch(int microbatch) const;
     /// This chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
-        return parameters / (plan_.tensor * dense_ways_);
+        return parameters / (plan_.tensor_ways() * dense_ways_);
     }
 
     const TrainingPlan plan_;
     const Shard shard_;
     const std::vector<WeightUse> uses_;
+    std::vector<std::string> tensor_axes_;  ///< tensor and tensor_transpose that have members
     std::vector<std::string> expert_axes_;  ///< those of fsdp and context that have members
     std::vector<std::string> dense_axes_;   ///< those and expert
     double expert_ways_ = 1;

@@ -11,20 +11,22 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
     const Occupancy batch = occupancy(plan);
     Shard shard;
     shard.tokens = batch.tokens_per_chip_group;
-    shard.rows = shard.tokens / plan.tensor;
+    const double ways = plan.tensor_ways();
+    shard.transposed = plan.tensor_transpose;
+    shard.rows = shard.tokens / ways;
     shard.sequences = static_cast<double>(batch.sequences_per_shard);
     shard.sequence = static_cast<double>(plan.sequence);
     shard.context = plan.context;
     shard.d_model = static_cast<double>(model.d_model);
-    shard.d_ff = static_cast<double>(model.d_ff) / plan.tensor;
+    shard.d_ff = static_cast<double>(model.d_ff) / ways;
     shard.branches = model.gated_mlp ? 2 : 1;
-    shard.heads = static_cast<double>(model.heads) / plan.tensor;
-    shard.kv_heads = static_cast<double>(model.kv_heads) / plan.tensor;
+    shard.heads = static_cast<double>(model.heads) / ways;
+    shard.kv_heads = static_cast<double>(model.kv_heads) / ways;
     shard.all_kv_heads = static_cast<double>(model.kv_heads);
-    shard.kv_split_by_columns = model.kv_heads % plan.tensor != 0;
+    shard.kv_split_by_columns = model.kv_heads % plan.tensor_ways() != 0;
     shard.head_dim = static_cast<double>(model.head_dim);
     shard.value_dim = static_cast<double>(value_dim(model));
-    shard.vocabulary = static_cast<double>(model.vocabulary) / plan.tensor;
+    shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
     shard.window = static_cast<double>(model.window);
     shard.parallel_block = model.parallel_block;
     shard.causal = plan.causal;
@@ -67,48 +69,51 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
         shard.experts.gathered = experts_gathered;
         shard.experts.weight_bytes = experts_gathered ? plan.precision.weights() : held;
         shard.experts.tokens = shard.tokens * static_cast<double>(model.experts.per_token) * load;
-        shard.experts.d_ff = static_cast<double>(model.experts.d_ff) / plan.tensor;
+        shard.experts.d_ff = static_cast<double>(model.experts.d_ff) / ways;
         shard.experts.shared_width = static_cast<double>(model.experts.shared) * shard.experts.d_ff;
     }
     return shard;
 }
 
 Compute embedding_lookup(const Shard& s) {
-    return only({(s.rows + s.tokens) * s.d_model * s.precision.compute,
-                 s.positions ? s.tokens * s.d_model * kEmbedding : 0});
+    return only({(s.rows * s.d_model + s.tokens * s.block_rows()) * s.precision.compute,
+                 s.positions ? s.tokens * s.block_rows() * kEmbedding : 0});
 }
 
 Compute embedding_scatter_add(const Shard& s) {
     const double table = s.tied ? 0 : s.vocabulary * s.d_model * s.precision.gradients;
-    return only({s.tokens * s.d_model * s.precision.compute +
+    return only({s.tokens * s.block_rows() * s.precision.compute +
                      2 * s.rows * s.d_model * s.precision.gradients + table,
-                 s.tokens * s.d_model * kEmbedding});
+                 s.tokens * s.block_rows() * kEmbedding});
 }
 
 Compute gate_up_forward(const Shard& s, double width, bool normed) {
-    return activations(s, s.d_model, s.branches * width,
+    return activations(s, s.block_rows(), s.block_columns(s.branches * width),
                        normed ? norm_and_residual(s) : Elementwise{});
 }
 
 Compute down_forward(const Shard& s, double width) {
-    return activations(s, width, s.d_model, activation_function(s, s.tokens, width));
+    return activations(s, s.block_columns(width), s.block_rows(),
+                       activation_function(s, s.tokens, width));
 }
 
 Compute down_input_gradient(const Shard& s, double width) {
-    return activations(s, s.d_model, width, activation_gradient(s, s.tokens, width));
+    return activations(s, s.block_rows(), s.block_columns(width),
+                       activation_gradient(s, s.tokens, width));
 }
 
 Compute down_weight_gradient(const Shard& s, double width) {
-    return weight_gradient(s, width, s.d_model, activation_again(s, s.tokens, width));
+    return weight_gradient(s, s.block_columns(width), s.block_rows(),
+                           activation_again(s, s.tokens, width));
 }
 
 Compute gate_up_input_gradient(const Shard& s, double width, bool normed) {
-    return activations(s, s.branches * width, s.d_model,
+    return activations(s, s.block_columns(s.branches * width), s.block_rows(),
                        normed ? norm_and_residual_gradient(s) : Elementwise{});
 }
 
 Compute gate_up_weight_gradient(const Shard& s, double width, bool normed) {
-    return weight_gradient(s, s.d_model, s.branches * width,
+    return weight_gradient(s, s.block_rows(), s.block_columns(s.branches * width),
                            normed ? normed_again(s, s.mlp_norms_again) : Elementwise{});
 }
 
@@ -165,7 +170,8 @@ Compute combine_gradient(const Shard& s) {
 }
 
 Compute logits_forward(const Shard& s) {
-    return activations(s, s.d_model, s.vocabulary, final_norm(s), Runs::in_bf16);
+    return activations(s, s.block_rows(), s.block_columns(s.vocabulary), final_norm(s),
+                       Runs::in_bf16);
 }
 
 Compute loss(const Shard& s) {
@@ -174,11 +180,12 @@ Compute loss(const Shard& s) {
 }
 
 Compute logits_input_gradient(const Shard& s) {
-    return activations(s, s.vocabulary, s.d_model, final_norm_gradient(s), Runs::in_bf16);
+    return activations(s, s.block_columns(s.vocabulary), s.block_rows(), final_norm_gradient(s),
+                       Runs::in_bf16);
 }
 
 Compute logits_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.d_model, s.vocabulary, {}, Runs::in_bf16);
+    return weight_gradient(s, s.block_rows(), s.block_columns(s.vocabulary), {}, Runs::in_bf16);
 }
 
 Compute optimizer_update(double parameters, Optimizer optimizer, const Precision& precision,

@@ -3,7 +3,8 @@
 // Symbols: t tokens of one tensor group, T tensor ways, C context ways, S sequence length, D, F, N,
 // K, H, V as in ModelSpec, g = 2 for a gated MLP (gate and up) and 1 for a plain one, b bytes of a
 // compute element, d bytes of a gradient element. Between blocks, activations are split over the
-// sequence by the tensor ways: r = t / T rows a chip.
+// sequence by the tensor ways: r = t / T rows a chip. With X ways of tensor_transpose and Y of tensor, T = X Y, that is t / Y rows
+// of D / X columns, and in a product of D and F dimensions D is D / X, F is F / Y (Shard::block_rows, block_columns).
 //
 // Equations
 //   a matmul m x k by k x n   2 m k n FLOPs, (m k + k n + m n) b bytes
@@ -52,6 +53,7 @@ struct Shard {
     double d_model = 0;     ///< D
     double d_ff = 0;        ///< F / T
     double branches = 2;    ///< g
+    double transposed = 1;  ///< X: ways of tensor_transpose, T = X tensor
     double heads = 0;       ///< N / T
     double kv_heads = 0;    ///< K / T; a fraction when columns are split instead of heads
     double head_dim = 0;    ///< H
@@ -101,6 +103,11 @@ struct Shard {
         double d_ff = 0;          ///< of one expert, / T
         double shared_width = 0;  ///< of all shared experts, / T
     } experts;
+
+    /// This chip's block of a weight matrix: D / X by X times its share of the columns that all T ways split. What
+    /// a projection into them makes is partial sums over X, what one out of them reads is gathered over X.
+    [[nodiscard]] double block_rows() const { return d_model / transposed; }
+    [[nodiscard]] double block_columns(double share) const { return share * transposed; }
 
     /// What attention's projections write: queries, keys and values.
     [[nodiscard]] double qkv_width() const {

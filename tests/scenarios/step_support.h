@@ -32,6 +32,7 @@ inline Scenario make_scenario(const std::string& chip, topology::Point shape,
     plan.fsdp = scenario.mesh.size("fsdp");
     plan.context = scenario.mesh.size("context");
     plan.tensor = scenario.mesh.size("tensor");
+    plan.tensor_transpose = scenario.mesh.size("tensor_transpose");
     plan.expert = scenario.mesh.size("expert");
     plan.sequence = sequence;
     plan.tokens = sequences * sequence;
