@@ -3,14 +3,14 @@
 //
 // The first stage has the embedding, the last the unembedding and the loss; each chunk of a stage has an equal run
 // of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
-// its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows
-// and needs no weights. Tied embeddings: the table is gathered for both uses and its gradient,
-// summed over both, is reduced once a microbatch, after the embedding's backward; first and last stage of a
-// pipeline each hold the table and exchange their reduced gradients at the end.
+// its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows and
+// needs no weights. Tied embeddings: the table is gathered for both uses and its gradient, summed over both, is
+// reduced once a microbatch, after the embedding's backward; first and last stage of a pipeline each hold the table
+// and exchange their reduced gradients at the end.
 //
-// Between stages go this chip's rows, r D elements: forward after a chunk's last layer, backward after its
-// whole backward pass or, where weight gradients have passes of their own, after its input gradients. The
-// unembedding's weight gradient is never put off, so that no logits are kept.
+// Between stages go this chip's rows, r D elements: forward after a chunk's last layer, backward after its whole
+// backward pass or, where weight gradients have passes of their own, after its input gradients. The unembedding's
+// weight gradient is never put off, so that no logits are kept.
 //
 // With T > 1 the tables are split over the vocabulary (and D, step_builder_tensor.cpp): the lookup's partial rows
 // are scattered, logits made of gathered ones, each token's maximum and sum (4-byte values) all-reduced.

@@ -51,7 +51,7 @@ TEST_F(BadInput, UnknownKey) {
         "slice, slices, oversubscription, twisted, profile, ici_rates, latency, message_cap");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
                    "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
-                   "fsdp, context, tensor, pipeline, expert");
+                   "fsdp, context, tensor, tensor_transpose, pipeline, expert");
 }
 
 TEST_F(BadInput, PipelinesThatDoNotDivide) {
