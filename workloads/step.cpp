@@ -5,8 +5,7 @@
 // of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
 // its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows and
 // needs no weights. Tied embeddings: the table is gathered for both uses and its gradient, summed over both, is
-// reduced once a microbatch, after the embedding's backward; first and last stage of a pipeline each hold the table
-// and exchange their reduced gradients at the end.
+// reduced once a microbatch, after the embedding's backward; in a pipeline two stages hold it and exchange them.
 //
 // Between stages go this chip's rows, r D elements: forward after a chunk's last layer, backward after its whole
 // backward pass or, where weight gradients have passes of their own, after its input gradients. The unembedding's
@@ -257,7 +256,7 @@ private:
     /// Loss and backward. The buffers of a tied table's gradients stay with table_.
     void unembedding(const PipelineUnit& unit) {
         const Shard& shard = builder_.shard();
-        const double parameters = unembedding_parameters();
+        const Weights weights{unembedding_parameters(), 0};
         builder_.begin_use();
         builder_.reduce_norm("norm", 1);
         const OpIndex rows = builder_.gather_rows("input");
@@ -275,13 +274,13 @@ private:
         const OpIndex dx = builder_.compute("input gradient", logits_input_gradient(shard));
         builder_.scatter_rows("input gradient", dx);
         builder_.reduce_norm("norm gradient", 1);
-        table_ = builder_.begin_gradients({parameters, 0});
+        table_ = builder_.begin_gradients(weights);
         const OpIndex end = builder_.compute("weight gradient", logits_weight_gradient(shard));
         builder_.hold_between(MemoryClass::buffers, builder_.transposed_bytes(shard.vocabulary),
                               gradient, end);
         end_unembedding(unit, rows, logits, end);
         if (!tied_ || !first()) {
-            builder_.reduce_gradients({parameters, 0}, table_);
+            builder_.reduce_gradients(weights, table_);
         }
     }
 
