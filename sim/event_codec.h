@@ -57,6 +57,10 @@ public:
                     static_cast<std::uint32_t>(what >> kKindBits) & mask(place_shift_ - kKindBits)};
     }
 
+    /// Where the number of a server or a message lies, and the place of an arrival.
+    static constexpr unsigned number_shift() { return kKindBits; }
+    [[nodiscard]] unsigned place_shift() const { return place_shift_; }
+
 private:
     static constexpr unsigned kKindBits = 3;
 

@@ -15,7 +15,7 @@
 // on one core of a busy 2-core machine, all in one run): exponential delays 39, 4-ary heap 249,
 // std::priority_queue 342, lanes 426; all delays equal, as in a collective of equal messages, 4 against 133, 373
 // and 47; eight delays 4 against 320, 991 and 52. It hands over whole instants at once where lanes must look
-// for the next event among all lanes.
+// for the next event among all lanes. On machines of many places it holds waves of like events (pending_events.h).
 #pragma once
 
 #include "sim/heap_queues.h"

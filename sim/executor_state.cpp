@@ -53,19 +53,19 @@ ExecutorState::ExecutorState(const Workload& workload, Observer* observer, bool 
 void ExecutorState::prepare_links() {
     std::map<std::pair<double, std::int64_t>, std::uint32_t> classes;
     servers_.reserve(machine_.links.size());
-    for (const LinkSpec& link : machine_.links) {
+    for (std::size_t server = 0; server < machine_.links.size(); ++server) {
+        const LinkSpec& link = machine_.links[link_of(server)];
         // Neighbours are usually alike.
-        if (servers_.size() == 0 ||
-            link != link_classes_[servers_.link_class(servers_.size() - 1)]) {
+        if (server == 0 || link != link_classes_[servers_.link_class(server - 1)]) {
             const auto [entry, added] =
                 classes.try_emplace({link.rate.value(), link.latency.ps},
                                     static_cast<std::uint32_t>(link_classes_.size()));
             if (added) {
                 link_classes_.push_back(link);
             }
-            servers_.append(entry->second);
+            servers_.append(entry->second, server / machine_.places);
         } else {
-            servers_.append(servers_.link_class(servers_.size() - 1));
+            servers_.append(servers_.link_class(server - 1), server / machine_.places);
         }
     }
 }
@@ -182,7 +182,7 @@ void ExecutorState::open(std::uint32_t operation) {
             state.first_server = static_cast<std::uint32_t>(servers_.size());
             servers_.reserve(servers_.size() + links_per_set());
             for (std::uint32_t link = 0; link < links_per_set(); ++link) {
-                servers_.append(servers_.link_class(link));
+                servers_.append(servers_.link_class(link), link / machine_.places);
             }
         } else {
             state.first_server = free_link_sets_.back();

@@ -1,4 +1,4 @@
-// The executor's state. Private to the kernel: executor.cpp plays events, reuse.cpp skips what repeats.
+// The executor's state. Private to the kernel: player.h plays events, reuse.cpp skips what repeats.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include "sim/event_codec.h"
 #include "sim/executor.h"
 #include "sim/link_servers.h"
+#include "sim/pending_events.h"
 #include "sim/transfer_table.h"
 
 namespace podsim::sim {
@@ -80,13 +81,6 @@ class ExecutorState {
 protected:
     ExecutorState(const Workload& workload, Observer* observer, bool reuse);
 
-    /// How far the pending events must move when what repeats has been skipped.
-    struct Skipped {
-        Time later_by;
-        std::uint32_t tasks = 0;
-        std::uint32_t operations = 0;
-    };
-
     void prepare_links();
     void prepare_tables();
     void prepare_priorities();
@@ -138,6 +132,15 @@ protected:
     [[nodiscard]] std::uint32_t links_per_set() const {
         return static_cast<std::uint32_t>(machine_.links.size());
     }
+    /// Servers are numbered port by port within a set: places that do the same at once lie side by side.
+    [[nodiscard]] std::uint32_t server_of(std::uint32_t place, std::uint32_t port) const {
+        return port * static_cast<std::uint32_t>(machine_.places) + place;
+    }
+    /// Of the machine: [place][port].
+    [[nodiscard]] std::size_t link_of(std::size_t server) const {
+        const std::size_t in_set = server % links_per_set();
+        return machine_.server(in_set % machine_.places, in_set / machine_.places);
+    }
     [[nodiscard]] std::uint32_t index_at_shared(std::uint32_t place) const {
         return machine_.index_at_shared.empty() ? 0 : machine_.index_at_shared[place];
     }
@@ -167,7 +170,6 @@ protected:
     std::vector<std::uint32_t> operation_of_priority_;  ///< [priority]
     std::vector<LinkSpec> link_classes_;                ///< the distinct kinds of links
     LinkServers servers_;
-    std::vector<std::uint32_t> marked_;
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_messages_;
     std::vector<Placement> placements_;  ///< [schedule], then those of the workload

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/quantity.h"
@@ -40,20 +41,18 @@ inline std::int64_t carried_units(Bytes bytes) {
         bytes.value() * kCarriedUnit + 0.5);
 }
 
-/// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link, so that the
-/// links of a whole slice stay in the cache.
+/// The state of all links, field by field: whether a link can serve, and what it would serve, is half a line of
+/// the cache a link, so that a hop on a link where nothing else waits touches no more.
 ///
-/// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
-/// it, and what comes late but goes early, the usual case, moves only a few. The rest is a heap. `goes_before`
-/// is the total order, the same in all calls.
+/// Of what waits at a link, the first lies in its state; the next kNear lie near, sorted, the first at the end:
+/// taking one is reading it, and what comes late but goes early, the usual case, moves only a few. The rest is a
+/// heap. `goes_before` is the total order, the same in all calls.
 class LinkServers {
 public:
     [[nodiscard]] std::size_t size() const { return states_.size(); }
-    [[nodiscard]] bool idle(std::size_t server, Time now) const {
-        return states_[server].free_at <= now;
-    }
-    [[nodiscard]] bool has_waiting(std::size_t server) const {
-        return states_[server].near_count != 0;
+    [[nodiscard]] bool has_waiting(std::size_t server) const { return states_[server].any; }
+    [[nodiscard]] bool can_serve(std::size_t server, Time now) const {
+        return states_[server].any && states_[server].free_at <= now;
     }
     [[nodiscard]] Time free_at(std::size_t server) const { return states_[server].free_at; }
     [[nodiscard]] Time busy(std::size_t server) const { return totals_[server].busy; }
@@ -63,65 +62,89 @@ public:
     [[nodiscard]] std::uint32_t link_class(std::size_t server) const {
         return states_[server].link_class;
     }
-    /// In the executor's list of servers that may pick in this round.
-    bool& marked(std::size_t server) { return states_[server].marked; }
-    /// An event at free_at is pending.
-    bool& free_event_due(std::size_t server) { return states_[server].free_event_due; }
+    [[nodiscard]] std::uint32_t port(std::size_t server) const { return states_[server].port; }
+    /// The server picks.
+    void unmark(std::size_t server) {
+        states_[server].marked = false;
+        states_[server].free_event_due = false;
+    }
+    void set_free_event_due(std::size_t server) { states_[server].free_event_due = true; }
     [[nodiscard]] bool free_event_due(std::size_t server) const {
         return states_[server].free_event_due;
     }
 
-    void append(std::uint32_t link_class) {
-        states_.emplace_back().link_class = link_class;
+    /// `port`: of its place; links that do the same at once have the same.
+    void append(std::uint32_t link_class, std::size_t port = 0) {
+        State& state = states_.emplace_back();
+        state.link_class = link_class;
+        state.port = static_cast<std::uint16_t>(port);
         totals_.emplace_back();
-        near_.resize(near_.size() + kNear);
+        near_.resize((states_.size() + kRow - 1) / kRow * kRow * kNear);
     }
     void reserve(std::size_t count) {
         states_.reserve(count);
         totals_.reserve(count);
-        near_.reserve(count * kNear);
+        near_.reserve((count + kRow - 1) / kRow * kRow * kNear);
     }
 
+    /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
+    /// this round: it is not yet there, nor is an event at free_at pending that will add it.
     template <class GoesBefore>
-    void add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+    bool add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
         State& state = states_[server];
-        if (!state.has_far && state.near_count < kNear) {
-            insert(server, waiting, goes_before);
+        if (!state.any) {
+            state.any = true;
+            state.first = waiting;
+        } else if (goes_before(waiting, state.first)) {
+            add_behind(server, std::exchange(state.first, waiting), goes_before);
         } else {
-            add_to_many(server, waiting, goes_before);
+            add_behind(server, waiting, goes_before);
         }
+        const bool newly = !state.marked && !state.free_event_due;
+        state.marked |= newly;
+        return newly;
     }
 
     template <class GoesBefore>
     Waiting take_first(std::size_t server, const GoesBefore& goes_before) {
         State& state = states_[server];
-        const Waiting first = near_[server * kNear + --state.near_count];
+        const Waiting first = state.first;
+        if (state.near_count == 0) {
+            state.any = false;
+            return first;
+        }
+        state.first = near(server, --state.near_count);
         if (state.near_count == 0 && state.has_far) {
             refill(server, goes_before);
         }
         return first;
     }
 
-    /// Ask for the memory that will be touched: first of a server's state, later of what waits there.
-    void prefetch_state(std::size_t server) const { __builtin_prefetch(&states_[server], 1); }
-    void prefetch_waiting(std::size_t server) const {
-        const Waiting* const end = near_.data() + server * kNear + states_[server].near_count;
-        __builtin_prefetch(end - 1, 1);
-        __builtin_prefetch(end - 4, 1);
+    /// Ask for the memory that will be touched: first of a server's state, later of what lies near.
+    void prefetch(std::size_t server) const {
+        __builtin_prefetch(&states_[server], 1);
+        __builtin_prefetch(&totals_[server], 1);
     }
-    void prefetch_totals(std::size_t server) const { __builtin_prefetch(&totals_[server], 1); }
+    void prefetch_near(std::size_t server) const {
+        __builtin_prefetch(&near_[place_of(server, states_[server].near_count)] - kRow, 1);
+    }
 
     /// Holds the link from `start` to `end` for bytes of that many units.
     void hold(std::size_t server, Time start, Time end, std::int64_t units) {
         states_[server].free_at = end;
-        totals_[server].busy += end - start;
+        totals_[server].busy.ps += end.ps - start.ps;  // less than the clock
         totals_[server].carried_units += units;
     }
 
     /// The messages that wait, in no particular order.
     [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
-        const auto near = near_.begin() + static_cast<std::ptrdiff_t>(server * kNear);
-        std::vector<Waiting> all(near, near + states_[server].near_count);
+        std::vector<Waiting> all;
+        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
+            all.push_back(near_[place_of(server, i)]);
+        }
+        if (states_[server].any) {
+            all.push_back(states_[server].first);
+        }
         if (states_[server].has_far) {
             const std::vector<Waiting>& far = far_[server];
             all.insert(all.end(), far.begin(), far.end());
@@ -135,8 +158,12 @@ public:
     void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
               Time busy_before, std::int64_t carried_before) {
         states_[server].free_at += later_by;
-        const auto near = near_.begin() + static_cast<std::ptrdiff_t>(server * kNear);
-        std::for_each(near, near + states_[server].near_count, move);
+        if (states_[server].any) {
+            move(states_[server].first);
+        }
+        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
+            move(near(server, i));
+        }
         if (states_[server].has_far) {
             std::vector<Waiting>& far = far_[server];
             std::for_each(far.begin(), far.end(), move);
@@ -148,42 +175,62 @@ public:
 
 private:
     static constexpr std::size_t kNear = 28;
+    static constexpr std::size_t kRow = 64;
 
-    struct State {
+    /// Rows of the same turn of kRow servers: links that do the same lie side by side.
+    static std::size_t place_of(std::size_t server, std::size_t turn) {
+        return (server / kRow * kNear + turn) * kRow + server % kRow;
+    }
+    Waiting& near(std::size_t server, std::size_t turn) { return near_[place_of(server, turn)]; }
+
+    struct alignas(32) State {
         Time free_at;
         std::uint32_t link_class = 0;
+        std::uint16_t port = 0;
         std::uint8_t near_count = 0;
-        bool has_far = false;
-        bool marked = false;
-        bool free_event_due = false;
+        bool any : 1 = false;  ///< something waits
+        bool has_far : 1 = false;
+        bool marked : 1 = false;          ///< in the list of those that may pick
+        bool free_event_due : 1 = false;  ///< an event at free_at is pending
+        Waiting first;                    ///< of what waits
     };
-    static_assert(sizeof(State) == 16);
+    static_assert(sizeof(State) == 32);
     struct Totals {
         Time busy;
         std::int64_t carried_units = 0;
     };
 
+    template <class GoesBefore>
+    void add_behind(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        const State& state = states_[server];
+        if (!state.has_far && state.near_count < kNear) {
+            insert(server, waiting, goes_before);
+        } else {
+            add_to_many(server, waiting, goes_before);
+        }
+    }
+
     /// Those that go before it move up by one.
     template <class GoesBefore>
     void insert(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        Waiting* const near = &near_[server * kNear];
-        std::size_t hole = states_[server].near_count++;
-        for (; hole > 0 && goes_before(near[hole - 1], waiting); --hole) {
-            near[hole] = near[hole - 1];
+        Waiting* hole = &near(server, states_[server].near_count);
+        Waiting* const last = hole - states_[server].near_count++ * kRow;
+        for (; hole != last && goes_before(*(hole - kRow), waiting); hole -= kRow) {
+            *hole = *(hole - kRow);
         }
-        near[hole] = waiting;
+        *hole = waiting;
     }
 
-    /// Keeps all that lies near before all that lies far, and something near while anything waits.
+    /// Keeps all that lies near before all that lies far, and something near while anything lies far.
     template <class GoesBefore>
     void add_to_many(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
         State& state = states_[server];
-        Waiting* const near = &near_[server * kNear];
         if (far_.size() < size()) {
             far_.resize(size());
         }
         std::vector<Waiting>& far = far_[server];
-        const bool goes_far = goes_before(near[0], waiting);
+        const Waiting last = near(server, 0);
+        const bool goes_far = goes_before(last, waiting);
         if (state.near_count < kNear && (far.empty() || !goes_far)) {
             insert(server, waiting, goes_before);
             return;
@@ -191,8 +238,10 @@ private:
         if (goes_far) {
             far.push_back(waiting);
         } else {
-            far.push_back(near[0]);
-            std::copy(near + 1, near + state.near_count, near);
+            far.push_back(last);
+            for (std::size_t i = 1; i < state.near_count; ++i) {
+                near(server, i - 1) = near(server, i);
+            }
             --state.near_count;
             insert(server, waiting, goes_before);
         }
@@ -205,9 +254,9 @@ private:
         State& state = states_[server];
         std::vector<Waiting>& far = far_[server];
         state.near_count = static_cast<std::uint8_t>(std::min(far.size(), kNear / 2));
-        for (std::size_t i = 0; i < state.near_count; ++i) {
+        for (std::size_t i = state.near_count; i-- > 0;) {
             std::pop_heap(far.begin(), far.end(), reversed(goes_before));
-            near_[server * kNear + state.near_count - 1 - i] = far.back();
+            near(server, i) = far.back();
             far.pop_back();
         }
         state.has_far = !far.empty();
@@ -220,7 +269,7 @@ private:
 
     std::vector<State> states_;
     std::vector<Totals> totals_;
-    std::vector<Waiting> near_;              ///< [server][kNear]
+    std::vector<Waiting> near_;              ///< [server / kRow][kNear][kRow]
     std::vector<std::vector<Waiting>> far_;  ///< [server], once many wait anywhere
 };
 

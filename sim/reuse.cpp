@@ -51,8 +51,7 @@ void ExecutorState::prepare_reuse() {
     lowest_open_.resize(machine_.places);
 }
 
-std::optional<ExecutorState::Skipped> ExecutorState::consider_reuse(
-    const std::vector<Event>& pending) {
+std::optional<Skipped> ExecutorState::consider_reuse(const std::vector<Event>& pending) {
     const std::uint32_t mark_task = mark_reached_;
     mark_reached_ = kNoTask;
     const auto tasks = static_cast<std::uint32_t>(workload_.graphs[0].tasks.size());
@@ -280,8 +279,7 @@ std::uint32_t ExecutorState::repeats_possible(const Snapshot& from, std::uint32_
     return same_until <= highest_touched_ ? 0 : (same_until - highest_touched_ - 1) / period + 1;
 }
 
-ExecutorState::Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t period,
-                                           std::uint32_t repeats) {
+Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats) {
     const Time span = now_ - from.now;
     const Time shift = span * repeats;
     const std::uint32_t tasks = period * repeats;

@@ -19,6 +19,11 @@ public:
     TimeOverflow() : std::overflow_error("the simulated time exceeds 106 days (2^63 ps)") {}
 };
 
+/// Out of line, so that sums and products are small enough to be inlined.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_time_overflow() {
+    throw TimeOverflow();
+}
+
 /// A point in simulated time or a span of it, in picoseconds since the start of the run. Sums and
 /// products throw TimeOverflow where they would leave the range.
 struct Time {
@@ -35,14 +40,14 @@ struct Time {
     friend constexpr Time operator+(Time a, Time b) {
         Time sum;
         if (__builtin_add_overflow(a.ps, b.ps, &sum.ps)) {
-            throw TimeOverflow();
+            throw_time_overflow();
         }
         return sum;
     }
     friend constexpr Time operator*(Time a, std::int64_t count) {
         Time product;
         if (__builtin_mul_overflow(a.ps, count, &product.ps)) {
-            throw TimeOverflow();
+            throw_time_overflow();
         }
         return product;
     }

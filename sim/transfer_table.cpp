@@ -29,7 +29,7 @@ Placement::Placement(const std::vector<std::uint32_t>& roles) : role_of_place(&r
 }
 
 TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
-    : places_of_role(own.places_of_role) {
+    : waves(schedule.hops.size()), places_of_role(own.places_of_role) {
     places_of_role.resize(schedule.roles.size());
     counted_.resize(schedule.roles.size());
 

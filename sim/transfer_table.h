@@ -64,11 +64,12 @@ struct TransferTable {
         return std::span(roots).subspan(first_root[role], first_root[role + 1] - first_root[role]);
     }
 
-    std::vector<Route> routes;              ///< [transfer]
-    std::vector<Edge> edges;                ///< grouped by transfer
-    std::vector<std::uint32_t> roots;       ///< transfers that fire at the start, grouped by role
-    std::vector<std::uint32_t> first_root;  ///< [role], and the end
-    std::size_t phases = 1;                 ///< below this lie all, of later hops too
+    std::vector<Route> routes;         ///< [transfer]
+    std::vector<std::uint32_t> waves;  ///< [hop]: the last to which it has added (pending_events.h)
+    std::vector<Edge> edges;           ///< grouped by transfer
+    std::vector<std::uint32_t> roots;  ///< transfers that fire at the start, grouped by role
+    std::vector<std::uint32_t> first_root;      ///< [role], and the end
+    std::size_t phases = 1;                     ///< below this lie all, of later hops too
     std::vector<std::uint32_t> places_of_role;  ///< [role]: for as many there are counters
 
 private:

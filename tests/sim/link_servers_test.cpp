@@ -65,10 +65,12 @@ TEST(LinkServersTest, HoldsAndCounts) {
     LinkServers servers;
     servers.append(3);
     EXPECT_EQ(servers.link_class(0), 3U);
-    EXPECT_TRUE(servers.idle(0, Time{0}));
+    EXPECT_FALSE(servers.can_serve(0, Time{0}));  // nothing waits
+    EXPECT_TRUE(servers.add(0, {.order = 1, .transfer = 0, .from = 0}, goes_before));
+    EXPECT_TRUE(servers.can_serve(0, Time{0}));
     servers.hold(0, Time{10}, Time{30}, carried_units(Bytes(5)));
-    EXPECT_FALSE(servers.idle(0, Time{29}));
-    EXPECT_TRUE(servers.idle(0, Time{30}));  // free at its end
+    EXPECT_FALSE(servers.can_serve(0, Time{29}));
+    EXPECT_TRUE(servers.can_serve(0, Time{30}));  // free at its end
     servers.hold(0, Time{40}, Time{41}, carried_units(Bytes(2.5)));
     EXPECT_EQ(servers.busy(0), Time{21});
     EXPECT_EQ(servers.free_at(0), Time{41});

@@ -129,7 +129,7 @@ public:
         std::uint32_t operation;
         std::int64_t start;
         std::int64_t end;
-        friend bool operator==(const Held&, const Held&) = default;
+        friend auto operator<=>(const Held&, const Held&) = default;
         friend std::ostream& operator<<(std::ostream& out, const Held& x) {
             return out << x.server << " " << x.operation << " " << x.start << ".." << x.end;
         }
@@ -138,7 +138,7 @@ public:
         std::uint32_t place;
         std::uint32_t what;
         std::int64_t time;
-        friend bool operator==(const Seen&, const Seen&) = default;
+        friend auto operator<=>(const Seen&, const Seen&) = default;
         friend std::ostream& operator<<(std::ostream& out, const Seen& x) {
             return out << x.place << " " << x.what << " @" << x.time;
         }
