@@ -41,18 +41,20 @@ inline std::int64_t carried_units(Bytes bytes) {
         bytes.value() * kCarriedUnit + 0.5);
 }
 
-/// The state of all links, field by field: whether a link can serve, and what it would serve, is half a line of
-/// the cache a link, so that a hop on a link where nothing else waits touches no more.
+/// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link.
 ///
-/// Of what waits at a link, the first lies in its state; the next kNear lie near, sorted, the first at the end:
-/// taking one is reading it, and what comes late but goes early, the usual case, moves only a few. The rest is a
-/// heap. `goes_before` is the total order, the same in all calls.
+/// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
+/// it, and what comes late but goes early, the usual case, moves only a few. They lie in rows, the same turn of
+/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is a heap.
+/// `goes_before` is the total order, the same in all calls.
 class LinkServers {
 public:
     [[nodiscard]] std::size_t size() const { return states_.size(); }
-    [[nodiscard]] bool has_waiting(std::size_t server) const { return states_[server].any; }
+    [[nodiscard]] bool has_waiting(std::size_t server) const {
+        return states_[server].near_count != 0;
+    }
     [[nodiscard]] bool can_serve(std::size_t server, Time now) const {
-        return states_[server].any && states_[server].free_at <= now;
+        return states_[server].near_count != 0 && states_[server].free_at <= now;
     }
     [[nodiscard]] Time free_at(std::size_t server) const { return states_[server].free_at; }
     [[nodiscard]] Time busy(std::size_t server) const { return totals_[server].busy; }
@@ -92,13 +94,10 @@ public:
     template <class GoesBefore>
     bool add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
         State& state = states_[server];
-        if (!state.any) {
-            state.any = true;
-            state.first = waiting;
-        } else if (goes_before(waiting, state.first)) {
-            add_behind(server, std::exchange(state.first, waiting), goes_before);
+        if (!state.has_far && state.near_count < kNear) {
+            insert(server, waiting, goes_before);
         } else {
-            add_behind(server, waiting, goes_before);
+            add_to_many(server, waiting, goes_before);
         }
         const bool newly = !state.marked && !state.free_event_due;
         state.marked |= newly;
@@ -108,12 +107,7 @@ public:
     template <class GoesBefore>
     Waiting take_first(std::size_t server, const GoesBefore& goes_before) {
         State& state = states_[server];
-        const Waiting first = state.first;
-        if (state.near_count == 0) {
-            state.any = false;
-            return first;
-        }
-        state.first = near(server, --state.near_count);
+        const Waiting first = near(server, --state.near_count);
         if (state.near_count == 0 && state.has_far) {
             refill(server, goes_before);
         }
@@ -142,9 +136,6 @@ public:
         for (std::size_t i = 0; i < states_[server].near_count; ++i) {
             all.push_back(near_[place_of(server, i)]);
         }
-        if (states_[server].any) {
-            all.push_back(states_[server].first);
-        }
         if (states_[server].has_far) {
             const std::vector<Waiting>& far = far_[server];
             all.insert(all.end(), far.begin(), far.end());
@@ -158,9 +149,6 @@ public:
     void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
               Time busy_before, std::int64_t carried_before) {
         states_[server].free_at += later_by;
-        if (states_[server].any) {
-            move(states_[server].first);
-        }
         for (std::size_t i = 0; i < states_[server].near_count; ++i) {
             move(near(server, i));
         }
@@ -183,32 +171,20 @@ private:
     }
     Waiting& near(std::size_t server, std::size_t turn) { return near_[place_of(server, turn)]; }
 
-    struct alignas(32) State {
+    struct State {
         Time free_at;
         std::uint32_t link_class = 0;
         std::uint16_t port = 0;
         std::uint8_t near_count = 0;
-        bool any : 1 = false;  ///< something waits
         bool has_far : 1 = false;
         bool marked : 1 = false;          ///< in the list of those that may pick
         bool free_event_due : 1 = false;  ///< an event at free_at is pending
-        Waiting first;                    ///< of what waits
     };
-    static_assert(sizeof(State) == 32);
+    static_assert(sizeof(State) == 16);
     struct Totals {
         Time busy;
         std::int64_t carried_units = 0;
     };
-
-    template <class GoesBefore>
-    void add_behind(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        const State& state = states_[server];
-        if (!state.has_far && state.near_count < kNear) {
-            insert(server, waiting, goes_before);
-        } else {
-            add_to_many(server, waiting, goes_before);
-        }
-    }
 
     /// Those that go before it move up by one.
     template <class GoesBefore>
