@@ -24,7 +24,8 @@ private:
     using Members = typename Pending::Members;
     using Some = std::array<std::uint32_t, Pending::kMostMembers>;
 
-    void play_instant();
+    // Flattened: the calls below these two are small and many, and worth a fifth of the time when inlined.
+    [[gnu::flatten]] void play_instant();
     void deliver(const Batch<Members>& batch);
     void start_task(std::uint32_t place, std::uint32_t task);
     void end_task(std::uint32_t place, std::uint32_t task);
@@ -37,7 +38,7 @@ private:
     void fire(Operation& operation, std::uint32_t number, Members places, std::uint32_t transfer);
     void head_arrived(std::uint32_t message_index);
     void arrived(const Batch<Members>& batch);
-    void play_picks(std::vector<std::uint32_t>& servers);
+    [[gnu::flatten]] void play_picks(std::vector<std::uint32_t>& servers);
     void serve(std::uint32_t server);
 
     /// What is the same for all places at which a transfer fires, or a message goes on, at one time.
