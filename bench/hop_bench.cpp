@@ -48,7 +48,7 @@ void hops(benchmark::State& state, const char* slice) {
     const sim::Workload workload = all_gather(slice);
     double best = 0;
     for (auto _ : state) {
-        best = std::max(best, hops_per_s(workload, sim::QueueKind::automatic));
+        best = std::max(best, hops_per_s(workload, sim::QueueKind::waves));
     }
     state.counters["hops_per_s"] = best;
 }
@@ -58,7 +58,7 @@ void hops_beside_std(benchmark::State& state) {
     double best = 0;
     double best_std = 0;
     for (auto _ : state) {
-        best = std::max(best, hops_per_s(workload, sim::QueueKind::automatic));
+        best = std::max(best, hops_per_s(workload, sim::QueueKind::waves));
         best_std = std::max(best_std, hops_per_s(workload, sim::QueueKind::binary_heap));
     }
     state.counters["hops_per_s"] = best;

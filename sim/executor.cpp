@@ -10,13 +10,10 @@
 namespace podsim::sim {
 
 ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse, QueueKind queue) {
-    constexpr std::size_t kManyPlaces = 16;
-    if (queue == QueueKind::automatic) {
-        queue = workload.machine.places >= kManyPlaces ? QueueKind::waves : QueueKind::radix;
-    }
     switch (queue) {
         case QueueKind::waves:
-            return Player<Waves<RadixQueue>>(workload, observer, reuse).run();
+            break;
+        case QueueKind::radix:
             return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
         case QueueKind::lanes:
             return Player<EventPerHop<LaneQueue>>(workload, observer, reuse).run();
@@ -24,11 +21,8 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
             return Player<EventPerHop<QuaternaryQueue>>(workload, observer, reuse).run();
         case QueueKind::binary_heap:
             return Player<EventPerHop<BinaryQueue>>(workload, observer, reuse).run();
-        case QueueKind::radix:
-        case QueueKind::automatic:
-            break;
     }
-    return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
+    return Player<Waves<RadixQueue>>(workload, observer, reuse).run();
 }
 
 }  // namespace podsim::sim

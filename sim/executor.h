@@ -35,10 +35,9 @@ struct ExecutionResult {
     friend bool operator==(const ExecutionResult&, const ExecutionResult&) = default;
 };
 
-/// How pending events are kept: one for each hop in one of the queues of event_queue.h, or like ones together in a
-/// radix heap (waves, pending_events.h). The result is the same with each. The default is waves for machines of
-/// many places and the radix heap for few, where waves are too small to pay.
-enum class QueueKind { automatic, waves, radix, lanes, quaternary_heap, binary_heap };
+/// How pending events are kept: like ones together in a radix heap (waves, pending_events.h), or one for each hop in
+/// one of the queues of event_queue.h. The result is the same with each.
+enum class QueueKind { waves, radix, lanes, quaternary_heap, binary_heap };
 
 /// Runs to the end. With `reuse`, a workload of one graph with marks skips what repeats: when the
 /// whole state at a mark equals that at an earlier one, relative to the instant and the mark, the
@@ -47,6 +46,6 @@ enum class QueueKind { automatic, waves, radix, lanes, quaternary_heap, binary_h
 /// links. Throws TimeOverflow, and std::logic_error when tasks are left that can never run (a defect
 /// of the caller's graphs or schedules).
 ExecutionResult execute(const Workload& workload, Observer* observer = nullptr, bool reuse = true,
-                        QueueKind queue = QueueKind::automatic);
+                        QueueKind queue = QueueKind::waves);
 
 }  // namespace podsim::sim
