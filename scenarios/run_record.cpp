@@ -30,7 +30,8 @@ void RunRecord::transfer_arrived(sim::OperationId operation, sim::PlaceId source
 }
 
 void RunRecord::link_held(const sim::Holding& holding) {
-    holdings_[holding.server.index()].push_back(holding);
+    holdings_[holding.server.index()].push_back({holding.start, holding.end, holding.operation,
+                                                 holding.source, holding.transfer, holding.hop});
     longest_ = std::max(longest_, holding.end - holding.start);
 }
 
@@ -86,16 +87,16 @@ std::vector<Arrival> RunRecord::arrivals(std::size_t place, sim::OperationId ope
 std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival& message,
                                                std::uint32_t hop, sim::Time until) const {
     std::optional<sim::Holding> found;
-    const std::vector<sim::Holding>& all = holdings_[server];
+    const std::vector<Held>& all = holdings_[server];
     over_views(until, kForever, [&](const View& view) {
         const sim::Time last = std::min(until - view.later_by, view.until);
-        auto one = std::ranges::upper_bound(all, last, {}, &sim::Holding::start);
+        auto one = std::ranges::upper_bound(all, last, {}, &Held::start);
         while (one != all.begin() && (one - 1)->start >= view.from) {
             --one;
             if (one->operation.index() + view.operations == message.operation.index() &&
                 one->transfer == message.transfer && one->source == message.source &&
                 one->hop == hop) {
-                found = *one;
+                found = one->over(server);
                 found->operation = message.operation;
                 found->start += view.later_by;
                 found->end += view.later_by;
@@ -109,12 +110,12 @@ std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival
 
 std::optional<sim::Holding> RunRecord::held_until(std::size_t server, sim::Time end) const {
     std::optional<sim::Holding> found;
-    const std::vector<sim::Holding>& all = holdings_[server];
+    const std::vector<Held>& all = holdings_[server];
     over_views(end, longest_, [&](const View& view) {
-        auto one = std::ranges::lower_bound(all, end - view.later_by, {}, &sim::Holding::end);
+        auto one = std::ranges::lower_bound(all, end - view.later_by, {}, &Held::end);
         for (; one != all.end() && one->end + view.later_by == end; ++one) {
             if (one->start < one->end && one->start >= view.from && one->start <= view.until) {
-                found = *one;
+                found = one->over(server);
                 found->operation =
                     sim::OperationId(std::size_t{one->operation.value} + view.operations);
                 found->start += view.later_by;

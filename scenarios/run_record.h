@@ -60,15 +60,29 @@ private:
         sim::Time ended;
     };
 
+    /// A holding of a known link.
+    struct Held {
+        sim::Time start;
+        sim::Time end;
+        sim::OperationId operation;
+        sim::PlaceId source;
+        std::uint32_t transfer = 0;
+        std::uint32_t hop = 0;
+
+        [[nodiscard]] sim::Holding over(std::size_t server) const {
+            return {sim::ServerId(server), operation, source, transfer, hop, start, end};
+        }
+    };
+
     /// Views that may hold what started at `at` or up to the longest holding before, latest first.
     template <class Use>
     void over_views(sim::Time at, sim::Time before, Use use) const;
 
-    std::vector<std::vector<Span>> spans_;             ///< [place][task]
-    std::vector<std::vector<sim::Holding>> holdings_;  ///< [server], in order of time
-    std::vector<std::vector<Arrival>> arrivals_;       ///< [place], in order of time
-    std::vector<View> views_;                          ///< in order of real time; the last is open
-    sim::Time longest_;                                ///< of all holdings
+    std::vector<std::vector<Span>> spans_;        ///< [place][task]
+    std::vector<std::vector<Held>> holdings_;     ///< [server], in order of time
+    std::vector<std::vector<Arrival>> arrivals_;  ///< [place], in order of time
+    std::vector<View> views_;                     ///< in order of real time; the last is open
+    sim::Time longest_;                           ///< of all holdings
 };
 
 }  // namespace podsim::scenarios

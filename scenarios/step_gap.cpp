@@ -52,6 +52,7 @@ StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& progra
         remove_from_hardware();
         of_hardware_ = static_cast<std::ptrdiff_t>(without_.size());
         remove_from_step();
+        start(true);
     });
 }
 
@@ -75,8 +76,21 @@ const LoweredStep& StepGap::latest() const {
 }
 
 void StepGap::begin(const char* cause, LoweredStep step) {
-    Without& one = without_.emplace_back(Without{cause, std::move(step), {}});
-    runs_.run([this, &one] { one.run = run_step(one.step, reuse_); });
+    start(false);
+    waiting_ = &without_.emplace_back(Without{cause, std::move(step), {}});
+}
+
+/// Of all but the last run only the end is looked at.
+void StepGap::start(bool last) {
+    if (Without* const one = std::exchange(waiting_, nullptr)) {
+        runs_.run([this, one, last] {
+            if (last) {
+                one->run = run_step(one->step, reuse_);
+            } else {
+                one->run.result = sim::execute(one->step.workload, nullptr, reuse_);
+            }
+        });
+    }
 }
 
 void StepGap::nothing_changes(const char* cause) {

@@ -65,6 +65,7 @@ private:
     void remove_from_step();
     /// `step` is what remains.
     void begin(const char* cause, LoweredStep step);
+    void start(bool last);
     void nothing_changes(const char* cause);
     [[nodiscard]] const LoweredStep& latest() const;
     void read_off(const StepRun& last, std::vector<Share>& gap) const;
@@ -75,6 +76,7 @@ private:
     const workloads::LowerBound& lower_;
     const bool reuse_;
     std::list<Without> without_;
+    Without* waiting_ = nullptr;      ///< the latest, whose run has not been started
     std::ptrdiff_t of_hardware_ = 0;  ///< so many of them, the first ones, are reported even if 0
     tbb::task_group runs_;
 };
