@@ -1,6 +1,8 @@
 #include "collectives/operation.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,13 @@ Operation parse_operation(std::string_view text) {
 
 std::span<const Operation> all_operations() {
     return kOperations;
+}
+
+int SteppedGather::source(int member, std::size_t piece) const {
+    const auto at = std::ranges::find(ring, member) - ring.begin();
+    const auto length = static_cast<std::ptrdiff_t>(ring.size());
+    return ring[static_cast<std::size_t>(
+        (at - static_cast<std::ptrdiff_t>(piece) % length + length) % length)];
 }
 
 int group_size(const Group& group) {

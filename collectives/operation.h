@@ -75,6 +75,11 @@ struct SteppedGather {
     };
     std::vector<Step> steps;
     std::vector<Piece> pieces;
+    /// Of one factor: its members in the order in which a step in direction 1 passes blocks on.
+    std::vector<int> ring{};
+
+    /// One-way along one factor: the member whose block is the i-th piece to come to a member.
+    [[nodiscard]] int source(int member, std::size_t piece) const;
 };
 
 /// Number of members n.

@@ -2,23 +2,13 @@
 
 #include <cstdlib>
 
+#include "collectives/ring_steps.h"
 #include "collectives/roles.h"
 #include "collectives/routed.h"
 #include "sim/error.h"
 
 namespace podsim::collectives {
 namespace {
-
-/// The next member of the ring by twos: 0, 2, 4, ... up to the end of the line, then ..., 5, 3, 1.
-int next_by_twos(int position, int length) {
-    if (position % 2 == 1) {
-        return position == 1 ? 0 : position - 2;
-    }
-    if (position + 2 < length) {
-        return position + 2;
-    }
-    return position + 1 < length ? position + 1 : position - 1;
-}
 
 /// The member before it: the one whose next it is.
 int before_by_twos(int position, int length) {

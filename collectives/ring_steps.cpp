@@ -39,10 +39,21 @@ public:
         for (Timed& timed : timed_) {
             result_.pieces.push_back(std::move(timed.piece));
         }
+        if (group_.size() == 1) {
+            order_members(group_.front());
+        }
         return std::move(result_);
     }
 
 private:
+    void order_members(const topology::AxisFactor& factor) {
+        const bool ring = factor_kind(slice_, factor).ring;
+        for (int member = 0; static_cast<int>(result_.ring.size()) < factor.length;) {
+            result_.ring.push_back(member);
+            member = ring ? member + 1 : next_by_twos(member, factor.length);
+        }
+    }
+
     std::vector<std::uint32_t> gather_along(int factor, int length, double block,
                                             const std::vector<std::uint32_t>& before) {
         const FactorKind kind = factor_kind(slice_, group_[static_cast<std::size_t>(factor)]);
@@ -93,6 +104,16 @@ private:
 };
 
 }  // namespace
+
+int next_by_twos(int position, int length) {
+    if (position % 2 == 1) {
+        return position == 1 ? 0 : position - 2;
+    }
+    if (position + 2 < length) {
+        return position + 2;
+    }
+    return position + 1 < length ? position + 1 : position - 1;
+}
 
 SteppedGather step_gather(const topology::Lattice& slice, const Group& group, bool two_way) {
     if (spans_twisted_slice(slice, group)) {

@@ -24,6 +24,9 @@
 
 namespace podsim::collectives {
 
+/// The next member of the ring by twos on a line: 0, 2, 4, ... up to its end, then ..., 5, 3, 1.
+int next_by_twos(int position, int length);
+
 /// Throws sim::InputError for the whole of a twisted slice, whose rings differ by order.
 SteppedGather step_gather(const topology::Lattice& slice, const Group& group, bool two_way);
 

@@ -17,6 +17,7 @@ namespace {
 using workloads::MatmulDtype;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
+using workloads::Placement;
 using workloads::TrainingPlan;
 
 enum class TensorForm { blocking, one_way, two_way };
@@ -37,6 +38,8 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
+constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
+                                                                  {"plain", Placement::plain}};
 constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
     {"blocking", TensorForm::blocking},
     {"one-way", TensorForm::one_way},
@@ -132,15 +135,33 @@ std::optional<collectives::SteppedGather> ring_steps(const Reader& form,
     }
 }
 
+/// Whether the ranks of an axis of one factor follow each other along it.
+bool in_rank_order(const topology::DeviceMesh& mesh, const std::string& axis) {
+    const topology::AxisFactor factor = mesh.group({axis}).front();
+    for (int member = 0; member < factor.length; ++member) {
+        if (mesh.rank(axis, topology::along(factor.axis, member * factor.stride), 0) != member) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Ring attention: one ring, one way round.
 std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
                                                          const topology::DeviceMesh& mesh,
                                                          const Hardware& hardware,
-                                                         const workloads::ModelSpec& model) {
+                                                         const workloads::ModelSpec& model,
+                                                         Placement placement) {
     auto steps = ring_steps(form, mesh, hardware, "context", false);
     if (mesh.group({"context"}).size() > 1) {
         throw form.error("the axis context has several factors, along which there is no one ring",
                          "write gathered, or keep context on one axis");
+    }
+    if (steps && placement == Placement::plain && !in_rank_order(mesh, "context")) {
+        throw form.error(
+            "the ranks of context do not follow each other along its axis, which ring "
+            "attention with plain placement needs",
+            "write its outer factor first, as in x/2 x%2");
     }
     if (steps && model.window > 0) {
         throw form.error("ring attention to a window of the last keys is not available",
@@ -185,6 +206,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     plan.expert_imbalance = training["expert_imbalance"].get<double>(parse_multiple, 1);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
+    plan.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
@@ -205,7 +227,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.priority = read_priority(overlap["priority"]);
     const Reader context = overlap["context"];
     if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring) {
-        plan.context_steps = attention_ring(context, mesh, hardware, model);
+        plan.context_steps = attention_ring(context, mesh, hardware, model, plan.placement);
     }
     const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
     if (tensor != TensorForm::blocking) {

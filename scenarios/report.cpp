@@ -264,14 +264,17 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
-        "{} attention, remat {}, {}, gradients in {}, prefetch {} {}\n",
+        "{} attention{}, remat {}, {}, gradients in {}, prefetch {} {}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
-        plan.causal ? "causal" : "full", workloads::remat_text(plan),
-        plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
+        plan.causal ? "causal" : "full",
+        !plan.causal || plan.context == 1 ? ""
+        : uneven_context(plan)            ? " on contiguous parts"
+                                          : " on zig-zag parts",
+        workloads::remat_text(plan), plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers");
 }
@@ -321,7 +324,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
     const std::string sections[] = {
         header(scenario),
         fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
-            pipeline_text(scenario.plan, result),
+            pipeline_text(scenario.plan, result) + imbalance_report(scenario, result),
         rates(scenario, result),
         breakdown(result),
         analytic(result),

@@ -63,6 +63,9 @@ Json trace_json(const Scenario& scenario, const StepResult& result);
 /// `MFU 45.00 % against 44.00 % (+2.27 %, within 10 %): holds`.
 std::string verdict_text(const Verdict& verdict);
 
+/// What unequal work of members costs, in a line; empty without.
+std::string imbalance_report(const Scenario& scenario, const StepResult& result);
+
 /// What the step could gain, a line for each ceiling; empty without.
 std::string ceilings_report(const StepResult& result);
 

@@ -1,10 +1,26 @@
 // What could be better: ceilings of the step, and warnings about its layout.
+#include <cmath>
 #include <fmt/format.h>
 
 #include "scenarios/report.h"
 #include "scenarios/text.h"
 
 namespace podsim::scenarios {
+
+std::string imbalance_report(const Scenario& scenario, const StepResult& result) {
+    if (!result.imbalance) {
+        return {};
+    }
+    const Imbalance& imbalance = *result.imbalance;
+    const double saved = 1 - imbalance.even_step.seconds() / result.step_time.seconds();
+    return fmt::format(
+        "  plain causal placement over context ({}): the last rank has {:.3f} x the mean of "
+        "attention, the fullest chip {:.3f} x of compute; zig-zag would take {}, {:.1f} % {}; "
+        "times of a chip are of {}\n",
+        scenario.plan.context, imbalance.attention, imbalance.compute,
+        format_time(imbalance.even_step.seconds()), 100 * std::abs(saved),
+        saved < 0 ? "more" : "less", result.reported_member);
+}
 
 std::string ceilings_report(const StepResult& result) {
     if (result.ceilings.empty()) {

@@ -117,6 +117,13 @@ Json step_json(const Scenario& scenario, const StepResult& result,
                             {"reported_stage", result.reported_stage},
                             {"memory_stage", result.memory.stage}};
     }
+    if (result.imbalance) {
+        json["imbalance"] = {{"attention_over_mean", result.imbalance->attention},
+                             {"compute_over_mean", result.imbalance->compute},
+                             {"even_step_time_s", decimal_seconds(result.imbalance->even_step)},
+                             {"reported_member", result.reported_member},
+                             {"memory_member", result.memory.member}};
+    }
     for (const Ceiling& ceiling : result.ceilings) {
         json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);
     }

@@ -139,9 +139,12 @@ std::string remedies(const Scenario& scenario, const StepResult& result) {
 std::string memory_report(const Scenario& scenario, const StepResult& result) {
     const MemoryUse& memory = result.memory;
     Table table;
-    table.row({scenario.plan.pipeline == 1
-                   ? "Memory of a chip at its peak"
-                   : fmt::format("Memory of a chip of stage {} at its peak", memory.stage),
+    std::string whose = memory.member;
+    if (scenario.plan.pipeline > 1) {
+        whose = fmt::format("stage {}{}{}", memory.stage, whose.empty() ? "" : ", ", whose);
+    }
+    table.row({fmt::format("Memory of a chip {}{}at its peak", whose.empty() ? "" : "of ",
+                           whose.empty() ? "" : whose + " "),
                "", "% of capacity"});
     const auto row = [&](std::string name, sim::Bytes bytes) {
         table.row({std::move(name), format_bytes(bytes),

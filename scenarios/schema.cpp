@@ -124,6 +124,8 @@ constexpr KeySpec kSchema[] = {
     {"training.expert_imbalance", kText, "1.2", "1",
      "tokens of the chip with the most loaded experts, over the mean; without padding"},
     {"training.attention", kText, "causal", "causal", "causal (masked half skipped), full"},
+    {"training.placement", kText, "plain", "zig-zag",
+     "parts of a sequence on context, causal: zig-zag (equal work), plain (contiguous; the last rank has most)"},
 
     {"overlap", kMap, "{prefetch_layers: 1}", "all defaults", "what runs beside the compute stream"},
     {"overlap.prefetch_layers", kText, "1", "1", "layers that weight gathers may run ahead, memory permitting"},

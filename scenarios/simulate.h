@@ -37,7 +37,8 @@ struct MemoryUse {
     sim::Bytes capacity;
     bool fits = false;
     std::vector<std::pair<std::string, sim::Bytes>> at_peak;  ///< by memory class
-    int stage = 0;  ///< of the pipeline, the one that needs most
+    int stage = 0;         ///< of the pipeline, the one that needs most
+    std::string member{};  ///< of it, where members do unequal work: `context rank 3`
 };
 
 /// One operation of the reported chip, for traces.
@@ -56,6 +57,13 @@ struct Ceiling {
     sim::Time step_time;
 };
 
+/// Of an axis whose members do unequal work: the most over the mean of its members.
+struct Imbalance {
+    double attention = 1;  ///< FLOPs of attention's dot products
+    double compute = 1;    ///< time of the compute stream's work
+    sim::Time even_step;   ///< the step if all did the mean; only where it is explained
+};
+
 struct StepResult {
     sim::Time step_time;
     sim::Time evaluation;  ///< of one evaluation step, where the scenario has them
@@ -72,14 +80,16 @@ struct StepResult {
     sim::Seconds book;
     std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
     std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
-    std::vector<Ceiling> ceilings;     ///< only where they were asked for
+    std::optional<Imbalance> imbalance;
+    std::vector<Ceiling> ceilings;  ///< only where they were asked for
     MemoryUse memory;
     std::vector<LinkUse> links;
     std::vector<Share>
         breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
     double bubble = 0;  ///< share of the step that the reported chip waits for other stages
-    int reported_stage = 0;   ///< the one that ends last, which all values of one chip are of
-    int prefetch_layers = 0;  ///< in force after the memory bound
+    int reported_stage = 0;         ///< the one that ends last, which all values of one chip are of
+    std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
+    int prefetch_layers = 0;        ///< in force after the memory bound
     std::uint64_t events = 0;
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;

@@ -41,7 +41,8 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
 
 }  // namespace
 
-StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip) {
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
+                             sim::Time end_of_run) {
     StreamAccount account;
     sim::Time free;
     const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
@@ -53,10 +54,12 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     const auto wait = [&](sim::Time until, workloads::OpIndex op) {
         while (until > free) {
             const sim::Time since = std::max(chip.began[op], free);
-            // Until it was sent, something of the other program was to blame.
+            // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
             if (sent > since) {
-                add(account.waited_for, kBubble, sent - since);
+                const bool handover =
+                    std::holds_alternative<workloads::Handover>(program.ops[op].work);
+                add(account.waited_for, handover ? kBubble : kImbalance, sent - since);
             }
             if (until > sent) {
                 add(account.waited_for, describe(program.ops[op]), until - sent);
@@ -85,8 +88,12 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     }
     const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
     if (last != chip.ended.end()) {
-        account.end = *last;
         wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
+        account.end = end_of_run;
+        if (end_of_run > *last) {
+            add(account.waited_for, kImbalance, end_of_run - *last);
+            account.waited += end_of_run - *last;
+        }
     }
     return account;
 }

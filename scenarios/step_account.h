@@ -12,6 +12,8 @@ namespace podsim::scenarios {
 
 /// The name of the wait for another program.
 inline constexpr const char* kBubble = "bubble";
+/// Of the wait for members of a group that have more to do before a collective.
+inline constexpr const char* kImbalance = "imbalance";
 
 /// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
 struct StreamAccount {
@@ -20,10 +22,13 @@ struct StreamAccount {
     sim::Time waited;
     std::vector<Share> by_pass;  ///< of busy
     /// Of waited, by the collectives on the chain that held the stream up. The wait for another program's
-    /// bytes is `bubble` until they are sent, from then on the handover's.
+    /// bytes is `bubble` until they are sent, from then on the handover's; that for a collective of programs of unequal
+    /// work `imbalance` until the last member begins it, from then on the collective's.
     std::vector<Share> waited_for;
 };
-StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip);
+/// What a chip waits at its end for others of its stage is `imbalance`, too.
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
+                             sim::Time end_of_run);
 
 /// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
 /// rounded up to picoseconds.

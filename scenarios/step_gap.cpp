@@ -180,26 +180,27 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
     }
     const workloads::StepProgram& program = programs_.programs[last.program];
     const WorkAccount work = account_work(program, machine_rates(scenario_.hardware));
-    const StreamAccount stream = account_stream(program, last.reported());
+    const StreamAccount stream = account_stream(program, last.reported(), last.result.end);
+    const char* uneven = programs_.members() > 1 ? "uneven work" : "uneven stages";
     if (lower_.vpu > std::max(lower_.compute, lower_.hbm)) {
         gap.push_back({"MXU beyond VPU", work.mxu_beyond_vpu});
         gap.push_back({"HBM beyond VPU", work.hbm_beyond_vpu});
         const sim::Time own = rounded_down(work.vpu_unrounded);
         gap.push_back({"rounding", work.vpu_all - own});
-        gap.push_back({"uneven stages", own - bound});
+        gap.push_back({uneven, own - bound});
     } else if (lower_.hbm > lower_.compute) {
         gap.push_back({"MXU beyond HBM", work.mxu_beyond_hbm});
         gap.push_back({"VPU", work.vpu});
         const sim::Time own = rounded_down(work.hbm_unrounded);
         gap.push_back({"rounding", work.hbm_all - own});
-        gap.push_back({"uneven stages", own - bound});
+        gap.push_back({uneven, own - bound});
     } else {
         gap.push_back({"padding", work.padding});
         gap.push_back({"HBM", work.hbm});
         gap.push_back({"VPU", work.vpu});
         const sim::Time own = rounded_down(work.unrounded);
         gap.push_back({"rounding", work.ideal - own});
-        gap.push_back({"uneven stages", own - bound});
+        gap.push_back({uneven, own - bound});
     }
     for (const Share& share : stream.waited_for) {
         gap.push_back({"exposed " + share.name, share.time});

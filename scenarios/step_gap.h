@@ -28,8 +28,9 @@ namespace podsim::scenarios {
 ///               where links are, the bound itself counts all traffic of the links)
 /// What is then left is read off that last run, on the resource that is the bound:
 ///   compute  padding, HBM time beyond the MXU's, VPU time beyond both, and the time that the compute stream
-///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages`, what the
-///            chip that ends last has less to compute than the one that has most (negative)
+///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages` (`uneven work`
+///            where members of a stage differ), what the reported chip has less to compute than the one that has
+///            most (negative)
 ///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits
 ///   VPU      MXU time beyond the VPU's, HBM time beyond both, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "scenarios/step_schedules.h"
@@ -40,7 +41,7 @@ std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& 
         }
     }
     if (programs.programs.size() > 1) {
-        used.insert({programs.axis});
+        used.insert(programs.axes);
     }
     std::vector<collectives::Members> members;
     for (const std::vector<std::string>& axes : used) {
@@ -70,15 +71,32 @@ private:
     sim::Time launch_;
 };
 
+/// Chips of unequal work take part in it together.
+bool is_shared(const workloads::Op& op) {
+    return std::holds_alternative<workloads::Collective>(op.work) ||
+           std::holds_alternative<workloads::HostTransfer>(op.work);
+}
+
+bool same(const workloads::Op& one, const workloads::Op& other) {
+    if (const auto* collective = std::get_if<workloads::Collective>(&one.work)) {
+        const auto* as = std::get_if<workloads::Collective>(&other.work);
+        return as != nullptr && *as == *collective;
+    }
+    const auto* transfer = std::get_if<workloads::HostTransfer>(&one.work);
+    const auto* as = std::get_if<workloads::HostTransfer>(&other.work);
+    return transfer != nullptr && as != nullptr && *as == *transfer;
+}
+
 class Lowering {
 public:
     Lowering(const workloads::StepPrograms& programs, const Hardware& hardware,
              const topology::DeviceMesh& mesh, Fold fold)
-        : programs_(programs.programs),
-          axis_(programs.axis),
+        : all_(programs),
+          programs_(programs.programs),
+          mesh_(mesh),
           hardware_(achievable(hardware)),
           durations_(hardware) {
-        const std::vector<std::string> axes{axis_};
+        const std::vector<std::string>& axes = programs.axes;
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
                                several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
                                          : collectives::Members{});
@@ -86,12 +104,22 @@ public:
         for (int place = 0; place < places.size(); ++place) {
             step_.workload.graph_of_place.push_back(
                 several() ? static_cast<std::uint32_t>(
-                                mesh.rank(axis_, places.point(place), places.slice_of(place)))
+                                mesh.rank(axes, places.point(place), places.slice_of(place)))
                           : 0);
         }
         step_.workload.graphs.resize(programs_.size());
+        step_.members = programs.members();
         layer_.assign(programs_.size(), -1);
-        lower(mesh);
+        shared_.resize(programs_.size());
+        begun_.resize(programs_.size());
+        for (std::size_t p = 0; p < programs_.size(); ++p) {
+            for (const workloads::Op& op : programs_[p].ops) {
+                if (is_shared(op)) {
+                    shared_[p].push_back({.op = &op});
+                }
+            }
+        }
+        lower();
     }
 
     LoweredStep take() { return std::move(step_); }
@@ -99,9 +127,9 @@ public:
 private:
     [[nodiscard]] bool several() const { return programs_.size() > 1; }
 
-    void lower(const topology::DeviceMesh& mesh) {
+    void lower() {
         collectives::ShiftTable shifts = step_.layout.shifts();
-        StepSchedules schedules(hardware_, mesh, step_.layout, shifts, step_.workload.schedules);
+        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
@@ -129,12 +157,11 @@ private:
                 graph.marks.push_back(index);
             }
         } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
-            task.operation =
-                operation_in(program, schedules.of_host_transfer(op), Purpose::weights);
+            task.operation = shared(program, schedules.of_host_transfer(op), Purpose::weights);
+        } else if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+            task.operation = shared(program, schedules.of_collective(op), collective->purpose);
         } else {
-            task.operation = std::holds_alternative<workloads::Collective>(op.work)
-                                 ? collective(program, op, schedules)
-                                 : handover(program, op, schedules);
+            task.operation = handover(program, op, schedules);
         }
         if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
             LoweredStep::HandoverEnds& ends = step_.handovers[task.operation];
@@ -146,48 +173,106 @@ private:
     std::uint32_t add_operation(const sim::OperationSpec& spec) {
         step_.workload.operations.push_back(spec);
         step_.handovers.emplace_back();
+        step_.groups_of_operation.push_back(LoweredStep::kNoGroups);
         return static_cast<std::uint32_t>(step_.workload.operations.size() - 1);
     }
 
-    std::uint32_t collective(std::uint32_t program, const workloads::Op& op,
-                             StepSchedules& schedules) {
-        return operation_in(program, schedules.of_collective(op),
-                            std::get<workloads::Collective>(op.work).purpose);
+    /// The next operation that a program shares with others of its stage, new if it is the first to come to it.
+    std::uint32_t shared(std::uint32_t program, std::uint32_t schedule, Purpose purpose) {
+        const std::size_t number = begun_[program]++;
+        const std::uint32_t operation = shared_[program][number].operation;
+        return operation != sim::kNoOperation ? operation
+                                              : add_shared(program, number, schedule, purpose);
     }
 
-    /// An operation of one program alone.
-    std::uint32_t operation_in(std::uint32_t program, std::uint32_t schedule, Purpose purpose) {
-        return add_operation(
-            {.schedule = schedule,
-             .priority_class = priority_class(programs_[program], purpose),
-             .placement = several() ? placement_in(program, schedule) : sim::kOwnPlacement});
+    std::uint32_t add_shared(std::uint32_t program, std::size_t number, std::uint32_t schedule,
+                             Purpose purpose) {
+        const workloads::Op& op = *shared_[program][number].op;
+        const auto next = static_cast<std::uint32_t>(step_.workload.operations.size());
+        const std::size_t first = all_.stage(program) * all_.members();
+        std::vector<std::uint32_t> sharers;
+        for (std::size_t p = first; p < first + all_.members(); ++p) {
+            if (shared_[p].size() != shared_[program].size()) {
+                throw std::logic_error("members of a stage differ in their collectives");
+            }
+            if (same(*shared_[p][number].op, op)) {
+                sharers.push_back(static_cast<std::uint32_t>(p));
+                shared_[p][number].operation = next;
+            } else if (spans_members(op)) {
+                throw std::logic_error("members of a group differ in their collective");
+            }
+        }
+        add_operation({.schedule = schedule,
+                       .priority_class = priority_class(programs_[program], purpose),
+                       .placement = sharers.size() < programs_.size()
+                                        ? placement_in(sharers, schedule)
+                                        : sim::kOwnPlacement});
+        if (spans_members(op)) {
+            const auto& collective = std::get<workloads::Collective>(op.work);
+            step_.groups_of_operation.back() =
+                collective.step ? LoweredStep::kRingStep : groups_over(collective.axes);
+        }
+        return next;
+    }
+
+    /// Whether it is a collective over an axis whose members do unequal work.
+    [[nodiscard]] bool spans_members(const workloads::Op& op) const {
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        return all_.members() > 1 && collective != nullptr &&
+               std::ranges::any_of(collective->axes, [&](const std::string& axis) {
+                   return axis != "pipeline" && std::ranges::count(all_.axes, axis) > 0;
+               });
+    }
+
+    /// Which group of those axes each place is in: its rank along all others.
+    std::uint32_t groups_over(const std::vector<std::string>& axes) {
+        const auto [entry, added] =
+            groups_.try_emplace(axes, static_cast<std::uint32_t>(step_.groups.size()));
+        if (added) {
+            std::vector<std::string> others;
+            for (const topology::LogicalAxis& axis : mesh_.axes()) {
+                if (std::ranges::count(axes, axis.name) == 0) {
+                    others.push_back(axis.name);
+                }
+            }
+            const topology::Places& places = step_.layout.places;
+            std::vector<std::uint32_t>& groups = step_.groups.emplace_back();
+            for (int place = 0; place < places.size(); ++place) {
+                groups.push_back(static_cast<std::uint32_t>(
+                    mesh_.rank(others, places.point(place), places.slice_of(place))));
+            }
+        }
+        return entry->second;
     }
 
     /// The operation that its two ends share.
     std::uint32_t handover(std::uint32_t program, const workloads::Op& op,
                            StepSchedules& schedules) {
         const auto& one = std::get<workloads::Handover>(op.work);
+        const auto peer = static_cast<std::uint32_t>(all_.peer(program, one));
+        const std::uint32_t from = one.sends ? program : peer;
+        const std::uint32_t to = one.sends ? peer : program;
         const auto next = static_cast<std::uint32_t>(step_.workload.operations.size());
-        const auto [entry, added] = operation_of_message_.try_emplace(one.message, next);
+        const auto [entry, added] =
+            operation_of_message_.try_emplace({one.message, program % all_.members()}, next);
         if (added) {
-            const std::uint32_t from = one.sends ? program : one.peer;
-            const std::uint32_t to = one.sends ? one.peer : program;
-            add_operation({.schedule = schedules.of_handover(op, axis_, static_cast<int>(from),
-                                                             static_cast<int>(to)),
+            add_operation({.schedule = schedules.of_handover(op, all_.axes.front(),
+                                                             static_cast<int>(all_.stage(from)),
+                                                             static_cast<int>(all_.stage(to))),
                            .priority_class = priority_class(programs_[program], one.purpose),
                            .placement = placement_between(from, to)});
         }
         return entry->second;
     }
 
-    /// The schedule's roles at the places of one program alone.
-    std::uint32_t placement_in(std::uint32_t program, std::uint32_t schedule) {
-        const auto [entry, added] = in_program_.try_emplace(
-            {program, schedule}, static_cast<std::uint32_t>(step_.workload.placements.size()));
+    /// The schedule's roles at the places of some programs alone.
+    std::uint32_t placement_in(const std::vector<std::uint32_t>& programs, std::uint32_t schedule) {
+        const auto [entry, added] = in_programs_.try_emplace(
+            {programs, schedule}, static_cast<std::uint32_t>(step_.workload.placements.size()));
         if (added) {
             std::vector<std::uint32_t> roles = step_.workload.schedules[schedule].role_of_place;
             for (std::size_t place = 0; place < roles.size(); ++place) {
-                if (step_.workload.graph_of_place[place] != program) {
+                if (std::ranges::count(programs, step_.workload.graph_of_place[place]) == 0) {
                     roles[place] = sim::kAbsent;
                 }
             }
@@ -209,14 +294,23 @@ private:
         return entry->second;
     }
 
+    const workloads::StepPrograms& all_;
     const std::vector<workloads::StepProgram>& programs_;
-    const std::string& axis_;
+    const topology::DeviceMesh& mesh_;
     const Hardware hardware_;  ///< with the rates that it reaches
     const Durations durations_;
     LoweredStep step_;
     std::vector<int> layer_;  ///< [program]: of the last compute
-    std::map<std::uint32_t, std::uint32_t> operation_of_message_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> in_program_;
+    struct Shared {
+        const workloads::Op* op = nullptr;
+        std::uint32_t operation = sim::kNoOperation;  ///< once one of its programs has come to it
+    };
+    std::vector<std::vector<Shared>> shared_;  ///< [program]: in program order
+    std::vector<std::size_t> begun_;           ///< [program]: how many of them
+    std::map<std::vector<std::string>, std::uint32_t> groups_;
+    /// By message and member of the stage.
+    std::map<std::pair<std::uint32_t, std::size_t>, std::uint32_t> operation_of_message_;
+    std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> in_programs_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between_;
 };
 

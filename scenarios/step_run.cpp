@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/critical_path.h"
+#include "scenarios/imbalance.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_account.h"
 #include "scenarios/step_gap.h"
@@ -100,7 +101,7 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
         run = run_step(step, options.reuse);
     }
     const workloads::StepProgram& program = programs.programs[run.program];
-    const StreamAccount stream = account_stream(program, run.reported());
+    const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
     result.step_time = run.result.end;
     result.compute = stream.busy;
     result.exposed = stream.waited_for;
@@ -128,15 +129,18 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     result.hfu = flops.hardware / peak;
     result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;
 
-    for (std::size_t stage = 0; stage < programs.programs.size(); ++stage) {
-        MemoryUse use = account_memory(programs.programs[stage], run.chips[stage],
-                                       hardware.chip.hbm_capacity.value);
-        if (stage == 0 || use.peak > result.memory.peak) {
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        MemoryUse use =
+            account_memory(programs.programs[p], run.chips[p], hardware.chip.hbm_capacity.value);
+        if (p == 0 || use.peak > result.memory.peak) {
             result.memory = std::move(use);
-            result.memory.stage = static_cast<int>(stage);
+            result.memory.stage = static_cast<int>(programs.stage(p));
+            result.memory.member = member_text(programs, scenario.mesh, p);
         }
     }
-    result.reported_stage = static_cast<int>(run.program);
+    result.reported_stage = static_cast<int>(programs.stage(run.program));
+    result.reported_member = member_text(programs, scenario.mesh, run.program);
+    result.imbalance = imbalance_of(scenario, programs, step, options);
     for (const Share& share : result.exposed) {
         result.bubble += share.name == kBubble ? share.time.seconds() / seconds : 0;
     }

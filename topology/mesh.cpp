@@ -168,6 +168,14 @@ int DeviceMesh::rank(std::string_view name, const Point& chip, int slice) const 
     return rank;
 }
 
+int DeviceMesh::rank(const std::vector<std::string>& names, const Point& chip, int slice) const {
+    int combined = 0;
+    for (const std::string& name : names) {
+        combined = combined * size(name) + rank(name, chip, slice);
+    }
+    return combined;
+}
+
 DeviceMesh::Displacement DeviceMesh::between(std::string_view name, int from, int to) const {
     Displacement displacement;
     const LogicalAxis* axis = find(name);

@@ -69,10 +69,10 @@ collectives::LeastTraffic handed(const Handover& handover) {
 topology::DeviceMesh::Displacement way_of(const Handover& handover, std::size_t program,
                                           const StepPrograms& programs,
                                           const topology::DeviceMesh& mesh) {
-    const auto here = static_cast<int>(program);
+    const auto here = static_cast<int>(programs.stage(program));
     const auto there = static_cast<int>(handover.peer);
-    return handover.sends ? mesh.between(programs.axis, here, there)
-                          : mesh.between(programs.axis, there, here);
+    const std::string& axis = programs.axes.front();
+    return handover.sends ? mesh.between(axis, here, there) : mesh.between(axis, there, here);
 }
 
 /// Least traffic of all operations of a program that use exactly the axes of each mask.
@@ -141,14 +141,14 @@ std::vector<std::vector<int>> chips_of_programs(const StepPrograms& programs,
     if (count == 1) {
         return {{slice.size()}};
     }
-    const topology::SliceFactor across = mesh.across({programs.axis});
+    const topology::SliceFactor across = mesh.across(programs.axes);
     // Slices beyond the factor's span repeat those before.
     std::vector<std::vector<int>> chips(static_cast<std::size_t>(across.stride * across.length),
                                         std::vector<int>(count));
     for (std::size_t s = 0; s < chips.size(); ++s) {
         for (int chip = 0; chip < slice.size(); ++chip) {
             ++chips[s][static_cast<std::size_t>(
-                mesh.rank(programs.axis, slice.point(chip), static_cast<int>(s)))];
+                mesh.rank(programs.axes, slice.point(chip), static_cast<int>(s)))];
         }
     }
     return chips;

@@ -79,7 +79,7 @@ struct LowerBound {
 /// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
 /// receives, at the rate of its chips' PCIe links and of its hosts' DCN links; and what a chip exchanges with its
 /// host, each way, at the rate of its PCIe link. What a collective between slices
-/// moves within them is left out of the ICI sums. Of several programs (pipeline stages) the one with most counts,
+/// moves within them is left out of the ICI sums. Of several programs (program.h) the one with most counts,
 /// for the mean all of them. Never above a simulated time.
 LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);

@@ -56,12 +56,30 @@ Compute gradient_part(const Shard& shard, const Compute& whole, double share, bo
     return part;
 }
 
+/// The block of keys that comes in a round of ring attention; nothing where no query of this chip sees it.
+std::optional<int> block_of(const StepBuilder& builder, std::size_t piece) {
+    const int rank = builder.shard().rank;
+    const int block = builder.plan().context_steps->source(rank, piece);
+    return block <= rank ? std::optional(block) : std::nullopt;
+}
+
 OpIndex attend(StepBuilder& builder, LayerKind kind) {
     const Shard& shard = builder.shard();
     const Compute whole = attention_forward(shard, kind.local);
-    return builder.compute_over_keys(
-        "attention", whole,
-        [&](double share, bool first) { return forward_part(shard, whole, share, first); }, false);
+    const auto part = [&](std::size_t piece) -> std::optional<Compute> {
+        if (!shard.plain) {
+            return forward_part(shard, whole, builder.plan().context_steps->pieces[piece].share,
+                                piece == 0);
+        }
+        const std::optional<int> block = block_of(builder, piece);
+        if (!block) {
+            return std::nullopt;
+        }
+        Compute work = attention_forward_to(shard, *block);
+        work.hbm += sim::Bytes(piece == 0 ? 0 : activation_bytes(shard, shard.attended_width()));
+        return work;
+    };
+    return builder.compute_over_keys("attention", whole, part, false);
 }
 
 }  // namespace
@@ -169,9 +187,21 @@ void AttentionBackward::dot_products(OpIndex output_gradient) {
                                            builder_.gather_kv("keys and values"));
     }
     const Compute whole = attention_backward(shard, kind_.local);
-    const OpIndex ds = builder_.compute_over_keys(
-        "attention gradient", whole,
-        [&](double share, bool first) { return gradient_part(shard, whole, share, first); }, true);
+    const auto part = [&](std::size_t piece) -> std::optional<Compute> {
+        if (!shard.plain) {
+            return gradient_part(shard, whole, builder_.plan().context_steps->pieces[piece].share,
+                                 piece == 0);
+        }
+        const std::optional<int> block = block_of(builder_, piece);
+        if (!block) {
+            return std::nullopt;
+        }
+        Compute work = attention_backward_to(shard, *block);
+        work.hbm +=
+            sim::Bytes(piece == 0 ? 0 : activation_bytes(shard, shard.heads * shard.head_dim));
+        return work;
+    };
+    const OpIndex ds = builder_.compute_over_keys("attention gradient", whole, part, true);
     builder_.scatter_kv("key and value gradient", ds);
     builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()),
                           output_gradient, ds);

@@ -13,6 +13,16 @@ using namespace vector_unit;
 using sim::Bytes;
 using sim::Flops;
 
+/// What a chip's queries have to do with keys.
+struct Seen {
+    double pairs = 0;   ///< of query and key, of one head of this chip's sequences
+    double keys = 0;    ///< columns of its scores
+    double passes = 0;  ///< times that keys and values of whole sequences are read
+    double unread =
+        1;  ///< of their gradients: share that is only written, less that which is zeroed
+    bool first = true;  ///< part of its dot products
+};
+
 /// Pairs of query and key of one head of this chip's sequences; with a window and zig-zag placement, of
 /// the chip that has the most.
 double attention_pairs_of_chip(const Shard& s, bool local) {
@@ -20,13 +30,17 @@ double attention_pairs_of_chip(const Shard& s, bool local) {
     if (!s.causal) {
         return s.sequences * s.sequence * seen / s.context;
     }
-    if (seen == s.sequence || s.context == 1) {
+    if ((seen == s.sequence && !s.plain) || s.context == 1) {
         return s.sequences * (s.sequence * seen - seen * seen / 2) / s.context;
     }
     // Queries before x have, together, this many keys.
     const auto before = [&](double x) {
         return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
     };
+    if (s.plain) {
+        const double block = s.sequence / s.context;
+        return s.sequences * (before((s.rank + 1) * block) - before(s.rank * block));
+    }
     const double piece = s.sequence / (2 * s.context);
     const auto piece_pairs = [&](double i) { return before((i + 1) * piece) - before(i * piece); };
     double most = 0;
@@ -60,11 +74,12 @@ double query_block_rows(const Shard& s) {
 }
 
 double key_value_passes(const Shard& s, bool local) {
-    const double pieces = s.causal && s.context > 1 ? 2 : 1;
+    const double pieces = s.causal && s.context > 1 && !s.plain ? 2 : 1;
     const double piece = s.sequence / (s.context * pieces);
     const double block = std::min(piece, queries_of_block(s));
     const double blocks = std::ceil(piece / block);
-    if (!local || s.window == 0 || s.window >= s.sequence) {
+    const bool all = !local || s.window == 0 || s.window >= s.sequence;
+    if (all && !s.plain) {
         return s.causal ? (pieces * blocks + 1 / s.context) / 2 : blocks;
     }
     const auto keys_of_piece = [&](double begin) {
@@ -72,12 +87,12 @@ double key_value_passes(const Shard& s, bool local) {
         for (double from = 0; from < piece; from += block) {
             const double queries = std::min(block, piece - from);
             const double seen = s.causal ? begin + from + queries : s.sequence;
-            keys += std::min(seen, s.window + queries);
+            keys += all ? seen : std::min(seen, s.window + queries);
         }
         return keys / s.sequence;
     };
     if (pieces == 1) {
-        return keys_of_piece(0);
+        return keys_of_piece(s.rank * piece);
     }
     double most = 0;
     for (double chip = 0; chip < s.context; ++chip) {
@@ -142,39 +157,76 @@ Compute qkv_weight_gradient(const Shard& s) {
                : both(weight_gradient(s, s.latent.q_rank, s.heads * s.head_dim), keys);
 }
 
-Compute attention_forward(const Shard& s, bool local) {
+namespace {
+
+Seen seen_by_chip(const Shard& s, bool local) {
+    const double block = s.sequence / s.context;
+    const double all = s.plain ? block * (s.rank + 1) : s.sequence;
+    const bool window = local && s.window > 0;
+    const double keys = window ? std::min(s.window, all) : all;
+    const double touched = window ? std::min(s.window + block, all) : all;
+    return {attention_pairs_of_chip(s, local), keys, key_value_passes(s, local),
+            s.plain ? 2 * touched / s.sequence - 1 : 1};
+}
+
+/// Of one block of keys, the chip's own or an earlier one.
+Seen seen_of_block(const Shard& s, int block) {
+    const double keys = s.sequence / s.context;
+    const bool own = block == s.rank;
+    const double reads = std::ceil(keys / std::min(keys, queries_of_block(s)));
+    return {s.sequences * keys * keys / (own ? 2 : 1), keys,
+            (own ? (reads + 1) / 2 : reads) / s.context, 1 / s.context, own};
+}
+
+Compute forward_over(const Shard& s, const Seen& seen) {
     const double queries = s.sequence / s.context;
     const double count = s.sequences * s.heads;
-    const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
-    const double scores = s.heads * attention_pairs_of_chip(s, local);
+    const double scores = s.heads * seen.pairs;
     return {Flops(2 * (s.head_dim + s.value_dim) * scores),
-            {{queries, s.head_dim, seen, count}, {queries, seen, s.value_dim, count}},
-            Bytes((s.tokens * s.heads * (s.head_dim + s.value_dim) +
-                   kv_read(s) * key_value_passes(s, local)) *
+            {{queries, s.head_dim, seen.keys, count}, {queries, seen.keys, s.value_dim, count}},
+            Bytes((s.tokens * s.heads * (s.head_dim + s.value_dim) + kv_read(s) * seen.passes) *
                   s.precision.compute),
             Flops(scores * kSoftmax),
             MatmulDtype::bf16,
             true};
 }
 
-Compute attention_backward(const Shard& s, bool local) {
+Compute backward_over(const Shard& s, const Seen& seen) {
     // dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q; reads q, o, dO, k, v and writes dq, dk, dv. Each block
     // of queries reads k and v and adds to dk and dv; the first writes them.
     const double queries = s.sequence / s.context;
     const double count = s.sequences * s.heads;
-    const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
-    const double scores = s.heads * attention_pairs_of_chip(s, local);
-    return {attention_forward(s, local).flops * 2,
-            {{seen, queries, s.value_dim, count},
-             {queries, s.value_dim, seen, count},
-             {queries, seen, s.head_dim, count},
-             {seen, queries, s.head_dim, count}},
+    const double scores = s.heads * seen.pairs;
+    const double outputs = seen.first ? s.tokens * s.attended_width() * kOutputDot : 0;
+    return {forward_over(s, seen).flops * 2,
+            {{seen.keys, queries, s.value_dim, count},
+             {queries, s.value_dim, seen.keys, count},
+             {queries, seen.keys, s.head_dim, count},
+             {seen.keys, queries, s.head_dim, count}},
             Bytes((2 * s.tokens * s.heads * (s.head_dim + s.value_dim) +
-                   kv_read(s) * (3 * key_value_passes(s, local) - 1)) *
+                   kv_read(s) * (3 * seen.passes - seen.unread)) *
                   s.precision.compute),
-            Flops(scores * kSoftmaxBackward + s.tokens * s.attended_width() * kOutputDot),
+            Flops(scores * kSoftmaxBackward + outputs),
             MatmulDtype::bf16,
             true};
+}
+
+}  // namespace
+
+Compute attention_forward(const Shard& s, bool local) {
+    return forward_over(s, seen_by_chip(s, local));
+}
+
+Compute attention_backward(const Shard& s, bool local) {
+    return backward_over(s, seen_by_chip(s, local));
+}
+
+Compute attention_forward_to(const Shard& s, int block) {
+    return forward_over(s, seen_of_block(s, block));
+}
+
+Compute attention_backward_to(const Shard& s, int block) {
+    return backward_over(s, seen_of_block(s, block));
 }
 
 Compute out_forward(const Shard& s) {

@@ -164,7 +164,7 @@ void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
 }
 
 void check_sequence(const TrainingPlan& plan) {
-    const bool zigzag = plan.causal && plan.context > 1;
+    const bool zigzag = plan.causal && plan.context > 1 && plan.placement == Placement::zig_zag;
     const std::int64_t pieces = zigzag ? 2LL * plan.context : plan.context;
     const std::int64_t shards = static_cast<std::int64_t>(plan.context) * plan.tensor;
     const std::int64_t unit = std::lcm(pieces, shards);
@@ -284,6 +284,10 @@ TensorSet kept_tensors(const TrainingPlan& plan) {
             return TensorSet{input} | plan.remat_names.save | plan.remat_names.offload;
     }
     return {};
+}
+
+bool uneven_context(const TrainingPlan& plan) {
+    return plan.causal && plan.context > 1 && plan.placement == Placement::plain;
 }
 
 void validate(const TrainingPlan& plan, const ModelSpec& model) {

@@ -41,6 +41,10 @@ struct Precision {
 /// weight gathers, gradient reductions.
 inline constexpr std::size_t kPriorityClasses = 3;
 
+/// Where the parts of a sequence lie along the context axis: in n contiguous blocks, or in 2 n pieces of which
+/// rank r has the r-th and the r-th from the end, so that causal attention is the same work everywhere.
+enum class Placement { zig_zag, plain };
+
 struct TrainingPlan {
     std::int64_t tokens = 0;    ///< of the global batch
     std::int64_t sequence = 0;  ///< tokens per sequence
@@ -66,6 +70,7 @@ struct TrainingPlan {
     double expert_imbalance =
         1;  ///< tokens of the chip with the most loaded experts, over the mean
     bool causal = true;
+    Placement placement = Placement::zig_zag;  ///< of causal attention
     Remat remat = Remat::block;
     RematNames remat_names;  ///< of Remat::named
     Optimizer optimizer = Optimizer::adam;
@@ -122,17 +127,28 @@ std::string remat_text(const TrainingPlan& plan);
 TensorSet kept_tensors(const TrainingPlan& plan);
 
 /// Checks the plan against the model: tokens is a multiple of sequence, tensor divides N, K (or the
-/// columns K H), F, the experts' F, the latents and V, (with tensor_transpose their product), tensor_transpose D, expert divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal) and context x tensor equal parts,
+/// columns K H), F, the experts' F, the latents and V (with tensor_transpose their product), tensor_transpose D, expert
+/// divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal, unless plain) and context x
+/// tensor equal parts,
 /// ... Throws sim::InputError naming the offending setting, what is allowed, and the nearest values
 /// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
 
-/// Builds the step of one chip of a pipeline stage. `plan` has been validated.
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, int stage = 0);
-/// Of every stage, along the mesh axis `pipeline`.
+/// Whether ranks of the context axis do unequal work: causal attention on contiguous blocks.
+bool uneven_context(const TrainingPlan& plan);
+
+/// A chip's ranks along the axes whose members do unequal work.
+struct Ranks {
+    int stage = 0;
+    int context = 0;
+};
+
+/// Builds the step of one chip. `plan` has been validated.
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {});
+/// Of every stage and of every member of an axis of unequal work.
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan);
 
-/// The peak of the stage that needs most, in program order.
+/// The peak of the chip that needs most, in program order.
 sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan);
 
 /// The largest prefetch (at most plan.prefetch_layers, at least 0) for which the program's memory

@@ -1,8 +1,8 @@
 // The training step as programs of single chips: compute, collectives, handovers and their dependencies,
 // no seconds.
 //
-// All chips run the same program (SPMD), or one of several by their place along a logical axis of the
-// mesh: the stages of a pipeline. Operations stand in program order; an operation may depend
+// All chips run the same program (SPMD), or one of several by their place along logical axes of the mesh: the
+// stages of a pipeline, and the members of an axis that do unequal work. Operations stand in program order; an operation may depend
 // only on earlier ones. Compute operations run one after another in this order on the chip's
 // compute stream; collectives run beside it as soon as their dependencies are met.
 #pragma once
@@ -65,6 +65,8 @@ struct Collective {
     /// One ring step of the operation alone (collectives/ring_steps.h). The first of its steps counts V, the
     /// others nothing.
     std::optional<collectives::RingStep> step{};
+
+    friend bool operator==(const Collective&, const Collective&) = default;
 };
 
 /// One end of a transfer between programs: from every chip of one to the chip at the same place of the
@@ -73,7 +75,7 @@ struct Handover {
     std::uint32_t message =
         0;  ///< the same at both ends, and unique among all messages of the step
     bool sends = false;
-    std::uint32_t peer = 0;  ///< the program of the other end
+    std::uint32_t peer = 0;  ///< the stage of the other end
     Purpose purpose = Purpose::pipeline;
     sim::Bytes bytes;  ///< of one chip
 };
@@ -82,6 +84,8 @@ struct Handover {
 struct HostTransfer {
     bool to_host = false;
     sim::Bytes bytes;
+
+    friend bool operator==(const HostTransfer&, const HostTransfer&) = default;
 };
 
 using Work = std::variant<Compute, Collective, Handover, HostTransfer>;
@@ -115,14 +119,28 @@ struct StepProgram {
     std::array<std::uint32_t, 3> priority{0, 1, 2};
 };
 
-/// Program i is that of the chips at rank i of the logical axis; a single one is that of all chips.
-/// A collective of one of several programs is between its chips alone.
+/// The program of a chip is its rank along `axes`, the last of them fastest; a single one is that of all chips.
+///
+/// Programs of one stage are those of members that do unequal work: they have the same collectives and transfers
+/// with the host in the same order, and the n-th of each that is the same in all its parts is one operation of
+/// them all, which every chip begins when it comes to it. A collective over an axis along which they differ must be
+/// the same in all of them. Stages share no collective; a handover is between a stage's chips and those of the
+/// other stage at the same ranks of the other axes.
 struct StepPrograms {
     std::vector<StepProgram> programs;
-    std::string axis;
+    std::vector<std::string> axes;
+    std::size_t stages = 1;  ///< of a pipeline, whose axis is then the first
 
     StepPrograms() = default;
     StepPrograms(StepProgram program) : programs{std::move(program)} {}  // NOLINT: one for all
+
+    /// Programs of each stage.
+    [[nodiscard]] std::size_t members() const { return programs.size() / stages; }
+    [[nodiscard]] std::size_t stage(std::size_t program) const { return program / members(); }
+    /// That of the other stage's chips at the same ranks of the other axes.
+    [[nodiscard]] std::size_t peer(std::size_t program, const Handover& handover) const {
+        return handover.peer * members() + program % members();
+    }
 };
 
 }  // namespace podsim::workloads

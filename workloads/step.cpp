@@ -55,14 +55,14 @@ struct Groups {
 /// What one stage has of the model.
 class Stage {
 public:
-    Stage(const ModelSpec& model, const TrainingPlan& plan, int stage)
+    Stage(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks)
         : plan_(plan),
-          stage_(stage),
+          stage_(ranks.stage),
           tied_(model.tied_embeddings),
           groups_(model),
-          order_(stage_order(plan, stage)),
+          order_(stage_order(plan, ranks.stage)),
           run_(static_cast<int>(model.layers) / (plan.pipeline * plan.chunks)),
-          builder_(model, plan, weight_uses(), parameters()),
+          builder_(model, plan, ranks, weight_uses(), parameters()),
           saved_(static_cast<std::size_t>(plan.chunks * plan.microbatches)),
           split_(saved_.size()),
           output_(static_cast<std::size_t>(plan.microbatches), kNoBuffer) {}
@@ -358,29 +358,44 @@ private:
     BufferId row_gradient_ = kNoBuffer;  ///< of the first layer's input
 };
 
+/// In the order of StepPrograms.
+std::vector<Ranks> ranks_of_programs(const TrainingPlan& plan) {
+    std::vector<Ranks> all;
+    for (int stage = 0; stage < plan.pipeline; ++stage) {
+        for (int context = 0; context < (uneven_context(plan) ? plan.context : 1); ++context) {
+            all.push_back({stage, context});
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, int stage) {
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
     TrainingPlan kept = plan;
     if (plan.forward_only) {
         kept.remat = Remat::block;  // a layer keeps its input alone, and that to its end
     }
-    return Stage(model, kept, stage).write();
+    return Stage(model, kept, ranks).write();
 }
 
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
-    StepPrograms stages;
-    stages.axis = "pipeline";
-    for (int stage = 0; stage < plan.pipeline; ++stage) {
-        stages.programs.push_back(build_step(model, plan, stage));
+    StepPrograms steps;
+    steps.stages = static_cast<std::size_t>(plan.pipeline);
+    steps.axes.emplace_back("pipeline");
+    if (uneven_context(plan)) {
+        steps.axes.emplace_back("context");
     }
-    return stages;
+    for (const Ranks& ranks : ranks_of_programs(plan)) {
+        steps.programs.push_back(build_step(model, plan, ranks));
+    }
+    return steps;
 }
 
 sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
     sim::Bytes most;
-    for (int stage = 0; stage < plan.pipeline; ++stage) {
-        most = std::max(most, peak_in_program_order(build_step(model, plan, stage)).total);
+    for (const Ranks& ranks : ranks_of_programs(plan)) {
+        most = std::max(most, peak_in_program_order(build_step(model, plan, ranks)).total);
     }
     return most;
 }

@@ -10,9 +10,9 @@ namespace podsim::workloads {
 
 using collectives::Operation;
 
-StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan,
+StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
                          std::vector<WeightUse> uses, double parameters)
-    : plan_(plan), shard_(make_shard(model, plan)), uses_(std::move(uses)) {
+    : plan_(plan), shard_(make_shard(model, plan, ranks)), uses_(std::move(uses)) {
     if (plan_.tensor > 1) {
         tensor_axes_.emplace_back("tensor");
     }
@@ -86,7 +86,11 @@ OpIndex StepBuilder::compute(std::string_view what, Compute work) {
     if (pending_ && !work.matmuls.empty()) {
         const Pending gather = *std::exchange(pending_, std::nullopt);
         return compute_gathered(
-            what, gather, [&](double share, bool) { return part_of_rows(work, share); }, false);
+            what, gather,
+            [&](std::size_t piece) {
+                return part_of_rows(work, order(gather).pieces[piece].share);
+            },
+            false);
     }
     return add_compute(name(what), std::move(work), chain());
 }

@@ -83,8 +83,8 @@ class StepBuilder {
 public:
     /// `uses` in the order in which begin_use will be called.
     /// `parameters` of the whole model that the chip's stage holds.
-    StepBuilder(const ModelSpec& model, const TrainingPlan& plan, std::vector<WeightUse> uses,
-                double parameters);
+    StepBuilder(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                std::vector<WeightUse> uses, double parameters);
 
     [[nodiscard]] const Shard& shard() const { return shard_; }
     [[nodiscard]] const TrainingPlan& plan() const { return plan_; }
@@ -107,11 +107,12 @@ public:
     /// The same of a matmul whose rows, partial sums of `bytes` in all, the next scatter adds up.
     OpIndex compute_scattered(std::string_view what, Compute work, double bytes);
 
-    /// Attention, or its gradient, after gather_kv: of ring attention in parts, by their share of the keys and
-    /// whether they are the first. `gradient`: the parts' gradients of keys and values go round too, in place
-    /// of the scatter_kv that follows.
-    using PartOfKeys = std::function<Compute(double share, bool first)>;
-    OpIndex compute_over_keys(std::string_view what, Compute work, const PartOfKeys& part,
+    /// The part of an operation that works on the i-th piece to come (collectives::SteppedGather); nothing where
+    /// the piece only passes by.
+    using PartOf = std::function<std::optional<Compute>(std::size_t piece)>;
+    /// Attention, or its gradient, after gather_kv: of ring attention in parts by keys. `gradient`: the parts'
+    /// gradients of keys and values go round too, in place of the scatter_kv that follows.
+    OpIndex compute_over_keys(std::string_view what, Compute work, const PartOf& part,
                               bool gradient);
 
     /// An AllGather over tensor of t x D activations: blocking, or overlapped with the matmul that follows.
@@ -209,7 +210,7 @@ private:
     struct Pending;
     /// Parts of a matmul between the steps of a gather; `sums`: what each part makes for other chips goes on
     /// round the ring.
-    OpIndex compute_gathered(std::string_view what, const Pending& gather, const PartOfKeys& part,
+    OpIndex compute_gathered(std::string_view what, const Pending& gather, const PartOf& part,
                              bool sums);
     OpIndex add_step(std::string_view what, const Pending& array, std::uint32_t step,
                      collectives::Operation operation, int direction, bool counts,

@@ -5,7 +5,8 @@
 // part depends on the steps that bring its rows; a step only on the step that brought what it passes on.
 // Scatter: the same in reverse, own rows last. A step depends on the part that it sends and on the partial
 // sums that have come for the same rows; adding is free.
-// Ring attention is a gather of keys and values one way round the context ring, with a part of attention for each block.
+// Ring attention is a gather of keys and values one way round the context ring, with a part of attention for each block
+// that the chip's queries see; the others only pass by.
 // Backward the gradients of a block follow it: they begin at the next chip and gather every chip's share
 // on the way round to the chip whose block it is, which adds its own, computed first.
 // A part of m' rows of an m x k by k x n product reads all k n elements of the weights again.
@@ -54,7 +55,7 @@ OpIndex StepBuilder::add_step(std::string_view what, const Pending& array, std::
 }
 
 OpIndex StepBuilder::compute_gathered(std::string_view what, const Pending& gather,
-                                      const PartOfKeys& part, bool sums) {
+                                      const PartOf& part, bool sums) {
     const SteppedGather& steps = order(gather);
     std::vector<OpIndex> start = chain();
     const std::vector<OpIndex> chained = start;
@@ -74,11 +75,15 @@ OpIndex StepBuilder::compute_gathered(std::string_view what, const Pending& gath
                          steps.steps[step].direction, counts, after.empty() ? start : after);
             rows.push_back(gathers[step]);
         }
-        add_compute(name(fmt::format("{} {}/{}", what, i + 1, steps.pieces.size())),
-                    part(steps.pieces[i].share, i == 0), std::move(rows));
+        const OpIndex came = rows.back();
+        const std::optional<Compute> work = part(i);
+        if (work) {
+            add_compute(name(fmt::format("{} {}/{}", what, i + 1, steps.pieces.size())), *work,
+                        std::move(rows));
+        }
         if (sums && i > 0) {
             const std::uint32_t step = steps.pieces[i].steps.front();
-            passed_on.push_back(last_);
+            passed_on.push_back(work ? last_ : came);
             passed_on = {add_step(what, gather, step, Operation::reduce_scatter,
                                   steps.steps[step].direction, i == 1, std::move(passed_on))};
         }
@@ -90,7 +95,7 @@ OpIndex StepBuilder::compute_gathered(std::string_view what, const Pending& gath
     return last_;
 }
 
-OpIndex StepBuilder::compute_over_keys(std::string_view what, Compute work, const PartOfKeys& part,
+OpIndex StepBuilder::compute_over_keys(std::string_view what, Compute work, const PartOf& part,
                                        bool gradient) {
     if (!pending_ || !pending_->keys()) {
         return compute(what, std::move(work));
@@ -99,10 +104,13 @@ OpIndex StepBuilder::compute_over_keys(std::string_view what, Compute work, cons
     const OpIndex first = next();
     const OpIndex end = compute_gathered(what, gather, part, gradient);
     // The block at work and the one under way, and the sums that go with them.
-    hold_between(
-        MemoryClass::buffers,
-        (gradient ? 4 : 2) * gather.bytes / static_cast<double>(order(gather).pieces.size()), first,
-        end);
+    const BufferId blocks =
+        hold(MemoryClass::buffers,
+             (gradient ? 4 : 2) * gather.bytes / static_cast<double>(order(gather).pieces.size()),
+             first);
+    release(blocks, end);
+    // Behind the last part, blocks that have none may still come by.
+    release(blocks, collectives_[collectives_.size() - 1 - sums_.size()]);
     return end;
 }
 

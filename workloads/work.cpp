@@ -7,7 +7,7 @@ namespace podsim::workloads {
 
 using namespace vector_unit;
 
-Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
+Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
     const Occupancy batch = occupancy(plan);
     Shard shard;
     shard.tokens = batch.tokens_per_chip_group;
@@ -17,6 +17,8 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan) {
     shard.sequences = static_cast<double>(batch.sequences_per_shard);
     shard.sequence = static_cast<double>(plan.sequence);
     shard.context = plan.context;
+    shard.plain = uneven_context(plan);
+    shard.rank = ranks.context;
     shard.d_model = static_cast<double>(model.d_model);
     shard.d_ff = static_cast<double>(model.d_ff) / ways;
     shard.branches = model.gated_mlp ? 2 : 1;

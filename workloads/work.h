@@ -30,6 +30,10 @@
 // causal attention (a block reads up to its own end; zig-zag placement has two pieces of n / 2 blocks), and in local
 // attention each block reads its window and itself. The backward pass reads as often, and adds to the gradients of keys
 // and values in HBM as often: 3 n - 1 times their size in all.
+// Plain placement of causal shards: rank r of C has the r-th contiguous block of S / C queries and sees S / C (r + 1/2) keys
+// for each on average, so (2 r + 1) / (2 C^2) of the S^2 pairs; with b blocks of queries that fit VMEM in its own, it
+// reads (b r + (b + 1) / 2) / C times the keys and values of a sequence. Their gradients are added to as often but for
+// the first time, in r + 1 of C blocks; the others it zeroes (gathered) or passes on untouched (ring attention).
 // The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
 // placement of causal context shards every chip does the same work exactly, but for a window: its first
 // queries see fewer keys, and the chips without them set the pace.
@@ -50,6 +54,8 @@ struct Shard {
     double sequences = 0;   ///< sequences of this shard
     double sequence = 0;    ///< S
     double context = 1;     ///< C
+    bool plain = false;     ///< of each sequence the chip has one of C contiguous blocks, causal
+    int rank = 0;           ///< which, when plain
     double d_model = 0;     ///< D
     double d_ff = 0;        ///< F / T
     double branches = 2;    ///< g
@@ -123,7 +129,7 @@ struct Shard {
     }
 };
 /// `plan` has been validated against `model`.
-Shard make_shard(const ModelSpec& model, const TrainingPlan& plan);
+Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {});
 
 Compute embedding_lookup(const Shard& shard);
 /// Adds t rows of gradient into the table's; zeroes it first unless the (tied) unembedding wrote
@@ -145,6 +151,9 @@ double query_block_rows(const Shard& shard);
 double key_value_passes(const Shard& shard, bool local);
 Compute attention_forward(const Shard& shard, bool local);
 Compute attention_backward(const Shard& shard, bool local);
+/// With plain placement: the part of it with the keys of one block, the chip's own or an earlier one.
+Compute attention_forward_to(const Shard& shard, int block);
+Compute attention_backward_to(const Shard& shard, int block);
 Compute out_forward(const Shard& shard);
 Compute out_input_gradient(const Shard& shard);
 Compute out_weight_gradient(const Shard& shard);

@@ -184,6 +184,32 @@ TEST_P(RingSteps, EveryMemberGetsEveryBlockOnce) {
     EXPECT_NEAR(total, 1, 1e-12);
 }
 
+// The i-th piece one way round a single factor is the block of one member, the one that source() names.
+TEST_P(RingSteps, PiecesComeFromTheMembersNamed) {
+    if (group_.size() > 1) {
+        EXPECT_TRUE(gather_.ring.empty());
+        return;
+    }
+    if (std::get<1>(GetParam())) {
+        return;
+    }
+    const topology::AxisFactor& factor = group_.front();
+    const auto member = [&](std::size_t place) {
+        return slice_.point(static_cast<int>(place))[static_cast<std::size_t>(factor.axis)] /
+               factor.stride % factor.length;
+    };
+    const auto arrived = arrivals();
+    for (std::size_t place = 0; place < static_cast<std::size_t>(slice_.size()); ++place) {
+        EXPECT_EQ(gather_.source(member(place), 0), member(place));
+        for (std::size_t piece = 1; piece < gather_.pieces.size(); ++piece) {
+            ASSERT_EQ(gather_.pieces[piece].steps.size(), 1U);
+            const Content& came = arrived[gather_.pieces[piece].steps.front()][place];
+            ASSERT_EQ(came.size(), 1U);
+            EXPECT_EQ(gather_.source(member(place), piece), member(came.begin()->first));
+        }
+    }
+}
+
 // Reversed, a step carries what its sender adds for the rows that the gather brought it, and all that had
 // come for them: every contribution must reach its home once.
 TEST_P(RingSteps, ReversedEveryContributionArrivesOnce) {

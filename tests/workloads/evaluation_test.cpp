@@ -25,14 +25,14 @@ TEST(EvaluationStep, IsTheTrainingStepUpToTheLoss) {
     TrainingPlan training = evaluation(Remat::none);
     training.forward_only = false;
     std::vector<std::string> expected;
-    for (const Op& op : build_step(model, training, 0).ops) {
+    for (const Op& op : build_step(model, training).ops) {
         if (op.pass == Pass::forward) {
             expected.push_back(op.name);
         }
     }
     for (const Remat remat : {Remat::none, Remat::matmuls, Remat::block}) {
         std::vector<std::string> names;
-        for (const Op& op : build_step(model, evaluation(remat), 0).ops) {
+        for (const Op& op : build_step(model, evaluation(remat)).ops) {
             EXPECT_EQ(op.pass, Pass::forward) << op.name;
             names.push_back(op.name);
         }
@@ -45,7 +45,7 @@ TEST(EvaluationStep, KeepsNoActivations) {
     ModelSpec model = find_model("llama-3-8b");
     const auto activations = [&](std::int64_t layers) {
         model.layers = layers;
-        return peak_in_program_order(build_step(model, evaluation(Remat::none), 0))
+        return peak_in_program_order(build_step(model, evaluation(Remat::none)))
             .of(MemoryClass::activations)
             .value();
     };

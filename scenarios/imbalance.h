@@ -1,0 +1,23 @@
+// What it costs that members of an axis do unequal work: the same step with equal work beside it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenarios/scenario.h"
+#include "scenarios/simulate.h"
+#include "scenarios/step_lowering.h"
+#include "workloads/program.h"
+
+namespace podsim::scenarios {
+
+/// Nothing where all members of every axis do the same. Runs the step once more, with zig-zag placement.
+std::optional<Imbalance> imbalance_of(const Scenario& scenario,
+                                      const workloads::StepPrograms& programs,
+                                      const LoweredStep& step, StepOptions options);
+
+/// The ranks of a program along the axes whose members do unequal work: `context rank 3`; empty without.
+std::string member_text(const workloads::StepPrograms& programs, const topology::DeviceMesh& mesh,
+                        std::size_t program);
+
+}  // namespace podsim::scenarios
