@@ -2,10 +2,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <ostream>
 #include <sstream>
+#include <unistd.h>
 
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/parsers.hpp>
@@ -200,6 +202,33 @@ sim::InputError cannot_write(std::string_view option, const std::string& path, i
     return sim::InputError(fmt::format("cannot write {}: {}", in_quotes(path),
                                        reason == 0 ? "unknown reason" : std::strerror(reason)),
                            fmt::format("give {} a path that can be written", option));
+}
+
+std::string output_path(const Usage& options, const std::string& name) {
+    if (!options.has(name)) {
+        return {};
+    }
+    const std::string path = options.get(name);
+    if (path == "-") {
+        return path;
+    }
+    const std::filesystem::path file(path);
+    std::error_code unknown;
+    errno = 0;
+    if (std::filesystem::is_directory(file, unknown)) {
+        errno = EISDIR;
+    } else if (std::filesystem::exists(file, unknown)) {
+        errno = 0;
+        ::access(path.c_str(), W_OK);
+    } else {
+        const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+        errno = 0;
+        ::access(folder.c_str(), W_OK | X_OK);
+    }
+    if (errno != 0) {
+        throw cannot_write(fmt::format("--{}", name), path, errno);
+    }
+    return path;
 }
 
 void write_file(std::string_view option, const std::string& path, const std::string& text) {

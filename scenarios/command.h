@@ -111,6 +111,10 @@ int parse_jobs(const Usage& options);
 /// Refuses `-` as the path of an option other than --json.
 void refuse_dash(std::string_view option, const std::string& path);
 
+/// The path of an option that names a file to write, empty where it is not given. Throws cannot_write before any work
+/// is done when nothing could be written there; creates nothing.
+std::string output_path(const Usage& options, const std::string& name);
+
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
 /// written.
 void write_json(const Json& json, const std::string& path, std::ostream& out);

@@ -135,7 +135,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& /*err*/) 
     if (measurements.empty()) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
-    const std::string json = options.has("json") ? options.get("json") : "";
+    const std::string json = output_path(options, "json");
     const Calibration calibration =
         calibrate(measurements, {.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),

@@ -129,8 +129,8 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
     });
     const std::string dtype = read_option(options, "dtype", parse_dtype);
     const Fold fold = parse_fold(options.get("fold"));
-    const std::string json = options.has("json") ? options.get("json") : "";
-    const std::string csv = options.has("csv") ? options.get("csv") : "";
+    const std::string json = output_path(options, "json");
+    const std::string csv = output_path(options, "csv");
     if (!csv.empty() && !sweep) {
         throw sim::InputError("--csv is for a range of sizes",
                               "give --bytes a range such as 1e3:1e10");

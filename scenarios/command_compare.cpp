@@ -252,7 +252,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         throw sim::InputError("no scenario", "usage: podsim compare FILE|DIR ...");
     }
     const int jobs = parse_jobs(options);
-    const std::string json = options.has("json") ? options.get("json") : "";
+    const std::string json = output_path(options, "json");
 
     // All files are read before the first runs: bad input shows at once.
     std::vector<Scenario> scenarios;

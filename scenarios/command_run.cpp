@@ -66,8 +66,8 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no scenario file", "usage: podsim run FILE.yaml");
     }
     const Fold fold = parse_fold(options.get("fold"));
-    const std::string json = options.has("json") ? options.get("json") : "";
-    const std::string trace = options.has("trace") ? options.get("trace") : "";
+    const std::string json = output_path(options, "json");
+    const std::string trace = output_path(options, "trace");
     refuse_dash("--trace", trace);
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));

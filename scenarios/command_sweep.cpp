@@ -88,8 +88,8 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
                               "usage: podsim sweep FILE.yaml --vary key=value,value");
     }
     const int jobs = parse_jobs(options);
-    const std::string csv = options.has("csv") ? options.get("csv") : "";
-    const std::string jsonl = options.has("jsonl") ? options.get("jsonl") : "";
+    const std::string csv = output_path(options, "csv");
+    const std::string jsonl = output_path(options, "jsonl");
     if (csv == "-" && jsonl == "-") {
         throw sim::InputError("--csv and --jsonl both want standard output",
                               "give one of them a path");

@@ -72,8 +72,8 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     const Hardware hardware = hardware_from_options(options.get("chip"), options.get("slice"),
                                                     options.is_set("twisted"), "additive");
-    const std::string json = options.has("json") ? options.get("json") : "";
-    const std::string graphviz = options.has("graphviz") ? options.get("graphviz") : "";
+    const std::string json = output_path(options, "json");
+    const std::string graphviz = output_path(options, "graphviz");
     refuse_dash("--graphviz", graphviz);
     const topology::TopologyMetrics metrics =
         topology::measure(hardware.slice, hardware.chip.host_shape.value);

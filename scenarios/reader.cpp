@@ -45,12 +45,20 @@ bool Reader::flag(bool fallback) const {
 }
 
 std::int64_t Reader::whole(std::int64_t least, std::int64_t most, std::int64_t fallback) const {
-    const std::int64_t value = get<std::int64_t>(parse_count, fallback);
-    if (present() && (value < least || value > most)) {
-        throw error(fmt::format("{} is out of range", in_quotes(node_->text)),
-                    fmt::format("allowed: {} to {}", least, most));
-    }
-    return value;
+    const std::string allowed = fmt::format("allowed: {} to {}", least, most);
+    const auto parse = [&](const std::string& text) {
+        std::int64_t value = 0;
+        try {
+            value = parse_count(text);
+        } catch (const sim::InputError& error) {
+            throw sim::InputError(error.problem(), allowed);
+        }
+        if (value < least || value > most) {
+            throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)), allowed);
+        }
+        return value;
+    };
+    return get<std::int64_t>(parse, fallback);
 }
 
 sim::InputError Reader::located(const sim::InputError& error) const {

@@ -130,11 +130,19 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
     if (plan.pipeline == 1) {
         return {};
     }
+    const workloads::PassTimes& passes = result.passes;
+    const std::string of =
+        plan.schedule == workloads::PipelineSchedule::zero_bubble && !plan.forward_only
+            ? fmt::format(" (p - 1)(F + B - W) with F {}, B {}, W {}",
+                          format_time(passes.forward.value()),
+                          format_time(passes.input_gradients.value()),
+                          format_time(passes.weight_gradients.value()))
+            : "";
     return fmt::format(
-        "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula; times "
+        "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula{}; times "
         "of a chip are of stage {}\n",
         plan.pipeline, workloads::to_string(plan.schedule), 100 * result.bubble,
-        100 * workloads::bubble_fraction(plan), result.reported_stage);
+        100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
 }
 
 std::string rates(const Scenario& scenario, const StepResult& result) {

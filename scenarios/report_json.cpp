@@ -109,13 +109,17 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"warnings", warnings(scenario, result)},
     };
     if (scenario.plan.pipeline > 1) {
-        json["pipeline"] = {{"stages", scenario.plan.pipeline},
-                            {"schedule", workloads::to_string(scenario.plan.schedule)},
-                            {"microbatches", scenario.plan.microbatches},
-                            {"bubble_fraction", result.bubble},
-                            {"formula_bubble_fraction", workloads::bubble_fraction(scenario.plan)},
-                            {"reported_stage", result.reported_stage},
-                            {"memory_stage", result.memory.stage}};
+        json["pipeline"] = {
+            {"stages", scenario.plan.pipeline},
+            {"schedule", workloads::to_string(scenario.plan.schedule)},
+            {"microbatches", scenario.plan.microbatches},
+            {"bubble_fraction", result.bubble},
+            {"formula_bubble_fraction", workloads::bubble_fraction(scenario.plan, result.passes)},
+            {"forward_s", result.passes.forward.value()},
+            {"input_gradients_s", result.passes.input_gradients.value()},
+            {"weight_gradients_s", result.passes.weight_gradients.value()},
+            {"reported_stage", result.reported_stage},
+            {"memory_stage", result.memory.stage}};
     }
     if (result.imbalance) {
         json["imbalance"] = {{"attention_over_mean", result.imbalance->attention},

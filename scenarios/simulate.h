@@ -12,6 +12,7 @@
 #include "scenarios/scenario.h"
 #include "sim/time.h"
 #include "workloads/analytic.h"
+#include "workloads/pipeline.h"
 
 namespace podsim::scenarios {
 
@@ -87,6 +88,7 @@ struct StepResult {
     std::vector<Share>
         breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
     double bubble = 0;  ///< share of the step that the reported chip waits for other stages
+    workloads::PassTimes passes;    ///< of one microbatch through the reported stage's layers
     int reported_stage = 0;         ///< the one that ends last, which all values of one chip are of
     std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
     int prefetch_layers = 0;        ///< in force after the memory bound

@@ -98,6 +98,38 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     return account;
 }
 
+workloads::PassTimes account_passes(const workloads::StepProgram& program,
+                                    const std::vector<workloads::PipelineUnit>& order,
+                                    const ChipRun& chip) {
+    const auto counts = [](const workloads::Op& op) {
+        if (op.layer < 0 || op.pass == workloads::Pass::optimizer) {
+            return false;
+        }
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        return std::holds_alternative<workloads::Compute>(op.work) ||
+               (collective != nullptr && !collective->step &&
+                collective->purpose != workloads::Purpose::weights &&
+                collective->purpose != workloads::Purpose::gradients);
+    };
+    std::array<sim::Time, 3> sums{};  // by kind of unit
+    int microbatches = 0;
+    for (std::size_t unit = 0; unit < order.size(); ++unit) {
+        const std::size_t end =
+            unit + 1 < order.size() ? program.units[unit + 1] : program.ops.size();
+        for (std::size_t op = program.units[unit]; op < end; ++op) {
+            if (counts(program.ops[op])) {
+                sums[static_cast<std::size_t>(order[unit].kind)] += chip.ended[op] - chip.began[op];
+            }
+        }
+        microbatches = std::max(microbatches, order[unit].microbatch + 1);
+    }
+    const auto mean = [&](workloads::PipelineUnit::Kind kind) {
+        return sim::Seconds(sums[static_cast<std::size_t>(kind)].seconds() / microbatches);
+    };
+    using Kind = workloads::PipelineUnit::Kind;
+    return {mean(Kind::forward), mean(Kind::backward), mean(Kind::weights)};
+}
+
 WorkAccount account_work(const workloads::StepProgram& program,
                          const workloads::MachineRates& rates) {
     WorkAccount account;

@@ -6,6 +6,7 @@
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_lowering.h"
+#include "workloads/pipeline.h"
 #include "workloads/program.h"
 
 namespace podsim::scenarios {
@@ -29,6 +30,11 @@ struct StreamAccount {
 /// What a chip waits at its end for others of its stage is `imbalance`, too.
 StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
                              sim::Time end_of_run);
+
+/// What one microbatch takes on average in each kind of unit: the layers' compute, and the collectives that block it.
+workloads::PassTimes account_passes(const workloads::StepProgram& program,
+                                    const std::vector<workloads::PipelineUnit>& order,
+                                    const ChipRun& chip);
 
 /// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
 /// rounded up to picoseconds.

@@ -141,6 +141,8 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     result.reported_stage = static_cast<int>(programs.stage(run.program));
     result.reported_member = member_text(programs, scenario.mesh, run.program);
     result.imbalance = imbalance_of(scenario, programs, step, options);
+    result.passes = account_passes(program, workloads::stage_order(plan, result.reported_stage),
+                                   run.reported());
     for (const Share& share : result.exposed) {
         result.bubble += share.name == kBubble ? share.time.seconds() / seconds : 0;
     }

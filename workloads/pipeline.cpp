@@ -107,11 +107,14 @@ std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
     return units;
 }
 
-double bubble_fraction(const TrainingPlan& plan) {
+double bubble_fraction(const TrainingPlan& plan, const PassTimes& times) {
     const double idle = plan.pipeline - 1;
-    const double thirds =
-        plan.schedule == PipelineSchedule::zero_bubble && !plan.forward_only ? 3 : 1;
-    return idle / (thirds * plan.chunks * plan.microbatches + idle);
+    if (plan.schedule != PipelineSchedule::zero_bubble || plan.forward_only) {
+        return idle / (static_cast<double>(plan.chunks) * plan.microbatches + idle);
+    }
+    const sim::Seconds through = times.forward + times.input_gradients;
+    const sim::Seconds bubble = std::max(through - times.weight_gradients, sim::Seconds(0)) * idle;
+    return bubble / ((through + times.weight_gradients) * plan.microbatches + bubble);
 }
 
 }  // namespace podsim::workloads

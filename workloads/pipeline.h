@@ -41,8 +41,16 @@ struct PipelineUnit {
 /// evaluation step (plan.forward_only) the forward passes.
 std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage);
 
-/// The formula's share of a step that is bubble, where it does not depend on F, B and W:
-/// (p - 1) / (v m + p - 1); of the zero-bubble schedule for F = B = W, (p - 1) / (3 m + p - 1).
-double bubble_fraction(const TrainingPlan& plan);
+/// F, B and W of one microbatch: what a stage computes in the forward passes of its layers, in their backward passes but
+/// for weight gradients (what runs again included), and for weight gradients.
+struct PassTimes {
+    sim::Seconds forward;
+    sim::Seconds input_gradients;
+    sim::Seconds weight_gradients;
+};
+
+/// The formula's share of a step of m (F + B + W) and the bubble that is bubble: (p - 1) / (v m + p - 1) whatever the passes
+/// take; of the zero-bubble schedule with (p - 1) (F + B - W), none where W exceeds F + B.
+double bubble_fraction(const TrainingPlan& plan, const PassTimes& times);
 
 }  // namespace podsim::workloads

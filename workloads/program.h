@@ -115,6 +115,8 @@ struct Buffer {
 struct StepProgram {
     std::vector<Op> ops;
     std::vector<Buffer> buffers;
+    std::vector<OpIndex>
+        units{};  ///< the first operation of each unit of the stage's order (pipeline.h)
     /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
     std::array<std::uint32_t, 3> priority{0, 1, 2};
 };

@@ -294,6 +294,7 @@ void StepBuilder::set_part(std::string part, Pass pass, int layer) {
 
 void StepBuilder::begin_unit(int microbatch) {
     microbatch_ = microbatch;
+    program_.units.push_back(next());
     unit_before_began_ = std::exchange(unit_began_, last_);
 }
 

@@ -104,6 +104,8 @@ TEST_F(BadInput, NumbersThatAreNone) {
     expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_latency: nan us}"),
                    "s.yaml:1:43: hardware.chip.ici_latency: 'nan us' is not a number; write a time "
                    "such as 1 us; units: ps, ns, us, ms, s");
+    expect_refused(std::string(kGood) + "training: {microbatches: -1}\n",
+                   "s.yaml:5:26: training.microbatches: '-1' is negative; allowed: 1 to 1048576");
     const std::string counts =
         "; write a whole number such as 4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti";
     expect_refused(good_but("256Ki", "-5"), "s.yaml:3:17: batch.tokens: '-5' is negative" + counts);

@@ -157,6 +157,25 @@ TEST_F(Cli, TopologyJson) {
     EXPECT_TRUE(json["bisection_links"].is_number_integer());
 }
 
+// Before anything is simulated or printed; nothing is created.
+TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
+    const std::string file = write(kGood);
+    for (const char* const option : {"--json", "--trace"}) {
+        const Outcome outcome = podsim({"run", file, option, path("no/result")});
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(plain(outcome.err),
+                  "podsim run: cannot write 'no/result': No such file or directory; give " +
+                      std::string(option) + " a path that can be written\n");
+    }
+    const Outcome folder = podsim({"compare", file, "--json", path("")});
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_EQ(folder.out, "");
+    EXPECT_EQ(plain(folder.err),
+              "podsim compare: cannot write '': Is a directory; give --json a "
+              "path that can be written\n");
+}
+
 TEST_F(Cli, TopologyWritesGraphviz) {
     const Outcome outcome =
         podsim({"topology", "--chip", "v5e", "--slice", "4x2", "--graphviz", path("slice.dot")});

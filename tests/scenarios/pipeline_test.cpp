@@ -179,6 +179,11 @@ TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
         EXPECT_LE(times.weights, times.input);
         EXPECT_EQ(result.compute, times.total() * m);
         EXPECT_EQ(result.exposed_total, (times.forward + times.input - times.weights) * (p - 1));
+        EXPECT_DOUBLE_EQ(result.passes.forward.value(), times.forward.seconds());
+        EXPECT_DOUBLE_EQ(result.passes.input_gradients.value(), times.input.seconds());
+        EXPECT_DOUBLE_EQ(result.passes.weight_gradients.value(), times.weights.seconds());
+        workloads::TrainingPlan plan = uniform(PipelineSchedule::zero_bubble, p, m).plan;
+        EXPECT_NEAR(result.bubble, workloads::bubble_fraction(plan, result.passes), 1e-12);
     }
 }
 

@@ -51,9 +51,15 @@ TEST(StageOrder, IsThatOfThePapers) {
 }
 
 TEST(StageOrder, BubbleFractions) {
-    EXPECT_DOUBLE_EQ(bubble_fraction(plan_of(PipelineSchedule::gpipe, 4, 8)), 3.0 / 11);
-    EXPECT_DOUBLE_EQ(bubble_fraction(plan_of(PipelineSchedule::interleaved, 4, 8, 2)), 3.0 / 19);
-    EXPECT_DOUBLE_EQ(bubble_fraction(plan_of(PipelineSchedule::zero_bubble, 4, 8)), 3.0 / 27);
+    const auto fraction = [](const TrainingPlan& plan, double f, double b, double w) {
+        return bubble_fraction(plan, {sim::Seconds(f), sim::Seconds(b), sim::Seconds(w)});
+    };
+    EXPECT_DOUBLE_EQ(fraction(plan_of(PipelineSchedule::gpipe, 4, 8), 1, 2, 0), 3.0 / 11);
+    EXPECT_DOUBLE_EQ(fraction(plan_of(PipelineSchedule::interleaved, 4, 8, 2), 1, 2, 0), 3.0 / 19);
+    const TrainingPlan zero_bubble = plan_of(PipelineSchedule::zero_bubble, 4, 8);
+    EXPECT_DOUBLE_EQ(fraction(zero_bubble, 1, 1, 1), 3.0 / 27);
+    EXPECT_DOUBLE_EQ(fraction(zero_bubble, 2, 5, 1), 3.0 * 6 / (8 * 8 + 3 * 6));
+    EXPECT_DOUBLE_EQ(fraction(zero_bubble, 1, 1, 3), 0);
 }
 
 // Of random models and plans: every message has one sender and one receiver of the same bytes, in the programs
