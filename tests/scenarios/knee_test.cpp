@@ -160,6 +160,22 @@ TEST(Knee, FullyShardedAndTensorBesideEachOther) {
     EXPECT_NEAR(period(communication, "forward") / math, 1, 0.05);
 }
 
+// Overlapped tensor over two axes of 16, Y = 256, F swept: F = Y alpha / n_axes (n - 1)/n, where 4 B D F / (Y C) of math meets
+// 4 B D (n - 1)/n / (2 W) of gather and scatter.
+TEST(Knee, OverlappedTensorOverTwoAxes) {
+    const auto at = [](std::int64_t d_ff) {
+        Scenario scenario =
+            layer_of({16, 16, 4}, 1, {{"data", "z"}, {"tensor", "x y"}}, d_ff, 16384);
+        scenario.model.heads = scenario.model.kv_heads = scenario.model.vocabulary = 256;
+        scenario.plan.tensor_steps = collectives::step_gather(
+            scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
+        return period(scenario, "forward");
+    };
+    const double found = knee(at, 256, 4096 * 256);
+    const double expected = 256 * kAlpha / 2 * 255 / 256;
+    EXPECT_NEAR(found / expected, 1, 0.05) << "F = " << found;
+}
+
 // N = 64, B = 48,000, F = 32,768: of the meshes of whole axes the one with the least sum of the text's communication
 // times, 4 D F / (Y W M_X) + 4 B D / (X W M_Y), is the fastest in simulation too (X = 16, Y = 4; X_opt is 13.9 with
 // M_X = 2, M_Y = 1). Math takes no time, one collective is in flight.

@@ -144,7 +144,7 @@ TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
         ASSERT_EQ(result.exposed.size(), 1U);
         EXPECT_EQ(result.exposed[0].name, "bubble");
         EXPECT_DOUBLE_EQ(result.bubble, (p - 1.0) / (v * m + p - 1.0));
-        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan));
+        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes));
         EXPECT_LE(result.lower.time.value(), result.step_time.seconds());
     }
 }
@@ -162,7 +162,7 @@ TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
         const StepResult result = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(result.compute, pass_times(training, 8).forward * 8);
         EXPECT_EQ(result.exposed_total.ps, result.compute.ps / (8 * chunks) * 3);
-        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan));
+        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes));
         EXPECT_EQ(simulate_step(scenario, Fold::off).step_time, result.step_time);
     }
 }

@@ -104,6 +104,20 @@ inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec
     return plan;
 }
 
+/// Half of the time what a layer keeps is named: every tensor in HBM, at the host or not at all.
+inline void name_tensors(Random& random, const ModelSpec& model, TrainingPlan& plan) {
+    if (random.coin()) {
+        return;
+    }
+    plan.remat = Remat::named;
+    for (const LayerTensor tensor : kLayerTensors) {
+        const int where = random.from(0, 2);
+        if (where > 0 && !(model.parallel_block && tensor == LayerTensor::out)) {
+            (where == 1 ? plan.remat_names.save : plan.remat_names.offload).add(tensor);
+        }
+    }
+}
+
 /// t = 32 tokens of a step, D = 16, F = 32 gated, N = 4, K = 2, H = 4, V = 64.
 inline ModelSpec one_layer() {
     return {.name = "one layer",

@@ -1,7 +1,9 @@
 // Tensor sharding over both dimensions of weight matrices (2-D weight-stationary): bytes and FLOPs by closed form, the
 // operations of a layer, memory, messages.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <utility>
 
 #include "tests/workloads/support.h"
 #include "topology/mesh.h"
@@ -54,14 +56,16 @@ double tensor_bytes(const StepProgram& program, Pass pass, bool reductions) {
 // gated MLP, in bytes (2 an element); a block has two row collectives each way, a parallel block is one block:
 //   forward   (4 or) 8 B D / X  +  2 B (Q + O + (g + 1) F) / Y
 //   backward  the same, and where gathered arrays are not alive (2 or) 4 B D / X + 2 B (O + F) / Y; or, with remat block, all
-//             of the forward pass once more.
+//             of the forward pass once more; with named tensors that of the matmuls that run again.
 // Of the text's two matmuls alone, g = 1 in a parallel block: 4 B D / X + 4 B F / Y, forward and backward.
 TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
         const ModelSpec model = random_dense(random);
-        const TrainingPlan plan = random_2d(random);
+        TrainingPlan plan = random_2d(random);
+        testing::name_tensors(random, model, plan);
+        validate(plan, model);
         const StepProgram program = build_step(model, plan);
         const double x = plan.tensor_transpose;
         const double y = plan.tensor;
@@ -73,14 +77,24 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
         const auto f = static_cast<double>(model.d_ff);
         const double g = model.gated_mlp ? 2 : 1;
         const double blocks = model.parallel_block ? 1 : 2;
-        const double rows =
-            y > 1 ? 2 * blocks * tokens * static_cast<double>(model.d_model) / x : 0;
-        const double forward = 2 * rows + wide(q + o + (g + 1) * f);
-        const bool block = plan.remat == Remat::block;
+        const double rows = y > 1 ? 2 * tokens * static_cast<double>(model.d_model) / x : 0;
+        const double forward = 2 * blocks * rows + wide(q + o + (g + 1) * f);
         EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::forward, false), forward);
-        EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::recompute, false), block ? forward : 0);
-        EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false),
-                         forward + (block ? 0 : rows + wide(o + f)));
+        if (plan.remat == Remat::block) {
+            EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::recompute, false), forward);
+            EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false), forward);
+        } else {
+            // A matmul that runs again scatters again, and leaves what it gathers for the weight gradients.
+            const TensorSet kept = kept_tensors(plan);
+            const double qkv = kept.has(LayerTensor::qkv) ? 0 : 1;
+            const double gate_up = kept.has(LayerTensor::gate_up) ? 0 : 1;
+            const double out = kept.has(LayerTensor::out) || model.parallel_block ? 0 : 1;
+            const double inputs = model.parallel_block ? std::max(qkv, gate_up) : qkv + gate_up;
+            EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::recompute, false),
+                             (inputs + out) * rows + wide(qkv * q + gate_up * g * f + out * o));
+            EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false),
+                             forward + (blocks - inputs) * rows + wide((1 - out) * o + f));
+        }
         // Sums of norms: 4 bytes for each row of t / Y, two of a LayerNorm.
         const double norms =
             4 * tokens / y * static_cast<double>(model.norms) * (model.norm == Norm::layer ? 2 : 1);
