@@ -1,6 +1,6 @@
 // The pending events, in one total order: by time, and within one time in the order in which they were pushed.
 //
-// Four implementations, proven equal by the sequences that they pop (tests/sim/event_queue_test.cpp), with one
+// Five implementations, proven equal by the sequences that they pop (tests/sim/event_queue_test.cpp), with one
 // interface:
 //   bool empty();  std::size_t size();
 //   void push(Event);                        not before the time last popped
@@ -18,6 +18,7 @@
 // for the next event among all lanes. On machines of many places it holds waves of like events (pending_events.h).
 #pragma once
 
+#include "sim/calendar_queue.h"
 #include "sim/heap_queues.h"
 #include "sim/lane_queue.h"
 #include "sim/radix_queue.h"

@@ -17,6 +17,8 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
             return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
         case QueueKind::lanes:
             return Player<EventPerHop<LaneQueue>>(workload, observer, reuse).run();
+        case QueueKind::calendar:
+            return Player<EventPerHop<CalendarQueue>>(workload, observer, reuse).run();
         case QueueKind::quaternary_heap:
             return Player<EventPerHop<QuaternaryQueue>>(workload, observer, reuse).run();
         case QueueKind::binary_heap:

@@ -37,7 +37,7 @@ struct ExecutionResult {
 
 /// How pending events are kept: like ones together in a radix heap (waves, pending_events.h), or one for each hop in
 /// one of the queues of event_queue.h. The result is the same with each.
-enum class QueueKind { waves, radix, lanes, quaternary_heap, binary_heap };
+enum class QueueKind { waves, radix, lanes, calendar, quaternary_heap, binary_heap };
 
 /// Runs to the end. With `reuse`, a workload of one graph with marks skips what repeats: when the
 /// whole state at a mark equals that at an earlier one, relative to the instant and the mark, the

@@ -13,7 +13,7 @@ namespace {
 template <class Queue>
 class EventQueueTest : public testing::Test {};
 
-using Queues = testing::Types<RadixQueue, LaneQueue, QuaternaryQueue, BinaryQueue>;
+using Queues = testing::Types<RadixQueue, LaneQueue, CalendarQueue, QuaternaryQueue, BinaryQueue>;
 TYPED_TEST_SUITE(EventQueueTest, Queues);
 
 /// What the queues must do, with no cleverness: a list in push order, searched for the first of the
@@ -156,6 +156,45 @@ TYPED_TEST(EventQueueTest, RandomTurnsPopTheSameSequence) {
         }
         ASSERT_TRUE(queue.empty());
     }
+}
+
+/// Growing to thousands, staying, shrinking to nothing, with times that become dense, sparse and dense again and
+/// thousands of ties: what makes a calendar change its buckets and days. Compared with a list that is sorted whole.
+TYPED_TEST(EventQueueTest, ThousandsComeAndGo) {
+    constexpr std::uint64_t kMost = 6000;
+    std::mt19937_64 random(2024);
+    TypeParam queue;
+    std::vector<Event> pushed;
+    std::vector<Event> popped;
+    const auto push = [&](std::int64_t delay) {
+        const Time last = popped.empty() ? Time{} : popped.back().time;
+        pushed.push_back({last + Time{delay}, pushed.size()});
+        queue.push(pushed.back());
+    };
+    const auto pop = [&] { popped.push_back(queue.pop()); };
+    for (const std::int64_t spread : {1'000'000'000LL, 3LL, 40'000'000'000'000LL, 1LL, 900LL}) {
+        const auto delay = [&] {
+            return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread)) *
+                   (random() % 10 == 0 ? 10'000 : 1);
+        };
+        for (std::uint64_t i = 0; i < kMost; ++i) {
+            push(delay());
+        }
+        for (std::uint64_t i = 0; i < 3 * kMost; ++i) {
+            pop();
+            push(delay());
+        }
+        // The last to come, after days and years without events.
+        push(std::int64_t{1} << 55);
+        for (std::uint64_t i = spread == 3 ? 50 : 0; i < kMost + 1; ++i) {
+            pop();
+        }
+    }
+    while (!queue.empty()) {
+        pop();
+    }
+    std::ranges::stable_sort(pushed, {}, &Event::time);
+    EXPECT_EQ(popped, pushed);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(QueuesTest, RunsAreEqual) {
         Recorder expected;
         const ExecutionResult result = execute(workload, &expected, true, QueueKind::waves);
         EXPECT_GT(result.events, 200U);
-        for (const QueueKind queue : {QueueKind::radix, QueueKind::lanes,
+        for (const QueueKind queue : {QueueKind::radix, QueueKind::lanes, QueueKind::calendar,
                                       QueueKind::quaternary_heap, QueueKind::binary_heap}) {
             Recorder seen;
             ASSERT_EQ(execute(workload, &seen, true, queue), result);
@@ -85,8 +85,9 @@ TEST(QueuesTest, RepeatsAreSkipped) {
         }
     }
     const ExecutionResult whole = execute(workload, nullptr, false);
-    for (const QueueKind queue : {QueueKind::waves, QueueKind::radix, QueueKind::lanes,
-                                  QueueKind::quaternary_heap, QueueKind::binary_heap}) {
+    for (const QueueKind queue :
+         {QueueKind::waves, QueueKind::radix, QueueKind::lanes, QueueKind::calendar,
+          QueueKind::quaternary_heap, QueueKind::binary_heap}) {
         ExecutionResult skipped = execute(workload, nullptr, true, queue);
         EXPECT_LT(skipped.played_events, whole.events / 5);
         skipped.played_events = whole.played_events;
