@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/group_graph.h"
 #include "collectives/roles.h"
 #include "collectives/routes.h"
 #include "sim/error.h"
@@ -18,14 +19,51 @@ namespace {
 constexpr double kMostTransfers = 20e6;
 constexpr std::uint64_t kMostRoutes = 64;  ///< of one displacement: ties x orders, for ranks
 
+/// Which member the places of a role are, where every member is a role of its own.
+std::vector<int> member_of_role(const topology::Lattice& slice, const Group& group,
+                                const Roles& roles) {
+    const GroupGraph graph(slice, group);
+    std::vector<int> members(roles.count());
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        const topology::Point point = slice.point(chip);
+        members[roles.of(point)] = graph.member_of(point);
+    }
+    return members;
+}
+
+/// What goes between two members, over the mean.
+class Loads {
+public:
+    Loads(const topology::Lattice& slice, const Group& group, const Roles& roles, const Ends& ends)
+        : returning_(ends.returning) {
+        if (!ends.loads.empty()) {
+            for (const int member : member_of_role(slice, group, roles)) {
+                of_role_.push_back(ends.loads[static_cast<std::size_t>(member)]);
+            }
+        }
+    }
+    [[nodiscard]] double between(std::uint32_t from, std::uint32_t to) const {
+        return of_role_.empty() ? 1 : of_role_[returning_ ? from : to];
+    }
+    [[nodiscard]] double most() const {
+        return of_role_.empty() ? 1 : *std::ranges::max_element(of_role_);
+    }
+
+private:
+    std::vector<double> of_role_;
+    bool returning_;
+};
+
 /// Builds the transfers of every role.
 class Builder {
 public:
     Builder(const topology::Lattice& slice, const Group& group, const topology::SliceFactor& across,
-            Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options, ShiftTable& shifts)
+            Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options, ShiftTable& shifts,
+            const Ends& ends)
         : slice_(slice),
           across_(across),
-          roles_(slice, group),
+          roles_(slice, group, {}, !ends.loads.empty()),
+          loads_(slice, group, roles_, ends),
           one_way_(algorithm == Algorithm::one_way),
           pair_bytes_(v / Members{group, across}.size() / Members{group, across}.size()),
           cap_(options.message_cap),
@@ -39,7 +77,8 @@ public:
             schedule.roles[role].first_transfer =
                 static_cast<std::uint32_t>(schedule.transfers.size());
             for_each_other(role, [&](const Displacement& displacement, std::uint32_t other) {
-                schedule.roles[other].arrivals += emit(displacement);
+                schedule.roles[other].arrivals +=
+                    emit(displacement, pair_bytes_ * loads_.between(role, other));
             });
             schedule.roles[role].transfer_count =
                 static_cast<std::uint32_t>(schedule.transfers.size()) -
@@ -69,9 +108,8 @@ private:
         std::vector<Path> paths;
     };
 
-    [[nodiscard]] std::uint32_t messages(const Path& path) const {
-        return static_cast<std::uint32_t>(
-            std::max(1.0, std::ceil(pair_bytes_ * path.share / cap_)));
+    [[nodiscard]] std::uint32_t messages(sim::Bytes bytes, const Path& path) const {
+        return static_cast<std::uint32_t>(std::max(1.0, std::ceil(bytes * path.share / cap_)));
     }
 
     /// The other members of the slice, then those of the other slices.
@@ -90,14 +128,16 @@ private:
     void find_routes() {
         double transfers = 0;
         for (std::uint32_t role = 0; role < roles_.count(); ++role) {
-            for_each_other(role, [&](const Displacement& displacement, std::uint32_t) {
+            for_each_other(role, [&](const Displacement& displacement, std::uint32_t other) {
                 const auto [entry, added] = routes_.try_emplace(displacement);
                 if (added) {
                     entry->second.number = routes_.size() - 1;
                     entry->second.paths = paths_to(displacement);
                 }
                 for (const Path& path : entry->second.paths) {
-                    transfers += std::ceil(pair_bytes_ * path.share / cap_) + 1;
+                    transfers +=
+                        std::ceil(pair_bytes_ * loads_.between(role, other) * path.share / cap_) +
+                        1;
                 }
             });
             if (!(transfers < kMostTransfers)) {
@@ -107,7 +147,8 @@ private:
         }
         for (const auto& [displacement, routes] : routes_) {
             for (const Path& path : routes.paths) {
-                most_messages_ = std::max<std::uint64_t>(most_messages_, messages(path));
+                most_messages_ = std::max<std::uint64_t>(
+                    most_messages_, messages(pair_bytes_ * loads_.most(), path));
             }
         }
     }
@@ -155,12 +196,12 @@ private:
     }
 
     /// The messages to one member; how many they are.
-    std::uint32_t emit(const Displacement& displacement) {
+    std::uint32_t emit(const Displacement& displacement, sim::Bytes bytes) {
         const Routes& routes = routes_.at(displacement);
         std::uint32_t emitted = 0;
         for (std::size_t i = 0; i < routes.paths.size(); ++i) {
             const Path& path = routes.paths[i];
-            const std::uint32_t count = messages(path);
+            const std::uint32_t count = messages(bytes, path);
             for (std::uint32_t message = 0; message < count; ++message) {
                 sim::Transfer transfer;
                 transfer.first_hop = path.first_hop;
@@ -169,7 +210,7 @@ private:
                 transfer.phase = static_cast<std::uint32_t>(longest_) - path.hop_count;
                 transfer.phase_per_hop = 1;
                 transfer.rank = (routes.number * kMostRoutes + i) * most_messages_ + message;
-                transfer.bytes = pair_bytes_ * path.share / static_cast<double>(count);
+                transfer.bytes = bytes * path.share / static_cast<double>(count);
                 transfer.bytes_before = transfer.bytes * static_cast<double>(message);
                 result_.schedule.transfers.push_back(transfer);
             }
@@ -181,6 +222,7 @@ private:
     const topology::Lattice& slice_;
     const topology::SliceFactor across_;
     const Roles roles_;
+    const Loads loads_;
     const bool one_way_;
     const sim::Bytes pair_bytes_;
     const sim::Bytes cap_;
@@ -232,23 +274,25 @@ double busiest_on_axis(const topology::Lattice& slice, const Group& group, int a
     return busiest / group_size(group) / members;
 }
 
-/// Twisted slices: every route of every chip is walked, or of one chip where all are alike.
-double busiest_on_twisted(const topology::Lattice& slice, const Group& group) {
-    const Roles roles(slice, group);
+/// Twisted slices, or unequal members: every route of every chip is walked, or of one chip where all are alike.
+double busiest_on_routes(const topology::Lattice& slice, const Group& group, const Ends& ends) {
+    const Roles roles(slice, group, {}, !ends.loads.empty());
+    const Loads loads(slice, group, roles, ends);
     const bool alike = roles.count() == 1;
     std::vector<double> load(static_cast<std::size_t>(slice.size()) * kIciPorts);
     const int sources = alike ? 1 : slice.size();
     for (int source = 0; source < sources; ++source) {
         const topology::Point chip = slice.point(source);
         roles.for_each_other(
-            roles.of(chip), [&](const topology::Point& displacement, std::uint32_t) {
+            roles.of(chip), [&](const topology::Point& displacement, std::uint32_t other) {
+                const double load_of_pair = loads.between(roles.of(chip), other);
                 for (const Route& route : minimal_routes(slice, displacement)) {
                     topology::Point at = chip;
                     for (const Leg& leg : route.legs) {
                         for (int link = 0; link < leg.links; ++link) {
                             const int place = alike ? 0 : slice.index(*slice.canonical(at));
                             load[static_cast<std::size_t>(place) * kIciPorts +
-                                 port_of(leg.axis, leg.direction)] += route.share;
+                                 port_of(leg.axis, leg.direction)] += route.share * load_of_pair;
                             at = at + topology::along(leg.axis, leg.direction);
                         }
                     }
@@ -264,13 +308,18 @@ double busiest_on_twisted(const topology::Lattice& slice, const Group& group) {
 CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
                                     const topology::SliceFactor& across, Algorithm algorithm,
                                     sim::Bytes v, const ScheduleOptions& options,
-                                    ShiftTable& shifts) {
-    return Builder(slice, group, across, algorithm, v, options, shifts).build();
+                                    ShiftTable& shifts, const Ends& ends) {
+    if (across.length > 1 && !ends.loads.empty()) {
+        throw sim::InputError("an AllToAll of unequal members spans slices",
+                              "keep its axis within a slice");
+    }
+    return Builder(slice, group, across, algorithm, v, options, shifts, ends).build();
 }
 
-sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v) {
-    if (slice.twisted()) {
-        return v * busiest_on_twisted(slice, group);
+sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v,
+                        const Ends& ends) {
+    if (slice.twisted() || !ends.loads.empty()) {
+        return v * busiest_on_routes(slice, group, ends);
     }
     double busiest = 0;
     for (int axis = 0; axis < topology::kAxes; ++axis) {

@@ -173,7 +173,7 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
         return {};
     }
     if (operation == Operation::all_to_all) {
-        return busiest_link(slice, group, v) / link_one_way;
+        return busiest_link(slice, group, v, ends) / link_one_way;
     }
     if (operation == Operation::permute) {
         return permute_bound(slice, group, ends.shift, v) / link_one_way;

@@ -41,7 +41,7 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
     if (across.length > 1) {
         algorithm = resolve_between_slices(operation, algorithm, slice, group);
         if (operation == Operation::all_to_all) {
-            return build_all_to_all(slice, group, across, algorithm, v, options, shifts);
+            return build_all_to_all(slice, group, across, algorithm, v, options, shifts, ends);
         }
         return ScheduleBuilder(operation, slice, group, across, algorithm, v, options, shifts)
             .build();
@@ -58,7 +58,7 @@ CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& 
         group);
     switch (operation) {
         case Operation::all_to_all:
-            return build_all_to_all(slice, group, {}, resolved, v, options, shifts);
+            return build_all_to_all(slice, group, {}, resolved, v, options, shifts, ends);
         case Operation::permute:
             return build_permute(slice, group, resolved, ends.shift, v, options, shifts);
         case Operation::send:

@@ -151,7 +151,8 @@ topology::Lattice folded_places(Operation operation, const topology::Lattice& sl
             return moves_alike(slice, group, ends.shift) ? topology::fold(slice, std::array{group})
                                                          : distinct_places(slice, group);
         default:
-            return topology::fold(slice, std::array{group});
+            return ends.loads.empty() ? topology::fold(slice, std::array{group})
+                                      : distinct_places(slice, group);
     }
 }
 

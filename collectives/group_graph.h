@@ -65,7 +65,8 @@ Group whole_slice(const topology::Lattice& slice);
 topology::Lattice distinct_places(const topology::Lattice& slice, const Group& group);
 
 /// What the slice folds to for one operation: topology::fold, but no fold within a group for those to
-/// or from one member, nor for a permute that is not one translation (permute.h); a send does not fold.
+/// or from one member, for an AllToAll of unequal members, nor for a permute that is not one translation (permute.h); a
+/// send does not fold.
 topology::Lattice folded_places(Operation operation, const topology::Lattice& slice,
                                 const Group& group, const Ends& ends);
 

@@ -29,6 +29,10 @@ struct Ends {
     topology::Point root{};  ///< of a broadcast, gather or scatter; of a send the chip that sends
     topology::Point to{};    ///< of a send
     int shift = 1;           ///< of a permute; ranks count the chips of a group with z fastest
+    /// Of an AllToAll: what each member takes from every other (`returning`: gives to every other), over the mean,
+    /// by rank; empty: all alike.
+    std::vector<double> loads{};
+    bool returning = false;
 };
 
 /// `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`, `permute`, `send`, `broadcast`, `gather`,

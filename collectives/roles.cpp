@@ -5,13 +5,17 @@
 namespace podsim::collectives {
 
 Roles::Roles(const topology::Lattice& slice, const Group& group,
-             const topology::DeadLinks& dead_links)
+             const topology::DeadLinks& dead_links, bool each_member)
     : group_(group) {
     const bool whole = spans_twisted_slice(slice, group);
     for (const topology::AxisFactor& factor : group_) {
         ring_.push_back(whole || factor_kind(slice, factor).ring);
-        unit_.push_back(ring_.back() ? 0 : count_);
-        count_ *= ring_.back() ? 1 : static_cast<std::uint32_t>(factor.length);
+        const bool alike = ring_.back() && !each_member;
+        unit_.push_back(alike ? 0 : count_);
+        count_ *= alike ? 1 : static_cast<std::uint32_t>(factor.length);
+    }
+    if (whole && each_member) {
+        twisted_ = slice;
     }
     unsigned axes = 0;
     for (const topology::AxisFactor& factor : group_) {
@@ -109,16 +113,20 @@ void Roles::for_each_other(
     std::vector<int> at(group_.size(), 0);  // steps along rings, positions on lines
     while (true) {
         topology::Point displacement{};
+        topology::Point place{};
         std::uint32_t other = 0;
         bool self = true;
         for (std::size_t f = 0; f < group_.size(); ++f) {
-            const int steps = ring_[f] ? at[f] : at[f] - position(role, static_cast<int>(f));
+            const int here = unit_[f] == 0 ? 0 : position(role, static_cast<int>(f));
+            const int steps = ring_[f] ? at[f] : at[f] - here;
+            const int there = ring_[f] ? (here + at[f]) % group_[f].length : at[f];
             self = self && steps == 0;
             displacement = displacement + topology::along(group_[f].axis, steps * group_[f].stride);
-            other += unit_[f] * static_cast<std::uint32_t>(at[f]);
+            place = place + topology::along(group_[f].axis, (here + steps) * group_[f].stride);
+            other += unit_[f] * static_cast<std::uint32_t>(there);
         }
         if (!self) {
-            visit(displacement, other);
+            visit(displacement, twisted_ ? of(*twisted_->canonical(place)) : other);
         }
         std::size_t f = 0;
         while (f < group_.size() && ++at[f] == group_[f].length) {

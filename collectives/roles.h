@@ -18,9 +18,9 @@ namespace podsim::collectives {
 
 class Roles {
 public:
-    /// Keeps references to none of the arguments.
+    /// Keeps references to none of the arguments. `each_member`: those of a ring are roles of their own, too.
     Roles(const topology::Lattice& slice, const Group& group,
-          const topology::DeadLinks& dead_links = {});
+          const topology::DeadLinks& dead_links = {}, bool each_member = false);
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
     /// Whether the factor is a ring for every place.
@@ -67,9 +67,12 @@ private:
 
     Group group_;
     std::vector<bool> ring_;
-    std::vector<std::uint32_t> unit_;  ///< of a position in the role's number; 0 for rings
+    std::vector<std::uint32_t>
+        unit_;  ///< of a position in the role's number; 0 where members are alike
     std::uint32_t count_ = 1;
     std::vector<Own> own_;  ///< [place][factor], with dead links
+    /// Of a group of its whole, where every member is a role: going round one axis moves along others.
+    std::optional<topology::Lattice> twisted_;
     topology::Places places_;
 };
 

@@ -38,6 +38,9 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
         return std::nullopt;
     }
     Imbalance imbalance;
+    if (uneven_experts(scenario.plan)) {
+        imbalance.experts = std::ranges::max(scenario.plan.expert_loads);
+    }
     for (std::size_t stage = 0; stage < programs.stages; ++stage) {
         const std::size_t first = stage * members;
         imbalance.attention =
@@ -52,6 +55,7 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
         Scenario even = scenario;
         even.evaluation.reset();
         even.plan.placement = workloads::Placement::zig_zag;
+        even.plan.expert_loads.clear();
         imbalance.even_step =
             simulate_step(even, Fold::automatic, {.reuse = options.reuse, .explain = false})
                 .step_time;

@@ -11,7 +11,8 @@
 
 namespace podsim::scenarios {
 
-/// Nothing where all members of every axis do the same. Runs the step once more, with zig-zag placement.
+/// Nothing where all members of every axis do the same. Runs the step once more, with zig-zag placement and equal
+/// experts.
 std::optional<Imbalance> imbalance_of(const Scenario& scenario,
                                       const workloads::StepPrograms& programs,
                                       const LoweredStep& step, StepOptions options);

@@ -170,6 +170,33 @@ std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
     return steps;
 }
 
+/// `1.2`, the same for all ranks; or a share for each, `[4, 2, 1, 1]`, scaled to a mean of 1.
+void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
+                           TrainingPlan& plan) {
+    if (!imbalance.present() || imbalance.node().kind != YamlNode::Kind::sequence) {
+        plan.expert_imbalance = imbalance.get<double>(parse_multiple, 1);
+        return;
+    }
+    double sum = 0;
+    for (const Reader& share : imbalance.items()) {
+        plan.expert_loads.push_back(share.read(parse_number));
+        if (!(plan.expert_loads.back() > 0)) {
+            throw share.error(fmt::format("{} is no share", in_quotes(share.node().text)),
+                              "write a number above zero");
+        }
+        sum += plan.expert_loads.back();
+    }
+    for (double& load : plan.expert_loads) {
+        load *= static_cast<double>(plan.expert_loads.size()) / sum;
+    }
+    if (mesh.across({"expert"}).length > 1) {
+        throw imbalance.error(
+            "the axis expert has members in several slices, between which "
+            "unequal shares cannot be exchanged",
+            "write one number, or keep expert within a slice");
+    }
+}
+
 double parse_reference(const std::string& quantity, const std::string& text) {
     switch (unit_of(quantity)) {
         case ValueUnit::time:
@@ -204,7 +231,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.expert = mesh.size("expert");
     plan.pipeline = mesh.size("pipeline");
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
-    plan.expert_imbalance = training["expert_imbalance"].get<double>(parse_multiple, 1);
+    read_expert_imbalance(training["expert_imbalance"], mesh, plan);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
     plan.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     read_remat(training["remat"], model, plan);

@@ -1,6 +1,9 @@
 // What could be better: ceilings of the step, and warnings about its layout.
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
 
 #include "scenarios/report.h"
 #include "scenarios/text.h"
@@ -13,11 +16,26 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
     }
     const Imbalance& imbalance = *result.imbalance;
     const double saved = 1 - imbalance.even_step.seconds() / result.step_time.seconds();
+    std::vector<std::string> causes;
+    std::vector<std::string> instead;
+    if (uneven_context(scenario.plan)) {
+        causes.push_back(
+            fmt::format("plain causal placement over context ({}): the last rank has "
+                        "{:.3f} x the mean of attention",
+                        scenario.plan.context, imbalance.attention));
+        instead.emplace_back("zig-zag");
+    }
+    if (uneven_experts(scenario.plan)) {
+        causes.push_back(
+            fmt::format("unequal experts over expert ({}): the fullest rank has {:.3f} x the mean "
+                        "of tokens",
+                        scenario.plan.expert, imbalance.experts));
+        instead.emplace_back("equal experts");
+    }
     return fmt::format(
-        "  plain causal placement over context ({}): the last rank has {:.3f} x the mean of "
-        "attention, the fullest chip {:.3f} x of compute; zig-zag would take {}, {:.1f} % {}; "
+        "  {}; the fullest chip has {:.3f} x the mean of compute; {} would take {}, {:.1f} % {}; "
         "times of a chip are of {}\n",
-        scenario.plan.context, imbalance.attention, imbalance.compute,
+        fmt::join(causes, "; "), imbalance.compute, fmt::join(instead, " and "),
         format_time(imbalance.even_step.seconds()), 100 * std::abs(saved),
         saved < 0 ? "more" : "less", result.reported_member);
 }

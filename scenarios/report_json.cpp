@@ -123,6 +123,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     }
     if (result.imbalance) {
         json["imbalance"] = {{"attention_over_mean", result.imbalance->attention},
+                             {"expert_tokens_over_mean", result.imbalance->experts},
                              {"compute_over_mean", result.imbalance->compute},
                              {"even_step_time_s", decimal_seconds(result.imbalance->even_step)},
                              {"reported_member", result.reported_member},

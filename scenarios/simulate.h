@@ -61,6 +61,7 @@ struct Ceiling {
 /// Of an axis whose members do unequal work: the most over the mean of its members.
 struct Imbalance {
     double attention = 1;  ///< FLOPs of attention's dot products
+    double experts = 1;    ///< tokens of experts
     double compute = 1;    ///< time of the compute stream's work
     sim::Time even_step;   ///< the step if all did the mean; only where it is explained
 };

@@ -5,6 +5,7 @@
 #include "collectives/host_transfer.h"
 #include "collectives/ring_step_schedule.h"
 #include "scenarios/lone.h"
+#include "workloads/analytic.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -45,10 +46,10 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
 
 std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
     const auto& collective = std::get<workloads::Collective>(op.work);
-    const auto [entry, added] =
-        collectives_.try_emplace({collective.operation, collective.axes,
-                                  collective.step ? 0 : collective.bytes.value(), collective.step},
-                                 next());
+    const auto [entry, added] = collectives_.try_emplace(
+        {collective.operation, collective.axes, collective.step ? 0 : collective.bytes.value(),
+         collective.step, collective.loads, collective.returning},
+        next());
     if (added) {
         add(op, [&] { return build(collective); });
     }
@@ -98,7 +99,8 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
     }
     return collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
                                        request.members.across, pick_algorithm(request).algorithm,
-                                       request.bytes, options_, shifts_)
+                                       request.bytes, options_, shifts_,
+                                       workloads::ends_of(collective, hardware_.slice, mesh_))
         .schedule;
 }
 

@@ -40,8 +40,9 @@ public:
     std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
 
 private:
-    using CollectiveKey = std::tuple<collectives::Operation, std::vector<std::string>, double,
-                                     std::optional<collectives::RingStep>>;
+    using CollectiveKey =
+        std::tuple<collectives::Operation, std::vector<std::string>, double,
+                   std::optional<collectives::RingStep>, std::vector<double>, bool>;
     using HandoverKey = std::tuple<topology::Point, int, double>;
 
     [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const;

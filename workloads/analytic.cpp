@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/bounds.h"
+#include "collectives/group_graph.h"
 
 namespace podsim::workloads {
 namespace {
@@ -57,6 +58,17 @@ void add(collectives::LeastTraffic& sum, const collectives::LeastTraffic& more, 
     sum.mean += more.mean * times;
 }
 
+/// An AllToAll of unequal members as the chip of one rank sees it: it takes its load of every other, and gives theirs.
+collectives::LeastTraffic exchanged(const Collective& exchange, std::size_t rank) {
+    const auto members = static_cast<double>(exchange.loads.size());
+    const sim::Bytes pair = exchange.bytes / members / members;
+    const sim::Bytes own = pair * ((members - 1) * exchange.loads[rank]);
+    const sim::Bytes others = pair * (members - exchange.loads[rank]);
+    return {.receive = exchange.returning ? others : own,
+            .send = exchange.returning ? own : others,
+            .mean = exchange.returning ? others : own};
+}
+
 /// A handover as its chip sees it.
 collectives::LeastTraffic handed(const Handover& handover) {
     const sim::Bytes none;
@@ -94,9 +106,12 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
             continue;
         }
         const collectives::Group group = mesh.group(collective->axes);
+        // The axis of unequal experts is the last of the programs' axes.
         add(sums[collectives::axes_mask(group)],
-            collectives::least_traffic(collective->operation, collectives::group_size(group),
-                                       collective->bytes),
+            collective->loads.empty()
+                ? collectives::least_traffic(collective->operation, collectives::group_size(group),
+                                             collective->bytes)
+                : exchanged(*collective, program % collective->loads.size()),
             1);
     }
     return sums;
@@ -183,6 +198,23 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
     time.fusion = rates.efficiency.fusion;
     return time;
+}
+
+collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh) {
+    collectives::Ends ends;
+    if (collective.loads.empty()) {
+        return ends;
+    }
+    const collectives::GroupGraph group(slice, mesh.group(collective.axes));
+    ends.loads.resize(collective.loads.size());
+    ends.returning = collective.returning;
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        const topology::Point point = slice.point(chip);
+        ends.loads[static_cast<std::size_t>(group.member_of(point))] =
+            collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))];
+    }
+    return ends;
 }
 
 namespace {
@@ -312,16 +344,23 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
     // Layers repeat their collectives: the bound of each kind is worked out once.
-    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double>, sim::Seconds>
+    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double, bool>,
+             sim::Seconds>
         bounds;
     const auto bound_of = [&](const Collective& collective) {
         const auto [bound, added] =
-            bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value()});
+            bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
+                                collective.returning});
         if (added) {
-            bound->second = collectives::physical_bound(
-                collective.operation, slice,
-                {mesh.group(collective.axes), mesh.across(collective.axes)}, collective.bytes,
-                rates.ici_one_way, rates.between_slices);
+            bound->second = collective.loads.empty()
+                                ? collectives::physical_bound(
+                                      collective.operation, slice,
+                                      {mesh.group(collective.axes), mesh.across(collective.axes)},
+                                      collective.bytes, rates.ici_one_way, rates.between_slices)
+                                : collectives::physical_bound(collective.operation, slice,
+                                                              mesh.group(collective.axes),
+                                                              collective.bytes, rates.ici_one_way,
+                                                              ends_of(collective, slice, mesh));
         }
         return bound->second;
     };

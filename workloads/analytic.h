@@ -73,6 +73,10 @@ struct LowerBound {
     unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
 };
 
+/// The loads of an AllToAll of unequal members by their places in the group; nothing of other collectives.
+collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh);
+
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, the VPU sum, and over every set S of ICI axes
 /// the least bytes that a chip must receive, must send, or on average receives, for the collectives
 /// and handovers that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,

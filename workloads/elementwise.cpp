@@ -98,7 +98,7 @@ Elementwise latent_norm_gradient(const Shard& s) {
 }
 
 Elementwise copied_rows(const Shard& s, double operations) {
-    const double copies = s.experts.tokens * s.rows / s.tokens * s.d_model;
+    const double copies = s.experts.copies * s.rows / s.tokens * s.d_model;
     return {(row_elements(s) + copies) * s.precision.compute, copies * operations};
 }
 

@@ -1,5 +1,7 @@
 #include "workloads/experts.h"
 
+#include <algorithm>
+
 namespace podsim::workloads {
 namespace {
 
@@ -7,6 +9,12 @@ namespace {
 double token_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
     return shard.experts.tokens / builder.plan().tensor * shard.d_model * shard.precision.compute;
+}
+
+/// Bytes of an exchange's buffer: what comes, or what goes where that is more.
+double exchanged_bytes(const StepBuilder& builder) {
+    const Shard::Experts& experts = builder.shard().experts;
+    return token_bytes(builder) * std::max(1.0, experts.copies / experts.tokens);
 }
 
 /// Bytes of its experts' complete tokens where tensor parallelism gathers them.
@@ -43,13 +51,13 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     }
     held.rows = hold_rows(builder, holder, rows, shared.reads);
 
-    const OpIndex sent = builder.exchange_tokens("tokens");
+    const OpIndex sent = builder.exchange_tokens("tokens", false);
     const OpIndex tokens = builder.gather_tokens("tokens");
     const OpIndex gate_up = builder.compute("experts gate_up", experts_gate_up_forward(shard));
     const OpIndex down = builder.compute_scattered("experts down", experts_down_forward(shard),
                                                    token_bytes(builder) * builder.plan().tensor);
     const OpIndex reduced = builder.scatter_tokens("expert output", down);
-    builder.exchange_tokens("expert output");
+    builder.exchange_tokens("expert output", true);
     const OpIndex output = builder.compute("combine", combine_forward(shard));
 
     held.tokens = holder.until(keep.normed || keep.gathered, token_bytes(builder), sent, gate_up);
@@ -60,7 +68,7 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
                      gate_up, down);
     held.routed.hidden =
         holder.until(LayerTensor::hidden, expert_bytes(shard, shard.experts.d_ff), down, down);
-    builder.hold_between(MemoryClass::buffers, token_bytes(builder), reduced, output);
+    builder.hold_between(MemoryClass::buffers, exchanged_bytes(builder), reduced, output);
     if (shard.experts.shared_width > 0) {
         builder.hold_between(MemoryClass::buffers, builder.local_rows(), scattered, output);
     }
@@ -76,8 +84,8 @@ void recompute_experts(StepBuilder& builder, ExpertBuffers& alive) {
                                            builder.gather_rows("mlp input"));
         recompute_gate_up(builder, shared_mlp(shard), alive.shared);
     }
-    alive.tokens =
-        builder.hold(MemoryClass::buffers, token_bytes(builder), builder.exchange_tokens("tokens"));
+    alive.tokens = builder.hold(MemoryClass::buffers, token_bytes(builder),
+                                builder.exchange_tokens("tokens", false));
     alive.tokens_gathered = builder.hold(MemoryClass::buffers, gathered_token_bytes(builder),
                                          builder.gather_tokens("tokens"));
     const OpIndex first = builder.next();
@@ -105,7 +113,7 @@ void ExpertBackward::shared() {
 void ExpertBackward::routed() {
     const Shard& shard = builder_.shard();
     const OpIndex copies = builder_.compute("combine gradient", combine_gradient(shard));
-    builder_.exchange_tokens("expert output gradient");
+    builder_.exchange_tokens("expert output gradient", false);
     const OpIndex dy = builder_.gather_tokens("expert output gradient");
     const OpIndex dh =
         builder_.compute("experts down input gradient", experts_down_input_gradient(shard));
@@ -113,7 +121,7 @@ void ExpertBackward::routed() {
         builder_.compute("experts down weight gradient", experts_down_weight_gradient(shard));
     if (alive_.tokens == kNoBuffer) {
         alive_.tokens = builder_.hold(MemoryClass::buffers, token_bytes(builder_),
-                                      builder_.exchange_tokens("tokens"));
+                                      builder_.exchange_tokens("tokens", false));
     }
     if (alive_.tokens_gathered == kNoBuffer) {
         alive_.tokens_gathered = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
@@ -123,18 +131,18 @@ void ExpertBackward::routed() {
                                                   experts_gate_up_input_gradient(shard),
                                                   token_bytes(builder_) * builder_.plan().tensor);
     const OpIndex reduced = builder_.scatter_tokens("token gradient", dx);
-    builder_.exchange_tokens("token gradient");
+    builder_.exchange_tokens("token gradient", true);
     builder_.await_rows();
     const OpIndex weights =
         builder_.compute("experts gate_up weight gradient", experts_gate_up_weight_gradient(shard));
     const OpIndex router = builder_.compute("router input gradient", router_input_gradient(shard));
     const OpIndex end = builder_.compute("router weight gradient", router_weight_gradient(shard));
 
-    builder_.hold_between(MemoryClass::buffers, token_bytes(builder_), copies, dw);
+    builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), copies, dw);
     builder_.hold_between(MemoryClass::buffers, gathered_token_bytes(builder_), dy, dw);
     builder_.hold_between(MemoryClass::buffers,
                           expert_bytes(shard, shard.branches * shard.experts.d_ff), dh, weights);
-    builder_.hold_between(MemoryClass::buffers, token_bytes(builder_), reduced, router);
+    builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), reduced, router);
     for (const BufferId buffer : {alive_.routed.hidden, alive_.routed.gate_up}) {
         builder_.release(buffer, dw);
     }

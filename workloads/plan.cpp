@@ -138,7 +138,13 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
                 "leave it out");
         }
     }
-    if (plan.capacity_factor > 1 && plan.expert_imbalance > 1) {
+    if (!plan.expert_loads.empty() &&
+        plan.expert_loads.size() != static_cast<std::size_t>(plan.expert)) {
+        throw sim::InputError(fmt::format("expert_imbalance has {} shares, but expert = {}",
+                                          plan.expert_loads.size(), plan.expert),
+                              "write one for each rank of the axis expert");
+    }
+    if (plan.capacity_factor > 1 && (plan.expert_imbalance > 1 || uneven_experts(plan))) {
         throw sim::InputError(
             "capacity_factor beside expert_imbalance",
             "experts are either padded to a capacity or take what comes: keep one");
@@ -288,6 +294,10 @@ TensorSet kept_tensors(const TrainingPlan& plan) {
 
 bool uneven_context(const TrainingPlan& plan) {
     return plan.causal && plan.context > 1 && plan.placement == Placement::plain;
+}
+
+bool uneven_experts(const TrainingPlan& plan) {
+    return std::ranges::any_of(plan.expert_loads, [](double load) { return load != 1; });
 }
 
 void validate(const TrainingPlan& plan, const ModelSpec& model) {

@@ -69,6 +69,9 @@ struct TrainingPlan {
     double capacity_factor = 1;  ///< tokens that every expert is padded to, over the mean
     double expert_imbalance =
         1;  ///< tokens of the chip with the most loaded experts, over the mean
+    /// The same for every rank of `expert`: the tokens of its experts over the mean; they add up to `expert`. Empty: all
+    /// alike, as expert_imbalance says.
+    std::vector<double> expert_loads{};
     bool causal = true;
     Placement placement = Placement::zig_zag;  ///< of causal attention
     Remat remat = Remat::block;
@@ -136,11 +139,14 @@ void validate(const TrainingPlan& plan, const ModelSpec& model);
 
 /// Whether ranks of the context axis do unequal work: causal attention on contiguous blocks.
 bool uneven_context(const TrainingPlan& plan);
+/// Whether ranks of the expert axis do: their experts take unequal numbers of tokens.
+bool uneven_experts(const TrainingPlan& plan);
 
 /// A chip's ranks along the axes whose members do unequal work.
 struct Ranks {
     int stage = 0;
     int context = 0;
+    int expert = 0;
 };
 
 /// Builds the step of one chip. `plan` has been validated.

@@ -65,6 +65,9 @@ struct Collective {
     /// One ring step of the operation alone (collectives/ring_steps.h). The first of its steps counts V, the
     /// others nothing.
     std::optional<collectives::RingStep> step{};
+    /// Of an AllToAll of unequal members: what each takes (`returning`: gives), over the mean, by its rank along the axis.
+    std::vector<double> loads{};
+    bool returning = false;
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };

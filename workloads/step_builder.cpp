@@ -171,15 +171,19 @@ double StepBuilder::token_bytes() const {
     return shard_.experts.tokens * shard_.d_model * shard_.precision.compute;
 }
 
-OpIndex StepBuilder::exchange_tokens(std::string_view what) {
+OpIndex StepBuilder::exchange_tokens(std::string_view what, bool back) {
     if (plan_.expert == 1) {
         return last();
     }
-    return blocking(fmt::format("exchange {}", what),
-                    {Operation::all_to_all,
-                     Purpose::expert,
-                     {"expert"},
-                     sim::Bytes(token_bytes() / plan_.tensor * plan_.expert)});
+    const double own =
+        shard_.experts.copies * shard_.d_model * shard_.precision.compute / plan_.tensor;
+    Collective exchange{
+        Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(own * plan_.expert)};
+    if (uneven_experts(plan_)) {
+        exchange.loads = plan_.expert_loads;
+        exchange.returning = back;
+    }
+    return blocking(fmt::format("exchange {}", what), std::move(exchange));
 }
 
 OpIndex StepBuilder::gather_tokens(std::string_view what) {

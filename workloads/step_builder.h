@@ -143,7 +143,8 @@ public:
     void reduce_norm(std::string_view what, double norms);
     /// A blocking AllToAll over expert of the tokens (or their gradients) that experts take; nothing
     /// without expert ways. Returns the operation from which on (or after which) they are there.
-    OpIndex exchange_tokens(std::string_view what);
+    /// `back`: from the experts to where the tokens came from.
+    OpIndex exchange_tokens(std::string_view what, bool back);
     /// As gather_rows and scatter_rows, of the tokens that this chip's experts take.
     OpIndex gather_tokens(std::string_view what);
     OpIndex gather_tokens_ahead(std::string_view what);

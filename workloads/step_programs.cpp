@@ -12,7 +12,9 @@ std::vector<Ranks> ranks_of_programs(const TrainingPlan& plan) {
     std::vector<Ranks> all;
     for (int stage = 0; stage < plan.pipeline; ++stage) {
         for (int context = 0; context < (uneven_context(plan) ? plan.context : 1); ++context) {
-            all.push_back({stage, context});
+            for (int expert = 0; expert < (uneven_experts(plan) ? plan.expert : 1); ++expert) {
+                all.push_back({stage, context, expert});
+            }
         }
     }
     return all;
@@ -26,6 +28,9 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
     steps.axes.emplace_back("pipeline");
     if (uneven_context(plan)) {
         steps.axes.emplace_back("context");
+    }
+    if (uneven_experts(plan)) {
+        steps.axes.emplace_back("expert");
     }
     for (const Ranks& ranks : ranks_of_programs(plan)) {
         steps.programs.push_back(build_step(model, plan, ranks));

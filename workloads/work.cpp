@@ -70,7 +70,10 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
         shard.experts.per_token = static_cast<double>(model.experts.per_token);
         shard.experts.gathered = experts_gathered;
         shard.experts.weight_bytes = experts_gathered ? plan.precision.weights() : held;
-        shard.experts.tokens = shard.tokens * static_cast<double>(model.experts.per_token) * load;
+        shard.experts.copies = shard.tokens * static_cast<double>(model.experts.per_token) * load;
+        shard.experts.tokens =
+            shard.experts.copies *
+            (uneven_experts(plan) ? plan.expert_loads[static_cast<std::size_t>(ranks.expert)] : 1);
         shard.experts.d_ff = static_cast<double>(model.experts.d_ff) / ways;
         shard.experts.shared_width = static_cast<double>(model.experts.shared) * shard.experts.d_ff;
     }

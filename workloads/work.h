@@ -13,7 +13,8 @@
 //                             Hv is the width of values. Masked blocks are skipped.
 //   attention backward        twice that (a flash kernel's own recomputation is not counted)
 //   experts                   matmuls of t k load tokens, as many products as the chip has experts, each
-//                             of an equal share; k experts a token, load as in TrainingPlan
+//                             of an equal share; k experts a token, load as in TrainingPlan, of the chip's
+//                             own rank where ranks are unequal
 // Elementwise work is fused into the neighbouring matmul: its HBM bytes and its operations on the vector unit (counts
 // in vector_work.h) are that operation's, inside which MXU, VPU and HBM overlap. Results of elementwise work are
 // written once and read by the matmul:
@@ -105,7 +106,9 @@ struct Shard {
         double per_token = 0;     ///< k
         bool gathered = false;    ///< as weights_gathered, of experts
         double weight_bytes = 2;  ///< as above
-        double tokens = 0;        ///< t k load
+        double tokens = 0;        ///< t k load, of this chip's experts
+        double copies =
+            0;  ///< t k load that the chip's own tokens make: the same without unequal ranks
         double d_ff = 0;          ///< of one expert, / T
         double shared_width = 0;  ///< of all shared experts, / T
     } experts;

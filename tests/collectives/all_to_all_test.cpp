@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/bounds.h"
+#include "collectives/group_graph.h"
 #include "tests/collectives/checks.h"
 #include "tests/collectives/support.h"
 #include "topology/fold.h"
@@ -61,13 +62,19 @@ void prove(const Case& c) {
     });
     const int members = group_size(c.group);
     const double each = c.v.value() / members / members;
+    const GroupGraph group_of(c.slice, c.group);
+    const auto load = [&](int source, int destination) {
+        const int member =
+            group_of.member_of(c.slice.point(c.ends.returning ? source : destination));
+        return c.ends.loads.empty() ? 1 : c.ends.loads[static_cast<std::size_t>(member)];
+    };
     for (int source = 0; source < c.slice.size(); ++source) {
         const int group = first_of_group(c, source);
         for (int destination = 0; destination < c.slice.size(); ++destination) {
             const bool pair = source != destination && group == first_of_group(c, destination);
             const double bytes = pairs->between(static_cast<std::size_t>(source),
                                                 static_cast<std::size_t>(destination));
-            ASSERT_NEAR(bytes, pair ? each : 0, 1e-9 * each)
+            ASSERT_NEAR(bytes, pair ? each * load(source, destination) : 0, 1e-9 * each)
                 << source << " to " << destination << " in " << describe(c);
         }
     }
@@ -269,6 +276,49 @@ TEST(AllToAllTest, AgainstAllGatherOnRings) {
         const double two_way = 4.0 * (n - 1) / n;
         EXPECT_NEAR(ratio(Algorithm::automatic), two_way, 0.01 * two_way) << n;
         EXPECT_NEAR(ratio(Algorithm::one_way), 2, 0.02) << n;
+    }
+}
+
+// Every member takes (or, returning, gives) its own share of every other: 2 (m + 1) / (n + 1) times the mean for member m.
+TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
+    struct Where {
+        topology::Lattice slice;
+        Group group;
+    };
+    const std::vector<Where> all{{box({4, 1, 1}, 7), {{0, 1, 4}}},
+                                 {box({5, 2, 1}, 7), {{0, 1, 5}}},
+                                 {box({4, 3, 1}, 0), {{0, 1, 4}}},
+                                 {box({4, 3, 1}, 1), {{0, 1, 4}, {1, 1, 3}}},
+                                 {box({8, 2, 1}, 7), {{0, 2, 4}}},
+                                 {box({8, 2, 1}, 7), {{0, 1, 4}}},
+                                 {box({8, 1, 2}, 7), {{0, 4, 2}, {2, 1, 2}}},
+                                 {twisted({2, 2, 4}), whole_axes(twisted({2, 2, 4}))}};
+    for (const Where& where : all) {
+        for (const bool returning : {false, true}) {
+            for (const double cap : kCaps) {
+                Case c = make(where.slice, where.group, Algorithm::automatic);
+                c.options.message_cap = sim::Bytes(cap);
+                const int members = group_size(c.group);
+                for (int m = 0; m < members; ++m) {
+                    c.ends.loads.push_back(2.0 * (m + 1) / (members + 1));
+                }
+                c.ends.returning = returning;
+                prove(c);
+            }
+        }
+    }
+}
+
+// On a ring of 4 with loads 5/2, 1/2, 1/2, 1/2 and pairs of b, over each of the two links into member 0 go 5/2 b from its
+// neighbour, half of the 5/2 b from the opposite one, and half of the 1/2 b from that neighbour to the other one: 4 b.
+// Returning, the same out of it.
+TEST(UnequalAllToAll, BusiestLinkIsThatOfTheFullestMember) {
+    for (const bool returning : {false, true}) {
+        Ends ends;
+        ends.loads = {2.5, 0.5, 0.5, 0.5};
+        ends.returning = returning;
+        EXPECT_DOUBLE_EQ(busiest_link(box({4, 1, 1}, 7), {{0, 1, 4}}, sim::Bytes(16), ends).value(),
+                         3.75);
     }
 }
 

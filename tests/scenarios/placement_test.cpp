@@ -241,7 +241,7 @@ TEST_F(PlacementFile, ReportSaysWhatItCosts) {
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out,
                 ::testing::HasSubstr("  plain causal placement over context (4): the last rank has "
-                                     "1.750 x the mean of attention, the fullest chip "));
+                                     "1.750 x the mean of attention; the fullest chip has "));
     EXPECT_THAT(run.out, ::testing::HasSubstr("times of a chip are of context rank 3\n"));
     EXPECT_THAT(run.out, ::testing::HasSubstr("causal attention on contiguous parts"));
     EXPECT_THAT(run.out, ::testing::HasSubstr("\n  equal work "));

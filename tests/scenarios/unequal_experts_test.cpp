@@ -1,0 +1,143 @@
+// Steps with unequal experts: ranks of the expert axis that take unequal numbers of tokens.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command_fixture.h"
+#include "scenarios/report.h"
+#include "step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using UnequalExpertsFile = CommandTest;
+
+workloads::ModelSpec small_experts() {
+    workloads::ModelSpec model = testing::small_model(3);
+    model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
+    return model;
+}
+
+Scenario unequal(const std::vector<std::pair<std::string, std::string>>& mesh,
+                 topology::Point shape = {4, 4, 4}, const char* chip = "v5p") {
+    Scenario scenario = make_scenario(chip, shape, small_experts(), mesh, 64, 256);
+    const int ranks = scenario.plan.expert;
+    for (int rank = 0; rank < ranks; ++rank) {
+        scenario.plan.expert_loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
+    }
+    return scenario;
+}
+
+// The expert axis is not folded, whole or in factors, on rings and lines; beside tensor, whose gathers differ from rank to
+// rank, and beside plain causal placement, whose axis is not folded either.
+TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
+    struct Case {
+        std::vector<std::pair<std::string, std::string>> mesh;
+        int chips = 0;
+        bool plain = false;
+        topology::Point shape{4, 4, 4};
+        const char* chip = "v5p";
+    };
+    const std::vector<Case> cases{{{{"fsdp", "x y"}, {"expert", "z"}}, 4},
+                                  {{{"fsdp", "x"}, {"expert", "y z"}}, 16},
+                                  {{{"fsdp", "x z/2 y"}, {"expert", "z%2"}}, 2},
+                                  {{{"data", "x"}, {"fsdp", "y%2"}, {"expert", "y/2 z"}}, 16},
+                                  {{{"fsdp", "x"}, {"tensor", "y"}, {"expert", "z"}}, 4},
+                                  {{{"context", "x"}, {"tensor", "y"}, {"expert", "z"}}, 16, true},
+                                  {{{"fsdp", "x"}, {"expert", "y"}}, 16, false, {4, 4, 1}, "v5e"}};
+    for (const Case& one : cases) {
+        SCOPED_TRACE(::testing::PrintToString(one.mesh));
+        Scenario scenario = unequal(one.mesh, one.shape, one.chip);
+        if (one.plain) {
+            scenario.plan.placement = workloads::Placement::plain;
+        }
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(folded.simulated_chips, one.chips);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+        EXPECT_EQ(folded.memory.member, whole.memory.member);
+        EXPECT_EQ(folded.reported_member, whole.reported_member);
+        ASSERT_EQ(folded.spans.size(), whole.spans.size());
+        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
+            EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
+            EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
+        }
+        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
+        EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
+        EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
+        EXPECT_EQ(
+            testing::sum(folded.gap).ps,
+            folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
+        EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
+        EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
+        ASSERT_TRUE(folded.imbalance);
+        EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.plan.expert_loads[0]);
+        EXPECT_LT(folded.imbalance->even_step, folded.step_time);
+    }
+}
+
+// Links, HBM and vector unit free, a FLOP a picosecond: the step is longer than with equal experts by (2 - 1) times the
+// experts' matmuls of two layers: 3 matmuls of 2 x rows x 512 x 512 FLOPs, once forward, twice backward, and all three once
+// more. 64 x 256 tokens on 64 chips make 512 rows a chip.
+TEST(UnequalExpertsStep, FullestRankSetsThePaceExactly) {
+    Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
+    scenario.plan.expert_loads = {2, 1, 0.5, 0.5};
+    topology::ChipSpec& chip = scenario.hardware.chip;
+    chip.ici_latency.value = sim::Seconds(0);
+    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    chip.collective_launch.value = sim::Seconds(0);
+    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
+    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
+    chip.bf16_flops.value = sim::FlopsPerSecond(1e12);
+    chip.mxu_dimension.value = 1;
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    scenario.plan.expert_loads.clear();
+    const StepResult even = simulate_step(scenario, Fold::automatic);
+    EXPECT_EQ((result.step_time - even.step_time).ps,
+              std::int64_t{2} * 4 * 3 * 2 * 512 * 512 * 512);
+    EXPECT_EQ(result.imbalance->even_step, even.step_time);
+    EXPECT_FALSE(even.imbalance);
+    EXPECT_EQ(result.compute, result.step_time);
+}
+
+constexpr const char* kGood =
+    "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mixtral-8x7b\n"
+    "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y, expert: z}\ntraining: ";
+
+TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
+    const std::string file = write(std::string(kGood) + "{expert_imbalance: [4, 2, 1, 1]}\n");
+    const Outcome run = podsim({"run", file});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(run.out, ::testing::HasSubstr("  unequal experts over expert (4): the fullest rank "
+                                              "has 2.000 x the mean of tokens; the fullest chip "));
+    EXPECT_THAT(run.out, ::testing::HasSubstr("Memory of a chip of expert rank 0 at its peak"));
+    const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
+    EXPECT_EQ(json["imbalance"]["expert_tokens_over_mean"], 2);
+    const Json even =
+        Json::parse(podsim({"run", write(std::string(kGood) + "{}\n"), "--json", "-"}).out);
+    EXPECT_EQ(json["imbalance"]["even_step_time_s"], even["step_time_s"]);
+    const Json same =
+        Json::parse(podsim({"run", write(std::string(kGood) + "{expert_imbalance: [3, 3, 3, 3]}\n"),
+                            "--json", "-"})
+                        .out);
+    EXPECT_EQ(same["step_time_s"], even["step_time_s"]);
+}
+
+TEST_F(UnequalExpertsFile, SaysWhatIsWrong) {
+    const auto error = [&](const std::string& training) {
+        const Outcome outcome = podsim({"run", write(kGood + training + "\n")});
+        EXPECT_EQ(outcome.status, 2);
+        return outcome.err.substr(outcome.err.find(".yaml:") + 6);
+    };
+    EXPECT_EQ(error("{expert_imbalance: [2, 1]}"),
+              "5:30: expert_imbalance has 2 shares, but expert = 4; write one for each rank of the "
+              "axis expert\n");
+    EXPECT_EQ(error("{expert_imbalance: [2, 1, 0, 1]}"),
+              "5:37: training.expert_imbalance: '0' is no share; write a number above zero\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
