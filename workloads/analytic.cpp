@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collectives/bounds.h"
-#include "collectives/group_graph.h"
 
 namespace podsim::workloads {
 namespace {
@@ -206,13 +205,20 @@ collectives::Ends ends_of(const Collective& collective, const topology::Lattice&
     if (collective.loads.empty()) {
         return ends;
     }
-    const collectives::GroupGraph group(slice, mesh.group(collective.axes));
-    ends.loads.resize(collective.loads.size());
     ends.returning = collective.returning;
+    std::vector<std::string> others;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        if (std::ranges::count(collective.axes, axis.name) == 0) {
+            others.push_back(axis.name);
+        }
+    }
+    // The group of the first chip, in the order in which the slice numbers chips.
     for (int chip = 0; chip < slice.size(); ++chip) {
         const topology::Point point = slice.point(chip);
-        ends.loads[static_cast<std::size_t>(group.member_of(point))] =
-            collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))];
+        if (mesh.rank(others, point, 0) == 0) {
+            ends.loads.push_back(
+                collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))]);
+        }
     }
     return ends;
 }
