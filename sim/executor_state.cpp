@@ -37,6 +37,7 @@ ExecutorState::ExecutorState(const Workload& workload, Observer* observer, bool 
     : workload_(workload),
       machine_(workload.machine),
       observer_(observer),
+      hop_observer_(observer != nullptr && observer->watches_hops() ? observer : nullptr),
       codec_(codec_for(workload)),
       operations_(workload.operations.size()),
       reuse_(reuse) {
@@ -169,6 +170,34 @@ Message ExecutorState::message_of(const Waiting& waiting) const {
             .hop = 0};
 }
 
+std::uint64_t ExecutorState::all_events() const {
+    std::uint64_t events = open_tasks_;
+    std::vector<std::vector<std::uint64_t>> hops;  // [schedule][role]
+    for (const Schedule& schedule : workload_.schedules) {
+        std::vector<std::uint64_t>& of_role = hops.emplace_back();
+        for (const Role& role : schedule.roles) {
+            const auto first = schedule.transfers.begin() + role.first_transfer;
+            of_role.push_back(std::accumulate(first, first + role.transfer_count, std::uint64_t{0},
+                                              [](std::uint64_t sum, const Transfer& transfer) {
+                                                  return sum + transfer.hop_count;
+                                              }));
+        }
+    }
+    for (const OperationSpec& spec : workload_.operations) {
+        const std::vector<std::uint32_t>& places = placement_of(spec).places_of_role;
+        for (std::size_t role = 0; role < places.size(); ++role) {
+            events += places[role] * hops[spec.schedule][role];
+        }
+    }
+    return events;
+}
+
+const Placement& ExecutorState::placement_of(const OperationSpec& spec) const {
+    return placements_[spec.placement == kOwnPlacement
+                           ? spec.schedule
+                           : workload_.schedules.size() + spec.placement];
+}
+
 void ExecutorState::open(std::uint32_t operation) {
     Operation& state = operations_[operation];
     if (state.table != nullptr) {
@@ -189,9 +218,7 @@ void ExecutorState::open(std::uint32_t operation) {
             free_link_sets_.pop_back();
         }
     }
-    state.placement =
-        &placements_[spec.placement == kOwnPlacement ? spec.schedule
-                                                     : workload_.schedules.size() + spec.placement];
+    state.placement = &placement_of(spec);
     state.counters = state.table->counters();
     state.places.reserve(machine_.places);
     for (const std::uint32_t role : *state.placement->role_of_place) {

@@ -85,6 +85,7 @@ protected:
     void prepare_tables();
     void prepare_priorities();
     void prepare_graphs();
+    [[nodiscard]] const Placement& placement_of(const OperationSpec& spec) const;
     void open(std::uint32_t operation);
     void close(Operation& operation);
     /// Throws std::logic_error where the place is absent.
@@ -109,6 +110,9 @@ protected:
         messages_[index] = message;
         return index;
     }
+
+    /// Of the whole run: hops served and tasks ended.
+    [[nodiscard]] std::uint64_t all_events() const;
 
     // reuse.cpp
     void prepare_reuse();
@@ -163,6 +167,7 @@ protected:
     const Workload& workload_;
     const Machine& machine_;
     Observer* observer_;
+    Observer* hop_observer_;  ///< nullptr: nobody wants to hear of hops
     EventCodec codec_;
     Time now_;
     std::uint64_t instant_number_ = 0;           ///< of instants so far: orders arrivals

@@ -17,6 +17,13 @@ struct Holding {
     Time end;
 };
 
+/// How far a run is.
+struct Reached {
+    Time now;
+    std::uint64_t events = 0;
+    std::uint64_t all_events = 0;  ///< at the end
+};
+
 /// Called by the executor as things happen. The defaults ignore everything.
 class Observer {
 public:
@@ -24,6 +31,12 @@ public:
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
+
+    /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
+    /// one without observer.
+    [[nodiscard]] virtual bool watches_hops() const { return true; }
+    /// Called about every million events that are played. May throw, which ends the run.
+    virtual void reached(const Reached& /*reached*/) {}
 
     /// `began`: when the task's dependencies were met and its resource was free.
     virtual void task_ended(PlaceId /*place*/, TaskId /*task*/, Time /*began*/, Time /*now*/) {}

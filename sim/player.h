@@ -86,6 +86,7 @@ private:
         typename Pending::Group next{};
     };
 
+    static constexpr std::uint64_t kBetweenReports = 1 << 20;
     static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 
     Pending pending_;

@@ -54,7 +54,7 @@ void Player<Pending>::serve(std::uint32_t server) {
     }
     const Crossing& crossing = last_.crossing;
     servers_.hold(server, now_, last_.times.end, crossing.route->carried_units);
-    if (observer_ != nullptr) {
+    if (hop_observer_ != nullptr) {
         report(server, crossing, first.from, first.transfer, last_.times.end);
     }
     if (last_.is_last) {
@@ -97,7 +97,7 @@ void Player<Pending>::serve_later_hop(std::uint32_t server, const Waiting& waiti
     const Times times =
         times_of(crossing, std::max(now_ + crossing.route->hold, message.tail_arrival));
     servers_.hold(server, now_, times.end, crossing.route->carried_units);
-    if (observer_ != nullptr) {
+    if (hop_observer_ != nullptr) {
         report(server, crossing, message.source, message.transfer, times.end);
     }
     const auto next = group_of(crossing, message.transfer, times.event);
@@ -147,8 +147,8 @@ auto Player<Pending>::times_of(const Crossing& crossing, Time end) const -> Time
 template <class Pending>
 void Player<Pending>::report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                              std::uint32_t transfer, Time end) const {
-    observer_->link_held({ServerId(link_of(server)), OperationId(crossing.number), PlaceId(source),
-                          transfer, crossing.hop, now_, end});
+    hop_observer_->link_held({ServerId(link_of(server)), OperationId(crossing.number),
+                              PlaceId(source), transfer, crossing.hop, now_, end});
 }
 
 }  // namespace podsim::sim

@@ -69,9 +69,9 @@ void Player<Pending>::fire(Operation& operation, std::uint32_t number, Members p
         successors_met(operation, number, places, route);
         return;
     }
-    if (observer_ != nullptr) {
+    if (hop_observer_ != nullptr) {
         for (const std::uint32_t place : places) {
-            observer_->transfer_fired(OperationId(number), PlaceId(place), transfer, now_);
+            hop_observer_->transfer_fired(OperationId(number), PlaceId(place), transfer, now_);
         }
     }
     const Departure first_hop = departure(operation, number, transfer, 0);
@@ -124,10 +124,10 @@ void Player<Pending>::arrived(const Batch<Members>& batch) {
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         destinations[i] = destination_of[batch.members[i]];
     }
-    if (observer_ != nullptr) {
+    if (hop_observer_ != nullptr) {
         for (std::size_t i = 0; i < batch.members.size(); ++i) {
-            observer_->transfer_arrived(OperationId(batch.number), PlaceId(batch.members[i]),
-                                        PlaceId(destinations[i]), batch.transfer, now_);
+            hop_observer_->transfer_arrived(OperationId(batch.number), PlaceId(batch.members[i]),
+                                            PlaceId(destinations[i]), batch.transfer, now_);
         }
     }
     const Members places(destinations.data(), batch.members.size());

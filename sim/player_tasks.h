@@ -19,7 +19,13 @@ ExecutionResult Player<Pending>::run() {
             }
         }
     }
+    const std::uint64_t all = observer_ != nullptr ? all_events() : 0;
+    std::uint64_t next_report = kBetweenReports;
     while (true) {
+        if (observer_ != nullptr && result_.events - skipped_events_ >= next_report) {
+            next_report += kBetweenReports;
+            observer_->reached({now_, result_.events, all});
+        }
         play_picks(freed_);
         play_picks(marked_);
         if (mark_reached_ != kNoTask) {
