@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "scenarios/command.h"
+#include "scenarios/run_watch.h"
 #include "scenarios/text.h"
 #include "sim/error.h"
 #include "sim/nearest.h"
@@ -112,6 +113,8 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         return out ? status : complain("podsim: cannot write the results", kBadInput);
     } catch (const sim::InputError& error) {
         return complain(prefix(args, error) + error.what(), kBadInput);
+    } catch (const Interrupted& error) {
+        return complain(prefix(args, sim::InputError("", "")) + error.what(), kInterrupted);
     } catch (const sim::TimeOverflow& error) {
         return complain(clock_error(overflow_place(args), error).what(), kBadInput);
     } catch (const std::filesystem::filesystem_error& error) {

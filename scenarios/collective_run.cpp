@@ -5,6 +5,7 @@
 #include "collectives/closed_form.h"
 #include "scenarios/limiting.h"
 #include "scenarios/lone.h"
+#include "scenarios/run_watch.h"
 #include "scenarios/simulate.h"
 
 namespace podsim::scenarios {
@@ -51,7 +52,7 @@ Regime CollectiveResult::regime() const {
                                        : Regime::between;
 }
 
-CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold) {
+CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold, RunWatch* watch) {
     const auto begun = std::chrono::steady_clock::now();
     const Hardware& hardware = request.hardware;
     const bool within = request.members.across.length == 1;
@@ -66,7 +67,9 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     result.hops = lone.hops;
     result.served = lone.served;
 
-    const sim::ExecutionResult run = has_run ? std::move(picked.run) : sim::execute(lone.workload);
+    WatchedRun watched(watch);
+    const sim::ExecutionResult run =
+        has_run ? std::move(picked.run) : sim::execute(lone.workload, &watched);
     result.simulated = run.end;
     result.events = run.events;
     result.simulated_chips = layout.places.size();

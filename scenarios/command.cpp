@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iostream>
 #include <ostream>
 #include <sstream>
 #include <unistd.h>
@@ -155,6 +156,10 @@ sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& e
     return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
 }
 
+bool on_terminal(const std::ostream& err) {
+    return &err == &std::cerr && ::isatty(STDERR_FILENO) == 1;
+}
+
 StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options) {
     try {
         return simulate_step(scenario, fold, options);
@@ -163,9 +168,9 @@ StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOption
     }
 }
 
-ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold) {
+ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold, RunWatch* watch) {
     try {
-        return simulate_program(scenario.hardware, *scenario.program, fold);
+        return simulate_program(scenario.hardware, *scenario.program, fold, watch);
     } catch (const sim::TimeOverflow& error) {
         throw clock_error(scenario.file, error);
     }

@@ -99,8 +99,12 @@ Fold parse_fold(const std::string& text);
 /// The error for a simulation that leaves the clock's range; `place` is the file or the option.
 sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error);
 /// simulate_step, with clock_error naming the scenario's file.
+/// Whether the stream is standard error, on a terminal.
+bool on_terminal(const std::ostream& err);
+
 StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options = {});
-ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold);
+ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold,
+                                            RunWatch* watch = nullptr);
 /// What to name when no command named its file: of a collective its size, the only quantity that
 /// its options leave open.
 std::string overflow_place(Arguments args);

@@ -1,5 +1,6 @@
 // `podsim collective`: one collective on an otherwise idle slice, of one size or of many.
 #include <fmt/format.h>
+#include <optional>
 #include <ostream>
 
 #include "scenarios/cli.h"
@@ -8,6 +9,7 @@
 #include "scenarios/command.h"
 #include "scenarios/load.h"
 #include "scenarios/quantity_text.h"
+#include "scenarios/run_watch.h"
 #include "scenarios/size_range.h"
 #include "scenarios/text.h"
 #include "sim/error.h"
@@ -87,7 +89,7 @@ std::string parse_dtype(const std::string& text) {
 
 }  // namespace
 
-int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -141,11 +143,13 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& /*err*/)
     }
 
     std::vector<CollectiveRun> runs;
+    std::optional<RunWatch> watch(std::in_place, err, on_terminal(err));
     for (const sim::Bytes bytes : sizes) {
         request.bytes = bytes;
         runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
-                        simulate_collective(request, fold)});
+                        simulate_collective(request, fold, &*watch)});
     }
+    watch.reset();
     if (json != "-" && csv != "-") {
         out << (sweep ? sweep_report(runs) : collective_report(runs.front()));
     }

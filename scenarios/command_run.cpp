@@ -4,6 +4,7 @@
 #include "scenarios/cli.h"
 #include "scenarios/command.h"
 #include "scenarios/load.h"
+#include "scenarios/run_watch.h"
 #include "scenarios/schema.h"
 #include "scenarios/what_if.h"
 #include "sim/error.h"
@@ -36,12 +37,15 @@ Usage usage() {
 }
 
 int run_program(const Scenario& scenario, Fold fold, const std::string& json,
-                const std::string& trace, std::ostream& out) {
+                const std::string& trace, std::ostream& out, std::ostream& err) {
     if (!trace.empty()) {
         throw sim::InputError("a program has no trace",
                               "leave --trace out: the report has the times of the stages");
     }
-    const ProgramResult result = simulate_program_within_clock(scenario, fold);
+    const ProgramResult result = [&] {
+        RunWatch watch(err, on_terminal(err));
+        return simulate_program_within_clock(scenario, fold, &watch);
+    }();
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << program_report(scenario, result, verdicts);
@@ -76,12 +80,16 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
             throw sim::InputError("a program has no ceilings",
                                   "leave --what-if out: the report has the terms of the gap");
         }
-        return run_program(scenario, fold, json, trace, out);
+        return run_program(scenario, fold, json, trace, out, err);
     }
     const bool reuse = !options.is_set("no-reuse");
-    StepResult result = simulate_within_clock(scenario, fold, {.reuse = reuse});
-    if (options.is_set("what-if")) {
-        result.ceilings = what_if(scenario, result, fold, reuse);
+    StepResult result;
+    {
+        RunWatch watch(err, on_terminal(err));
+        result = simulate_within_clock(scenario, fold, {.reuse = reuse, .watch = &watch});
+        if (options.is_set("what-if")) {
+            result.ceilings = what_if(scenario, result, fold, reuse);
+        }
     }
     for (const std::string& warning : warnings(scenario, result)) {
         err << "podsim: warning: " << warning << '\n';

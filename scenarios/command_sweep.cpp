@@ -1,9 +1,8 @@
 // `podsim sweep`: a scenario under every combination of some values of its keys.
 #include <algorithm>
 #include <fmt/format.h>
-#include <iostream>
 #include <optional>
-#include <unistd.h>
+#include <ostream>
 
 #include "scenarios/cli.h"
 #include "scenarios/command.h"
@@ -112,8 +111,7 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     }
     {
         StopRequest stop;
-        Progress progress(err, &err == &std::cerr && ::isatty(STDERR_FILENO) == 1, lines.size(),
-                          sweep.size());
+        Progress progress(err, on_terminal(err), lines.size(), sweep.size());
         run_in_order(
             lines.size(), sweep.size(), jobs, [&](std::size_t i) { return sweep.line(i); },
             [&](std::size_t, Json line) {
@@ -154,7 +152,6 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     if (csv != "-" && jsonl != "-") {
         out << sweep_table(lines, sweep);
     }
-    constexpr int kInterrupted = 130;  // as shells report the signal of Ctrl-C
     return stopped ? kInterrupted : refused == finished ? kBadInput : kDone;
 }
 

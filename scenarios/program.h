@@ -101,6 +101,7 @@ struct ProgramResult {
 /// Whether the program is one collective in one piece, which the text has a time for.
 bool is_one_collective(const Program& program);
 
-ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold);
+ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold,
+                               RunWatch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -12,6 +12,7 @@
 #include "scenarios/lowering.h"
 #include "scenarios/program.h"
 #include "scenarios/program_collective.h"
+#include "scenarios/run_watch.h"
 #include "scenarios/step_lowering.h"
 #include "topology/hosts.h"
 
@@ -247,10 +248,13 @@ private:
 };
 
 /// When each stage's first piece began anywhere, and its last ended everywhere.
-class StageSpans : public sim::Observer {
+class StageSpans : public WatchedRun {
 public:
-    StageSpans(std::size_t stages, const std::vector<std::size_t>& stage_of_task)
-        : stage_of_task_(stage_of_task), began_(stages, sim::Time::max()), ended_(stages) {}
+    StageSpans(std::size_t stages, const std::vector<std::size_t>& stage_of_task, RunWatch* watch)
+        : WatchedRun(watch),
+          stage_of_task_(stage_of_task),
+          began_(stages, sim::Time::max()),
+          ended_(stages) {}
 
     void task_ended(sim::PlaceId /*place*/, sim::TaskId task, sim::Time began,
                     sim::Time now) override {
@@ -306,11 +310,12 @@ void bound_stage(const Hardware& hardware, const Stage& stage, StageResult& resu
 
 }  // namespace
 
-ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold) {
+ProgramResult simulate_program(const Hardware& hardware, const Program& program, Fold fold,
+                               RunWatch* watch) {
     const auto begun = std::chrono::steady_clock::now();
     Lowering lowering(hardware, program, fold);
     const sim::Workload workload = lowering.workload();
-    StageSpans spans(program.stages.size(), lowering.stages());
+    StageSpans spans(program.stages.size(), lowering.stages(), watch);
     const sim::ExecutionResult run = sim::execute(workload, &spans, false);
 
     ProgramResult result;

@@ -16,6 +16,8 @@
 
 namespace podsim::scenarios {
 
+class RunWatch;
+
 enum class Fold { automatic, off };
 
 /// A named share of a time, in whole picoseconds so that shares add up exactly.
@@ -108,6 +110,7 @@ struct StepOptions {
     /// Itemise the gap to the roofline and the critical path, by three or four more runs; off: they are
     /// empty.
     bool explain = true;
+    RunWatch* watch = nullptr;  ///< is shown how far the run is, and may end it
 };
 
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options = {});
@@ -171,6 +174,7 @@ struct CollectiveResult {
 };
 
 /// Folding does not change a time, so the run at zero latency is always folded.
-CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold);
+CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold,
+                                     RunWatch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -49,14 +49,14 @@ struct ExplainedRun {
 /// The critical path equals that of an unfolded run, so it is found folded.
 ExplainedRun run_and_explain(const workloads::StepPrograms& programs, const LoweredStep& step,
                              const LoweredStep& folded, const workloads::MachineRates& rates,
-                             bool reuse) {
+                             StepOptions options) {
     ExplainedRun explained;
     RunRecord record(folded.workload);
     if (&step == &folded) {
-        explained.run = run_step(step, reuse, &record);
+        explained.run = run_step(step, options.reuse, &record, options.watch);
     } else {
-        explained.run = run_step(step, reuse);
-        sim::execute(folded.workload, &record, reuse);
+        explained.run = run_step(step, options.reuse, nullptr, options.watch);
+        sim::execute(folded.workload, &record, options.reuse);
     }
     explained.critical_path =
         critical_path(programs, folded, rates, record, explained.run.result.end);
@@ -93,12 +93,12 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
         const LoweredStep& folded = again.has_value() ? *again : step;
         StepGap gap(scenario, programs, folded, result.lower, options.reuse);
         ExplainedRun explained =
-            run_and_explain(programs, step, folded, achieved_rates(hardware), options.reuse);
+            run_and_explain(programs, step, folded, achieved_rates(hardware), options);
         run = std::move(explained.run);
         result.critical_path = std::move(explained.critical_path);
         result.gap = gap.shares(run);
     } else {
-        run = run_step(step, options.reuse);
+        run = run_step(step, options.reuse, nullptr, options.watch);
     }
     const workloads::StepProgram& program = programs.programs[run.program];
     const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
@@ -115,7 +115,9 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
         evaluated.plan.forward_only = true;
         evaluated.plan.tokens = scenario.evaluation->tokens;
         result.evaluation =
-            simulate(evaluated, fold, {.reuse = options.reuse, .explain = false}).step_time;
+            simulate(evaluated, fold,
+                     {.reuse = options.reuse, .explain = false, .watch = options.watch})
+                .step_time;
         result.block = result.step_time * scenario.evaluation->train_steps +
                        result.evaluation * scenario.evaluation->steps;
     }

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/run_watch.h"
 #include "scenarios/step_lowering.h"
 
 namespace podsim::scenarios {
@@ -11,8 +12,8 @@ namespace {
 /// Keeps the spans of the representatives, and passes everything on to another observer, if there is one.
 class SpanRecorder : public sim::Observer {
 public:
-    SpanRecorder(const LoweredStep& step, sim::Observer* also)
-        : step_(step), also_(also), chip_(step.workload.machine.places, kNotKept) {
+    SpanRecorder(const LoweredStep& step, sim::Observer* also, RunWatch* watch)
+        : step_(step), also_(also), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
             const std::size_t place = step.layout.place_of(chip);
@@ -23,6 +24,21 @@ public:
             run.began.resize(tasks);
             run.ended.resize(tasks);
             run.sent.resize(tasks);
+        }
+    }
+
+    [[nodiscard]] bool watches_hops() const override {
+        for (std::size_t i = 0; i < step_.handovers.size(); ++i) {
+            if (is_handover(sim::OperationId(i)) || is_ring_step(sim::OperationId(i))) {
+                return true;
+            }
+        }
+        return also_ != nullptr;
+    }
+
+    void reached(const sim::Reached& reached) override {
+        if (watch_ != nullptr) {
+            watch_->look(reached);
         }
     }
 
@@ -157,6 +173,7 @@ private:
 
     const LoweredStep& step_;
     sim::Observer* also_;
+    RunWatch* watch_;
     std::vector<std::uint32_t> chip_;                            ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
     std::vector<ChipRun> chips_;
@@ -174,8 +191,8 @@ sim::Time work_of(const sim::TaskGraph& graph) {
     return sum;
 }
 
-StepRun run_step(const LoweredStep& step, bool reuse, sim::Observer* also) {
-    SpanRecorder recorder(step, also);
+StepRun run_step(const LoweredStep& step, bool reuse, sim::Observer* also, RunWatch* watch) {
+    SpanRecorder recorder(step, also, watch);
     StepRun run;
     run.result = sim::execute(step.workload, &recorder, reuse);
     const std::size_t programs = step.workload.graphs.size();
