@@ -17,7 +17,30 @@ RunRecord::RunRecord(const sim::Workload& workload)
     for (const std::uint32_t graph : workload.graph_of_place) {
         spans_.emplace_back(workload.graphs[graph].tasks.size());
     }
-    views_.push_back({.from = {}, .until = kForever, .later_by = {}, .operations = 0});
+    const View as_it_was{.from = {}, .until = kForever, .later_by = {}, .operations = 0};
+    views_.resize(workload.graphs.size() + 1, {as_it_was});
+    operations_ = sim::own_operations(workload);
+    graph_.resize(workload.operations.size(), static_cast<std::uint32_t>(operations_.size()));
+    number_.resize(workload.operations.size());
+    for (std::uint32_t graph = 0; graph < operations_.size(); ++graph) {
+        for (std::uint32_t i = 0; i < operations_[graph].size(); ++i) {
+            graph_[operations_[graph][i]] = graph;
+            number_[operations_[graph][i]] = i;
+        }
+    }
+}
+
+const RunRecord::Views& RunRecord::views_of(sim::OperationId operation) const {
+    return views_[graph_[operation.index()]];
+}
+
+sim::OperationId RunRecord::later(sim::OperationId operation, const View& view) const {
+    if (view.operations == 0) {
+        return operation;
+    }
+    const std::uint32_t graph = graph_[operation.index()];
+    const std::size_t number = std::size_t{number_[operation.index()]} + view.operations;
+    return sim::OperationId(std::size_t{operations_[graph][number]});
 }
 
 void RunRecord::task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) {
@@ -35,26 +58,36 @@ void RunRecord::link_held(const sim::Holding& holding) {
     longest_ = std::max(longest_, holding.end - holding.start);
 }
 
-void RunRecord::repeated(sim::Time from, sim::Time period, std::uint32_t operations,
-                         std::uint32_t repeats) {
-    views_.back().until = from;
+void RunRecord::repeated(std::uint32_t graph, sim::Time from, sim::Time period,
+                         std::uint32_t operations, std::uint32_t repeats) {
+    Views& views = views_[graph];
+    views.back().until = from;
     for (std::uint32_t repeat = 1; repeat <= repeats; ++repeat) {
-        views_.push_back({.from = from - period,
-                          .until = from,
-                          .later_by = period * repeat,
-                          .operations = operations * repeat});
+        views.push_back({.from = from - period,
+                         .until = from,
+                         .later_by = period * repeat,
+                         .operations = operations * repeat});
     }
-    views_.push_back(
+    views.push_back(
         {.from = from + period * repeats, .until = kForever, .later_by = {}, .operations = 0});
 }
 
+/// Whether `image` is what the view makes of the operation.
+bool RunRecord::is_later(sim::OperationId operation, const View& view,
+                         sim::OperationId image) const {
+    return graph_[operation.index()] == graph_[image.index()] &&
+           (view.operations == 0
+                ? operation == image
+                : number_[operation.index()] + view.operations == number_[image.index()]);
+}
+
 template <class Use>
-void RunRecord::over_views(sim::Time at, sim::Time before, Use use) const {
+void RunRecord::over_views(const Views& views, sim::Time at, sim::Time before, Use use) const {
     const auto begins_after = [](sim::Time time, const View& view) {
         return time < view.from + view.later_by;
     };
-    auto view = std::upper_bound(views_.begin(), views_.end(), at, begins_after);
-    while (view != views_.begin()) {
+    auto view = std::upper_bound(views.begin(), views.end(), at, begins_after);
+    while (view != views.begin()) {
         --view;
         if (view->until != kForever && view->until + view->later_by < at - before) {
             return;
@@ -68,11 +101,11 @@ void RunRecord::over_views(sim::Time at, sim::Time before, Use use) const {
 std::vector<Arrival> RunRecord::arrivals(std::size_t place, sim::OperationId operation,
                                          sim::Time at) const {
     std::vector<Arrival> found;
-    over_views(at, {}, [&](const View& view) {
+    over_views(views_of(operation), at, {}, [&](const View& view) {
         const std::vector<Arrival>& all = arrivals_[place];
         auto one = std::ranges::lower_bound(all, at - view.later_by, {}, &Arrival::at);
         for (; one != all.end() && one->at + view.later_by == at; ++one) {
-            if (one->operation.index() + view.operations == operation.index()) {
+            if (is_later(one->operation, view, operation)) {
                 found.push_back({operation, one->source, one->transfer, at});
             }
         }
@@ -88,12 +121,12 @@ std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival
                                                std::uint32_t hop, sim::Time until) const {
     std::optional<sim::Holding> found;
     const std::vector<Held>& all = holdings_[server];
-    over_views(until, kForever, [&](const View& view) {
+    over_views(views_of(message.operation), until, kForever, [&](const View& view) {
         const sim::Time last = std::min(until - view.later_by, view.until);
         auto one = std::ranges::upper_bound(all, last, {}, &Held::start);
         while (one != all.begin() && (one - 1)->start >= view.from) {
             --one;
-            if (one->operation.index() + view.operations == message.operation.index() &&
+            if (is_later(one->operation, view, message.operation) &&
                 one->transfer == message.transfer && one->source == message.source &&
                 one->hop == hop) {
                 found = one->over(server);
@@ -111,13 +144,16 @@ std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival
 std::optional<sim::Holding> RunRecord::held_until(std::size_t server, sim::Time end) const {
     std::optional<sim::Holding> found;
     const std::vector<Held>& all = holdings_[server];
-    over_views(end, longest_, [&](const View& view) {
+    if (all.empty()) {
+        return found;
+    }
+    // A link is its graph's alone, or only shared operations use it, wherever something repeats.
+    over_views(views_of(all.front().operation), end, longest_, [&](const View& view) {
         auto one = std::ranges::lower_bound(all, end - view.later_by, {}, &Held::end);
         for (; one != all.end() && one->end + view.later_by == end; ++one) {
             if (one->start < one->end && one->start >= view.from && one->start <= view.until) {
                 found = one->over(server);
-                found->operation =
-                    sim::OperationId(std::size_t{one->operation.value} + view.operations);
+                found->operation = later(one->operation, view);
                 found->start += view.later_by;
                 found->end += view.later_by;
                 return true;

@@ -28,7 +28,7 @@ public:
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t transfer, sim::Time now) override;
     void link_held(const sim::Holding& holding) override;
-    void repeated(sim::Time from, sim::Time period, std::uint32_t operations,
+    void repeated(std::uint32_t graph, sim::Time from, sim::Time period, std::uint32_t operations,
                   std::uint32_t repeats) override;
 
     [[nodiscard]] sim::Time began(std::size_t place, std::uint32_t task) const {
@@ -74,15 +74,27 @@ private:
         }
     };
 
+    /// The views of what an operation's places, or a link, did: of what graphs share, only as it was.
+    using Views = std::vector<View>;
+    [[nodiscard]] const Views& views_of(sim::OperationId operation) const;
+    /// The operation that is so many of its graph further on.
+    [[nodiscard]] sim::OperationId later(sim::OperationId operation, const View& view) const;
+    [[nodiscard]] bool is_later(sim::OperationId operation, const View& view,
+                                sim::OperationId image) const;
+
     /// Views that may hold what started at `at` or up to the longest holding before, latest first.
     template <class Use>
-    void over_views(sim::Time at, sim::Time before, Use use) const;
+    void over_views(const Views& views, sim::Time at, sim::Time before, Use use) const;
 
     std::vector<std::vector<Span>> spans_;        ///< [place][task]
     std::vector<std::vector<Held>> holdings_;     ///< [server], in order of time
     std::vector<std::vector<Arrival>> arrivals_;  ///< [place], in order of time
-    std::vector<View> views_;                     ///< in order of real time; the last is open
-    sim::Time longest_;                           ///< of all holdings
+    /// [graph], in order of real time, the last open; then that of what is shared.
+    std::vector<Views> views_;
+    std::vector<std::vector<std::uint32_t>> operations_;  ///< [graph]: its own
+    std::vector<std::uint32_t> graph_;   ///< [operation]: whose it is, or the number of graphs
+    std::vector<std::uint32_t> number_;  ///< [operation]: among those of its graph
+    sim::Time longest_;                  ///< of all holdings
 };
 
 }  // namespace podsim::scenarios

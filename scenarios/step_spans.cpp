@@ -96,10 +96,10 @@ public:
         }
     }
 
-    void repeated(sim::Time from, sim::Time period, std::uint32_t operations,
+    void repeated(std::uint32_t graph, sim::Time from, sim::Time period, std::uint32_t operations,
                   std::uint32_t repeats) override {
         if (also_ != nullptr) {
-            also_->repeated(from, period, operations, repeats);
+            also_->repeated(graph, from, period, operations, repeats);
         }
     }
 

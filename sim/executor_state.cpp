@@ -217,6 +217,10 @@ void ExecutorState::open(std::uint32_t operation) {
             state.first_server = free_link_sets_.back();
             free_link_sets_.pop_back();
         }
+        if (reuse_) {
+            set_owner_.resize(servers_.size() / links_per_set());
+            set_owner_[state.first_server / links_per_set()] = owner_[operation];
+        }
     }
     state.placement = &placement_of(spec);
     state.counters = state.table->counters();

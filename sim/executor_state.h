@@ -1,6 +1,7 @@
 // The executor's state. Private to the kernel: player.h plays events, reuse.cpp skips what repeats.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -56,6 +57,8 @@ struct Operation {
 };
 
 inline constexpr std::uint32_t kNoTask = 0xffffffff;
+inline constexpr std::size_t kMostReusingPlaces =
+    512;  ///< of a graph; above this, snapshots cost more than they save
 
 /// A task that has ended, kept while its state may repeat.
 struct EndedTask {
@@ -65,15 +68,43 @@ struct EndedTask {
     Time ended;
 };
 
-/// The whole state of the run at one instant, relative to the instant and to a mark of the task graph.
+/// The whole state of a component at one instant, relative to the instant and to a mark of the task graph.
 struct Snapshot {
-    std::uint32_t mark = 0;  ///< the task that had just ended at place 0
+    std::uint32_t mark = 0;  ///< the task that had just ended
     Time now;
-    std::uint64_t events = 0;
     std::size_t ended_tasks = 0;      ///< length of the log
     std::uint32_t lowest_open = 0;    ///< the first task that had not ended everywhere
-    std::vector<std::int64_t> state;  ///< what must be equal for the future to be equal
-    std::vector<LinkTotals> links;
+    std::vector<std::int64_t> state;  ///< what must be equal for the future to be equal, beside:
+    /// The tasks that have been touched and have not ended everywhere before the next, ascending, and of
+    /// each at every place its needs and when it began (kEnded and 0 where it has ended).
+    std::vector<std::uint32_t> tasks;
+    std::vector<std::int64_t> needs;
+    std::vector<LinkTotals> links;  ///< those of the component
+
+    /// How many of `tasks` belong to what repeats with that period; the rest lies more than a period on.
+    [[nodiscard]] std::size_t near_tasks(std::uint32_t period) const;
+    /// The last of them.
+    [[nodiscard]] std::uint32_t touched(std::uint32_t period) const {
+        return tasks[near_tasks(period) - 1];
+    }
+    /// Whether this is the state of `earlier`, a period on, but for tasks far ahead, which are as they were.
+    [[nodiscard]] bool repeats(const Snapshot& earlier) const;
+};
+
+/// The places of one graph, with the operations that only they take part in and the links that only those use. Where
+/// several graphs run, what else there is between them reaches a component only as the end of a task of its graph.
+struct Component {
+    std::vector<std::uint32_t> places;
+    std::vector<std::uint32_t> operations;         ///< its own, in the order of their tasks
+    std::vector<std::uint32_t> operations_before;  ///< [task]: so many of earlier tasks
+    std::vector<std::uint32_t> shared_tasks;  ///< that take part in operations with other graphs
+    std::vector<std::uint32_t> links;         ///< of its operations
+    bool apart = true;                        ///< nobody else uses one of them
+    std::vector<bool> is_mark;                ///< [task]; empty: nothing is reused
+    std::vector<std::uint32_t> lowest_open;   ///< [index in places], of tasks that are its own
+    std::uint32_t highest_touched = 0;  ///< the last task whose needs its own tasks have changed
+    std::vector<EndedTask> ended_log;
+    std::deque<Snapshot> snapshots;  ///< of the last few marks
 };
 
 /// All but the queue.
@@ -114,24 +145,69 @@ protected:
     /// Of the whole run: hops served and tasks ended.
     [[nodiscard]] std::uint64_t all_events() const;
 
-    // reuse.cpp
+    // components.cpp
     void prepare_reuse();
-    std::optional<Skipped> consider_reuse(const std::vector<Event>& pending);
-    [[nodiscard]] std::uint64_t renumbered(std::uint64_t what, const Skipped& skipped) const;
-    [[nodiscard]] Snapshot take_snapshot(std::uint32_t mark_task,
+    void own_operations();
+    void own_links();
+    void own_links_of(std::uint32_t operation);
+    void own_link(std::size_t link, std::uint32_t owner);
+    [[nodiscard]] bool shared(const Task& task) const {
+        return task.operation != kNoOperation && owner_[task.operation] == kShared;
+    }
+    /// Whose the event is; kShared: no component's.
+    [[nodiscard]] std::uint32_t owner_of(const Event& event) const;
+    /// A task of the graph that is its own has started, or changed the needs of another.
+    void touch(std::uint32_t place, std::uint32_t task) {
+        Component& component = components_[workload_.graph_of_place[place]];
+        if (!shared(graph_at(place).tasks[task])) {
+            component.highest_touched = std::max(component.highest_touched, task);
+        }
+    }
+    void log_end(std::uint32_t place, std::uint32_t task);
+
+    // reuse.cpp
+    /// Skips what repeats of the components that have reached a mark; whether `pending` has changed. Where
+    /// there is one component, all has moved by `last_skip_`.
+    bool consider_reuse(std::vector<Event>& pending);
+    std::optional<Skipped> consider(std::uint32_t graph, std::uint32_t mark_task,
+                                    const std::vector<Event>& pending);
+    [[nodiscard]] std::uint64_t renumbered(std::uint64_t what, const Component& component,
+                                           const Skipped& skipped) const;
+    [[nodiscard]] Snapshot take_snapshot(const Component& component, std::uint32_t mark_task,
                                          const std::vector<Event>& pending) const;
-    void append_events(Snapshot& snapshot, std::uint32_t first_operation,
+    void append_events(Snapshot& snapshot, const Component& component,
                        const std::vector<Event>& pending) const;
-    void append_links(Snapshot& snapshot, std::uint32_t first_operation) const;
-    void append_operations(Snapshot& snapshot, std::uint32_t first_operation) const;
-    void append_tasks(Snapshot& snapshot) const;
-    void append_message(std::vector<std::int64_t>& state, const Message& message,
-                        std::uint32_t first_operation) const;
-    [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use() const;
-    [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
-    [[nodiscard]] std::uint32_t repeats_possible(const Snapshot& from, std::uint32_t period) const;
-    [[nodiscard]] bool same_task(std::uint32_t a, std::uint32_t b) const;
-    Skipped skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats);
+    void append_links(Snapshot& snapshot, const Component& component) const;
+    void append_operations(Snapshot& snapshot, const Component& component) const;
+    void append_tasks(Snapshot& snapshot, const Component& component) const;
+    void append_message(Snapshot& snapshot, const Component& component,
+                        const Message& message) const;
+    [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use(const Component& component) const;
+    [[nodiscard]] std::int64_t canonical_link(const Component& component,
+                                              std::uint32_t server) const;
+    [[nodiscard]] LinkTotals totals_of(std::uint32_t link) const;
+    [[nodiscard]] std::uint32_t repeats_possible(const Component& component, const Snapshot& from,
+                                                 const Snapshot& now) const;
+    [[nodiscard]] bool same_task(std::uint32_t graph, std::uint32_t a, std::uint32_t b) const;
+    [[nodiscard]] bool arrivals_start_nothing(const Component& component) const;
+    Skipped skip(Component& component, const Snapshot& from, const Snapshot& now,
+                 std::uint32_t repeats);
+    void repeat_ended(const Component& component, const Snapshot& from, Time span,
+                      std::uint32_t period, std::uint32_t repeats);
+    void move_messages(const Component& component, const Skipped& skipped);
+    void move_links(const Component& component, const Snapshot& from, const Skipped& skipped,
+                    std::uint32_t repeats);
+    [[nodiscard]] std::uint64_t hops_of(std::uint32_t operation) const;
+    /// The operation that is that many further on among those of its component.
+    [[nodiscard]] std::uint32_t image(const Component& component, std::uint32_t operation,
+                                      std::uint32_t further) const {
+        return component.operations[own_number_[operation] + further];
+    }
+    /// Relative to the snapshot's mark.
+    [[nodiscard]] std::int64_t relative_number(const Component& component, const Snapshot& snapshot,
+                                               std::uint32_t operation) const {
+        return std::int64_t{own_number_[operation]} - component.operations_before[snapshot.mark];
+    }
 
     [[nodiscard]] std::uint32_t links_per_set() const {
         return static_cast<std::uint32_t>(machine_.links.size());
@@ -192,15 +268,17 @@ protected:
     std::uint64_t skipped_events_ = 0;
     ExecutionResult result_;
 
+    static constexpr std::uint32_t kShared = 0xffffffff;
     bool reuse_ = false;
-    std::uint32_t mark_reached_ = kNoTask;          ///< ended at place 0 in this instant
-    std::vector<bool> is_mark_;                     ///< [task]
-    std::vector<std::uint32_t> operations_before_;  ///< [task]: operations of earlier tasks
-    std::vector<std::uint8_t> task_ended_;          ///< [place][task]
-    std::vector<std::uint32_t> lowest_open_;        ///< [place]
-    std::uint32_t highest_touched_ = 0;  ///< the last task whose needs have changed anywhere
-    std::vector<EndedTask> ended_log_;
-    std::deque<Snapshot> snapshots_;  ///< of the last few marks
+    std::vector<Component> components_;      ///< [graph]
+    std::vector<std::uint32_t> owner_;       ///< [operation]: its component, or kShared
+    std::vector<std::uint32_t> own_number_;  ///< [operation]: in its component
+    std::vector<std::uint32_t> link_owner_;  ///< [link]: the component that alone uses it
+    std::vector<std::uint32_t> set_owner_;   ///< [set of links]: of isolated operations
+    std::vector<std::uint8_t> task_ended_;   ///< [place][task]
+    Skipped last_skip_;
+    /// By graph, the mark that has ended at its first place in this instant.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> marks_reached_;
 };
 
 }  // namespace podsim::sim

@@ -49,9 +49,10 @@ public:
     /// A link is held for one message.
     virtual void link_held(const Holding& /*holding*/) {}
     /// Tasks of images have been reported, but not what else happens until then: the events of the last
-    /// `period` until `from` happen again, `repeats` times, each a period and `operations` later.
-    virtual void repeated(Time /*from*/, Time /*period*/, std::uint32_t /*operations*/,
-                          std::uint32_t /*repeats*/) {}
+    /// `period` until `from` happen again, `repeats` times, each a period and `operations` later. Those of
+    /// that graph's places, operations counted among those that only they take part in (own_operations).
+    virtual void repeated(std::uint32_t /*graph*/, Time /*from*/, Time /*period*/,
+                          std::uint32_t /*operations*/, std::uint32_t /*repeats*/) {}
 };
 
 }  // namespace podsim::sim

@@ -9,6 +9,7 @@
 //                                                           the next play_earliest
 //   Time play_earliest(deliver);                            deliver(Batch) all events of the earliest time
 //   bool empty();  bool more_of_instant();  std::vector<Event> pending();  void skip(Skipped, rewrite);
+//   kReplaces                                               whether there is also replace(std::vector<Event>)
 //
 // EventPerHop keeps one event in the queue for each. Waves is the default: on a torus the places of one role do
 // the same hop at the same time, so events that differ by the place alone are members of one wave, and the queue
@@ -100,6 +101,14 @@ public:
         queue_.skip(skipped.later_by, rewrite);
     }
 
+    static constexpr bool kReplaces = true;
+    void replace(const std::vector<Event>& events) {
+        queue_ = Queue();
+        for (const Event& event : events) {
+            queue_.push(event);
+        }
+    }
+
 private:
     template <class Deliver>
     void play(std::uint64_t what, Time now, const Deliver& deliver) const {
@@ -185,6 +194,8 @@ public:
         }
         return now;
     }
+
+    static constexpr bool kReplaces = false;  ///< hops keep numbers of waves
 
     /// As EventPerHop would have them.
     [[nodiscard]] std::vector<Event> pending() const {

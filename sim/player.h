@@ -17,7 +17,9 @@ template <class Pending>
 class Player : private ExecutorState {
 public:
     Player(const Workload& workload, Observer* observer, bool reuse)
-        : ExecutorState(workload, observer, reuse), pending_(codec_) {}
+        : ExecutorState(workload, observer,
+                        reuse && (Pending::kReplaces || workload.graphs.size() == 1)),
+          pending_(codec_) {}
     ExecutionResult run();
 
 private:

@@ -28,10 +28,16 @@ ExecutionResult Player<Pending>::run() {
         }
         play_picks(freed_);
         play_picks(marked_);
-        if (mark_reached_ != kNoTask) {
-            if (const auto skipped = consider_reuse(pending_.pending())) {
-                pending_.skip(*skipped,
-                              [&](std::uint64_t what) { return renumbered(what, *skipped); });
+        if (!marks_reached_.empty()) {
+            std::vector<Event> pending = pending_.pending();
+            if (consider_reuse(pending)) {
+                if constexpr (Pending::kReplaces) {
+                    pending_.replace(pending);
+                } else {
+                    pending_.skip(last_skip_, [&](std::uint64_t what) {
+                        return renumbered(what, components_[0], last_skip_);
+                    });
+                }
             }
         }
         if (pending_.empty()) {
@@ -100,7 +106,9 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
 template <class Pending>
 void Player<Pending>::start_task(std::uint32_t place, std::uint32_t task) {
     const Task& spec = graph_at(place).tasks[task];
-    highest_touched_ = std::max(highest_touched_, task);
+    if (reuse_) {
+        touch(place, task);
+    }
     if (!began_.empty()) {
         began_[first_task_[place] + task] = now_;
     }
@@ -126,15 +134,14 @@ void Player<Pending>::end_task(std::uint32_t place, std::uint32_t task) {
         observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task],
                               now_);
     }
+    const bool touches = reuse_ && !shared(graph_at(place).tasks[task]);
     if (reuse_) {
-        task_ended_[first_task_[place] + task] = 1;
-        ended_log_.push_back({place, task, began_[first_task_[place] + task], now_});
-        if (place == 0 && is_mark_[task]) {
-            mark_reached_ = task;
-        }
+        log_end(place, task);
     }
     for (const std::uint32_t next : successors_[workload_.graph_of_place[place]][task]) {
-        highest_touched_ = std::max(highest_touched_, next);
+        if (touches) {
+            touch(place, next);
+        }
         if (--task_needs_[first_task_[place] + next] == 0) {
             start_task(place, next);
         }

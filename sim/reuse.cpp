@@ -11,15 +11,16 @@
 // renumbering operations and tasks in their order changes no comparison that it makes. The period is the distance of
 // the marks and may exceed one layer. A backlog that grows from layer to layer never repeats and is run out.
 #include <algorithm>
-#include <array>
+#include <map>
+#include <utility>
 
 #include "sim/executor_state.h"
 
 namespace podsim::sim {
 namespace {
 
-constexpr std::size_t kSnapshots = 4;     ///< the longest period looked for, in marks
-constexpr std::size_t kMostPlaces = 512;  ///< above this, snapshots cost more than they save
+constexpr std::size_t kSnapshots = 4;  ///< the longest period looked for, in marks
+constexpr std::int64_t kEnded = -1;
 
 std::int64_t relative(Time time, Time now) {
     return time.ps - now.ps;
@@ -27,90 +28,110 @@ std::int64_t relative(Time time, Time now) {
 
 }  // namespace
 
-void ExecutorState::prepare_reuse() {
-    if (workload_.graphs.size() != 1 || workload_.graphs[0].marks.empty() ||
-        machine_.places > kMostPlaces) {
-        reuse_ = false;
-        return;
-    }
-    const TaskGraph& graph = workload_.graphs[0];
-    is_mark_.resize(graph.tasks.size());
-    for (const std::uint32_t mark : graph.marks) {
-        is_mark_[mark] = true;
-    }
-    std::uint32_t operations = 0;
-    for (const Task& task : graph.tasks) {
-        operations_before_.push_back(operations);
-        // Renumbering needs operations in task order.
-        if (task.operation != kNoOperation && task.operation != operations++) {
-            reuse_ = false;
-            return;
+bool ExecutorState::consider_reuse(std::vector<Event>& pending) {
+    bool moved = false;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> later;
+    for (const auto& [graph, mark_task] : std::exchange(marks_reached_, {})) {
+        const Component& component = components_[graph];
+        // The component's instant is not over yet.
+        if (std::ranges::any_of(pending, [&](const Event& event) {
+                return event.time == now_ && owner_of(event) == graph;
+            })) {
+            later.emplace_back(graph, mark_task);
+            continue;
+        }
+        std::vector<bool> own;
+        own.reserve(pending.size());
+        for (const Event& event : pending) {
+            own.push_back(owner_of(event) == graph);
+        }
+        const std::optional<Skipped> skipped = consider(graph, mark_task, pending);
+        for (std::size_t i = 0; skipped.has_value() && i < pending.size(); ++i) {
+            if (own[i]) {
+                pending[i] = {pending[i].time + skipped->later_by,
+                              renumbered(pending[i].what, component, *skipped)};
+            }
+        }
+        if (skipped.has_value()) {
+            moved = true;
+            last_skip_ = *skipped;
         }
     }
-    task_ended_.resize(first_task_.back());
-    lowest_open_.resize(machine_.places);
+    marks_reached_ = std::move(later);
+    return moved;
 }
 
-std::optional<Skipped> ExecutorState::consider_reuse(const std::vector<Event>& pending) {
-    const std::uint32_t mark_task = mark_reached_;
-    mark_reached_ = kNoTask;
-    const auto tasks = static_cast<std::uint32_t>(workload_.graphs[0].tasks.size());
-    for (std::uint32_t place = 0; place < machine_.places; ++place) {
-        std::uint32_t& lowest = lowest_open_[place];
-        while (lowest < tasks && task_ended_[first_task_[place] + lowest] != 0) {
+std::optional<Skipped> ExecutorState::consider(std::uint32_t graph, std::uint32_t mark_task,
+                                               const std::vector<Event>& pending) {
+    Component& component = components_[graph];
+    const std::vector<Task>& tasks = workload_.graphs[graph].tasks;
+    for (std::size_t i = 0; i < component.places.size(); ++i) {
+        std::uint32_t& lowest = component.lowest_open[i];
+        while (lowest < tasks.size() &&
+               (task_ended_[first_task_[component.places[i]] + lowest] != 0 ||
+                shared(tasks[lowest]))) {
             ++lowest;
         }
     }
-    Snapshot now = take_snapshot(mark_task, pending);
-    for (auto earlier = snapshots_.rbegin(); earlier != snapshots_.rend(); ++earlier) {
-        if (earlier->state != now.state) {
+    std::deque<Snapshot>& snapshots = component.snapshots;
+    Snapshot now = take_snapshot(component, mark_task, pending);
+    for (auto earlier = snapshots.rbegin(); earlier != snapshots.rend(); ++earlier) {
+        if (!now.repeats(*earlier)) {
             continue;
         }
-        const std::uint32_t period = mark_task - earlier->mark;
-        const std::uint32_t repeats = repeats_possible(*earlier, period);
-        if (repeats > 0) {
-            const Skipped skipped = skip(*earlier, period, repeats);
-            snapshots_.clear();
+        const std::uint32_t repeats = repeats_possible(component, *earlier, now);
+        if (repeats > 0 && arrivals_start_nothing(component)) {
+            const Skipped skipped = skip(component, *earlier, now, repeats);
+            snapshots.clear();
             return skipped;
         }
     }
-    snapshots_.push_back(std::move(now));
-    if (snapshots_.size() > kSnapshots) {
-        snapshots_.pop_front();
+    snapshots.push_back(std::move(now));
+    if (snapshots.size() > kSnapshots) {
+        snapshots.pop_front();
         // The log is only needed since the oldest snapshot.
-        const std::size_t unneeded = snapshots_.front().ended_tasks;
-        ended_log_.erase(ended_log_.begin(),
-                         ended_log_.begin() + static_cast<std::ptrdiff_t>(unneeded));
-        for (Snapshot& snapshot : snapshots_) {
+        const std::size_t unneeded = snapshots.front().ended_tasks;
+        component.ended_log.erase(
+            component.ended_log.begin(),
+            component.ended_log.begin() + static_cast<std::ptrdiff_t>(unneeded));
+        for (Snapshot& snapshot : snapshots) {
             snapshot.ended_tasks -= unneeded;
         }
     }
     return std::nullopt;
 }
 
-Snapshot ExecutorState::take_snapshot(std::uint32_t mark_task,
+Snapshot ExecutorState::take_snapshot(const Component& component, std::uint32_t mark_task,
                                       const std::vector<Event>& pending) const {
     Snapshot snapshot;
     snapshot.mark = mark_task;
     snapshot.now = now_;
-    snapshot.events = result_.events;
-    snapshot.ended_tasks = ended_log_.size();
-    snapshot.lowest_open = *std::min_element(lowest_open_.begin(), lowest_open_.end());
-    const std::uint32_t first_operation = operations_before_[mark_task];
-    append_tasks(snapshot);
-    append_operations(snapshot, first_operation);
-    append_links(snapshot, first_operation);
-    append_events(snapshot, first_operation, pending);
-    snapshot.links.resize(servers_.size());
-    for (std::size_t server = 0; server < servers_.size(); ++server) {
-        snapshot.links[server] = {servers_.busy(server), servers_.carried(server)};
+    snapshot.ended_tasks = component.ended_log.size();
+    snapshot.lowest_open = *std::ranges::min_element(component.lowest_open);
+    append_tasks(snapshot, component);
+    append_operations(snapshot, component);
+    append_links(snapshot, component);
+    append_events(snapshot, component, pending);
+    for (const std::uint32_t link : component.links) {
+        snapshot.links.push_back(totals_of(link));
     }
     return snapshot;
 }
 
-void ExecutorState::append_message(std::vector<std::int64_t>& state, const Message& message,
-                                   std::uint32_t first_operation) const {
-    state.push_back(std::int64_t{message.operation} - first_operation);
+/// Over all sets of links.
+LinkTotals ExecutorState::totals_of(std::uint32_t link) const {
+    LinkTotals totals;
+    for (std::size_t server = link; server < servers_.size(); server += links_per_set()) {
+        totals.busy += servers_.busy(server);
+        totals.carried_units += servers_.carried(server);
+    }
+    return totals;
+}
+
+void ExecutorState::append_message(Snapshot& snapshot, const Component& component,
+                                   const Message& message) const {
+    std::vector<std::int64_t>& state = snapshot.state;
+    state.push_back(relative_number(component, snapshot, message.operation));
     state.push_back(message.transfer);
     state.push_back(message.source);
     state.push_back(message.hop);
@@ -119,26 +140,33 @@ void ExecutorState::append_message(std::vector<std::int64_t>& state, const Messa
 
 /// Pending events in the order of time; within one time by what they are, since their order there
 /// has no effect.
-void ExecutorState::append_events(Snapshot& snapshot, std::uint32_t first_operation,
+void ExecutorState::append_events(Snapshot& snapshot, const Component& component,
                                   const std::vector<Event>& pending) const {
+    const std::uint32_t graph = workload_.graph_of_place[component.places.front()];
     std::vector<std::vector<std::int64_t>> rows;
     rows.reserve(pending.size());
     for (const Event& event : pending) {
-        std::vector<std::int64_t>& row = rows.emplace_back();
+        if (owner_of(event) != graph) {
+            continue;
+        }
+        Snapshot row;
+        row.mark = snapshot.mark;
         const EventKind kind = EventCodec::kind(event.what);
-        row.push_back(relative(event.time, now_));
-        row.push_back(static_cast<std::int64_t>(kind));
+        row.state.push_back(relative(event.time, now_));
+        row.state.push_back(static_cast<std::int64_t>(kind));
         if (kind == EventKind::link_free) {
-            row.push_back(canonical_link(EventCodec::number(event.what)));
+            row.state.push_back(canonical_link(component, EventCodec::number(event.what)));
         } else if (kind == EventKind::head_arrived) {
-            append_message(row, messages_[EventCodec::number(event.what)], first_operation);
+            append_message(row, component, messages_[EventCodec::number(event.what)]);
         } else {
             const EventCodec::Fields fields = codec_.fields(event.what);
-            row.push_back(std::int64_t{fields.number} -
-                          (kind == EventKind::transfer_arrived ? first_operation : snapshot.mark));
-            row.push_back(fields.place);
-            row.push_back(fields.transfer);
+            row.state.push_back(kind == EventKind::transfer_arrived
+                                    ? relative_number(component, snapshot, fields.number)
+                                    : std::int64_t{fields.number} - snapshot.mark);
+            row.state.push_back(fields.place);
+            row.state.push_back(fields.transfer);
         }
+        rows.push_back(std::move(row.state));
     }
     std::sort(rows.begin(), rows.end());
     for (const auto& row : rows) {
@@ -148,30 +176,30 @@ void ExecutorState::append_events(Snapshot& snapshot, std::uint32_t first_operat
 
 /// The sets of links that hold state, by their first server: of isolated operations, those of the
 /// open ones, in their order.
-std::vector<std::uint32_t> ExecutorState::first_servers_in_use() const {
+std::vector<std::uint32_t> ExecutorState::first_servers_in_use(const Component& component) const {
     if (!machine_.isolated_operations) {
         return {0};
     }
     std::vector<std::uint32_t> sets;
-    for (const Operation& operation : operations_) {
-        if (operation.table != nullptr) {
-            sets.push_back(operation.first_server);
+    for (const std::uint32_t operation : component.operations) {
+        if (operations_[operation].table != nullptr) {
+            sets.push_back(operations_[operation].first_server);
         }
     }
     return sets;
 }
 
 /// A server's number that does not depend on which set of links its operation happens to have.
-std::int64_t ExecutorState::canonical_link(std::uint32_t server) const {
-    const std::vector<std::uint32_t> sets = first_servers_in_use();
+std::int64_t ExecutorState::canonical_link(const Component& component, std::uint32_t server) const {
+    const std::vector<std::uint32_t> sets = first_servers_in_use(component);
     const std::uint32_t link = server % links_per_set();
     const auto set = std::find(sets.begin(), sets.end(), server - link);
     return (set - sets.begin()) * std::int64_t{links_per_set()} + link;
 }
 
-void ExecutorState::append_links(Snapshot& snapshot, std::uint32_t first_operation) const {
-    for (const std::uint32_t first_server : first_servers_in_use()) {
-        for (std::uint32_t link = 0; link < links_per_set(); ++link) {
+void ExecutorState::append_links(Snapshot& snapshot, const Component& component) const {
+    for (const std::uint32_t first_server : first_servers_in_use(component)) {
+        for (const std::uint32_t link : component.links) {
             const std::uint32_t server = first_server + link;
             snapshot.state.push_back(
                 std::max<std::int64_t>(relative(servers_.free_at(server), now_), 0));
@@ -181,22 +209,21 @@ void ExecutorState::append_links(Snapshot& snapshot, std::uint32_t first_operati
                       [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); });
             snapshot.state.push_back(static_cast<std::int64_t>(waiting.size()));
             for (const Waiting& next : waiting) {
-                // Class and phase follow from the operation and the transfer; of the arrival, the order
-                // and whether it was at this very instant decide what comes.
-                snapshot.state.push_back(next.instant() == instant_number_ ? 1 : 0);
-                append_message(snapshot.state, message_of(next), first_operation);
+                // Class and phase follow from the operation and the transfer; of the arrival the order
+                // decides what comes, since nothing more comes in this instant.
+                append_message(snapshot, component, message_of(next));
             }
         }
     }
 }
 
-void ExecutorState::append_operations(Snapshot& snapshot, std::uint32_t first_operation) const {
-    for (std::uint32_t index = 0; index < operations_.size(); ++index) {
+void ExecutorState::append_operations(Snapshot& snapshot, const Component& component) const {
+    for (const std::uint32_t index : component.operations) {
         const Operation& operation = operations_[index];
         if (operation.table == nullptr) {
             continue;
         }
-        snapshot.state.push_back(std::int64_t{index} - first_operation);
+        snapshot.state.push_back(relative_number(component, snapshot, index));
         snapshot.state.push_back(workload_.operations[index].schedule);
         snapshot.state.insert(snapshot.state.end(), operation.counters.begin(),
                               operation.counters.end());
@@ -223,29 +250,68 @@ void ExecutorState::append_operations(Snapshot& snapshot, std::uint32_t first_op
     }
 }
 
-/// Needs, and when it began, of every task between the first that is open anywhere and the last that
-/// was touched.
-void ExecutorState::append_tasks(Snapshot& snapshot) const {
-    snapshot.state.push_back(std::int64_t{snapshot.lowest_open} - snapshot.mark);
-    snapshot.state.push_back(std::int64_t{highest_touched_} - snapshot.mark);
-    for (std::uint32_t place = 0; place < machine_.places; ++place) {
-        for (std::uint32_t task = snapshot.lowest_open; task <= highest_touched_; ++task) {
+/// Tasks are touched when they, or some of their needs, have ended: all others are as at the beginning.
+void ExecutorState::append_tasks(Snapshot& snapshot, const Component& component) const {
+    const std::uint32_t graph = workload_.graph_of_place[component.places.front()];
+    const std::vector<std::uint32_t>& initial = initial_needs_[graph];
+    for (std::uint32_t task = snapshot.lowest_open; task <= component.highest_touched; ++task) {
+        if (shared(workload_.graphs[graph].tasks[task]) ||
+            std::ranges::all_of(component.places, [&](std::uint32_t place) {
+                const std::size_t at = first_task_[place] + task;
+                return task_ended_[at] == 0 && task_needs_[at] == initial[task] &&
+                       initial[task] > 0;
+            })) {
+            continue;
+        }
+        snapshot.tasks.push_back(task);
+        for (const std::uint32_t place : component.places) {
             const std::size_t at = first_task_[place] + task;
-            if (task_ended_[at] != 0) {
-                snapshot.state.push_back(-1);
-                continue;
-            }
+            const bool ended = task_ended_[at] != 0;
             // When a running task began decides nothing, but is reported.
-            snapshot.state.push_back(task_needs_[at]);
-            snapshot.state.push_back(task_needs_[at] == 0 ? relative(began_[at], now_) : 0);
+            snapshot.needs.push_back(ended ? kEnded : task_needs_[at]);
+            snapshot.needs.push_back(ended || task_needs_[at] != 0 ? 0
+                                                                   : relative(began_[at], now_));
         }
     }
 }
 
-/// Whether two tasks do the same work with the same relations to their neighbours.
-bool ExecutorState::same_task(std::uint32_t a, std::uint32_t b) const {
-    const Task& first = workload_.graphs[0].tasks[a];
-    const Task& second = workload_.graphs[0].tasks[b];
+std::size_t Snapshot::near_tasks(std::uint32_t period) const {
+    std::uint32_t last = mark;
+    std::size_t near = 0;
+    while (near < tasks.size() && tasks[near] <= last + period) {
+        last = std::max(last, tasks[near++]);
+    }
+    return near;
+}
+
+bool Snapshot::repeats(const Snapshot& earlier) const {
+    const std::uint32_t period = mark - earlier.mark;
+    const std::size_t near = near_tasks(period);
+    if (state != earlier.state || needs != earlier.needs || tasks.size() != earlier.tasks.size() ||
+        near != earlier.near_tasks(period) || near == 0 ||
+        lowest_open - earlier.lowest_open != period) {
+        return false;
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        if (tasks[i] != earlier.tasks[i] + (i < near ? period : 0)) {
+            return false;
+        }
+    }
+    // No far task runs.
+    const std::size_t width = needs.size() / tasks.size();
+    for (std::size_t i = near * width; i < needs.size(); i += 2) {
+        if (needs[i] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Whether two tasks do the same work with the same relations to their neighbours, none of which others share.
+bool ExecutorState::same_task(std::uint32_t graph, std::uint32_t a, std::uint32_t b) const {
+    const std::vector<Task>& tasks = workload_.graphs[graph].tasks;
+    const Task& first = tasks[a];
+    const Task& second = tasks[b];
     const auto same_distances = [a, b](const std::vector<std::uint32_t>& of_a,
                                        const std::vector<std::uint32_t>& of_b) {
         return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
@@ -253,14 +319,20 @@ bool ExecutorState::same_task(std::uint32_t a, std::uint32_t b) const {
                               return std::int64_t{x} - a == std::int64_t{y} - b;
                           });
     };
+    const auto has_shared = [&](const Task& task, const std::vector<std::uint32_t>& successors) {
+        const auto is_shared = [&](std::uint32_t other) { return shared(tasks[other]); };
+        return shared(task) || std::ranges::any_of(task.after, is_shared) ||
+               std::ranges::any_of(successors, is_shared);
+    };
     if (first.duration != second.duration || first.resource != second.resource ||
         (first.operation == kNoOperation) != (second.operation == kNoOperation) ||
         !same_distances(first.after, second.after) ||
-        !same_distances(successors_[0][a], successors_[0][b])) {
+        !same_distances(successors_[graph][a], successors_[graph][b]) ||
+        has_shared(first, successors_[graph][a]) || has_shared(second, successors_[graph][b])) {
         return false;
     }
     if (first.operation == kNoOperation) {
-        return initial_needs_[0][a] == initial_needs_[0][b];
+        return initial_needs_[graph][a] == initial_needs_[graph][b];
     }
     const OperationSpec& of_first = workload_.operations[first.operation];
     const OperationSpec& of_second = workload_.operations[second.operation];
@@ -269,106 +341,43 @@ bool ExecutorState::same_task(std::uint32_t a, std::uint32_t b) const {
 }
 
 /// How often the run since `from` repeats: its tasks, those already touched included, must be the
-/// same one period on, for each repeat.
-std::uint32_t ExecutorState::repeats_possible(const Snapshot& from, std::uint32_t period) const {
-    const auto tasks = static_cast<std::uint32_t>(workload_.graphs[0].tasks.size());
+/// same one period on, for each repeat, and none of them one of those far ahead.
+std::uint32_t ExecutorState::repeats_possible(const Component& component, const Snapshot& from,
+                                              const Snapshot& now) const {
+    const std::uint32_t graph = workload_.graph_of_place[component.places.front()];
+    const std::uint32_t period = now.mark - from.mark;
+    const std::uint32_t touched = now.touched(period);
+    const std::size_t far = now.near_tasks(period);
+    const auto end = far < now.tasks.size()
+                         ? now.tasks[far]
+                         : static_cast<std::uint32_t>(workload_.graphs[graph].tasks.size());
     std::uint32_t same_until = from.lowest_open;
-    while (same_until + period < tasks && same_task(same_until, same_until + period)) {
+    while (same_until + period < end && same_task(graph, same_until, same_until + period)) {
         ++same_until;
     }
-    return same_until <= highest_touched_ ? 0 : (same_until - highest_touched_ - 1) / period + 1;
+    return same_until <= touched ? 0 : (same_until - touched - 1) / period + 1;
 }
 
-Skipped ExecutorState::skip(const Snapshot& from, std::uint32_t period, std::uint32_t repeats) {
-    const Time span = now_ - from.now;
-    const Time shift = span * repeats;
-    const std::uint32_t tasks = period * repeats;
-    const std::uint32_t mark_task = from.mark + period;
-    const std::uint32_t operations =
-        (operations_before_[mark_task] - operations_before_[from.mark]) * repeats;
-
-    // Open tasks: their state moves to their images.
-    struct OpenTask {
-        std::size_t image = 0;
-        std::uint32_t needs = 0;
-        Time began;
-    };
-    std::vector<OpenTask> open;
-    for (std::uint32_t place = 0; place < machine_.places; ++place) {
-        for (std::uint32_t task = from.lowest_open; task <= highest_touched_; ++task) {
-            const std::size_t at = first_task_[place] + task;
-            if (task_ended_[at] == 0) {
-                open.push_back({at + tasks, task_needs_[at], began_[at] + shift});
+/// What comes from other graphs meanwhile ends only tasks for which nothing waits alone: whatever depends on one
+/// also needs a task of its own graph, which is none of those that repeat. So it may as well come later.
+bool ExecutorState::arrivals_start_nothing(const Component& component) const {
+    const std::uint32_t graph = workload_.graph_of_place[component.places.front()];
+    for (const std::uint32_t place : component.places) {
+        std::map<std::uint32_t, std::uint32_t> from_others;
+        for (const std::uint32_t task : component.shared_tasks) {
+            if (task_ended_[first_task_[place] + task] == 0) {
+                for (const std::uint32_t next : successors_[graph][task]) {
+                    ++from_others[next];
+                }
             }
         }
-        result_.end_of_place[place] += shift;
-    }
-    // What ended in the period ends again in each repeat.
-    for (std::size_t i = from.ended_tasks; i < ended_log_.size(); ++i) {
-        const EndedTask& ended = ended_log_[i];
-        for (std::uint32_t repeat = 1; repeat <= repeats; ++repeat) {
-            const std::uint32_t task = ended.task + period * repeat;
-            const Time later_by = span * repeat;
-            task_ended_[first_task_[ended.place] + task] = 1;
-            if (observer_ != nullptr) {
-                observer_->task_ended(PlaceId(ended.place), TaskId(task), ended.began + later_by,
-                                      ended.ended + later_by);
+        for (const auto& [task, needs] : from_others) {
+            if (task_needs_[first_task_[place] + task] <= needs) {
+                return false;
             }
         }
     }
-    if (observer_ != nullptr) {
-        observer_->repeated(now_, span, operations / repeats, repeats);
-    }
-    open_tasks_ -= (ended_log_.size() - from.ended_tasks) * repeats;
-    const std::uint64_t skipped_events = (result_.events - from.events) * repeats;
-    result_.events += skipped_events;
-    skipped_events_ += skipped_events;
-    for (const OpenTask& task : open) {
-        task_ended_[task.image] = 0;
-        task_needs_[task.image] = task.needs;
-        began_[task.image] = task.began;
-    }
-    highest_touched_ += tasks;
-
-    for (std::uint32_t index = static_cast<std::uint32_t>(operations_.size()); index-- > 0;) {
-        if (operations_[index].table == nullptr) {
-            continue;
-        }
-        for (std::uint32_t& task : operations_[index].task) {
-            task = task == kNoTask ? kNoTask : task + tasks;
-        }
-        operations_[index + operations] = std::move(operations_[index]);
-        operations_[index] = Operation{};
-    }
-    for (Message& message : messages_) {
-        message.operation += operations;
-        message.tail_arrival += shift;
-    }
-    const auto renumber = [&](Waiting& waiting) {
-        const std::uint32_t operation = operation_of_priority_[waiting.priority()];
-        waiting.order +=
-            std::uint64_t{first_priority_[operation + operations] - first_priority_[operation]}
-            << Waiting::kInstantBits;
-    };
-    for (std::size_t server = 0; server < servers_.size(); ++server) {
-        const LinkTotals before = server < from.links.size() ? from.links[server] : LinkTotals{};
-        servers_.skip(server, shift, renumber, repeats, before.busy, before.carried_units);
-    }
-    now_ += shift;
-    result_.end = now_;
-    ended_log_.clear();
-    return {.later_by = shift, .tasks = tasks, .operations = operations};
-}
-
-/// What an event says, that many tasks and operations further on.
-std::uint64_t ExecutorState::renumbered(std::uint64_t what, const Skipped& skipped) const {
-    const EventKind kind = EventCodec::kind(what);
-    if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
-        return what;
-    }
-    EventCodec::Fields fields = codec_.fields(what);
-    fields.number += kind == EventKind::transfer_arrived ? skipped.operations : skipped.tasks;
-    return codec_.of(kind, fields);
+    return true;
 }
 
 }  // namespace podsim::sim

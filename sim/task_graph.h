@@ -53,4 +53,7 @@ struct Workload {
     std::vector<std::uint32_t> graph_of_place;
 };
 
+/// [graph]: the operations that are in tasks of that graph alone, in the order of its tasks.
+std::vector<std::vector<std::uint32_t>> own_operations(const Workload& workload);
+
 }  // namespace podsim::sim
