@@ -39,7 +39,7 @@ struct ExecutionResult {
 /// one of the queues of event_queue.h. The result is the same with each.
 enum class QueueKind { waves, radix, lanes, calendar, quaternary_heap, binary_heap };
 
-/// Runs to the end. With `reuse`, a workload of one graph with marks skips what repeats: when the
+/// Runs to the end. With `reuse`, the places of a graph with marks skip what repeats: when the
 /// whole state at a mark equals that at an earlier one, relative to the instant and the mark, the
 /// tasks between are played once and their images only counted and reported (reuse.cpp). The result
 /// is the same to the picosecond; the observer sees the images of tasks, but not of transfers and
