@@ -23,8 +23,7 @@ void ExecutorState::prepare_reuse() {
         const TaskGraph& spec = workload_.graphs[graph];
         Component& component = components_[graph];
         // Renumbering keeps the order of operations only where it is that of their tasks.
-        if (spec.marks.empty() || component.places.empty() ||
-            component.places.size() > kMostReusingPlaces || !component.apart ||
+        if (spec.marks.empty() || component.places.empty() || !component.apart ||
             !std::ranges::is_sorted(component.operations) ||
             (components_.size() == 1 && component.operations.size() < owner_.size())) {
             continue;

@@ -24,8 +24,10 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
         case QueueKind::binary_heap:
             return Player<EventPerHop<BinaryQueue>>(workload, observer, reuse).run();
     }
-    if (reuse && workload.graphs.size() > 1 && workload.machine.places <= kMostReusingPlaces) {
-        // Skipping for one graph alone takes its events out of waves that others share.
+    constexpr std::size_t kManyPlaces = 512;
+    if (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces) {
+        // Skipping for one graph alone takes its events out of waves that others share; on more places waves
+        // are worth more.
         return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
     }
     return Player<Waves<RadixQueue>>(workload, observer, reuse).run();

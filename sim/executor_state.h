@@ -57,8 +57,6 @@ struct Operation {
 };
 
 inline constexpr std::uint32_t kNoTask = 0xffffffff;
-inline constexpr std::size_t kMostReusingPlaces =
-    512;  ///< of a graph; above this, snapshots cost more than they save
 
 /// A task that has ended, kept while its state may repeat.
 struct EndedTask {
@@ -68,13 +66,37 @@ struct EndedTask {
     Time ended;
 };
 
+/// Numbers one after the other, each in as few bytes as it needs (seven bits a byte, lowest first): equal bytes are
+/// equal sequences.
+class Signature {
+public:
+    void push_back(std::int64_t value) {
+        // Small numbers of either sign become small: 0, -1, 1, -2, ...
+        auto rest =
+            static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+        for (; rest >= 0x80; rest >>= 7) {
+            bytes_.push_back(static_cast<std::uint8_t>(rest | 0x80));
+        }
+        bytes_.push_back(static_cast<std::uint8_t>(rest));
+    }
+    /// As many as the earlier numbers say.
+    void append(const std::vector<std::uint8_t>& bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+
+    friend bool operator==(const Signature&, const Signature&) = default;
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
 /// The whole state of a component at one instant, relative to the instant and to a mark of the task graph.
 struct Snapshot {
     std::uint32_t mark = 0;  ///< the task that had just ended
     Time now;
-    std::size_t ended_tasks = 0;      ///< length of the log
-    std::uint32_t lowest_open = 0;    ///< the first task that had not ended everywhere
-    std::vector<std::int64_t> state;  ///< what must be equal for the future to be equal, beside:
+    std::size_t ended_tasks = 0;    ///< length of the log
+    std::uint32_t lowest_open = 0;  ///< the first task that had not ended everywhere
+    Signature state;                ///< what must be equal for the future to be equal, beside:
     /// The tasks that have been touched and have not ended everywhere before the next, ascending, and of
     /// each at every place its needs and when it began (kEnded and 0 where it has ended).
     std::vector<std::uint32_t> tasks;
@@ -180,8 +202,10 @@ protected:
     void append_links(Snapshot& snapshot, const Component& component) const;
     void append_operations(Snapshot& snapshot, const Component& component) const;
     void append_tasks(Snapshot& snapshot, const Component& component) const;
-    void append_message(Snapshot& snapshot, const Component& component,
-                        const Message& message) const;
+    /// What decides how a message goes on: operation, transfer, source, hop and when its tail arrives.
+    [[nodiscard]] std::array<std::int64_t, 5> numbers_of(const Message& message,
+                                                         const Component& component,
+                                                         const Snapshot& snapshot) const;
     [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use(const Component& component) const;
     [[nodiscard]] std::int64_t canonical_link(const Component& component,
                                               std::uint32_t server) const;

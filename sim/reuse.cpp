@@ -128,14 +128,12 @@ LinkTotals ExecutorState::totals_of(std::uint32_t link) const {
     return totals;
 }
 
-void ExecutorState::append_message(Snapshot& snapshot, const Component& component,
-                                   const Message& message) const {
-    std::vector<std::int64_t>& state = snapshot.state;
-    state.push_back(relative_number(component, snapshot, message.operation));
-    state.push_back(message.transfer);
-    state.push_back(message.source);
-    state.push_back(message.hop);
-    state.push_back(message.hop == 0 ? 0 : relative(message.tail_arrival, now_));
+std::array<std::int64_t, 5> ExecutorState::numbers_of(const Message& message,
+                                                      const Component& component,
+                                                      const Snapshot& snapshot) const {
+    return {relative_number(component, snapshot, message.operation), message.transfer,
+            message.source, message.hop,
+            message.hop == 0 ? 0 : relative(message.tail_arrival, now_)};
 }
 
 /// Pending events in the order of time; within one time by what they are, since their order there
@@ -143,34 +141,37 @@ void ExecutorState::append_message(Snapshot& snapshot, const Component& componen
 void ExecutorState::append_events(Snapshot& snapshot, const Component& component,
                                   const std::vector<Event>& pending) const {
     const std::uint32_t graph = workload_.graph_of_place[component.places.front()];
-    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::array<std::int64_t, 7>> rows;
     rows.reserve(pending.size());
     for (const Event& event : pending) {
         if (owner_of(event) != graph) {
             continue;
         }
-        Snapshot row;
-        row.mark = snapshot.mark;
         const EventKind kind = EventCodec::kind(event.what);
-        row.state.push_back(relative(event.time, now_));
-        row.state.push_back(static_cast<std::int64_t>(kind));
+        std::array<std::int64_t, 7>& row = rows.emplace_back();
+        row[0] = relative(event.time, now_);
+        row[1] = static_cast<std::int64_t>(kind);
         if (kind == EventKind::link_free) {
-            row.state.push_back(canonical_link(component, EventCodec::number(event.what)));
+            row[2] = canonical_link(component, EventCodec::number(event.what));
         } else if (kind == EventKind::head_arrived) {
-            append_message(row, component, messages_[EventCodec::number(event.what)]);
+            std::ranges::copy(
+                numbers_of(messages_[EventCodec::number(event.what)], component, snapshot),
+                &row[2]);
         } else {
             const EventCodec::Fields fields = codec_.fields(event.what);
-            row.state.push_back(kind == EventKind::transfer_arrived
-                                    ? relative_number(component, snapshot, fields.number)
-                                    : std::int64_t{fields.number} - snapshot.mark);
-            row.state.push_back(fields.place);
-            row.state.push_back(fields.transfer);
+            row[2] = kind == EventKind::transfer_arrived
+                         ? relative_number(component, snapshot, fields.number)
+                         : std::int64_t{fields.number} - snapshot.mark;
+            row[3] = fields.place;
+            row[4] = fields.transfer;
         }
-        rows.push_back(std::move(row.state));
     }
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
+    snapshot.state.push_back(static_cast<std::int64_t>(rows.size()));
     for (const auto& row : rows) {
-        snapshot.state.insert(snapshot.state.end(), row.begin(), row.end());
+        for (const std::int64_t number : row) {
+            snapshot.state.push_back(number);
+        }
     }
 }
 
@@ -191,6 +192,9 @@ std::vector<std::uint32_t> ExecutorState::first_servers_in_use(const Component& 
 
 /// A server's number that does not depend on which set of links its operation happens to have.
 std::int64_t ExecutorState::canonical_link(const Component& component, std::uint32_t server) const {
+    if (!machine_.isolated_operations) {
+        return server;
+    }
     const std::vector<std::uint32_t> sets = first_servers_in_use(component);
     const std::uint32_t link = server % links_per_set();
     const auto set = std::find(sets.begin(), sets.end(), server - link);
@@ -211,7 +215,10 @@ void ExecutorState::append_links(Snapshot& snapshot, const Component& component)
             for (const Waiting& next : waiting) {
                 // Class and phase follow from the operation and the transfer; of the arrival the order
                 // decides what comes, since nothing more comes in this instant.
-                append_message(snapshot, component, message_of(next));
+                for (const std::int64_t number :
+                     numbers_of(message_of(next), component, snapshot)) {
+                    snapshot.state.push_back(number);
+                }
             }
         }
     }
@@ -225,8 +232,7 @@ void ExecutorState::append_operations(Snapshot& snapshot, const Component& compo
         }
         snapshot.state.push_back(relative_number(component, snapshot, index));
         snapshot.state.push_back(workload_.operations[index].schedule);
-        snapshot.state.insert(snapshot.state.end(), operation.counters.begin(),
-                              operation.counters.end());
+        snapshot.state.append(operation.counters);
         std::vector<std::uint32_t> early;
         for (const PlaceState& place : operation.places) {
             snapshot.state.push_back(place.pending);
@@ -241,11 +247,13 @@ void ExecutorState::append_operations(Snapshot& snapshot, const Component& compo
             }
             std::sort(early.begin(), early.end());
             snapshot.state.push_back(static_cast<std::int64_t>(early.size()));
-            snapshot.state.insert(snapshot.state.end(), early.begin(), early.end());
+            for (const std::uint32_t transfer : early) {
+                snapshot.state.push_back(transfer);
+            }
         }
         for (const std::uint32_t task : operation.task) {
-            snapshot.state.push_back(
-                task == kNoTask ? -1 : std::int64_t{task} - snapshot.mark + (1LL << 40));
+            snapshot.state.push_back(task == kNoTask ? kNoTask
+                                                     : std::int64_t{task} - snapshot.mark);
         }
     }
 }
