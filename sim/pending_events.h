@@ -24,11 +24,13 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sim/event.h"
 #include "sim/event_codec.h"
+#include "sim/event_queue.h"
 
 namespace podsim::sim {
 
@@ -53,6 +55,8 @@ class EventPerHop {
 public:
     using Members = std::span<const std::uint32_t, 1>;
     static constexpr std::size_t kMostMembers = 1;  ///< of a batch
+    static constexpr bool kInlined =
+        std::is_same_v<Queue, RadixQueue> || std::is_same_v<Queue, BinaryQueue>;
 
     explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
 
@@ -135,6 +139,7 @@ class Waves {
 public:
     using Members = std::span<const std::uint32_t>;
     static constexpr std::size_t kMostMembers = 30;
+    static constexpr bool kInlined = true;
 
     explicit Waves(const EventCodec& codec) : codec_(codec) {
         waves_.push_back(std::make_unique<Wave[]>(kBlock));

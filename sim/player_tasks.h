@@ -26,8 +26,12 @@ ExecutionResult Player<Pending>::run() {
             next_report += kBetweenReports;
             observer_->reached({now_, result_.events, all});
         }
-        play_picks(freed_);
-        play_picks(marked_);
+        if constexpr (Pending::kInlined) {
+            play_picks_inlined();
+        } else {
+            play_picks(freed_);
+            play_picks(marked_);
+        }
         if (!marks_reached_.empty()) {
             std::vector<Event> pending = pending_.pending();
             if (consider_reuse(pending)) {
@@ -44,7 +48,11 @@ ExecutionResult Player<Pending>::run() {
             break;
         }
         do {
-            play_instant();
+            if constexpr (Pending::kInlined) {
+                play_instant_inlined();
+            } else {
+                play_instant();
+            }
         } while (pending_.more_of_instant());
     }
     if (open_tasks_ != 0) {
