@@ -40,10 +40,11 @@ LinkCount links_per_member(const Lattice& slice, const Group& group) {
     return count;
 }
 
-/// Which of the group's cosets along `axis` each coordinate belongs to: coordinates of one coset
-/// belong to members of one group.
+/// Which of the group's cosets along `axis`, numbered from 0, each coordinate belongs to: coordinates of
+/// one coset belong to members of one group.
 std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
     std::vector<int> coset(static_cast<std::size_t>(slice.length(axis)));
+    int cosets = 0;
     for (int c = 0; c < slice.length(axis); ++c) {
         int base = c;
         for (const AxisFactor& factor : group) {
@@ -51,7 +52,9 @@ std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
                 base -= (base / factor.stride) % factor.length * factor.stride;
             }
         }
-        coset[static_cast<std::size_t>(c)] = base;
+        // The base is the coset's first coordinate.
+        coset[static_cast<std::size_t>(c)] =
+            base == c ? cosets++ : coset[static_cast<std::size_t>(base)];
     }
     return coset;
 }
@@ -61,18 +64,17 @@ std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
 double worst_cut(Operation operation, const Lattice& slice, const Group& group, int axis) {
     const int length = slice.length(axis);
     const std::vector<int> coset = cosets_of(slice, group, axis);
-    std::vector<int> size(static_cast<std::size_t>(length));
+    const int cosets = 1 + *std::max_element(coset.begin(), coset.end());
+    std::vector<int> size(static_cast<std::size_t>(cosets));
     for (const int c : coset) {
         ++size[static_cast<std::size_t>(c)];
     }
-    const int cosets =
-        static_cast<int>(std::count_if(size.begin(), size.end(), [](int s) { return s > 0; }));
     // One line along the axis stands for length / n groups' worth of members; the groups divide
     // evenly among the cosets.
     const double groups_per_coset = static_cast<double>(length) / group_size(group) / cosets;
 
     double worst = 0;
-    std::vector<int> inside(static_cast<std::size_t>(length));
+    std::vector<int> inside(static_cast<std::size_t>(cosets));
     const bool wraps = slice.wraps(axis);
     for (int begin = 0; begin < length; ++begin) {
         if (begin > 0 && length > kCutEverywhere) {

@@ -21,11 +21,22 @@ using Matrix = std::vector<Row>;
 constexpr double kTiny = 1e-12;
 constexpr std::size_t kAllOrders = 3;  ///< factors up to which every order is a part
 
-/// Solves the square system in place by elimination with partial pivoting; nothing when singular.
+/// A square system a x = b and its solution. The enumerations solve many small ones: they use one again.
+struct System {
+    explicit System(std::size_t n) : a(n, Row(n)), b(n), x(n) {}
+
+    Matrix a;
+    Row b;
+    Row x;
+    std::vector<std::size_t> pivot_column{};
+};
+
+/// Solves the system in place by elimination with partial pivoting; false when singular.
 /// Consistent redundant rows are tolerated: their unknown is set to zero.
-std::optional<Row> solve(Matrix a, Row b) {
+bool solve(System& system) {
+    auto& [a, b, x, pivot_column] = system;
     const std::size_t n = b.size();
-    std::vector<std::size_t> pivot_column;
+    pivot_column.clear();
     std::size_t row = 0;
     for (std::size_t column = 0; column < n && row < n; ++column) {
         std::size_t best = row;
@@ -54,14 +65,14 @@ std::optional<Row> solve(Matrix a, Row b) {
     }
     for (std::size_t r = row; r < n; ++r) {
         if (std::abs(b[r]) > 1e-9) {
-            return std::nullopt;
+            return false;
         }
     }
-    Row x(n, 0.0);
+    std::fill(x.begin(), x.end(), 0.0);
     for (std::size_t r = 0; r < row; ++r) {
         x[pivot_column[r]] = b[r] / a[r][pivot_column[r]];
     }
-    return x;
+    return true;
 }
 
 /// load[a][o], scaled so that its largest entry is 1. Of a line, gathering fills the link into its end,
@@ -91,15 +102,14 @@ Matrix loads(const topology::Lattice& slice, const Group& group, const std::vect
     return load;
 }
 
-/// Members of the subset `bits`.
-std::vector<std::size_t> members(unsigned bits) {
-    std::vector<std::size_t> list;
+/// Sets `list` to the members of the subset `bits`.
+void set_members(std::vector<std::size_t>& list, unsigned bits) {
+    list.clear();
     for (std::size_t i = 0; bits >> i != 0; ++i) {
         if ((bits >> i & 1U) != 0) {
             list.push_back(i);
         }
     }
-    return list;
 }
 
 /// The weights of least norm for which all factors have equal load, if there are any.
@@ -120,26 +130,30 @@ std::optional<Row> equal_loads(const Matrix& load) {
 
     std::optional<Row> best;
     double best_norm = 0;
+    std::vector<std::size_t> support;
+    System gram(constraints.size());
+    Row w(orders);
     for (unsigned bits = 1; bits < 1U << orders; ++bits) {
-        const std::vector<std::size_t> support = members(bits);
-        Matrix gram(constraints.size(), Row(constraints.size(), 0.0));
+        set_members(support, bits);
         for (std::size_t i = 0; i < constraints.size(); ++i) {
             for (std::size_t j = 0; j < constraints.size(); ++j) {
+                double sum = 0;
                 for (const std::size_t o : support) {
-                    gram[i][j] += constraints[i][o] * constraints[j][o];
+                    sum += constraints[i][o] * constraints[j][o];
                 }
+                gram.a[i][j] = sum;
             }
         }
-        const std::optional<Row> y = solve(gram, target);
-        if (!y) {
+        gram.b = target;
+        if (!solve(gram)) {
             continue;
         }
-        Row w(orders, 0.0);
+        std::fill(w.begin(), w.end(), 0.0);
         double norm = 0;
         bool valid = true;
         for (const std::size_t o : support) {
             for (std::size_t i = 0; i < constraints.size(); ++i) {
-                w[o] += constraints[i][o] * (*y)[i];
+                w[o] += constraints[i][o] * gram.x[i];
             }
             valid = valid && w[o] >= -kTiny;
             w[o] = std::max(w[o], 0.0);
@@ -164,38 +178,38 @@ Row least_largest_load(const Matrix& load) {
     const std::size_t factors = load.size();
     Row best;
     double best_t = 0;
+    std::vector<std::size_t> support;
+    std::vector<std::size_t> tight;
     for (unsigned bits = 1; bits < 1U << orders; ++bits) {
-        const std::vector<std::size_t> support = members(bits);
+        set_members(support, bits);
         if (support.size() > factors) {
             continue;
         }
         for (unsigned tight_bits = 1; tight_bits < 1U << factors; ++tight_bits) {
-            const std::vector<std::size_t> tight = members(tight_bits);
+            set_members(tight, tight_bits);
             if (tight.size() != support.size()) {
                 continue;
             }
             const std::size_t n = support.size() + 1;  // the weights, then t
-            Matrix a(n, Row(n, 0.0));
-            Row b(n, 0.0);
+            System system(n);
             for (std::size_t i = 0; i < tight.size(); ++i) {
                 for (std::size_t j = 0; j < support.size(); ++j) {
-                    a[i][j] = load[tight[i]][support[j]];
+                    system.a[i][j] = load[tight[i]][support[j]];
                 }
-                a[i][n - 1] = -1;
+                system.a[i][n - 1] = -1;
             }
-            std::fill(a[n - 1].begin(), a[n - 1].end() - 1, 1.0);
-            b[n - 1] = 1;
-            const std::optional<Row> x = solve(a, b);
-            if (!x) {
+            std::fill(system.a[n - 1].begin(), system.a[n - 1].end() - 1, 1.0);
+            system.b[n - 1] = 1;
+            if (!solve(system)) {
                 continue;
             }
             Row w(orders, 0.0);
             bool valid = true;
             for (std::size_t j = 0; j < support.size(); ++j) {
-                w[support[j]] = (*x)[j];
-                valid = valid && (*x)[j] >= -kTiny;
+                w[support[j]] = system.x[j];
+                valid = valid && system.x[j] >= -kTiny;
             }
-            const double t = x->back();
+            const double t = system.x.back();
             for (const Row& row : load) {
                 valid =
                     valid && std::inner_product(w.begin(), w.end(), row.begin(), 0.0) <= t + 1e-9;
@@ -269,7 +283,8 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
         group.size() <= kAllOrders ? all_orders(group.size()) : rotations(group.size());
     set_lengths(slice, group, parts);
     const Matrix load = loads(slice, group, parts, trees);
-    const Row weights = equal_loads(load).value_or(least_largest_load(load));
+    const std::optional<Row> equal = equal_loads(load);
+    const Row weights = equal ? *equal : least_largest_load(load);
     double sum = 0;
     for (std::size_t o = 0; o < parts.size(); ++o) {
         parts[o].weight = weights[o] > 1e-6 ? weights[o] : 0;

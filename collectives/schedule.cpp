@@ -97,16 +97,27 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
     }
 }
 
-void ScheduleBuilder::check_size() const {
+void ScheduleBuilder::check_size() {
     double transfers = 0;
+    double hops = 0;
     for (const auto& phases : phases_) {
         for (const Phase& phase : phases) {
-            transfers += 1.0 * phase.pieces * phase.length * result_.chunks;
+            const double slots = 1.0 * phase.length * result_.chunks;
+            transfers += slots * phase.pieces;
+            hops += slots * (phase.factor == kBetweenSlices ? kHopsBetweenSlices
+                                                            : factor(phase.factor).stride);
         }
     }
     if (transfers * roles_.count() > kMostTransfers) {
         throw too_many_messages();
     }
+    const auto of_all_roles = [&](double count) {
+        return static_cast<std::size_t>(count * roles_.count());
+    };
+    result_.schedule.transfers.reserve(of_all_roles(transfers));
+    result_.payloads.reserve(of_all_roles(transfers));
+    result_.schedule.hops.reserve(of_all_roles(hops));
+    edges_.reserve(of_all_roles(transfers));
 }
 
 /// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
@@ -169,9 +180,14 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
     const Phase& spec = phases_[part][phase];
     for (const int direction : directions(role, spec)) {
         const int most = most_distance(role, spec, direction);
+        Way way;
         for (int step = 0; step < most; ++step) {
-            emit_slot(role, part, chunk, phase, direction,
-                      spec.motion == Motion::gather ? step + 1 : most - step);
+            const int distance = spec.motion == Motion::gather ? step + 1 : most - step;
+            // Along a factor every message goes to the next member.
+            way = step == 0 || spec.factor == kBetweenSlices
+                      ? find_way(role, spec, direction, distance)
+                      : way_again(way);
+            emit_slot(role, part, chunk, phase, direction, distance, way);
         }
     }
     if (phase + 1 < phases_[part].size()) {
@@ -184,8 +200,28 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
     }
 }
 
+auto ScheduleBuilder::find_way(std::uint32_t role, const Phase& spec, int direction, int distance)
+    -> Way {
+    const auto first_hop = static_cast<std::uint32_t>(result_.schedule.hops.size());
+    const std::uint32_t hop_count = add_hops(role, spec, direction, distance);
+    return {.first_hop = first_hop,
+            .hop_count = hop_count,
+            .destination_shift = destination(spec, direction, distance),
+            .destination_role = destination_role(role, spec, direction, distance)};
+}
+
+auto ScheduleBuilder::way_again(const Way& way) -> Way {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    Way again = way;
+    again.first_hop = static_cast<std::uint32_t>(hops.size());
+    for (std::uint32_t hop = 0; hop < way.hop_count; ++hop) {
+        hops.push_back(sim::Hop(hops[way.first_hop + hop]));
+    }
+    return again;
+}
+
 void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                                int direction, int distance) {
+                                int direction, int distance, const Way& way) {
     const Phase& spec = phases_[part][phase];
     sim::Schedule& schedule = result_.schedule;
 
@@ -196,15 +232,12 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
     const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
 
-    arrivals_[destination_role(role, spec, direction, distance)] += (end + 1) / 2 - begin / 2;
+    arrivals_[way.destination_role] += (end + 1) / 2 - begin / 2;
     Slot& slot = slots_[role][slot_index(part, chunk, phase, direction, distance)];
     slot.first_transfer = static_cast<std::uint32_t>(schedule.transfers.size());
     slot.first_piece = begin / 2;
     slot.count = (end + 1) / 2 - begin / 2;
 
-    const auto first_hop = static_cast<std::uint32_t>(schedule.hops.size());
-    const std::uint32_t hop_count = add_hops(role, spec, direction, distance);
-    const std::uint32_t destination_shift = destination(spec, direction, distance);
     const std::uint64_t step = static_cast<std::uint64_t>(
         spec.motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
     std::uint64_t rank = part;
@@ -226,9 +259,9 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         const std::uint32_t place_in_step = direction > 0 ? piece : spec.pieces - 1 - piece;
         const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
         sim::Transfer transfer;
-        transfer.first_hop = first_hop;
-        transfer.hop_count = hop_count;
-        transfer.destination_shift = destination_shift;
+        transfer.first_hop = way.first_hop;
+        transfer.hop_count = way.hop_count;
+        transfer.destination_shift = way.destination_shift;
         transfer.phase = turn(part, chunk, phase);
         transfer.rank = (rank + place_in_step) * sources + source;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);

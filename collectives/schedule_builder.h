@@ -2,9 +2,11 @@
 // schedule_edges.cpp connects them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collectives/roles.h"
@@ -44,11 +46,22 @@ public:
 
 private:
     void plan_phases(Operation operation, sim::Bytes v, const ScheduleOptions& options);
-    void check_size() const;
+    /// Refuses what is too large, and reserves memory for the rest.
+    void check_size();
     void emit_role(std::uint32_t role);
     void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
+    /// How the messages of a slot go: hops of the schedule, and where they lead.
+    struct Way {
+        std::uint32_t first_hop = 0;
+        std::uint32_t hop_count = 0;
+        std::uint32_t destination_shift = 0;
+        std::uint32_t destination_role = 0;
+    };
+    Way find_way(std::uint32_t role, const Phase& spec, int direction, int distance);
+    /// The same way, with hops of its own.
+    Way way_again(const Way& way);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                   int direction, int distance);
+                   int direction, int distance, const Way& way);
     /// The links of a message from this role to the next member, or `distance` slices on; adds its
     /// hops.
     std::uint32_t add_hops(std::uint32_t role, const Phase& spec, int direction, int distance);
@@ -69,10 +82,11 @@ private:
         return group_[static_cast<std::size_t>(index)];
     }
     [[nodiscard]] int most_distance(std::uint32_t role, const Phase& phase, int direction) const;
-    [[nodiscard]] std::vector<int> directions(std::uint32_t role, const Phase& phase) const {
+    [[nodiscard]] std::span<const int> directions(std::uint32_t role, const Phase& phase) const {
+        static constexpr std::array kBoth{1, -1};
         const bool forward_only =
             phase.factor == kBetweenSlices || (one_way_ && roles_.ring(role, phase.factor));
-        return forward_only ? std::vector<int>{1} : std::vector<int>{1, -1};
+        return std::span(kBoth).first(forward_only ? 1 : 2);
     }
     [[nodiscard]] std::size_t slot_index(std::size_t part, int chunk, std::size_t phase,
                                          int direction, int distance) const {
@@ -83,9 +97,10 @@ private:
         return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ +
                static_cast<std::size_t>(distance);
     }
-    [[nodiscard]] const Slot& slot(std::uint32_t role, std::size_t part, int chunk,
-                                   std::size_t phase, int direction, int distance) const {
-        return slots_[role][slot_index(part, chunk, phase, direction, distance)];
+    /// Of all distances: [distance].
+    [[nodiscard]] const Slot* slots(std::uint32_t role, std::size_t part, int chunk,
+                                    std::size_t phase, int direction) const {
+        return &slots_[role][slot_index(part, chunk, phase, direction, 0)];
     }
     /// Earlier chunks in flight first, among them the earlier phase.
     [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const {

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "collectives/schedule_builder.h"
 
@@ -28,18 +28,22 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
     for (const int direction : directions(role, spec)) {
         const std::optional<std::uint32_t> behind = roles_.neighbour(role, spec.factor, -direction);
         const int most = most_distance(role, spec, direction);
+        const int arriving = behind ? most_distance(*behind, spec, direction) : 0;
+        const Slot* const slots_here = slots(role, part, chunk, phase, direction);
+        const Slot* const slots_behind =
+            behind ? slots(*behind, part, chunk, phase, direction) : nullptr;
         for (int distance = 1; distance <= most; ++distance) {
-            const Slot& own = slot(role, part, chunk, phase, direction, distance);
+            const Slot& own = slots_here[distance];
             const int relayed = spec.motion == Motion::gather ? distance - 1 : distance + 1;
             for (std::uint32_t i = 0; i < own.count; ++i) {
                 const std::uint32_t transfer = own.first_transfer + i;
                 if (phase > 0 && (spec.motion == Motion::reduce || relayed == 0)) {
                     edges_.push_back({gates_[role][gate_index(part, chunk, phase - 1)], transfer});
                 }
-                if (!behind || relayed == 0 || relayed > most_distance(*behind, spec, direction)) {
+                if (relayed == 0 || relayed > arriving) {
                     continue;
                 }
-                const Slot& from = slot(*behind, part, chunk, phase, direction, relayed);
+                const Slot& from = slots_behind[relayed];
                 const std::uint32_t piece = own.first_piece + i;
                 if (piece >= from.first_piece && piece < from.first_piece + from.count) {
                     edges_.push_back({from.first_transfer + piece - from.first_piece, transfer});
@@ -50,12 +54,11 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
             continue;
         }
         // What completes the phase here: everything that arrives, or the last sums.
-        const int arriving = most_distance(*behind, spec, direction);
         for (int distance = 1; distance <= arriving; ++distance) {
             if (spec.motion == Motion::reduce && distance != 1) {
                 continue;
             }
-            const Slot& from = slot(*behind, part, chunk, phase, direction, distance);
+            const Slot& from = slots_behind[distance];
             for (std::uint32_t i = 0; i < from.count; ++i) {
                 edges_.push_back(
                     {from.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
@@ -69,13 +72,13 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
 void ScheduleBuilder::connect_between_slices(std::uint32_t role, std::size_t part, int chunk,
                                              std::size_t phase) {
     for (int distance = 1; distance < phases_[part][phase].length; ++distance) {
-        const Slot& own = slot(role, part, chunk, phase, 1, distance);
+        const Slot& own = slots(role, part, chunk, phase, 1)[distance];
         for (std::uint32_t i = 0; phase > 0 && i < own.count; ++i) {
             edges_.push_back(
                 {gates_[role][gate_index(part, chunk, phase - 1)], own.first_transfer + i});
         }
         const std::uint32_t sender = roles_.in_slice(role, across_, -distance);
-        const Slot& from = slot(sender, part, chunk, phase, 1, distance);
+        const Slot& from = slots(sender, part, chunk, phase, 1)[distance];
         for (std::uint32_t i = 0; phase + 1 < phases_[part].size() && i < from.count; ++i) {
             edges_.push_back(
                 {from.first_transfer + i, gates_[role][gate_index(part, chunk, phase)]});
@@ -93,22 +96,23 @@ void ScheduleBuilder::join_phases(std::uint32_t role, std::size_t part, int chun
     }
 }
 
-/// Sorts the edges into the transfers' successor lists and counts needs and arrivals.
+/// Sorts the edges into the transfers' successor lists, each in the order of the edges, and counts needs and
+/// arrivals.
 void ScheduleBuilder::link_edges() {
     sim::Schedule& schedule = result_.schedule;
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [](const Edge& a, const Edge& b) { return a.from < b.from; });
-    schedule.successors.reserve(edges_.size());
-    std::size_t next = 0;
-    for (std::uint32_t t = 0; t < schedule.transfers.size(); ++t) {
-        sim::Transfer& transfer = schedule.transfers[t];
-        transfer.first_successor = static_cast<std::uint32_t>(schedule.successors.size());
-        for (; next < edges_.size() && edges_[next].from == t; ++next) {
-            schedule.successors.push_back(edges_[next].to);
-            ++schedule.transfers[edges_[next].to].needs;
-        }
-        transfer.successor_count =
-            static_cast<std::uint32_t>(schedule.successors.size()) - transfer.first_successor;
+    for (const Edge& edge : edges_) {
+        ++schedule.transfers[edge.from].successor_count;
+        ++schedule.transfers[edge.to].needs;
+    }
+    std::uint32_t first = 0;
+    for (sim::Transfer& transfer : schedule.transfers) {
+        transfer.first_successor = first;
+        first += std::exchange(transfer.successor_count, 0U);
+    }
+    schedule.successors.resize(edges_.size());
+    for (const Edge& edge : edges_) {
+        sim::Transfer& from = schedule.transfers[edge.from];
+        schedule.successors[from.first_successor + from.successor_count++] = edge.to;
     }
     for (std::uint32_t role = 0; role < roles_.count(); ++role) {
         schedule.roles[role].arrivals = arrivals_[role];
