@@ -30,6 +30,7 @@ ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& s
       across_(across),
       flat_(algorithm == Algorithm::flat),
       one_way_(algorithm == Algorithm::one_way),
+      payloads_(options.payloads),
       chunks_in_flight_(options.chunks_in_flight),
       shifts_(shifts),
       dead_links_(options.dead_links),
@@ -115,7 +116,9 @@ void ScheduleBuilder::check_size() {
         return static_cast<std::size_t>(count * roles_.count());
     };
     result_.schedule.transfers.reserve(of_all_roles(transfers));
-    result_.payloads.reserve(of_all_roles(transfers));
+    if (payloads_) {
+        result_.payloads.reserve(of_all_roles(transfers));
+    }
     result_.schedule.hops.reserve(of_all_roles(hops));
     edges_.reserve(of_all_roles(transfers));
 }
@@ -196,7 +199,7 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
         sim::Transfer join;
         join.phase = turn(part, chunk, phase);
         result_.schedule.transfers.push_back(join);
-        result_.payloads.push_back({});
+        emit_payload({});
     }
 }
 
@@ -249,6 +252,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     // Ways round dead links meet messages of other sources with the same rank.
     const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
     const std::uint64_t source = roles_.by_place() ? role : 0;
+    const std::uint32_t turn = this->turn(part, chunk, phase);
 
     for (std::uint32_t i = 0; i < slot.count; ++i) {
         const std::uint32_t piece = slot.first_piece + i;
@@ -258,29 +262,28 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         // of its own half of the opposite member's block.
         const std::uint32_t place_in_step = direction > 0 ? piece : spec.pieces - 1 - piece;
         const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
-        sim::Transfer transfer;
+        sim::Transfer& transfer = schedule.transfers.emplace_back();
         transfer.first_hop = way.first_hop;
         transfer.hop_count = way.hop_count;
         transfer.destination_shift = way.destination_shift;
-        transfer.phase = turn(part, chunk, phase);
+        transfer.phase = turn;
         transfer.rank = (rank + place_in_step) * sources + source;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
-        schedule.transfers.push_back(transfer);
-        result_.payloads.push_back({.part = static_cast<std::uint16_t>(part),
-                                    .chunk = static_cast<std::uint16_t>(chunk),
-                                    .phase = static_cast<std::uint16_t>(phase),
-                                    .factor = spec.factor == kBetweenSlices
-                                                  ? Payload::kBetweenSlices
-                                                  : static_cast<std::uint16_t>(spec.factor),
-                                    .motion = spec.motion,
-                                    .direction = static_cast<std::int8_t>(direction),
-                                    .block = spec.motion == Motion::reduce   ? distance
-                                             : spec.factor == kBetweenSlices ? 0
-                                                                             : distance - 1,
-                                    .low = low,
-                                    .high = high,
-                                    .unit = unit});
+        emit_payload({.part = static_cast<std::uint16_t>(part),
+                      .chunk = static_cast<std::uint16_t>(chunk),
+                      .phase = static_cast<std::uint16_t>(phase),
+                      .factor = spec.factor == kBetweenSlices
+                                    ? Payload::kBetweenSlices
+                                    : static_cast<std::uint16_t>(spec.factor),
+                      .motion = spec.motion,
+                      .direction = static_cast<std::int8_t>(direction),
+                      .block = spec.motion == Motion::reduce   ? distance
+                               : spec.factor == kBetweenSlices ? 0
+                                                               : distance - 1,
+                      .low = low,
+                      .high = high,
+                      .unit = unit});
     }
 }
 

@@ -48,6 +48,7 @@ struct ScheduleOptions {
     int chunks_in_flight =
         2;  ///< chunks that share a priority; later ones wait behind them at every link
     sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay
+    bool payloads = true;    ///< false: schedules of rings and lines leave theirs out
 };
 
 enum class Motion : std::uint8_t { gather, reduce };
@@ -72,7 +73,7 @@ struct Payload {
 
 struct CollectiveSchedule {
     sim::Schedule schedule;
-    std::vector<Payload> payloads;  ///< parallel to schedule.transfers
+    std::vector<Payload> payloads;  ///< parallel to schedule.transfers; ScheduleOptions::payloads
     std::vector<Part> parts;
     int chunks = 1;
     int hops = 0;        ///< links crossed one after the other by the last byte, at the least

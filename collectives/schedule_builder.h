@@ -62,6 +62,11 @@ private:
     Way way_again(const Way& way);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                    int direction, int distance, const Way& way);
+    void emit_payload(const Payload& payload) {
+        if (payloads_) {
+            result_.payloads.push_back(payload);
+        }
+    }
     /// The links of a message from this role to the next member, or `distance` slices on; adds its
     /// hops.
     std::uint32_t add_hops(std::uint32_t role, const Phase& spec, int direction, int distance);
@@ -119,6 +124,7 @@ private:
     bool flat_ = false;
     bool one_way_ = false;
     bool one_shot_ = false;
+    bool payloads_ = true;
     int chunks_in_flight_ = 1;
     ShiftTable& shifts_;
     topology::DeadLinks dead_links_;

@@ -130,7 +130,8 @@ collectives::ScheduleOptions schedule_options(const Hardware& hardware, const La
     const collectives::LinkModel link = link_model(hardware);
     return {.message_cap = hardware.message_cap,
             .dead_links = dead_links(hardware, layout.places),
-            .hop_bytes = sim::Bytes(link.rate.value() * link.latency.value())};
+            .hop_bytes = sim::Bytes(link.rate.value() * link.latency.value()),
+            .payloads = false};
 }
 
 collectives::SliceLinks slice_links(const Hardware& hardware) {
