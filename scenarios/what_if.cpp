@@ -1,7 +1,8 @@
 #include "scenarios/what_if.h"
 
 #include <algorithm>
-#include <functional>
+#include <cstddef>
+#include <exception>
 
 namespace podsim::scenarios {
 namespace {
@@ -15,18 +16,35 @@ sim::Time perfect_overlap(const StepResult& result) {
                     sim::round_up(sim::Seconds(busiest * result.step_time.seconds())));
 }
 
+/// A ceiling whose run is still to come.
+struct Condition {
+    std::size_t ceiling = 0;  ///< its place in the list
+    void (*change)(Scenario&) = nullptr;
+};
+
+struct Outcome {
+    sim::Time step_time;
+    std::exception_ptr error{};
+};
+
+Outcome run_under(const Condition& condition, Scenario scenario, Fold fold, bool reuse) {
+    try {
+        condition.change(scenario);
+        return {simulate_step(scenario, fold, {.reuse = reuse, .explain = false}).step_time};
+    } catch (...) {
+        return {.step_time = {}, .error = std::current_exception()};
+    }
+}
+
 }  // namespace
 
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse) {
+                             bool reuse, int jobs) {
     std::vector<Ceiling> ceilings;
-    const auto add = [&](const char* name, const char* meaning,
-                         const std::function<void(Scenario&)>& change) {
-        Scenario changed = scenario;
-        change(changed);
-        ceilings.push_back(
-            {name, meaning,
-             simulate_step(changed, fold, {.reuse = reuse, .explain = false}).step_time});
+    std::vector<Condition> conditions;
+    const auto add = [&](const char* name, const char* meaning, void (*change)(Scenario&)) {
+        conditions.push_back({ceilings.size(), change});
+        ceilings.push_back({name, meaning, {}});
     };
     const auto used = [&](const char* prefix) {
         return std::ranges::any_of(result.links, [&](const LinkUse& link) {
@@ -74,6 +92,16 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
             s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
         });
     }
+    run_in_order(
+        0, conditions.size(), fold == Fold::off ? 1 : jobs,
+        [&](std::size_t i) { return run_under(conditions[i], scenario, fold, reuse); },
+        [&](std::size_t i, const Outcome& outcome) {
+            if (outcome.error) {
+                std::rethrow_exception(outcome.error);
+            }
+            ceilings[conditions[i].ceiling].step_time = outcome.step_time;
+        },
+        [] { return false; });
     return ceilings;
 }
 

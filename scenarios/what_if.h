@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/in_order.h"
 #include "scenarios/simulate.h"
 
 namespace podsim::scenarios {
@@ -17,7 +18,10 @@ namespace podsim::scenarios {
 /// and, read off `result`, the run of this scenario,
 ///   perfect overlap             the larger of the compute stream's and the busiest link's busy time.
 /// Collectives take the algorithm that is the fastest under each condition. Ceilings do not add up.
+///
+/// Folded runs go on beside each other, on `jobs` threads; unfolded ones, which want the memory, one after the
+/// other. The result does not depend on it. Throws what the first of them throws.
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse = true);
+                             bool reuse = true, int jobs = available_jobs());
 
 }  // namespace podsim::scenarios

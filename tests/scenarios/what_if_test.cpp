@@ -75,6 +75,28 @@ TEST_F(WhatIfRun, AgreesWithTheGap) {
     EXPECT_EQ(ceilings_of(free).at("ici=inf"), result.compute.ps);
 }
 
+// In pairs of name and picoseconds, in the order of the report.
+TEST_F(WhatIfRun, IsTheSameOnAnyNumberOfThreads) {
+    const Scenario scenario = load_scenario(write(kGood));
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    const auto on = [&](int jobs) {
+        std::vector<std::pair<std::string, std::int64_t>> list;
+        for (const Ceiling& one : what_if(scenario, result, Fold::automatic, true, jobs)) {
+            list.emplace_back(one.name, one.step_time.ps);
+        }
+        return list;
+    };
+    const auto alone = on(1);
+    EXPECT_EQ(alone.front().first, "ici=inf");
+    EXPECT_EQ(alone.back().first, "no remat");
+    EXPECT_EQ(alone.size(), 6U);
+    for (const auto& [name, ps] : alone) {
+        EXPECT_GT(ps, 0) << name;
+    }
+    EXPECT_EQ(on(2), alone);
+    EXPECT_EQ(on(8), alone);
+}
+
 TEST_F(WhatIfRun, IsInTheReportAndTheJson) {
     const std::string file = write(kGood);
     EXPECT_THAT(podsim({"run", file, "--what-if"}).out, HasSubstr("What if"));
