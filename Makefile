@@ -8,7 +8,7 @@ CODE := sim topology collectives workloads scenarios tests bench
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing (packages.txt)
@@ -34,11 +34,20 @@ readme: build ## write the output of the quick start into README.md
 	tests/house/update_docs.sh build/release/podsim
 
 .PHONY: bench
-bench: deps ## run the benchmarks; results in build/bench/results.json
+bench: deps ## run the benchmarks (10 minutes) and show them in docs/performance.md
+	@.ci/deps bench
 	cmake --preset bench
 	cmake --build --preset bench --parallel $(JOBS)
 	build/bench/podsim_bench --benchmark_out=build/bench/results.json \
-	    --benchmark_out_format=json $(BENCH_FLAGS)
+	    --benchmark_out_format=json --benchmark_min_time=0.2
+	bench/performance.py keep build/bench/results.json
+	$(MAKE) bench-docs
+
+.PHONY: bench-docs
+bench-docs: ## write bench/results.json into docs/performance.md, with plots
+	@.ci/deps build bench
+	bench/performance.py tables
+	bench/performance.py plots
 
 .PHONY: format
 format: ## format all C++ files in place

@@ -1,48 +1,74 @@
-// Whole collectives, folded and unfolded: a 1 GB AllGather over all axes of a v5p slice.
+// Whole collectives over all axes of a v5p slice, folded and unfolded, and an AllGather as its array grows.
 //
-// Time is that of simulate_collective: building the schedule and running it. Counters: events of
-// one run, events a second of wall time, and the simulated time over the physical bound.
+// Time is that of simulate_collective: choosing the algorithm, building the schedule, running it, and running it once
+// more without latency for the report. Counters: the slice's chips and those that were simulated, events of the run,
+// events a second of that time, and the physical bound over the simulated time.
 #include <benchmark/benchmark.h>
+#include <string>
 
-#include "scenarios/load.h"
-#include "scenarios/simulate.h"
+#include "bench/requests.h"
+#include "collectives/operation.h"
 
 namespace podsim::bench {
 namespace {
 
-void all_gather(benchmark::State& state, const char* slice, scenarios::Fold fold) {
-    scenarios::CollectiveRequest request;
-    request.hardware = scenarios::hardware_from_options("v5p", slice, false, "additive");
-    request.operation = collectives::Operation::all_gather;
-    request.members =
-        scenarios::parse_members("xyz", request.hardware.slice, request.hardware.slices);
-    request.bytes = sim::Bytes(1e9);
+using collectives::Operation;
+using scenarios::Fold;
+
+void measure(benchmark::State& state, const scenarios::CollectiveRequest& request, Fold fold) {
     scenarios::CollectiveResult result;
     double events = 0;
     for (auto _ : state) {
         result = scenarios::simulate_collective(request, fold);
         events += static_cast<double>(result.events);
     }
+    state.counters["chips"] = request.hardware.chips();
+    state.counters["simulated_chips"] = result.simulated_chips;
     state.counters["events"] = static_cast<double>(result.events);
     state.counters["events_per_s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);
-    state.counters["chips"] = result.simulated_chips;
     state.counters["bound_over_simulated"] =
         result.physical_bound.value() / result.simulated.seconds();
 }
 
-void folded(benchmark::State& state, const char* slice) {
-    all_gather(state, slice, scenarios::Fold::automatic);
-}
-void unfolded(benchmark::State& state, const char* slice) {
-    all_gather(state, slice, scenarios::Fold::off);
-}
+/// collective/<operation>/<slice>/<folded or unfolded>. An unfolded AllToAll has a route for each pair of chips and
+/// order of axes: beyond 512 chips that takes minutes.
+const bool collectives_registered = [] {
+    for (const Operation operation :
+         {Operation::all_gather, Operation::all_reduce, Operation::all_to_all}) {
+        for (const char* slice : {"4x4x4", "8x8x8", "16x16x16", kPod}) {
+            for (const Fold fold : {Fold::automatic, Fold::off}) {
+                const bool unfolded = fold == Fold::off;
+                const bool large = std::string(slice).size() > 5;
+                if (operation == Operation::all_to_all && large && unfolded) {
+                    continue;
+                }
+                auto* const registered = benchmark::RegisterBenchmark(
+                    ("collective/" + std::string(to_string(operation)) + "/" + slice + "/" +
+                     (unfolded ? "unfolded" : "folded"))
+                        .c_str(),
+                    [=](benchmark::State& state) {
+                        measure(state, whole_slice(operation, slice, 1e9), fold);
+                    });
+                registered->Unit(benchmark::kMillisecond);
+                if (large && unfolded) {
+                    registered->Iterations(2);
+                }
+            }
+        }
+    }
+    return true;
+}();
 
-BENCHMARK_CAPTURE(folded, 8x8x8, "8x8x8")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(folded, 16x16x16, "16x16x16")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(folded, 16x20x28, "16x20x28")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(unfolded, 8x8x8, "8x8x8")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(unfolded, 16x16x16, "16x16x16")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(unfolded, 16x20x28, "16x20x28")->Unit(benchmark::kMillisecond)->Iterations(1);
+void message_size(benchmark::State& state) {
+    measure(state,
+            whole_slice(Operation::all_gather, kPod, static_cast<double>(state.range(0)) * 1e6),
+            Fold::automatic);
+}
+BENCHMARK(message_size)
+    ->ArgName("megabytes")
+    ->RangeMultiplier(10)
+    ->Range(1, 1'000'000)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace podsim::bench

@@ -1,41 +1,87 @@
-// The quick start: loading the scenario, and simulating its step, folded and unfolded.
+// Whole training steps, folded and unfolded, with and without reuse of layers that repeat.
+//
+// Time is that of simulate_step, with all that `podsim run` explains. Counters: the slice's chips and those that were
+// simulated, layers, events of the step, those that were played and not skipped as repeats.
 #include <benchmark/benchmark.h>
+#include <cstdlib>
 #include <string>
 
-#include "scenarios/load.h"
-#include "scenarios/simulate.h"
+#include "bench/requests.h"
 
 namespace podsim::bench {
 namespace {
 
-std::string quickstart() {
-    return std::string(PODSIM_SOURCE_DIR) + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml";
-}
+using scenarios::Fold;
+using scenarios::Scenario;
 
 void load(benchmark::State& state) {
     for (auto _ : state) {
-        benchmark::DoNotOptimize(scenarios::load_scenario(quickstart()));
+        benchmark::DoNotOptimize(quick_start());
     }
 }
-
-void step(benchmark::State& state, scenarios::Fold fold) {
-    const scenarios::Scenario scenario = scenarios::load_scenario(quickstart());
-    scenarios::StepResult result;
-    double events = 0;
-    for (auto _ : state) {
-        result = scenarios::simulate_step(scenario, fold);
-        events += static_cast<double>(result.events);
-    }
-    state.counters["events"] = static_cast<double>(result.events);
-    state.counters["events_per_s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);
-    state.counters["chips"] = result.simulated_chips;
-}
-
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, folded, scenarios::Fold::automatic)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, unfolded, scenarios::Fold::off)
+
+void measure(benchmark::State& state, const Scenario& scenario, Fold fold,
+             scenarios::StepOptions options = {}) {
+    scenarios::StepResult result;
+    for (auto _ : state) {
+        result = scenarios::simulate_step(scenario, fold, options);
+    }
+    state.counters["chips"] = result.chips;
+    state.counters["simulated_chips"] = result.simulated_chips;
+    state.counters["layers"] = static_cast<double>(scenario.model.layers);
+    state.counters["events"] = static_cast<double>(result.events);
+    state.counters["played"] = static_cast<double>(result.played_events);
+}
+
+void step(benchmark::State& state, const char* file, Fold fold) {
+    measure(state, scenarios::load_scenario(std::string(PODSIM_SOURCE_DIR) + "/scenarios/" + file),
+            fold);
+}
+BENCHMARK_CAPTURE(step, llama3 - 70b / folded, "quickstart/llama3-70b-v5p-pod.yaml",
+                  Fold::automatic)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, llama3 - 405b / folded, "examples/llama3-405b-v5p-pod.yaml",
+                  Fold::automatic)
+    ->Unit(benchmark::kMillisecond);
+
+/// The quick start's model on a smaller slice, without the extra runs that explain a result.
+void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {
+    measure(state, quick_start({std::string("hardware.slice=") + slice, "batch.tokens=2Mi"}),
+            Fold::off, {.reuse = reuse, .explain = false});
+}
+BENCHMARK_CAPTURE(unfolded_step, 4x4x4 / reuse, "4x4x4", true)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2);
+BENCHMARK_CAPTURE(unfolded_step, 4x4x4 / no - reuse, "4x4x4", false)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
+BENCHMARK_CAPTURE(unfolded_step, 8x8x8 / reuse, "8x8x8", true)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+/// The quick start itself on every chip and link takes minutes: only when it is asked for.
+const bool full_pod_registered = [] {
+    if (std::getenv("PODSIM_BENCH_FULL_POD") != nullptr) {
+        benchmark::RegisterBenchmark("unfolded_step/16x20x28/reuse",
+                                     [](benchmark::State& state) {
+                                         measure(state, quick_start(), Fold::off,
+                                                 {.reuse = true, .explain = false});
+                                     })
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(1);
+    }
+    return true;
+}();
+
+void layers(benchmark::State& state) {
+    measure(state, quick_start({"model.layers=" + std::to_string(state.range(0))}), Fold::automatic,
+            {.reuse = state.range(1) != 0, .explain = false});
+}
+BENCHMARK(layers)
+    ->ArgNames({"layers", "reuse"})
+    ->ArgsProduct({{10, 20, 40, 80, 160, 320, 640}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace podsim::bench

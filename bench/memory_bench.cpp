@@ -1,0 +1,75 @@
+// Memory of a run: how much the resident memory of the process rose, at its peak, above what it was before.
+//
+// Measured by Linux: unused memory is given back (malloc_trim), the process's peak is set back to its present size (5 to
+// /proc/self/clear_refs), and after the run VmHWM less that size is the rise. It contains the schedule, the machine,
+// all pending events and the result. Counters: the rise, and the rise by simulated chip and by event.
+#include <algorithm>
+#include <benchmark/benchmark.h>
+#include <fstream>
+#include <malloc.h>
+#include <string>
+
+#include "bench/requests.h"
+
+namespace podsim::bench {
+namespace {
+
+using scenarios::Fold;
+
+/// A line of /proc/self/status, in bytes; 0 where there is none.
+double status_bytes(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with(name + ":")) {
+            return std::stod(line.substr(name.size() + 1)) * 1024;
+        }
+    }
+    return 0;
+}
+
+template <class Run>
+void measure(benchmark::State& state, const Run& run) {
+    double rise = 0;
+    for (auto _ : state) {
+        malloc_trim(0);
+        std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
+        const double before = status_bytes("VmRSS");
+        if (status_bytes("VmHWM") > before + 4e6) {
+            state.SkipWithError("the peak of the resident memory cannot be set back here");
+            return;
+        }
+        const auto result = run();
+        rise = std::max(rise, status_bytes("VmHWM") - before);
+        state.counters["simulated_chips"] = result.simulated_chips;
+        state.counters["events"] = static_cast<double>(result.events);
+    }
+    state.counters["peak_rise_bytes"] = rise;
+    state.counters["bytes_per_chip"] = rise / state.counters["simulated_chips"];
+    state.counters["bytes_per_event"] = rise / state.counters["events"];
+}
+
+void memory_collective(benchmark::State& state, const char* slice, double bytes) {
+    measure(state, [&] {
+        return scenarios::simulate_collective(
+            whole_slice(collectives::Operation::all_gather, slice, bytes), Fold::off);
+    });
+}
+BENCHMARK_CAPTURE(memory_collective, 8x8x8 / 1 GB, "8x8x8", 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x16x16 / 1 GB, "16x16x16", 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x20x28 / 1 GB, kPod, 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x20x28 / 4 GB, kPod, 4e9)->Iterations(1);
+
+void memory_step(benchmark::State& state, const char* slice, const char* layers) {
+    measure(state, [&] {
+        return scenarios::simulate_step(
+            quick_start({std::string("hardware.slice=") + slice, "batch.tokens=2Mi",
+                         std::string("model.layers=") + layers}),
+            Fold::off, {.reuse = true, .explain = false});
+    });
+}
+BENCHMARK_CAPTURE(memory_step, 4x4x4 / 80 layers, "4x4x4", "80")->Iterations(1);
+BENCHMARK_CAPTURE(memory_step, 8x8x8 / 20 layers, "8x8x8", "20")->Iterations(1);
+BENCHMARK_CAPTURE(memory_step, 8x8x8 / 80 layers, "8x8x8", "80")->Iterations(1);
+
+}  // namespace
+}  // namespace podsim::bench
