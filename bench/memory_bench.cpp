@@ -54,10 +54,10 @@ void memory_collective(benchmark::State& state, const char* slice, double bytes)
             whole_slice(collectives::Operation::all_gather, slice, bytes), Fold::off);
     });
 }
-BENCHMARK_CAPTURE(memory_collective, 8x8x8 / 1 GB, "8x8x8", 1e9)->Iterations(1);
-BENCHMARK_CAPTURE(memory_collective, 16x16x16 / 1 GB, "16x16x16", 1e9)->Iterations(1);
-BENCHMARK_CAPTURE(memory_collective, 16x20x28 / 1 GB, kPod, 1e9)->Iterations(1);
-BENCHMARK_CAPTURE(memory_collective, 16x20x28 / 4 GB, kPod, 4e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 8x8x8_1_GB, "8x8x8", 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x16x16_1_GB, "16x16x16", 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x20x28_1_GB, kPod, 1e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, 16x20x28_4_GB, kPod, 4e9)->Iterations(1);
 
 void memory_step(benchmark::State& state, const char* slice, const char* layers) {
     measure(state, [&] {
@@ -67,9 +67,9 @@ void memory_step(benchmark::State& state, const char* slice, const char* layers)
             Fold::off, {.reuse = true, .explain = false});
     });
 }
-BENCHMARK_CAPTURE(memory_step, 4x4x4 / 80 layers, "4x4x4", "80")->Iterations(1);
-BENCHMARK_CAPTURE(memory_step, 8x8x8 / 20 layers, "8x8x8", "20")->Iterations(1);
-BENCHMARK_CAPTURE(memory_step, 8x8x8 / 80 layers, "8x8x8", "80")->Iterations(1);
+BENCHMARK_CAPTURE(memory_step, 4x4x4_80_layers, "4x4x4", "80")->Iterations(1);
+BENCHMARK_CAPTURE(memory_step, 8x8x8_20_layers, "8x8x8", "20")->Iterations(1);
+BENCHMARK_CAPTURE(memory_step, 8x8x8_80_layers, "8x8x8", "80")->Iterations(1);
 
 }  // namespace
 }  // namespace podsim::bench

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """docs/performance.md and its plots from bench/results.json.
 
   bench/performance.py keep RAW.json    strip what names a machine from Google Benchmark's RAW.json into bench/results.json
@@ -26,7 +26,8 @@ def keep(raw):
     data = json.loads(pathlib.Path(raw).read_text())
     context = data["context"]
     with open("/proc/cpuinfo") as lines:
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")),
+                     platform.machine())
     machine = {
         "date": context["date"][:10], "processor": model, "cpus": context["num_cpus"],
         "caches": [f"L{c['level']} {c['type']} {c['size'] // 1024} KiB" for c in context["caches"]],
@@ -63,9 +64,9 @@ def number(value, digits=3):
     return f"{value:.{digits}g}"
 
 
-def milliseconds(row):
-    scale = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[row["time_unit"]]
-    return row["real_time"] * scale
+def milliseconds(row, clock="cpu_time"):
+    """Of the processor; of whole steps, which use several, on the wall."""
+    return row[clock] * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[row["time_unit"]]
 
 
 def duration(ms):
@@ -110,20 +111,20 @@ def collectives_lines(_, rows):
     body = [[parts[0], parts[1], f"{row['simulated_chips']:.0f} of {row['chips']:.0f}", f"{row['events']:,.0f}",
              duration(milliseconds(row)), f"{row['bound_over_simulated']:.3f}"]
             for parts, row in named(rows, "collective")]
-    return table(["operation, 1 GB", "slice", "chips simulated", "events", "wall time", "bound / simulated"], body)
+    return table(["operation, 1 GB", "slice", "chips simulated", "events", "time", "bound / simulated"], body)
 
 
 def message_lines(_, rows):
     body = [[f"{argument(parts, 'megabytes'):,} MB", f"{row['events']:,.0f}", duration(milliseconds(row)),
              f"{row['bound_over_simulated']:.3f}"] for parts, row in named(rows, "message_size")]
-    return table(["AllGather on 16x20x28, folded", "events", "wall time", "bound / simulated"], body)
+    return table(["AllGather on 16x20x28, folded", "events", "time", "bound / simulated"], body)
 
 
 def steps_lines(_, rows):
-    body = [[" ".join([family.replace("_", " ")] + parts), f"{row['simulated_chips']:.0f} of {row['chips']:.0f}",
-             f"{row['layers']:.0f}", f"{row['events']:,.0f}", f"{row['played']:,.0f}", duration(milliseconds(row))]
+    body = [[" ".join([family] + parts).replace("_", " "), f"{row['simulated_chips']:.0f} of {row['chips']:.0f}",
+             f"{row['layers']:.0f}", f"{row['events']:,.0f}", f"{row['played']:,.0f}", duration(milliseconds(row, "real_time" if family == "step" else "cpu_time"))]
             for family in ("step", "unfolded_step") for parts, row in named(rows, family)]
-    return table(["step", "chips simulated", "layers", "events", "played", "wall time"], body)
+    return table(["step", "chips simulated", "layers", "events", "played", "time"], body)
 
 
 def layers_lines(_, rows):
@@ -135,7 +136,7 @@ def layers_lines(_, rows):
 
 
 def memory_lines(_, rows):
-    body = [[" ".join([family.split("_")[1]] + parts), f"{row['simulated_chips']:.0f}", f"{row['events']:,.0f}",
+    body = [[" ".join([family.split("_")[1]] + parts).replace("_", " "), f"{row['simulated_chips']:.0f}", f"{row['events']:,.0f}",
              f"{row['peak_rise_bytes'] / 1e6:.1f} MB", f"{row['bytes_per_chip'] / 1e3:.1f} kB",
              f"{row['bytes_per_event']:.2f} B"]
             for family in ("memory_collective", "memory_step") for parts, row in named(rows, family)]
@@ -192,21 +193,23 @@ def plots():
     figure.tight_layout()
     save(figure, "queues")
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.8))
     for operation in ("all-gather", "all-reduce", "all-to-all"):
         for fold, style in (("folded", "--"), ("unfolded", "-")):
             points = sorted((row["chips"], milliseconds(row)) for p, row in named(rows, "collective")
                             if p[0] == operation and p[2] == fold)
             color = {"all-gather": "C0", "all-reduce": "C1", "all-to-all": "C2"}[operation]
             left.loglog(*zip(*points), style, color=color, marker="o", markersize=3, label=f"{operation}, {fold}")
-    left.set(xlabel="chips", ylabel="wall time, ms", title="1 GB over the whole slice")
-    left.legend(frameon=False, fontsize=7)
+    left.set(xlabel="chips", ylabel="processor time, ms", title="1 GB over the whole slice")
+    left.title.set_size(10)
+    left.legend(frameon=False, fontsize=7.5, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     for reuse, label in ((0, "every layer played"), (1, "repeats reused")):
         points = sorted((row["layers"], milliseconds(row)) for p, row in named(rows, "layers")
                         if argument(p, "reuse") == reuse)
         right.loglog(*zip(*points), marker="o", markersize=3, label=label)
-    right.set(xlabel="layers", ylabel="wall time, ms", title="step on 16x20x28, folded")
-    right.legend(frameon=False, fontsize=7)
+    right.set(xlabel="layers", ylabel="processor time, ms", title="step on 16x20x28, folded")
+    right.title.set_size(10)
+    right.legend(frameon=False, fontsize=7.5, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     figure.tight_layout()
     save(figure, "scaling")
 

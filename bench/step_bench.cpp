@@ -38,11 +38,9 @@ void step(benchmark::State& state, const char* file, Fold fold) {
     measure(state, scenarios::load_scenario(std::string(PODSIM_SOURCE_DIR) + "/scenarios/" + file),
             fold);
 }
-BENCHMARK_CAPTURE(step, llama3 - 70b / folded, "quickstart/llama3-70b-v5p-pod.yaml",
-                  Fold::automatic)
+BENCHMARK_CAPTURE(step, llama3_70b_folded, "quickstart/llama3-70b-v5p-pod.yaml", Fold::automatic)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, llama3 - 405b / folded, "examples/llama3-405b-v5p-pod.yaml",
-                  Fold::automatic)
+BENCHMARK_CAPTURE(step, llama3_405b_folded, "examples/llama3-405b-v5p-pod.yaml", Fold::automatic)
     ->Unit(benchmark::kMillisecond);
 
 /// The quick start's model on a smaller slice, without the extra runs that explain a result.
@@ -50,20 +48,20 @@ void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {
     measure(state, quick_start({std::string("hardware.slice=") + slice, "batch.tokens=2Mi"}),
             Fold::off, {.reuse = reuse, .explain = false});
 }
-BENCHMARK_CAPTURE(unfolded_step, 4x4x4 / reuse, "4x4x4", true)
+BENCHMARK_CAPTURE(unfolded_step, 4x4x4_reuse, "4x4x4", true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(2);
-BENCHMARK_CAPTURE(unfolded_step, 4x4x4 / no - reuse, "4x4x4", false)
+BENCHMARK_CAPTURE(unfolded_step, 4x4x4_no_reuse, "4x4x4", false)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
-BENCHMARK_CAPTURE(unfolded_step, 8x8x8 / reuse, "8x8x8", true)
+BENCHMARK_CAPTURE(unfolded_step, 8x8x8_reuse, "8x8x8", true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
 /// The quick start itself on every chip and link takes minutes: only when it is asked for.
 const bool full_pod_registered = [] {
     if (std::getenv("PODSIM_BENCH_FULL_POD") != nullptr) {
-        benchmark::RegisterBenchmark("unfolded_step/16x20x28/reuse",
+        benchmark::RegisterBenchmark("unfolded_step/16x20x28_reuse",
                                      [](benchmark::State& state) {
                                          measure(state, quick_start(), Fold::off,
                                                  {.reuse = true, .explain = false});
