@@ -3,7 +3,6 @@
 // Time is that of simulate_step, with all that `podsim run` explains. Counters: the slice's chips and those that were
 // simulated, layers, events of the step, those that were played and not skipped as repeats.
 #include <benchmark/benchmark.h>
-#include <cstdlib>
 #include <string>
 
 #include "bench/requests.h"
@@ -58,19 +57,14 @@ BENCHMARK_CAPTURE(unfolded_step, 8x8x8_reuse, "8x8x8", true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
-/// The quick start itself on every chip and link takes minutes: only when it is asked for.
-const bool full_pod_registered = [] {
-    if (std::getenv("PODSIM_BENCH_FULL_POD") != nullptr) {
-        benchmark::RegisterBenchmark("unfolded_step/16x20x28_reuse",
-                                     [](benchmark::State& state) {
-                                         measure(state, quick_start(), Fold::off,
-                                                 {.reuse = true, .explain = false});
-                                     })
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(1);
-    }
-    return true;
-}();
+/// The quick start itself on every chip and link.
+void unfolded_pod(benchmark::State& state) {
+    measure(state, quick_start(), Fold::off, {.reuse = true, .explain = false});
+}
+BENCHMARK(unfolded_pod)
+    ->Name("unfolded_step/16x20x28_reuse")
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 void layers(benchmark::State& state) {
     measure(state, quick_start({"model.layers=" + std::to_string(state.range(0))}), Fold::automatic,
