@@ -120,7 +120,8 @@ public:
         __builtin_prefetch(&totals_[server], 1);
     }
     void prefetch_near(std::size_t server) const {
-        __builtin_prefetch(&near_[place_of(server, states_[server].near_count)] - kRow, 1);
+        const std::size_t count = states_[server].near_count;
+        __builtin_prefetch(near_.data() + place_of(server, count == 0 ? 0 : count - 1), 1);
     }
 
     /// Holds the link from `start` to `end` for bytes of that many units.

@@ -34,6 +34,13 @@
 
 namespace podsim::sim {
 
+/// Whether the player's hot path is inlined (player.h): not under sanitizers, which take minutes to compile it.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kInlineHotPath = false;
+#else
+inline constexpr bool kInlineHotPath = true;
+#endif
+
 /// Events of one time and kind that differ by one number alone.
 template <class Members>
 struct Batch {
@@ -56,7 +63,7 @@ public:
     using Members = std::span<const std::uint32_t, 1>;
     static constexpr std::size_t kMostMembers = 1;  ///< of a batch
     static constexpr bool kInlined =
-        std::is_same_v<Queue, RadixQueue> || std::is_same_v<Queue, BinaryQueue>;
+        kInlineHotPath && (std::is_same_v<Queue, RadixQueue> || std::is_same_v<Queue, BinaryQueue>);
 
     explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
 
@@ -139,7 +146,7 @@ class Waves {
 public:
     using Members = std::span<const std::uint32_t>;
     static constexpr std::size_t kMostMembers = 30;
-    static constexpr bool kInlined = true;
+    static constexpr bool kInlined = kInlineHotPath;
 
     explicit Waves(const EventCodec& codec) : codec_(codec) {
         waves_.push_back(std::make_unique<Wave[]>(kBlock));
