@@ -212,9 +212,14 @@ void AttentionBackward::dot_products(OpIndex output_gradient) {
 }
 
 OpIndex AttentionBackward::input() {
+    up_input();
+    up_weights();
+    return first_input();
+}
+
+OpIndex AttentionBackward::first_input() {
     const Shard& shard = builder_.shard();
     if (shard.latent.width > 0) {
-        up_projections();
         return builder_.compute_scattered("latent input gradient", latent_input_gradient(shard),
                                           builder_.full_rows());
     }
@@ -225,10 +230,21 @@ OpIndex AttentionBackward::input() {
                                       builder_.full_rows());
 }
 
-void AttentionBackward::up_projections() {
+void AttentionBackward::up_input() {
     const Shard& shard = builder_.shard();
+    if (shard.latent.width == 0) {
+        return;
+    }
     const OpIndex dc = builder_.compute("qkv input gradient", qkv_input_gradient(shard));
     builder_.scatter_columns("latent gradient", shard.latent.width, dc);
+    latent_gradient_ = builder_.hold(MemoryClass::buffers, latent_bytes(shard), dc);
+}
+
+void AttentionBackward::up_weights() {
+    const Shard& shard = builder_.shard();
+    if (shard.latent.width == 0) {
+        return;
+    }
     if (alive_.latent_gathered == kNoBuffer) {
         alive_.latent_gathered =
             builder_.hold(MemoryClass::buffers, gathered_latent_bytes(builder_),
@@ -238,7 +254,6 @@ void AttentionBackward::up_projections() {
     for (const BufferId buffer : {gradient_, alive_.latent_gathered, alive_.latent}) {
         builder_.release(buffer, dw);
     }
-    gradient_ = builder_.hold(MemoryClass::buffers, latent_bytes(shard), dc);
 }
 
 OpIndex AttentionBackward::weights() {
@@ -248,7 +263,7 @@ OpIndex AttentionBackward::weights() {
         shard.latent.width > 0
             ? builder_.compute("latent weight gradient", latent_weight_gradient(shard))
             : builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
-    builder_.release(gradient_, end);
+    builder_.release(shard.latent.width > 0 ? latent_gradient_ : gradient_, end);
     builder_.release(gradient_gathered_, end);
     return end;
 }

@@ -51,13 +51,18 @@ public:
     OpIndex output_weights();
     void dot_products(OpIndex output_gradient);
 
-private:
-    void up_projections();
+    /// The parts of input(): gradients through the up projections of latent attention, their weight gradient (neither
+    /// without latents), and the input's gradient.
+    void up_input();
+    void up_weights();
+    OpIndex first_input();
 
+private:
     StepBuilder& builder_;
     LayerKind kind_;
     AttentionBuffers alive_;
-    BufferId gradient_ = kNoBuffer;           ///< of the first projection's output
+    BufferId gradient_ = kNoBuffer;           ///< of q, k and v
+    BufferId latent_gradient_ = kNoBuffer;    ///< of this chip's columns of the latents
     BufferId gradient_gathered_ = kNoBuffer;  ///< over tensor_transpose
 };
 

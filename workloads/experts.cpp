@@ -1,6 +1,7 @@
 #include "workloads/experts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace podsim::workloads {
 namespace {
@@ -110,55 +111,116 @@ void ExpertBackward::shared() {
     builder_.release(rows, mlp.weights());
 }
 
-void ExpertBackward::routed() {
+void ExpertBackward::hidden_gradient() {
     const Shard& shard = builder_.shard();
-    const OpIndex copies = builder_.compute("combine gradient", combine_gradient(shard));
+    exchanged_ = builder_.hold(MemoryClass::buffers, exchanged_bytes(builder_),
+                               builder_.compute("combine gradient", combine_gradient(shard)));
     builder_.exchange_tokens("expert output gradient", false);
-    const OpIndex dy = builder_.gather_tokens("expert output gradient");
-    const OpIndex dh =
-        builder_.compute("experts down input gradient", experts_down_input_gradient(shard));
-    const OpIndex dw =
-        builder_.compute("experts down weight gradient", experts_down_weight_gradient(shard));
+    output_gradient_ = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
+                                     builder_.gather_tokens("expert output gradient"));
+    hidden_ = builder_.compute("experts down input gradient", experts_down_input_gradient(shard));
+    gradient_ = builder_.hold(MemoryClass::buffers,
+                              expert_bytes(shard, shard.branches * shard.experts.d_ff), hidden_);
+}
+
+void ExpertBackward::down_weights() {
+    const OpIndex dw = builder_.compute("experts down weight gradient",
+                                        experts_down_weight_gradient(builder_.shard()));
+    for (const BufferId buffer :
+         {exchanged_, output_gradient_, alive_.routed.hidden, alive_.routed.gate_up}) {
+        builder_.release(buffer, dw);
+    }
+}
+
+void ExpertBackward::bring_tokens() {
     if (alive_.tokens == kNoBuffer) {
         alive_.tokens = builder_.hold(MemoryClass::buffers, token_bytes(builder_),
                                       builder_.exchange_tokens("tokens", false));
     }
+}
+
+void ExpertBackward::complete_tokens() {
     if (alive_.tokens_gathered == kNoBuffer) {
         alive_.tokens_gathered = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
                                                builder_.gather_tokens_ahead("tokens"));
     }
-    const OpIndex dx = builder_.compute_scattered("experts gate_up input gradient",
-                                                  experts_gate_up_input_gradient(shard),
-                                                  token_bytes(builder_) * builder_.plan().tensor);
-    const OpIndex reduced = builder_.scatter_tokens("token gradient", dx);
-    builder_.exchange_tokens("token gradient", true);
-    builder_.await_rows();
-    const OpIndex weights =
-        builder_.compute("experts gate_up weight gradient", experts_gate_up_weight_gradient(shard));
-    const OpIndex router = builder_.compute("router input gradient", router_input_gradient(shard));
-    const OpIndex end = builder_.compute("router weight gradient", router_weight_gradient(shard));
+}
 
-    builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), copies, dw);
-    builder_.hold_between(MemoryClass::buffers, gathered_token_bytes(builder_), dy, dw);
-    builder_.hold_between(MemoryClass::buffers,
-                          expert_bytes(shard, shard.branches * shard.experts.d_ff), dh, weights);
-    builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), reduced, router);
-    for (const BufferId buffer : {alive_.routed.hidden, alive_.routed.gate_up}) {
-        builder_.release(buffer, dw);
-    }
-    for (const BufferId buffer : {alive_.tokens, alive_.tokens_gathered}) {
+void ExpertBackward::token_gradient() {
+    const OpIndex dx = builder_.compute_scattered("experts gate_up input gradient",
+                                                  experts_gate_up_input_gradient(builder_.shard()),
+                                                  token_bytes(builder_) * builder_.plan().tensor);
+    reduced_ = builder_.scatter_tokens("token gradient", dx);
+    builder_.exchange_tokens("token gradient", true);
+}
+
+void ExpertBackward::gate_up_weights() {
+    builder_.await_rows();
+    const OpIndex weights = builder_.compute("experts gate_up weight gradient",
+                                             experts_gate_up_weight_gradient(builder_.shard()));
+    for (const BufferId buffer : {gradient_, alive_.tokens, alive_.tokens_gathered}) {
         builder_.release(buffer, weights);
     }
+}
+
+void ExpertBackward::router_input() {
+    const OpIndex router =
+        builder_.compute("router input gradient", router_input_gradient(builder_.shard()));
+    builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), reduced_, router);
+}
+
+OpIndex ExpertBackward::router_weights() {
+    const OpIndex end =
+        builder_.compute("router weight gradient", router_weight_gradient(builder_.shard()));
     for (const BufferId buffer : {alive_.logits, alive_.rows.normed}) {
         builder_.release(buffer, end);
     }
+    return end;
 }
 
 Gradients ExpertBackward::run(const Weights& weights) {
     const Gradients unreduced = builder_.begin_gradients(weights);
     shared();
-    routed();
+    hidden_gradient();
+    down_weights();
+    bring_tokens();
+    complete_tokens();
+    token_gradient();
+    gate_up_weights();
+    router_input();
+    router_weights();
     return unreduced;
+}
+
+void ExpertBackward::input_gradients() {
+    const Shard& shard = builder_.shard();
+    if (shard.experts.shared_width > 0) {
+        shared_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(),
+                                     builder_.gather_rows("shared output gradient"));
+        shared_.emplace(builder_, shared_mlp(shard), alive_.shared);
+        shared_->hidden_gradient();
+        builder_.scatter_rows("shared input gradient", shared_->input());
+    }
+    hidden_gradient();
+    if (builder_.plan().tensor > 1) {
+        builder_.release(std::exchange(exchanged_, kNoBuffer), hidden_);  // the gathered ones stay
+    }
+    bring_tokens();
+    token_gradient();
+    router_input();
+}
+
+void ExpertBackward::weight_gradients() {
+    BufferId rows = alive_.rows.gathered;
+    if (shared_) {
+        builder_.release(shared_rows_, shared_->down_weights());
+        rows = complete_rows(builder_, alive_.rows, "mlp input");
+        shared_->weights();
+    }
+    builder_.release(rows, router_weights());
+    down_weights();
+    complete_tokens();
+    gate_up_weights();
 }
 
 }  // namespace podsim::workloads

@@ -8,6 +8,13 @@
 //   [AllGather dy] shared ... [ReduceScatter dx] ...
 //   combine gradient [AllToAll] [AllGather] d_down dw_down [tokens again: AllToAll, AllGather]
 //   d_gate_up [ReduceScatter] [AllToAll] dw_gate_up d_router dw_router
+// In two passes (layer_split.h): every AllToAll belongs to the input gradients, also that of the tokens again, which
+// weight gradients then find at their experts.
+//   input gradients   shared ... combine gradient [AllToAll] [AllGather dy] d_down [tokens again: AllToAll]
+//                     d_gate_up [ReduceScatter] [AllToAll] d_router
+//   weight gradients  shared ... dw_router dw_down [AllGather tokens] dw_gate_up
+// Between the two stay alive: complete dy of the experts' tokens and the gradients of their first matmul, and what the
+// weight gradients read of the forward pass: tokens, gate, up and hidden products, logits, the router's rows.
 // Each of the r = t / T rows of a chip is copied for each of the k experts that its token takes, with the
 // load of TrainingPlan: r k load rows of D leave every chip and, in the case that sets the pace, arrive
 // there: V of an AllToAll is E r k load D. Without expert ways tokens stay where they are. Ranks of unequal load l_e (plan.h):
@@ -15,6 +22,8 @@
 // The router works on the chip's own rows; its matrix (D x experts, some 1e-4 of a layer) counts as split
 // over tensor, like norms.
 #pragma once
+
+#include <optional>
 
 #include "workloads/mlp.h"
 
@@ -43,12 +52,30 @@ public:
     /// Returns the buffers of the layer's unreduced gradients, which begin with the first of them here.
     Gradients run(const Weights& weights);
 
+    /// The same in two passes, the second after begin_gradients.
+    void input_gradients();
+    void weight_gradients();
+
 private:
     void shared();
-    void routed();
+    void hidden_gradient();
+    void down_weights();
+    void bring_tokens();
+    void complete_tokens();
+    void token_gradient();
+    void gate_up_weights();
+    void router_input();
+    OpIndex router_weights();
 
     StepBuilder& builder_;
     ExpertBuffers alive_;
+    std::optional<MlpBackward> shared_;
+    OpIndex hidden_ = 0;                    ///< writes the gradient of the experts' first matmul
+    OpIndex reduced_ = 0;                   ///< after it the tokens' gradients exist
+    BufferId shared_rows_ = kNoBuffer;      ///< complete dy of the shared experts
+    BufferId exchanged_ = kNoBuffer;        ///< dy on its way to the experts, and there
+    BufferId output_gradient_ = kNoBuffer;  ///< the same gathered over tensor
+    BufferId gradient_ = kNoBuffer;         ///< of the experts' first matmul
 };
 
 }  // namespace podsim::workloads

@@ -26,11 +26,7 @@ void SplitBackward::input_gradients() {
         builder_.reduce_norm("layer norm gradient", builder_.shard().norms_of_block);
         builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), partial, dx);
     } else {
-        const OpIndex dy = builder_.gather_rows("mlp output gradient");
-        mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
-        mlp_gradient();
-        builder_.scatter_rows("mlp input gradient", builder_.last());
-        builder_.reduce_norm("mlp norm gradient", builder_.shard().norms_of_block);
+        block_gradient();
         recompute_before_attention(builder_, kind_, alive_);
         const OpIndex da = builder_.gather_rows("attention output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), da);
@@ -42,6 +38,20 @@ void SplitBackward::input_gradients() {
     builder_.hold_between(MemoryClass::buffers, builder_.local_rows(), start, builder_.last());
 }
 
+/// The MLP's or the experts' block.
+void SplitBackward::block_gradient() {
+    if (kind_.experts) {
+        experts_.emplace(builder_, alive_.experts);
+        experts_->input_gradients();
+        return;
+    }
+    const OpIndex dy = builder_.gather_rows("mlp output gradient");
+    mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
+    mlp_gradient();
+    builder_.scatter_rows("mlp input gradient", builder_.last());
+    builder_.reduce_norm("mlp norm gradient", builder_.shard().norms_of_block);
+}
+
 void SplitBackward::mlp_gradient() {
     mlp_.emplace(builder_, dense_mlp(builder_.shard()), alive_.mlp);
     mlp_->hidden_gradient();
@@ -51,26 +61,42 @@ void SplitBackward::mlp_gradient() {
 void SplitBackward::attention_gradient() {
     attention_.emplace(builder_, kind_, alive_.attention);
     attention_->dot_products(attention_->output_gradient());
-    attention_->input();
+    attention_->up_input();
+    attention_->first_input();
 }
 
-void SplitBackward::weight_gradients() {
+/// Returns a parallel block's complete rows, which attention's weight gradient reads too.
+BufferId SplitBackward::block_weights() {
+    if (experts_) {
+        experts_->weight_gradients();
+        builder_.release(alive_.middle, builder_.last());
+        return kNoBuffer;
+    }
     const bool parallel = builder_.shard().parallel_block;
-    const Gradients unreduced = builder_.begin_gradients(weights_);
     const OpIndex down = mlp_->down_weights();
     builder_.release(mlp_rows_, down);
     const RowBuffers& mlp_input = parallel ? alive_.attention_rows : alive_.mlp_rows;
     const BufferId rows =
         complete_rows(builder_, mlp_input, parallel ? "layer input" : "mlp input");
     const OpIndex gate_up = mlp_->weights();
-    if (!parallel) {
-        for (const BufferId buffer : {rows, alive_.mlp_rows.normed, alive_.middle}) {
-            builder_.release(buffer, gate_up);
-        }
+    if (parallel) {
+        return rows;
     }
+    for (const BufferId buffer : {rows, alive_.mlp_rows.normed, alive_.middle}) {
+        builder_.release(buffer, gate_up);
+    }
+    return kNoBuffer;
+}
+
+void SplitBackward::weight_gradients() {
+    const Gradients unreduced = builder_.begin_gradients(weights_);
+    const BufferId rows = block_weights();
     builder_.release(attention_rows_, attention_->output_weights());
     const BufferId attention_input =
-        parallel ? rows : complete_rows(builder_, alive_.attention_rows, "attention input");
+        builder_.shard().parallel_block
+            ? rows
+            : complete_rows(builder_, alive_.attention_rows, "attention input");
+    attention_->up_weights();
     const OpIndex end = attention_->weights();
     for (const BufferId buffer :
          {attention_input, alive_.attention_rows.normed, alive_.input, alive_.output}) {

@@ -4,9 +4,13 @@
 //   input gradients   [AllGather dy] d_down d_gate_up [ReduceScatter dx]
 //                     [AllGather dy] d_out [AllGather KV] d_attention [ReduceScatter dKV] d_qkv [ReduceScatter dx]
 //   weight gradients  dw_down [AllGather x] dw_gate_up dw_out [AllGather x] dw_qkv
+// with experts in place of the MLP as in experts.h, and with latent attention
+//   input gradients   ... d_attention [ReduceScatter dKV] d_qkv [ReduceScatter d latents] d_latent [ReduceScatter dx]
+//   weight gradients  ... dw_out [AllGather x] [AllGather latents] dw_qkv dw_latent
 // Between the two stay alive: what the forward pass saved or recomputation brought back, the complete rows of
-// both output gradients, and the gradients of the hidden products and of q, k and v. (After the input gradients only
-// some of it is needed; what weight gradients read is kept.)
+// both output gradients, and the gradients of the hidden products, of q, k and v and of the latents. (After the input
+// gradients only some of it is needed; what weight gradients read is kept.)
+// Every matmul Y = X W has its dX in the first pass and its dW in the second, of 2 m k n FLOPs each.
 #pragma once
 
 #include <optional>
@@ -26,14 +30,17 @@ public:
     void weight_gradients();
 
 private:
+    void block_gradient();
     void mlp_gradient();
     void attention_gradient();
+    BufferId block_weights();
 
     StepBuilder& builder_;
     LayerKind kind_;
     LayerBuffers alive_;
     Weights weights_;
     std::optional<MlpBackward> mlp_;
+    std::optional<ExpertBackward> experts_;
     std::optional<AttentionBackward> attention_;
     BufferId mlp_rows_ = kNoBuffer;        ///< gradient of the MLP's complete output rows
     BufferId attention_rows_ = kNoBuffer;  ///< of attention's; in a parallel block of both

@@ -205,7 +205,6 @@ void check_microbatches(const TrainingPlan& plan) {
 
 void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
     const bool interleaved = plan.schedule == PipelineSchedule::interleaved;
-    const bool split = plan.schedule == PipelineSchedule::zero_bubble;
     if (plan.pipeline == 1 && plan.schedule != PipelineSchedule::one_f_one_b) {
         throw sim::InputError("schedule of a pipeline, but the mesh has no axis pipeline",
                               "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
@@ -229,13 +228,6 @@ void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
                         "interleaved schedule needs",
                         plan.microbatches, plan.pipeline),
             nearest_multiples(plan.microbatches, plan.pipeline));
-    }
-    if (split && (model.experts.count > 0 || model.latent.kv_rank > 0)) {
-        throw sim::InputError(
-            fmt::format("schedule of zero bubbles with {}: weight gradients of {} cannot be put "
-                        "off yet",
-                        model.name, model.experts.count > 0 ? "experts" : "latent attention"),
-            "use gpipe, 1f1b or interleaved");
     }
 }
 

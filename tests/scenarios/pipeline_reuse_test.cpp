@@ -28,9 +28,10 @@ T one_of(std::mt19937_64& random, const std::vector<T>& choices) {
 Scenario random_pipeline(std::mt19937_64& random) {
     using Mesh = std::vector<std::pair<std::string, std::string>>;
     const Mesh mesh = one_of<Mesh>(random, {{{"pipeline", "z"}, {"fsdp", "x y"}},
-                                             {{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
-                                             {{"pipeline", "x/2"}, {"fsdp", "x%2 y z"}},
-                                             {{"fsdp", "x z"}, {"tensor", "y"}}});
+                                            {{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
+                                            {{"pipeline", "x/2"}, {"fsdp", "x%2 y z"}},
+                                            {{"pipeline", "z"}, {"fsdp", "x"}, {"expert", "y"}},
+                                            {{"fsdp", "x z"}, {"tensor", "y"}}});
     const bool slices = mesh.front().first == "fsdp";
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(1), mesh, 1, 512);
     if (slices) {
@@ -51,7 +52,12 @@ Scenario random_pipeline(std::mt19937_64& random) {
     plan.chunks = interleaved ? 2 : 1;
     plan.microbatches = interleaved ? plan.pipeline * one_of<int>(random, {1, 2})
                                     : one_of<int>(random, {1, 2, 3, 5});
-    plan.tokens = 512 * plan.fsdp * plan.microbatches;
+    plan.tokens = 512 * plan.fsdp * plan.expert * plan.microbatches;
+    if (plan.expert > 1) {
+        scenario.model.kv_heads = scenario.model.heads;
+        scenario.model.latent = {.q_rank = 128, .kv_rank = 96, .rope_dim = 32, .value_dim = 64};
+        scenario.model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
+    }
     plan.prefetch_layers = one_of<int>(random, {0, 1, 2});
     scenario.model.layers = plan.pipeline * plan.chunks * (7 + static_cast<int>(random() % 12));
     scenario.model.tied_embeddings = random() % 2 == 0;

@@ -4,42 +4,43 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "pipeline_support.h"
 #include "scenarios/step_account.h"
 #include "scenarios/step_lowering.h"
-#include "step_support.h"
 #include "workloads/analytic.h"
 
 namespace podsim::scenarios {
 namespace {
 
+using testing::kLayers;
+using testing::latent_experts;
 using testing::make_scenario;
+using testing::pipeline_on;
 using testing::small_model;
 using testing::sum;
 using workloads::PipelineSchedule;
 using Kind = workloads::PipelineUnit::Kind;
 
-constexpr std::int64_t kLayers = 16;
-
-Scenario pipeline_on(topology::Point shape,
-                     const std::vector<std::pair<std::string, std::string>>& mesh,
-                     std::int64_t sequences, PipelineSchedule schedule, int microbatches,
-                     int chunks = 1) {
-    Scenario scenario = make_scenario("v5p", shape, small_model(kLayers), mesh, sequences, 512);
-    scenario.plan.pipeline = scenario.mesh.size("pipeline");
-    scenario.plan.schedule = schedule;
-    scenario.plan.microbatches = microbatches;
-    scenario.plan.chunks = chunks;
-    return scenario;
-}
-
 /// Stages that are alike, and links that cost nothing.
-Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int chunks = 1) {
+Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int chunks = 1,
+                 bool experts = false) {
+    const std::vector<std::pair<std::string, std::string>> dense{{"pipeline", "z"},
+                                                                 {"fsdp", "x y"}};
     Scenario scenario =
-        pipeline_on({4, 4, stages}, {{"pipeline", "z"}, {"fsdp", "x y"}},
+        pipeline_on({4, 4, stages},
+                    experts ? std::vector<std::pair<std::string, std::string>>{{"pipeline", "z"},
+                                                                               {"expert", "x"},
+                                                                               {"fsdp", "y"}}
+                            : dense,
                     std::int64_t{16} * microbatches, schedule, microbatches, chunks);
+    if (experts) {
+        scenario.model = latent_experts(kLayers);
+        scenario.plan.tokens *= 8;  // the MXU decides
+    }
     scenario.plan.layers_only = true;
     scenario.plan.remat = workloads::Remat::none;
     scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
@@ -167,13 +168,20 @@ TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
     }
 }
 
-// ZB-H1: (p - 1)(F + B - W), whatever the passes take, as long as W <= F and W <= B.
+// ZB-H1: (p - 1)(F + B - W), whatever the passes take, as long as W <= F and W <= B; with experts and latent
+// attention too, whose AllToAlls take no time on these links.
 TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
-    for (const auto& [p, m] :
-         {std::pair{4, 8}, std::pair{8, 8}, std::pair{8, 16}, std::pair{2, 5}}) {
-        SCOPED_TRACE(std::to_string(p) + " stages, " + std::to_string(m) + " microbatches");
-        const StepResult result =
-            simulate_step(uniform(PipelineSchedule::zero_bubble, p, m), Fold::automatic);
+    for (const auto& [p, m, experts] : {std::tuple{4, 8, false},
+                                        {8, 8, false},
+                                        {8, 16, false},
+                                        {2, 5, false},
+                                        {4, 8, true},
+                                        {8, 8, true},
+                                        {2, 5, true}}) {
+        SCOPED_TRACE(std::to_string(p) + " stages, " + std::to_string(m) + " microbatches" +
+                     (experts ? ", experts" : ""));
+        const Scenario scenario = uniform(PipelineSchedule::zero_bubble, p, m, 1, experts);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
         const PassTimes times = pass_times(result, m);
         EXPECT_LE(times.weights, times.forward);
         EXPECT_LE(times.weights, times.input);
@@ -182,8 +190,7 @@ TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
         EXPECT_DOUBLE_EQ(result.passes.forward.value(), times.forward.seconds());
         EXPECT_DOUBLE_EQ(result.passes.input_gradients.value(), times.input.seconds());
         EXPECT_DOUBLE_EQ(result.passes.weight_gradients.value(), times.weights.seconds());
-        workloads::TrainingPlan plan = uniform(PipelineSchedule::zero_bubble, p, m).plan;
-        EXPECT_NEAR(result.bubble, workloads::bubble_fraction(plan, result.passes), 1e-12);
+        EXPECT_NEAR(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes), 1e-12);
     }
 }
 
@@ -196,22 +203,27 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
         int microbatches;
         int chunks;
         std::vector<int> in_flight;  ///< chunks, by stage
+        bool experts = false;
     };
     for (const Case& one : {Case{PipelineSchedule::gpipe, 8, 1, {8, 8, 8, 8}},
                             Case{PipelineSchedule::one_f_one_b, 8, 1, {4, 3, 2, 1}},
                             Case{PipelineSchedule::zero_bubble, 8, 1, {4, 4, 4, 4}},
+                            Case{PipelineSchedule::zero_bubble, 8, 1, {4, 4, 4, 4}, true},
                             Case{PipelineSchedule::interleaved, 8, 2, {11, 9, 7, 5}},
                             Case{PipelineSchedule::interleaved, 8, 4, {19, 17, 15, 13}},
                             Case{PipelineSchedule::interleaved, 4, 2, {8, 8, 8, 8}}}) {
         SCOPED_TRACE(workloads::to_string(one.schedule));
-        const Scenario scenario = uniform(one.schedule, 4, one.microbatches, one.chunks);
+        const Scenario scenario =
+            uniform(one.schedule, 4, one.microbatches, one.chunks, one.experts);
         const auto stages = workloads::build_stages(scenario.model, scenario.plan);
         const StepRun run =
             run_step(lower_step(stages, scenario.hardware, scenario.mesh, Fold::automatic));
         for (std::size_t stage = 0; stage < 4; ++stage) {
-            // q, k and v of 4 layers, 512 tokens, 8 + 2 x 4 heads: gone once the input gradients are made.
+            // q, k and v of 4 layers, 512 tokens, 8 + 2 x 4 heads: gone once the input gradients are made. Of latent
+            // attention 4096 tokens and 3 x 8 heads; its latents stay.
             const bool split = one.schedule == PipelineSchedule::zero_bubble;
-            const double gone = split ? static_cast<double>(stage) * 4 * 512 * 16 * 64 * 2 : 0;
+            const double heads = one.experts ? 4096 * 24 : 512 * 16;
+            const double gone = split ? static_cast<double>(stage) * 4 * heads * 64 * 2 : 0;
             EXPECT_DOUBLE_EQ(most_activations(stages.programs[stage], run.chips[stage]),
                              one.in_flight[stage] * activations_of_chunk(scenario) - gone)
                 << "stage " << stage;
@@ -235,89 +247,6 @@ TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
         sim::round_up(sim::Bytes(512 * 512 * 2) / sim::BytesPerSecond(64e9)) + sim::Time{1000000};
     EXPECT_EQ(result.compute, free.compute);
     EXPECT_EQ(result.step_time - free.step_time, message * 6);
-}
-
-// With a stride, or with rows shared out over tensor, a message crosses as many links as the stages are apart.
-TEST(Pipeline, FoldedEqualsUnfoldedToThePicosecond) {
-    struct Case {
-        std::vector<std::pair<std::string, std::string>> mesh;
-        PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-        int chunks = 1;
-        bool tied = false;
-    };
-    const std::vector<Case> cases{
-        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::gpipe},
-        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
-         PipelineSchedule::one_f_one_b,
-         1,
-         true},
-        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::interleaved, 2},
-        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::zero_bubble},
-        {{{"pipeline", "z/2"}, {"fsdp", "x z%2"}, {"tensor", "y"}},
-         PipelineSchedule::interleaved,
-         4},
-        {{{"pipeline", "z%2"}, {"data", "z/2"}, {"tensor", "x"}, {"context", "y"}}},
-        {{{"pipeline", "x%2 y/2"}, {"fsdp", "x/2 y%2"}, {"tensor", "z"}},
-         PipelineSchedule::zero_bubble,
-         1,
-         true}};
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        SCOPED_TRACE(i);
-        Scenario scenario =
-            pipeline_on({4, 4, 4}, cases[i].mesh, 64, cases[i].schedule, 4, cases[i].chunks);
-        scenario.model.tied_embeddings = cases[i].tied;
-        const StepResult folded = simulate_step(scenario, Fold::automatic);
-        const StepResult whole = simulate_step(scenario, Fold::off);
-        EXPECT_LT(folded.simulated_chips, 64);
-        EXPECT_EQ(folded.step_time, whole.step_time);
-        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
-                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
-        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-        EXPECT_EQ(folded.memory.stage, whole.memory.stage);
-        ASSERT_EQ(folded.spans.size(), whole.spans.size());
-        for (std::size_t span = 0; span < whole.spans.size(); ++span) {
-            EXPECT_EQ(folded.spans[span].start, whole.spans[span].start) << whole.spans[span].name;
-            EXPECT_EQ(folded.spans[span].end, whole.spans[span].end) << whole.spans[span].name;
-        }
-        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
-        EXPECT_EQ(sum(folded.critical_path), folded.step_time);
-        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - static_cast<std::int64_t>(
-                                                                folded.lower.time.value() * 1e12));
-    }
-}
-
-/// Stages of slices: rows go over PCIe and the hosts' links.
-TEST(Pipeline, StagesOfSlicesFoldAsTheyShould) {
-    for (const auto& [slices, mesh] :
-         {std::pair{2,
-                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 1, 2}}},
-                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
-                                                       {"tensor", {{2, 1, 4}}}}},
-          std::pair{4,
-                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 2, 2}}},
-                                                       {"data", {{topology::kSliceAxis, 1, 2}}},
-                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
-                                                       {"tensor", {{2, 1, 4}}}}}}) {
-        Scenario scenario = pipeline_on({4, 4, 4}, {{"fsdp", "x y"}, {"tensor", "z"}}, 128,
-                                        PipelineSchedule::one_f_one_b, 4);
-        scenario.hardware.slices = slices;
-        scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
-        scenario.plan.pipeline = 2;
-        scenario.plan.data = slices / 2;
-        const StepResult folded = simulate_step(scenario, Fold::automatic);
-        const StepResult whole = simulate_step(scenario, Fold::off);
-        EXPECT_EQ(folded.step_time, whole.step_time);
-        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-        EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
-        EXPECT_LE(folded.lower.time.value(), folded.step_time.seconds());
-        // r D x 2 B over a chip's PCIe link each way for each of 4 microbatches: 2 sequences of 512 over 4
-        // tensor ways.
-        for (const LinkUse& use : folded.links) {
-            if (use.name == "pcie" && slices == 2) {
-                EXPECT_DOUBLE_EQ(use.bytes.value(), 4 * (2.0 * 512 / 4 * 512 * 2));
-            }
-        }
-    }
 }
 
 // A chip whose work is slower holds the others up; the step's parts still add up.

@@ -1,6 +1,7 @@
 // The orders in which pipeline stages work, as the papers draw them, and programs of stages.
 #include "workloads/pipeline.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -68,15 +69,17 @@ TEST(Stages, TogetherDoTheWholeStep) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
         testing::Random random(seed);
-        ModelSpec model = testing::random_model(random);
-        model.parallel_block = random.coin();
-        TrainingPlan plan = testing::random_plan(random, false);
+        ModelSpec model = testing::random_any_model(random);
+        TrainingPlan plan = testing::random_any_plan(random, false, model);
         plan.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
         plan.pipeline = random.from(2, 4);
         plan.chunks = plan.schedule == PipelineSchedule::interleaved ? random.from(2, 3) : 1;
         plan.microbatches = plan.pipeline * random.from(1, 3);
         plan.tokens *= plan.microbatches;
         model.layers = std::int64_t{plan.pipeline} * plan.chunks * random.from(1, 2);
+        model.experts.first_dense = std::min(model.experts.first_dense, model.layers);
+        model.experts.every = std::min(model.experts.every, model.layers);
+        model.global_every = std::min(model.global_every, model.layers);
         validate(plan, model);
         TrainingPlan whole = plan;
         whole.pipeline = whole.chunks = 1;
