@@ -195,8 +195,11 @@ private:
         return path;
     }
 
-    /// The messages to one member; how many they are.
+    /// The messages to one member, none to one that takes nothing; how many they are.
     std::uint32_t emit(const Displacement& displacement, sim::Bytes bytes) {
+        if (bytes.value() == 0) {
+            return 0;
+        }
         const Routes& routes = routes_.at(displacement);
         std::uint32_t emitted = 0;
         for (std::size_t i = 0; i < routes.paths.size(); ++i) {

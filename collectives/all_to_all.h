@@ -9,7 +9,7 @@
 //
 // Unequal members: to the member j of load l_j go V l_j / n^2 bytes of every other, where the loads add up to n (an expert
 // axis whose ranks take unequal numbers of tokens); returning, from it to every other. Every member is then a role of
-// its own.
+// its own. A load of zero sends no messages: that member ends when it begins, or, returning, only receives.
 //
 // A member in another slice is reached straight away, over PCIe and DCN (schedule.h), whatever its place in
 // its slice. These displacements are numbered after those within the slice, rank after rank of the slices,

@@ -170,25 +170,36 @@ std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
     return steps;
 }
 
-/// `1.2`, the same for all ranks; or a share for each, `[4, 2, 1, 1]`, scaled to a mean of 1.
+/// Shares in proportion, scaled to a mean of 1. The largest is taken out first: their sum may be beyond a double.
+std::vector<double> as_loads(std::vector<double> shares) {
+    const double largest = std::ranges::max(shares);
+    double sum = 0;
+    for (double& share : shares) {
+        share /= largest;
+        sum += share;
+    }
+    for (double& share : shares) {
+        share *= static_cast<double>(shares.size()) / sum;
+    }
+    return shares;
+}
+
+/// `1.2`, the same for all ranks; or a share for each, `[4, 2, 1, 0]`.
 void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
                            TrainingPlan& plan) {
     if (!imbalance.present() || imbalance.node().kind != YamlNode::Kind::sequence) {
         plan.expert_imbalance = imbalance.get<double>(parse_multiple, 1);
         return;
     }
-    double sum = 0;
+    std::vector<double> shares;
     for (const Reader& share : imbalance.items()) {
-        plan.expert_loads.push_back(share.read(parse_number));
-        if (!(plan.expert_loads.back() > 0)) {
-            throw share.error(fmt::format("{} is no share", in_quotes(share.node().text)),
-                              "write a number above zero");
-        }
-        sum += plan.expert_loads.back();
+        shares.push_back(share.read(parse_number));
     }
-    for (double& load : plan.expert_loads) {
-        load *= static_cast<double>(plan.expert_loads.size()) / sum;
+    if (std::ranges::none_of(shares, [](double share) { return share > 0; })) {
+        throw imbalance.error(shares.empty() ? "the list is empty" : "no rank takes any tokens",
+                              "write a share for each rank of the axis expert, as in [4, 2, 1, 1]");
     }
+    plan.expert_loads = as_loads(std::move(shares));
     if (mesh.across({"expert"}).length > 1) {
         throw imbalance.error(
             "the axis expert has members in several slices, between which "

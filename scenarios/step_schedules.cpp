@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::size_t kMostMessages = 20'000'000;
 
+/// Nothing to send and nothing to wait for, anywhere.
+sim::Schedule no_messages(const collectives::ShiftTable& shifts) {
+    sim::Schedule schedule;
+    schedule.roles.emplace_back();
+    schedule.role_of_place.assign(static_cast<std::size_t>(shifts.places().size()), 0);
+    return schedule;
+}
+
 }  // namespace
 
 collectives::Members members_of(const workloads::Collective& collective,
@@ -62,8 +70,10 @@ std::uint32_t StepSchedules::of_host_transfer(const workloads::Op& op) {
         host_transfers_.try_emplace({transfer.to_host, transfer.bytes.value()}, next());
     if (added) {
         add(op, [&] {
-            return collectives::build_host_transfer(!transfer.to_host, transfer.bytes,
-                                                    options_.message_cap, shifts_);
+            return transfer.bytes.value() == 0
+                       ? no_messages(shifts_)
+                       : collectives::build_host_transfer(!transfer.to_host, transfer.bytes,
+                                                          options_.message_cap, shifts_);
         });
     }
     return entry->second;
@@ -88,6 +98,10 @@ std::uint32_t StepSchedules::of_handover(const workloads::Op& op, const std::str
 }
 
 sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
+    const sim::Bytes bytes = collective.step ? collective.step->bytes : collective.bytes;
+    if (bytes.value() == 0) {
+        return no_messages(shifts_);
+    }
     const CollectiveRequest request{.hardware = hardware_,
                                     .operation = collective.operation,
                                     .members = members_of(collective, mesh_),

@@ -33,7 +33,8 @@ public:
           shifts_(shifts),
           schedules_(schedules) {}
 
-    /// The schedule of a collective, by the algorithm that is fastest for it on its own.
+    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Of no bytes (experts
+    /// without tokens) there is no message, here and with the host: it ends where it begins.
     std::uint32_t of_collective(const workloads::Op& op);
     std::uint32_t of_host_transfer(const workloads::Op& op);
     /// Of a handover between the members of two ranks of a logical axis.

@@ -182,6 +182,9 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     double with_padding = 0;
     double reached = 0;
     for (const MatmulShape& shape : work.matmuls) {
+        if (volume(shape) == 0) {
+            continue;  // no rows: there is nothing to fill the array with
+        }
         const double padded = padded_volume(shape, rates.mxu_dimension);
         plain += volume(shape);
         with_padding += padded;

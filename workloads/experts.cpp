@@ -14,8 +14,9 @@ double token_bytes(const StepBuilder& builder) {
 
 /// Bytes of an exchange's buffer: what comes, or what goes where that is more.
 double exchanged_bytes(const StepBuilder& builder) {
-    const Shard::Experts& experts = builder.shard().experts;
-    return token_bytes(builder) * std::max(1.0, experts.copies / experts.tokens);
+    const Shard& shard = builder.shard();
+    return std::max(shard.experts.tokens, shard.experts.copies) / builder.plan().tensor *
+           shard.d_model * shard.precision.compute;
 }
 
 /// Bytes of its experts' complete tokens where tensor parallelism gathers them.

@@ -65,14 +65,15 @@ Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, R
 Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
     const double tokens = s.experts.tokens;
     const double held = s.experts.held;
+    const double weights = tokens > 0 ? held * k * n : 0;  // that are read
     Compute work{Flops(2 * tokens * k * n),
                  {{tokens / held, k, n, held}},
-                 Bytes(tokens * (k + n) * s.precision.compute +
-                       held * k * n * s.experts.weight_bytes + fused.bytes),
+                 Bytes(tokens * (k + n) * s.precision.compute + weights * s.experts.weight_bytes +
+                       fused.bytes),
                  Flops(fused.operations)};
     return quantised(std::move(work), s,
-                     {tokens * k + (s.experts.gathered ? 0 : held * k * n), tokens * n},
-                     Runs::in_plan, fused);
+                     {tokens * k + (s.experts.gathered ? 0 : weights), tokens * n}, Runs::in_plan,
+                     fused);
 }
 
 Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise fused) {
@@ -83,7 +84,8 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise 
                  Bytes(tokens * (k + n) * s.precision.compute +
                        held * k * n * s.precision.gradients + fused.bytes),
                  Flops(fused.operations)};
-    return quantised(std::move(work), s, {tokens * (k + n), held * k * n}, Runs::in_plan, fused);
+    const double results = tokens > 0 ? held * k * n : 0;  // zeros are written as they are
+    return quantised(std::move(work), s, {tokens * (k + n), results}, Runs::in_plan, fused);
 }
 
 Compute both(Compute a, const Compute& b) {

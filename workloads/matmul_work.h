@@ -21,7 +21,8 @@ Compute weight_gradient(const Shard& shard, double k, double n, Elementwise fuse
                         Runs runs = Runs::in_plan);
 Compute weight_gradient(const Shard& shard, double m, double k, double n, Elementwise fused,
                         Runs runs);
-/// A matmul k x n of every expert of this chip with its share of the tokens.
+/// A matmul k x n of every expert of this chip with its share of the tokens. Without tokens it does nothing, and
+/// reads no weights; a weight gradient is then written as zeros.
 Compute grouped(const Shard& shard, double k, double n, Elementwise fused = {});
 Compute grouped_weight_gradient(const Shard& shard, double k, double n, Elementwise fused = {});
 

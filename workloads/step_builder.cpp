@@ -358,9 +358,6 @@ void StepBuilder::exchange_gradients(double parameters, const Handover& ours,
 // ---- memory
 
 BufferId StepBuilder::hold(MemoryClass memory_class, double bytes, OpIndex from) {
-    if (bytes <= 0) {
-        return kNoBuffer;
-    }
     program_.buffers.push_back({memory_class, sim::Bytes(std::ceil(bytes)), from, {}});
     return static_cast<BufferId>(program_.buffers.size() - 1);
 }
@@ -376,6 +373,7 @@ void StepBuilder::hold_between(MemoryClass memory_class, double bytes, OpIndex f
 }
 
 StepProgram StepBuilder::finish() {
+    std::erase_if(program_.buffers, [](const Buffer& buffer) { return buffer.bytes.value() == 0; });
     return std::move(program_);
 }
 

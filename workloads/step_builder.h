@@ -168,7 +168,8 @@ public:
     /// whole model. ZeRO-1 and 2: a group at a time in the order of uses, each followed by its AllGather over data.
     void optimize(double parameters);
 
-    /// Holds bytes (rounded up to whole ones) from the start of `from`; kNoBuffer for zero bytes.
+    /// Holds bytes (rounded up to whole ones) from the start of `from`. A buffer of no bytes stands for what has no
+    /// rows on this chip (experts without tokens); the finished program leaves it out.
     BufferId hold(MemoryClass memory_class, double bytes, OpIndex from);
     void release(BufferId buffer, OpIndex after);
     void hold_between(MemoryClass memory_class, double bytes, OpIndex from, OpIndex to);

@@ -26,7 +26,7 @@ Compute StepBuilder::part_of_rows(const Compute& whole, double share) const {
         whole.dtype == MatmulDtype::bf16 ? shard_.plain_weight_bytes : shard_.weight_bytes;
     double weights = 0;
     for (const MatmulShape& shape : whole.matmuls) {
-        weights += shape.k * shape.n * shape.count * element;
+        weights += shape.m == 0 ? 0 : shape.k * shape.n * shape.count * element;
     }
     Compute part = whole;
     part.flops = whole.flops * share;

@@ -304,8 +304,27 @@ TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
                 }
                 c.ends.returning = returning;
                 prove(c);
+                // Member m takes 2 m / (n - 1): the first nothing.
+                for (int m = 0; m < members; ++m) {
+                    c.ends.loads[static_cast<std::size_t>(m)] = 2.0 * m / (members - 1);
+                }
+                prove(c);
             }
         }
+    }
+}
+
+// On a line of 4, rank 1 takes all: three messages to it, from each of the others, and none besides.
+TEST(UnequalAllToAll, NothingIsSentWhereNothingIsTaken) {
+    Case c = make(box({4, 1, 1}, 0), {{0, 1, 4}}, Algorithm::automatic);
+    c.ends.loads = {0, 4, 0, 0};
+    for (const bool returning : {false, true}) {
+        c.ends.returning = returning;
+        prove(c);
+        run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
+            EXPECT_EQ(built.schedule.transfers.size(), 3U);
+            return nullptr;
+        });
     }
 }
 

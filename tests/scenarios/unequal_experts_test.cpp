@@ -1,8 +1,11 @@
 // Steps with unequal experts: ranks of the expert axis that take unequal numbers of tokens.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collectives/ring_steps.h"
 #include "command_fixture.h"
+#include "scenarios/load.h"
 #include "scenarios/report.h"
 #include "step_support.h"
 
@@ -28,6 +31,29 @@ Scenario unequal(const std::vector<std::pair<std::string, std::string>>& mesh,
     return scenario;
 }
 
+/// The same to the picosecond with fold on and off, and sums that are exact; returns the folded one.
+StepResult expect_exact(const Scenario& scenario) {
+    const StepResult folded = simulate_step(scenario, Fold::automatic);
+    const StepResult whole = simulate_step(scenario, Fold::off);
+    EXPECT_EQ(folded.step_time, whole.step_time);
+    EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+              folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+    EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+    EXPECT_EQ(folded.memory.member, whole.memory.member);
+    EXPECT_EQ(folded.reported_member, whole.reported_member);
+    EXPECT_EQ(folded.spans.size(), whole.spans.size());
+    for (std::size_t i = 0; i < std::min(whole.spans.size(), folded.spans.size()); ++i) {
+        EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
+        EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
+    }
+    EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
+    EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
+    EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
+    EXPECT_EQ(testing::sum(folded.gap).ps,
+              folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
+    return folded;
+}
+
 // The expert axis is not folded, whole or in factors, on rings and lines; beside tensor, whose gathers differ from rank to
 // rank, and beside plain causal placement, whose axis is not folded either.
 TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
@@ -51,26 +77,8 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         if (one.plain) {
             scenario.plan.placement = workloads::Placement::plain;
         }
-        const StepResult folded = simulate_step(scenario, Fold::automatic);
-        const StepResult whole = simulate_step(scenario, Fold::off);
+        const StepResult folded = expect_exact(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
-        EXPECT_EQ(folded.step_time, whole.step_time);
-        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
-                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
-        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-        EXPECT_EQ(folded.memory.member, whole.memory.member);
-        EXPECT_EQ(folded.reported_member, whole.reported_member);
-        ASSERT_EQ(folded.spans.size(), whole.spans.size());
-        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
-            EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
-            EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
-        }
-        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
-        EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
-        EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
-        EXPECT_EQ(
-            testing::sum(folded.gap).ps,
-            folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
         EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
         ASSERT_TRUE(folded.imbalance);
@@ -79,12 +87,40 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// Links, HBM and vector unit free, a FLOP a picosecond: the step is longer than with equal experts by (2 - 1) times the
+// A rank that takes nothing has no matmuls, no transfers to it and no rows to gather over tensor, in blocking and in
+// overlapped form, kept, offloaded or computed again.
+TEST(UnequalExpertsStep, RanksMayTakeNothing) {
+    using workloads::LayerTensor;
+    for (const std::vector<double>& loads :
+         {std::vector<double>{0, 2, 2, 0}, {4, 0, 0, 0}, {0, 1, 0, 3}}) {
+        for (const bool tensor : {false, true}) {
+            for (const workloads::Remat remat :
+                 {workloads::Remat::none, workloads::Remat::matmuls, workloads::Remat::block,
+                  workloads::Remat::named}) {
+                SCOPED_TRACE(::testing::PrintToString(loads) + (tensor ? " tensor " : " fsdp ") +
+                             std::to_string(static_cast<int>(remat)));
+                Scenario scenario =
+                    unequal({{"fsdp", "x"}, {tensor ? "tensor" : "data", "y"}, {"expert", "z"}});
+                scenario.plan.expert_loads = loads;
+                scenario.plan.remat = remat;
+                scenario.plan.remat_names.offload = {LayerTensor::gate_up, LayerTensor::hidden};
+                if (tensor && remat != workloads::Remat::none) {
+                    scenario.plan.tensor_steps = collectives::step_gather(
+                        scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
+                }
+                const StepResult result = expect_exact(scenario);
+                EXPECT_DOUBLE_EQ(result.imbalance->experts, std::ranges::max(loads));
+            }
+        }
+    }
+}
+
+// Links, HBM and vector unit free, a FLOP a picosecond: the step is longer than with equal experts by (load - 1) times the
 // experts' matmuls of two layers: 3 matmuls of 2 x rows x 512 x 512 FLOPs, once forward, twice backward, and all three once
 // more. 64 x 256 tokens on 64 chips make 512 rows a chip.
-TEST(UnequalExpertsStep, FullestRankSetsThePaceExactly) {
+void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
-    scenario.plan.expert_loads = {2, 1, 0.5, 0.5};
+    scenario.plan.expert_loads = loads;
     topology::ChipSpec& chip = scenario.hardware.chip;
     chip.ici_latency.value = sim::Seconds(0);
     chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
@@ -97,10 +133,15 @@ TEST(UnequalExpertsStep, FullestRankSetsThePaceExactly) {
     scenario.plan.expert_loads.clear();
     const StepResult even = simulate_step(scenario, Fold::automatic);
     EXPECT_EQ((result.step_time - even.step_time).ps,
-              std::int64_t{2} * 4 * 3 * 2 * 512 * 512 * 512);
+              (static_cast<std::int64_t>(loads[0]) - 1) * 2 * 4 * 3 * 2 * 512 * 512 * 512);
     EXPECT_EQ(result.imbalance->even_step, even.step_time);
     EXPECT_FALSE(even.imbalance);
     EXPECT_EQ(result.compute, result.step_time);
+}
+
+TEST(UnequalExpertsStep, FullestRankSetsThePaceExactly) {
+    expect_pace({2, 1, 0.5, 0.5});
+    expect_pace({4, 0, 0, 0});
 }
 
 constexpr const char* kGood =
@@ -126,6 +167,19 @@ TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
     EXPECT_EQ(same["step_time_s"], even["step_time_s"]);
 }
 
+// Only proportions count, also where the sum of the shares is beyond a double.
+TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
+    const auto loads = [&](const std::string& list) {
+        return load_scenario(write(std::string(kGood) + "{expert_imbalance: " + list + "}\n"))
+            .plan.expert_loads;
+    };
+    using ::testing::ElementsAre;
+    EXPECT_THAT(loads("[1e308, 1e308, 1e308, 1e308]"), ElementsAre(1, 1, 1, 1));
+    EXPECT_THAT(loads("[1.6e308, 0.8e308, 0.4e308, 0.4e308]"), ElementsAre(2, 1, 0.5, 0.5));
+    EXPECT_THAT(loads("[1e-308, 0, 0, 1e-308]"), ElementsAre(2, 0, 0, 2));
+    EXPECT_THAT(loads("[1e308, 1, 1e308, 0]"), ElementsAre(2, 2e-308, 2, 0));
+}
+
 TEST_F(UnequalExpertsFile, SaysWhatIsWrong) {
     const auto error = [&](const std::string& training) {
         const Outcome outcome = podsim({"run", write(kGood + training + "\n")});
@@ -135,8 +189,15 @@ TEST_F(UnequalExpertsFile, SaysWhatIsWrong) {
     EXPECT_EQ(error("{expert_imbalance: [2, 1]}"),
               "5:30: expert_imbalance has 2 shares, but expert = 4; write one for each rank of the "
               "axis expert\n");
-    EXPECT_EQ(error("{expert_imbalance: [2, 1, 0, 1]}"),
-              "5:37: training.expert_imbalance: '0' is no share; write a number above zero\n");
+    EXPECT_EQ(error("{expert_imbalance: [2, 1, -1, 1]}"),
+              "5:37: training.expert_imbalance: '-1' is negative; write a number such as "
+              "13.9 or 70.4G; units: k, M, G, T, Ki, Mi, Gi, Ti\n");
+    EXPECT_EQ(error("{expert_imbalance: [0, 0, 0, 0]}"),
+              "5:30: training.expert_imbalance: no rank takes any tokens; write a share for each "
+              "rank of the axis expert, as in [4, 2, 1, 1]\n");
+    EXPECT_EQ(error("{expert_imbalance: []}"),
+              "5:30: training.expert_imbalance: the list is empty; write a share for each rank of "
+              "the axis expert, as in [4, 2, 1, 1]\n");
 }
 
 }  // namespace

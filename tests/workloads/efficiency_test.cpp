@@ -40,6 +40,16 @@ TEST(ComputeTimeReached, MatmulsTakeTheShareOfTheirSmallestDimension) {
     EXPECT_DOUBLE_EQ(seconds(attention, {.mxu = 0.1, .mxu_ramp = 1024, .attention = 0.5}), 2000);
 }
 
+// Products without rows take nothing, alone or beside another: 2000 s as above.
+TEST(ComputeTimeReached, NoRowsTakeNoTime) {
+    Compute none;
+    none.matmuls = {{0, 2048, 4096, 8}};
+    EXPECT_EQ(seconds(none, {.mxu = 0.5}), 0);
+    Compute both = work(0, 0, 0);
+    both.matmuls.push_back({0, 2048, 4096, 8});
+    EXPECT_DOUBLE_EQ(seconds(both, {.mxu = 0.5}), 2000);
+}
+
 // Together max(1000, 300 + 200, 100) = 1000; apart max(1000, 300) + max(200, 100) = 1200.
 TEST(ComputeTimeReached, ElementwiseWorkHidesAsFarAsItIsFused) {
     EXPECT_DOUBLE_EQ(seconds(work(300, 200, 100), {}), 1000);
