@@ -23,6 +23,26 @@ PassFlops flops_by_pass(const StepProgram& program) {
     return sums;
 }
 
+namespace {
+
+/// What recomputation executes on a chip, of the mean of all programs, for the tokens that there are: experts that are
+/// padded, or do the work of the fullest, count with the mean load.
+sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
+                           const StepPrograms& programs) {
+    if (plan.capacity_factor > 1 || plan.expert_imbalance > 1) {
+        TrainingPlan mean = plan;
+        mean.capacity_factor = mean.expert_imbalance = 1;
+        return mean_recomputed(model, mean, build_stages(model, mean));
+    }
+    sim::Flops sum;
+    for (const StepProgram& program : programs.programs) {
+        sum += flops_by_pass(program).of(Pass::recompute);
+    }
+    return sum / static_cast<double>(programs.programs.size());
+}
+
+}  // namespace
+
 StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepPrograms& programs,
                      FlopRule rule) {
     const ParameterCount count = count_parameters(model);
@@ -34,15 +54,11 @@ StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const Ste
                            : rule == FlopRule::parameters
                                ? executed.parameters
                                : training_flops_per_token(model, plan.sequence, false).total();
-    sim::Flops recomputed;
-    for (const StepProgram& program : programs.programs) {
-        recomputed += flops_by_pass(program).of(Pass::recompute);
-    }
     StepFlops flops;
     flops.model = sim::Flops(tokens * (counted - outside));
-    flops.hardware = sim::Flops(tokens * (executed.total() - outside)) +
-                     recomputed * (chips(plan) / static_cast<double>(programs.programs.size()) *
-                                   occupancy(plan).occupied);
+    flops.hardware =
+        sim::Flops(tokens * (executed.total() - outside)) +
+        mean_recomputed(model, plan, programs) * (chips(plan) * occupancy(plan).occupied);
     return flops;
 }
 

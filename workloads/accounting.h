@@ -24,7 +24,8 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///   model     tokens x (6 x all parameters + attention: 12 S N H L, half of it when causal). The
 ///   lookup of an
 ///             untied embedding and the norms execute no FLOPs but count, as is usual for MFU.
-///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens).
+///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens); of experts at
+///             their mean load, whatever their capacity or the fullest takes.
 /// Of several programs each is run by as many chips. Without embedding and loss (plan.layers_only) the
 /// parameters are those of the layers.
 /// Of an evaluation step (plan.forward_only) a third of model: 2 x parameters and the forward dot products.

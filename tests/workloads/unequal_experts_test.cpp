@@ -25,8 +25,9 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
         ++tried;
         const StepPrograms even = build_stages(model, plan);
         ASSERT_EQ(even.programs.size(), 1U);
+        const int first = random.coin() ? 1 : 0;  // 0: the first rank takes nothing
         for (int rank = 0; rank < plan.expert; ++rank) {
-            plan.expert_loads.push_back(2.0 * (rank + 1) / (plan.expert + 1));
+            plan.expert_loads.push_back(2.0 * (rank + first) / (plan.expert - 1 + 2 * first));
         }
         const StepPrograms ranks = build_stages(model, plan);
         ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.expert));
@@ -78,6 +79,68 @@ TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
             EXPECT_EQ(exchange.bytes.value(), 2 * 64 * 16 * 2) << name;
             EXPECT_THAT(exchange.loads, ::testing::ElementsAre(1.5, 0.5));
             EXPECT_EQ(exchange.returning, returning) << name;
+        }
+    }
+}
+
+// The second of two ranks takes nothing: its experts have no FLOPs and no bytes but the zeros of their gradients, two of
+// 16 x 64 (gate and up) or 32 x 16 elements of 2 bytes. It has the same operations and collectives as the first.
+TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
+    ModelSpec model = testing::one_layer();
+    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
+    TrainingPlan plan = testing::one_chip();
+    plan.tokens *= 2;
+    plan.expert = 2;
+    plan.expert_loads = {2, 0};
+    for (const MatmulDtype dtype : {MatmulDtype::bf16, MatmulDtype::int8}) {
+        plan.precision.matmul = dtype;
+        const StepPrograms both = build_stages(model, plan);
+        EXPECT_EQ(testing::names(both.programs[0]), testing::names(both.programs[1]));
+        const auto gradients = [](double elements) { return 2 * 2 * elements; };
+        for (const auto& [name, bytes] :
+             {std::pair{"forward experts gate_up", 0.0},
+              {"forward experts down", 0.0},
+              {"backward experts down input gradient", 0.0},
+              {"backward experts down weight gradient", gradients(32 * 16)},
+              {"backward experts gate_up input gradient", 0.0},
+              {"backward experts gate_up weight gradient", gradients(16 * 64)}}) {
+            const Compute work =
+                testing::compute_of(both.programs[1], std::string("layer 0 ") + name);
+            EXPECT_EQ(work.flops.value(), 0) << name;
+            EXPECT_EQ(work.vector.value(), 0) << name;
+            EXPECT_EQ(work.hbm.value(), bytes) << name;
+        }
+        for (const Buffer& buffer : both.programs[1].buffers) {
+            EXPECT_GT(buffer.bytes.value(), 0);
+        }
+    }
+}
+
+// HFU counts the recomputation of the tokens that there are: the same whatever the capacity, the fullest or each rank
+// takes.
+TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const ModelSpec model = testing::random_any_model(random);
+        TrainingPlan even = testing::random_any_plan(random, true, model);
+        if (even.expert == 1) {
+            continue;
+        }
+        const auto flops = [&](const TrainingPlan& plan) {
+            return step_flops(model, plan, build_stages(model, plan));
+        };
+        TrainingPlan padded = even;
+        padded.capacity_factor = 2.5;
+        TrainingPlan fullest = even;
+        fullest.expert_imbalance = 2.5;
+        TrainingPlan ranks = even;
+        ranks.expert_loads.assign(static_cast<std::size_t>(even.expert), 0);
+        ranks.expert_loads[0] = even.expert;
+        const double expected = flops(even).hardware.value();
+        for (const TrainingPlan& plan : {padded, fullest, ranks}) {
+            EXPECT_NEAR(flops(plan).hardware.value(), expected, 1e-12 * expected);
+            EXPECT_EQ(flops(plan).model, flops(even).model);
         }
     }
 }
