@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <optional>
 #include <vector>
 
 #include "collectives/ring_steps.h"
@@ -114,13 +113,13 @@ void refuse_zero_3(const Reader& zero) {
 constexpr std::pair<std::string_view, ContextForm> kContextForms[] = {
     {"gathered", ContextForm::gathered}, {"ring", ContextForm::ring}};
 
-/// The ring steps of a logical axis; nothing for one member.
-std::optional<collectives::SteppedGather> ring_steps(const Reader& form,
-                                                     const topology::DeviceMesh& mesh,
-                                                     const Hardware& hardware,
-                                                     const std::string& axis, bool two_way) {
+/// The ring steps of a logical axis.
+collectives::SteppedGather ring_steps(const Reader& form, const topology::DeviceMesh& mesh,
+                                      const Hardware& hardware, const std::string& axis,
+                                      bool two_way) {
     if (mesh.size(axis) == 1) {
-        return std::nullopt;
+        throw form.error(fmt::format("{} = 1 has no ring to go round", axis),
+                         fmt::format("leave it out, or add the axis {}", axis));
     }
     if (mesh.across({axis}).length > 1) {
         throw form.error(fmt::format("the axis {} has members in several slices, between which "
@@ -147,23 +146,21 @@ bool in_rank_order(const topology::DeviceMesh& mesh, const std::string& axis) {
 }
 
 /// Ring attention: one ring, one way round.
-std::optional<collectives::SteppedGather> attention_ring(const Reader& form,
-                                                         const topology::DeviceMesh& mesh,
-                                                         const Hardware& hardware,
-                                                         const workloads::ModelSpec& model,
-                                                         Placement placement) {
-    auto steps = ring_steps(form, mesh, hardware, "context", false);
+collectives::SteppedGather attention_ring(const Reader& form, const topology::DeviceMesh& mesh,
+                                          const Hardware& hardware,
+                                          const workloads::ModelSpec& model, Placement placement) {
+    collectives::SteppedGather steps = ring_steps(form, mesh, hardware, "context", false);
     if (mesh.group({"context"}).size() > 1) {
         throw form.error("the axis context has several factors, along which there is no one ring",
                          "write gathered, or keep context on one axis");
     }
-    if (steps && placement == Placement::plain && !in_rank_order(mesh, "context")) {
+    if (placement == Placement::plain && !in_rank_order(mesh, "context")) {
         throw form.error(
             "the ranks of context do not follow each other along its axis, which ring "
             "attention with plain placement needs",
             "write its outer factor first, as in x/2 x%2");
     }
-    if (steps && model.window > 0) {
+    if (model.window > 0) {
         throw form.error("ring attention to a window of the last keys is not available",
                          "write gathered");
     }
@@ -248,6 +245,9 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
+    if (plan.optimizer == Optimizer::sgd && training["moments"].present()) {
+        throw training["moments"].error("sgd keeps no moments", "leave it out");
+    }
     plan.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
     plan.schedule =

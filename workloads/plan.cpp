@@ -93,6 +93,13 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
         return;
     }
     const std::string setting = fmt::format("tensor_transpose = {}", plan.tensor_transpose);
+    if (plan.tensor == 1) {
+        throw sim::InputError(
+            fmt::format("{} without tensor: it splits weight matrices over d_model beside tensor, "
+                        "which splits their other dimension",
+                        setting),
+            "add the axis tensor, or use this one as tensor");
+    }
     if (model.d_model % plan.tensor_transpose != 0) {
         throw sim::InputError(fmt::format("{} does not divide the width (d_model) {} of {}",
                                           setting, model.d_model, model.name),
@@ -138,6 +145,15 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
                 "leave it out");
         }
     }
+    if (!plan.expert_loads.empty() && experts == 0) {
+        throw sim::InputError(
+            fmt::format("expert_imbalance of {}, which has no experts", model.name),
+            "leave it out");
+    }
+    if (plan.expert == 1 && (plan.expert_imbalance > 1 || !plan.expert_loads.empty())) {
+        throw sim::InputError("expert_imbalance with expert = 1: every chip has all experts",
+                              "leave it out, or add the axis expert");
+    }
     if (!plan.expert_loads.empty() &&
         plan.expert_loads.size() != static_cast<std::size_t>(plan.expert)) {
         throw sim::InputError(fmt::format("expert_imbalance has {} shares, but expert = {}",
@@ -148,6 +164,17 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
         throw sim::InputError(
             "capacity_factor beside expert_imbalance",
             "experts are either padded to a capacity or take what comes: keep one");
+    }
+}
+
+void check_placement(const TrainingPlan& plan) {
+    if (plan.placement == Placement::plain && (plan.context == 1 || !plan.causal)) {
+        throw sim::InputError(
+            plan.context == 1 ? "placement of a sequence's parts, but context = 1: it has one part"
+                              : "placement of a sequence's parts with full attention, of which all "
+                                "parts have the same work",
+            plan.context == 1 ? "leave it out, or add the axis context"
+                              : "leave it out, or write attention: causal");
     }
 }
 
@@ -332,9 +359,10 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                                           plan.tokens, plan.sequence),
                               nearest_multiples(plan.tokens, plan.sequence));
     }
-    check_tensor(plan, model);
     check_tensor_transpose(plan, model);
+    check_tensor(plan, model);
     check_expert(plan, model);
+    check_placement(plan);
     check_sequence(plan);
     check_microbatches(plan);
     check_pipeline(plan, model);

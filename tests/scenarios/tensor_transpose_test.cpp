@@ -33,7 +33,7 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
          Remat::matmuls,
          true,
          2},
-        {{{"tensor_transpose", "x y"}, {"fsdp", "z"}}, Remat::none},
+        {{{"tensor", "x%2"}, {"tensor_transpose", "x/2 y"}, {"fsdp", "z"}}, Remat::none},
         {{{"tensor", "x"}, {"tensor_transpose", "y%2"}, {"data", "y/2"}, {"pipeline", "z"}},
          Remat::matmuls,
          false,
@@ -120,15 +120,19 @@ TEST_F(TensorTransposeFile, RunsAndSaysWhatIsWrong) {
         "s.yaml:4:46: tensor_transpose = 4 with overlapped tensor collectives: ring steps between "
         "parts of a matmul are there for matrices split over one axis alone; write "
         "overlap.tensor: blocking, or use the axis as tensor");
+    expect_refused(good_but(mesh, "mesh: {fsdp: x y, tensor_transpose: z}"),
+                   "s.yaml:4:37: tensor_transpose = 4 without tensor: it splits weight matrices "
+                   "over d_model beside tensor, which splits their other dimension; add the axis "
+                   "tensor, or use this one as tensor");
     expect_refused(good_but(mesh, "mesh: {tensor: x y, tensor_transpose: z}"),
                    "s.yaml:4:16: tensor x tensor_transpose = 64 does not divide the 32 query heads "
                    "of llama-3-8b; the nearest that works is 32");
-    expect_refused(
-        good_but(mesh,
-                 "mesh: {fsdp: z, tensor: x, tensor_transpose: y}\n"
-                 "expect: {most_tensor_ways: {within: 1 %, of: 5}}"),
-        "s.yaml:5:28: expect.most_tensor_ways: the text has no such formula for tensor parallelism over "
-        "d_model too; leave out mesh.tensor_transpose");
+    expect_refused(good_but(mesh,
+                            "mesh: {fsdp: z, tensor: x, tensor_transpose: y}\n"
+                            "expect: {most_tensor_ways: {within: 1 %, of: 5}}"),
+                   "s.yaml:5:28: expect.most_tensor_ways: the text has no such formula for tensor "
+                   "parallelism over "
+                   "d_model too; leave out mesh.tensor_transpose");
 }
 
 }  // namespace

@@ -192,12 +192,20 @@ TEST_F(UnequalExpertsFile, SaysWhatIsWrong) {
     EXPECT_EQ(error("{expert_imbalance: [2, 1, -1, 1]}"),
               "5:37: training.expert_imbalance: '-1' is negative; write a number such as "
               "13.9 or 70.4G; units: k, M, G, T, Ki, Mi, Gi, Ti\n");
+    const auto slices = [](const std::string& training) {
+        return "hardware: {chip: v5p, slice: 4x4x4, slices: 4}\nmodel: mixtral-8x7b\n"
+               "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y z, expert: slice}\n"
+               "training: {expert_imbalance: " +
+               training + "}\n";
+    };
+    EXPECT_EQ(podsim({"run", write(slices("1.5"))}).status, 0);
+    expect_refused(slices("[4, 2, 1, 1]"),
+                   "s.yaml:5:30: training.expert_imbalance: the axis expert has members in several "
+                   "slices, between which unequal shares cannot be exchanged; write one number, or "
+                   "keep expert within a slice");
     EXPECT_EQ(error("{expert_imbalance: [0, 0, 0, 0]}"),
               "5:30: training.expert_imbalance: no rank takes any tokens; write a share for each "
               "rank of the axis expert, as in [4, 2, 1, 1]\n");
-    EXPECT_EQ(error("{expert_imbalance: []}"),
-              "5:30: training.expert_imbalance: the list is empty; write a share for each rank of "
-              "the axis expert, as in [4, 2, 1, 1]\n");
 }
 
 }  // namespace

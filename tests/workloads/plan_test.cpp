@@ -99,6 +99,14 @@ TEST(Plan, ExpertWaysMustDivideTheExperts) {
     plan.expert = 1;
     EXPECT_EQ(refusal(plan),
               "expert_imbalance = 1.5, but llama-3-70b has no experts; leave it out");
+    const std::string one_rank =
+        "expert_imbalance with expert = 1: every chip has all experts; leave it out, or add the "
+        "axis expert";
+    EXPECT_EQ(of_mixtral(), one_rank);
+    plan.expert_imbalance = 1;
+    plan.expert_loads = {1};
+    EXPECT_EQ(of_mixtral(), one_rank);
+    EXPECT_EQ(refusal(plan), "expert_imbalance of llama-3-70b, which has no experts; leave it out");
     // The batch is split over expert, too.
     plan.expert = 8;
     EXPECT_EQ(occupancy(plan).occupied, 1024.0 / (1120 * 8));

@@ -22,9 +22,12 @@ using testing::one_chip;
 using testing::one_layer;
 using testing::Random;
 
-/// Sizes are multiples of 4; heads of keys and values divide by all ways.
+/// Sizes are multiples of 8; heads of keys and values divide by all ways.
 ModelSpec random_dense(Random& random) {
     ModelSpec model = testing::random_model(random);
+    for (std::int64_t* size : {&model.d_ff, &model.heads, &model.kv_heads, &model.vocabulary}) {
+        *size *= 2;
+    }
     model.d_model = 4 * random.from(1, 60);
     model.norm = random.coin() ? Norm::layer : Norm::rms;
     model.parallel_block = random.coin();
@@ -33,8 +36,10 @@ ModelSpec random_dense(Random& random) {
 
 TrainingPlan random_2d(Random& random) {
     TrainingPlan plan = testing::random_plan(random, false);
-    plan.tensor = 1 << random.from(0, 1);
-    plan.tensor_transpose = plan.tensor == 1 ? 1 << random.from(1, 2) : 2;
+    plan.tensor = 1 << random.from(1, 2);
+    plan.tensor_transpose = plan.tensor == 4 ? 2 : 1 << random.from(1, 2);
+    plan.sequence *= 4;  // over context x tensor
+    plan.tokens *= 4;
     return plan;
 }
 
@@ -251,11 +256,15 @@ TEST(TensorTranspose, SaysWhatIsWrong) {
     ModelSpec model = one_layer();
     model.kv_heads = 4;
     TrainingPlan plan = one_chip();
-    plan.tensor_transpose = 3;
-    EXPECT_EQ(message_of([&] { validate(plan, model); }),
-              "tensor x tensor_transpose = 3 does not divide the 4 query heads of one layer; "
-              "the nearest that work are 2 and 4");
     plan.tensor_transpose = 4;
+    EXPECT_EQ(message_of([&] { validate(plan, model); }),
+              "tensor_transpose = 4 without tensor: it splits weight matrices over d_model beside "
+              "tensor, which splits their other dimension; add the axis tensor, or use this one as "
+              "tensor");
+    plan.tensor = 2;
+    EXPECT_EQ(message_of([&] { validate(plan, model); }),
+              "tensor x tensor_transpose = 8 does not divide the 4 query heads of one layer; "
+              "the nearest that works is 4");
     model.d_model = 18;
     EXPECT_EQ(message_of([&] { validate(plan, model); }),
               "tensor_transpose = 4 does not divide the width (d_model) 18 of one layer; "
