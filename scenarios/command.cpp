@@ -250,7 +250,7 @@ void write_file(std::string_view option, const std::string& path, const std::str
 }
 
 void write_json(const Json& json, const std::string& path, std::ostream& out) {
-    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    const std::string text = json_text(json, 2) + '\n';
     if (path == "-") {
         out << text;
     } else {

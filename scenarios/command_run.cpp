@@ -102,9 +102,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         write_json(step_json(scenario, result, verdicts), json, out);
     }
     if (!trace.empty()) {
-        write_file(
-            "--trace", trace,
-            trace_json(scenario, result).dump(-1, ' ', false, Json::error_handler_t::replace));
+        write_file("--trace", trace, json_line(trace_json(scenario, result)));
     }
     return all_hold(verdicts) ? kDone : kExpectationFails;
 }

@@ -10,15 +10,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "scenarios/json_text.h"
 #include "scenarios/program.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 
 namespace podsim::scenarios {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kSchemaName = "podsim/1";
 
@@ -51,11 +48,6 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
 
 /// Expectations as JSON.
 Json verdicts_json(std::span<const Verdict> verdicts);
-
-/// A time as the nearest double to its decimal value, for JSON.
-inline double decimal_seconds(sim::Time time) {
-    return static_cast<double>(time.ps) / 1e12;
-}
 
 /// The spans of the reported chip as Chrome trace events (chrome://tracing, ui.perfetto.dev).
 Json trace_json(const Scenario& scenario, const StepResult& result);

@@ -29,7 +29,7 @@ std::string start_of_line(const Sweep& sweep, std::size_t index) {
 }  // namespace
 
 std::string line_text(const Json& line) {
-    return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return json_line(line) + '\n';
 }
 
 SweepRecord::SweepRecord(const Sweep& sweep, const std::string& path) : path_(path) {

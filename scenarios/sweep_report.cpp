@@ -72,7 +72,7 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string cell_of(const Json& value) {
-    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
 }  // namespace
