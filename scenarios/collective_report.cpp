@@ -135,7 +135,7 @@ std::string gap(const CollectiveResult& result) {
         }
     }
     row("gap", total);
-    return table.text(0);
+    return table.text(0) + negative_terms(result.gap);
 }
 
 std::string shares(const CollectiveResult& result) {

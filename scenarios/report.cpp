@@ -219,7 +219,7 @@ std::string gap(const StepResult& result) {
         table.row(columns.cells("  " + shares[i].name, i, i + 1));
     }
     table.row(columns.cells("  gap", 0, shares.size()));
-    return table.text(0);
+    return table.text(0) + negative_terms(shares);
 }
 
 std::string evaluation(const Scenario& scenario, const StepResult& result) {

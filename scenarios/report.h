@@ -58,6 +58,9 @@ std::string verdict_text(const Verdict& verdict);
 /// What unequal work of members costs, in a line; empty without.
 std::string imbalance_report(const Scenario& scenario, const StepResult& result);
 
+/// What the negative terms of a gap mean, a line for each kind; empty without.
+std::string negative_terms(std::span<const Share> gap);
+
 /// What the step could gain, a line for each ceiling; empty without.
 std::string ceilings_report(const StepResult& result);
 

@@ -1,4 +1,4 @@
-// What could be better: ceilings of the step, and warnings about its layout.
+// What could be better: ceilings of the step, and warnings about its layout; what negative terms of a gap mean.
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +38,32 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
         fmt::join(causes, "; "), imbalance.compute, fmt::join(instead, " and "),
         format_time(imbalance.even_step.seconds()), 100 * std::abs(saved),
         saved < 0 ? "more" : "less", result.reported_member);
+}
+
+std::string negative_terms(std::span<const Share> gap) {
+    std::vector<std::string> removed;  // terms that are the difference to a run without the cause
+    std::string text;
+    for (const Share& term : gap) {
+        if (term.time.ps >= 0) {
+            continue;
+        }
+        if (term.name == "uneven stages" || term.name == "uneven work") {
+            text += fmt::format(
+                "  {} below zero: the reported chip computes less than the fullest, by which the "
+                "bound goes\n",
+                term.name);
+        } else {
+            removed.push_back(term.name);
+        }
+    }
+    if (!removed.empty()) {
+        text += fmt::format(
+            "  {} below zero: without {} the whole would take longer, since operations and "
+            "messages "
+            "then meet in another order\n",
+            fmt::join(removed, " and "), removed.size() == 1 ? "it" : "each of them");
+    }
+    return text;
 }
 
 std::string ceilings_report(const StepResult& result) {

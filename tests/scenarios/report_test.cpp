@@ -113,6 +113,29 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     EXPECT_THAT(memory_report(scenario, result), HasSubstr("  no single change of "));
 }
 
+// A delay that happens to help, and a chip that is not the fullest: one line each below the gap, none without.
+TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
+    const Scenario scenario = load_scenario(write(kGood));
+    StepResult result = hand_made();
+    EXPECT_THAT(step_report(scenario, result, {}), Not(HasSubstr("below zero")));
+    result.gap = {{"launch", {0}}, {"latency", {-kMs}}, {"padding", {2 * kMs}}};
+    const std::string order =
+        "the whole would take longer, since operations and messages then meet in another order\n";
+    EXPECT_THAT(step_report(scenario, result, {}),
+                HasSubstr("  gap                        1.0000     100.0\n"
+                          "  latency below zero: without it " +
+                          order + "\n"));
+    result.gap = {{"latency", {-kMs}},
+                  {"contention", {-1}},
+                  {"uneven stages", {-2 * kMs}},
+                  {"rounding", {5 * kMs}}};
+    EXPECT_EQ(negative_terms(result.gap),
+              "  uneven stages below zero: the reported chip computes less than the fullest, by "
+              "which the bound goes\n"
+              "  latency and contention below zero: without each of them " +
+                  order);
+}
+
 TEST_F(Report, JsonHasTheKeysOfTheContract) {
     const Scenario scenario = load_scenario(write(kGood));
     const Json json = step_json(scenario, hand_made(), {});
