@@ -1,6 +1,6 @@
 // Whole training steps, folded and unfolded, with and without reuse of layers that repeat.
 //
-// Time is that of simulate_step, with all that `podsim run` explains. Counters: the slice's chips and those that were
+// Time is that of simulate_step, of `explained` ones with all that `podsim run` explains. Counters: the slice's chips and those that were
 // simulated, layers, events of the step, those that were played and not skipped as repeats.
 #include <benchmark/benchmark.h>
 #include <string>
@@ -33,14 +33,16 @@ void measure(benchmark::State& state, const Scenario& scenario, Fold fold,
     state.counters["played"] = static_cast<double>(result.played_events);
 }
 
-void step(benchmark::State& state, const char* file, Fold fold) {
+void step(benchmark::State& state, const char* file, bool explain) {
     measure(state, scenarios::load_scenario(std::string(PODSIM_SOURCE_DIR) + "/scenarios/" + file),
-            fold);
+            Fold::automatic, {.explain = explain});
 }
-BENCHMARK_CAPTURE(step, llama3_70b_folded, "quickstart/llama3-70b-v5p-pod.yaml", Fold::automatic)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, llama3_405b_folded, "examples/llama3-405b-v5p-pod.yaml", Fold::automatic)
-    ->Unit(benchmark::kMillisecond);
+constexpr const char* k70b = "quickstart/llama3-70b-v5p-pod.yaml";
+constexpr const char* k405b = "examples/llama3-405b-v5p-pod.yaml";
+BENCHMARK_CAPTURE(step, llama3_70b_folded, k70b, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, llama3_405b_folded, k405b, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, llama3_70b_explained, k70b, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, llama3_405b_explained, k405b, true)->Unit(benchmark::kMillisecond);
 
 /// The quick start's model on a smaller slice, without the extra runs that explain a result.
 void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {

@@ -352,8 +352,13 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
             report += section + '\n';
         }
     }
-    return report + effort_line(result.simulated_chips, result.chips, result.events,
-                                result.wall_time_s, result.played_events);
+    std::string effort = effort_line(result.simulated_chips, result.chips, result.events,
+                                     result.wall_time_s, result.played_events);
+    if (result.explain_time_s > 0) {
+        effort.pop_back();
+        effort += fmt::format(", explained in another {:.3f} s wall time\n", result.explain_time_s);
+    }
+    return report + effort;
 }
 
 }  // namespace podsim::scenarios

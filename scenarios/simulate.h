@@ -99,8 +99,9 @@ struct StepResult {
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;
-    double wall_time_s = 0;
-    std::vector<Span> spans;  ///< of the reported chip
+    double wall_time_s = 0;     ///< to build and simulate the step, as `events` counts
+    double explain_time_s = 0;  ///< beyond, for the critical path and the runs behind the gap
+    std::vector<Span> spans;    ///< of the reported chip
 };
 
 /// What a simulation of a step does beside the times: neither changes another value of the result

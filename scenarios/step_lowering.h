@@ -73,8 +73,7 @@ struct StepRun {
 /// The time that a graph's compute stream works.
 sim::Time work_of(const sim::TaskGraph& graph);
 
-/// With `reuse`, repeating layers are played once (sim/executor.h). `also` sees all of the run, `watch` how far it is.
-StepRun run_step(const LoweredStep& step, bool reuse = true, sim::Observer* also = nullptr,
-                 RunWatch* watch = nullptr);
+/// With `reuse`, repeating layers are played once (sim/executor.h). `watch` sees how far the run is.
+StepRun run_step(const LoweredStep& step, bool reuse = true, RunWatch* watch = nullptr);
 
 }  // namespace podsim::scenarios

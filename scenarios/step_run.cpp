@@ -40,27 +40,8 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
-/// The run of a step, and what its end waited for.
-struct ExplainedRun {
-    StepRun run;
-    std::vector<Share> critical_path;
-};
-
-/// The critical path equals that of an unfolded run, so it is found folded.
-ExplainedRun run_and_explain(const workloads::StepPrograms& programs, const LoweredStep& step,
-                             const LoweredStep& folded, const workloads::MachineRates& rates,
-                             StepOptions options) {
-    ExplainedRun explained;
-    RunRecord record(folded.workload);
-    if (&step == &folded) {
-        explained.run = run_step(step, options.reuse, &record, options.watch);
-    } else {
-        explained.run = run_step(step, options.reuse, nullptr, options.watch);
-        sim::execute(folded.workload, &record, options.reuse);
-    }
-    explained.critical_path =
-        critical_path(programs, folded, rates, record, explained.run.result.end);
-    return explained;
+double seconds_since(std::chrono::steady_clock::time_point begun) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
@@ -86,19 +67,21 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     result.serial = workloads::roofline_serial(programs, hardware.slice, scenario.mesh, rates);
     result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
 
-    StepRun run;
+    // Alone, so that its time on the wall is its own.
+    const StepRun run = run_step(step, options.reuse, options.watch);
+    result.wall_time_s = seconds_since(begun);
     if (options.explain) {
+        // Gap and critical path equal those of an unfolded run, so they are found folded.
         const std::optional<LoweredStep> again =
             fold == Fold::off ? std::optional(lowered(Fold::automatic)) : std::nullopt;
         const LoweredStep& folded = again.has_value() ? *again : step;
         StepGap gap(scenario, programs, folded, result.lower, options.reuse);
-        ExplainedRun explained =
-            run_and_explain(programs, step, folded, achieved_rates(hardware), options);
-        run = std::move(explained.run);
-        result.critical_path = std::move(explained.critical_path);
+        RunRecord record(folded.workload);
+        sim::execute(folded.workload, &record, options.reuse);
+        result.critical_path =
+            critical_path(programs, folded, achieved_rates(hardware), record, run.result.end);
         result.gap = gap.shares(run);
-    } else {
-        run = run_step(step, options.reuse, nullptr, options.watch);
+        result.explain_time_s = seconds_since(begun) - result.wall_time_s;
     }
     const workloads::StepProgram& program = programs.programs[run.program];
     const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
@@ -154,8 +137,6 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     result.played_events = run.result.played_events;
     result.simulated_chips = step.layout.places.size();
     result.chips = chips;
-    result.wall_time_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return result;
 }
 

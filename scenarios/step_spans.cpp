@@ -9,11 +9,11 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Keeps the spans of the representatives, and passes everything on to another observer, if there is one.
+/// Keeps the spans of the representatives.
 class SpanRecorder : public sim::Observer {
 public:
-    SpanRecorder(const LoweredStep& step, sim::Observer* also, RunWatch* watch)
-        : step_(step), also_(also), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
+    SpanRecorder(const LoweredStep& step, RunWatch* watch)
+        : step_(step), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
             const std::size_t place = step.layout.place_of(chip);
@@ -33,7 +33,7 @@ public:
                 return true;
             }
         }
-        return also_ != nullptr;
+        return false;
     }
 
     void reached(const sim::Reached& reached) override {
@@ -43,9 +43,6 @@ public:
     }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
-        if (also_ != nullptr) {
-            also_->task_ended(place, task, began, now);
-        }
         const std::uint32_t chip = chip_[place.index()];
         if (chip == kNotKept) {
             return;
@@ -56,10 +53,7 @@ public:
     }
 
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
-                          std::uint32_t transfer, sim::Time now) override {
-        if (also_ != nullptr) {
-            also_->transfer_arrived(operation, source, destination, transfer, now);
-        }
+                          std::uint32_t /*transfer*/, sim::Time now) override {
         const std::uint32_t to = chip_[destination.index()];
         if (is_ring_step(operation)) {
             if (to != kNotKept) {
@@ -80,26 +74,10 @@ public:
         }
     }
 
-    void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t transfer,
+    void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t /*transfer*/,
                         sim::Time now) override {
-        if (also_ != nullptr) {
-            also_->transfer_fired(operation, source, transfer, now);
-        }
         if (is_handover(operation) || is_ring_step(operation)) {
             let_go_.try_emplace({operation, source}, now);
-        }
-    }
-
-    void link_held(const sim::Holding& holding) override {
-        if (also_ != nullptr) {
-            also_->link_held(holding);
-        }
-    }
-
-    void repeated(std::uint32_t graph, sim::Time from, sim::Time period, std::uint32_t operations,
-                  std::uint32_t repeats) override {
-        if (also_ != nullptr) {
-            also_->repeated(graph, from, period, operations, repeats);
         }
     }
 
@@ -172,7 +150,6 @@ private:
     }
 
     const LoweredStep& step_;
-    sim::Observer* also_;
     RunWatch* watch_;
     std::vector<std::uint32_t> chip_;                            ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
@@ -191,8 +168,8 @@ sim::Time work_of(const sim::TaskGraph& graph) {
     return sum;
 }
 
-StepRun run_step(const LoweredStep& step, bool reuse, sim::Observer* also, RunWatch* watch) {
-    SpanRecorder recorder(step, also, watch);
+StepRun run_step(const LoweredStep& step, bool reuse, RunWatch* watch) {
+    SpanRecorder recorder(step, watch);
     StepRun run;
     run.result = sim::execute(step.workload, &recorder, reuse);
     const std::size_t programs = step.workload.graphs.size();

@@ -71,9 +71,12 @@ Scenario random_pipeline(std::mt19937_64& random) {
 }
 
 struct Watched {
-    explicit Watched(const LoweredStep& step) : record(step.workload) {}
-    RunRecord record;
+    Watched(const LoweredStep& step, bool reuse)
+        : run(run_step(step, reuse)), record(step.workload) {
+        EXPECT_EQ(sim::execute(step.workload, &record, reuse), run.result);
+    }
     StepRun run;
+    RunRecord record;
 };
 
 TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
@@ -85,10 +88,8 @@ TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
         const auto stages = workloads::build_stages(scenario.model, scenario.plan);
         LoweredStep step = lower_step(stages, scenario.hardware, scenario.mesh, Fold::automatic);
         step.workload.machine.isolated_operations = seed % 4 == 3;
-        Watched with(step);
-        Watched without(step);
-        with.run = run_step(step, true, &with.record);
-        without.run = run_step(step, false, &without.record);
+        const Watched with(step, true);
+        const Watched without(step, false);
         EXPECT_EQ(with.run.result.end, without.run.result.end);
         EXPECT_EQ(with.run.result.end_of_place, without.run.result.end_of_place);
         EXPECT_EQ(with.run.result.events, without.run.result.events);
