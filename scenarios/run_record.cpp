@@ -141,6 +141,30 @@ std::optional<sim::Holding> RunRecord::holding(std::size_t server, const Arrival
     return found;
 }
 
+std::vector<Interval> RunRecord::held(std::size_t server) const {
+    const std::vector<Held>& all = holdings_[server];
+    std::vector<Interval> intervals;
+    if (all.empty()) {
+        return intervals;
+    }
+    // As in held_until, all of a link has the same views. What starts where two meet is in both.
+    for (const View& view : views_of(all.front().operation)) {
+        const auto first = std::ranges::lower_bound(all, view.from, {}, &Held::start);
+        for (auto one = first; one != all.end() && one->start <= view.until; ++one) {
+            const Interval held{one->start + view.later_by, one->end + view.later_by};
+            if (held.from == held.until) {
+                continue;
+            }
+            if (!intervals.empty() && held.from <= intervals.back().until) {
+                intervals.back().until = std::max(intervals.back().until, held.until);
+            } else {
+                intervals.push_back(held);
+            }
+        }
+    }
+    return intervals;
+}
+
 std::optional<sim::Holding> RunRecord::held_until(std::size_t server, sim::Time end) const {
     std::optional<sim::Holding> found;
     const std::vector<Held>& all = holdings_[server];

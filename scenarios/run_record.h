@@ -19,6 +19,13 @@ struct Arrival {
     sim::Time at;
 };
 
+struct Interval {
+    sim::Time from;
+    sim::Time until;
+
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+
 /// Keeps what was played. What the executor skipped as repeats is found as the image of what it repeats.
 class RunRecord : public sim::Observer {
 public:
@@ -44,6 +51,8 @@ public:
     /// The link's time for this message: the one that starts last, not after `until`.
     [[nodiscard]] std::optional<sim::Holding> holding(std::size_t server, const Arrival& message,
                                                       std::uint32_t hop, sim::Time until) const;
+    /// When the link was held: in order, with gaps between.
+    [[nodiscard]] std::vector<Interval> held(std::size_t server) const;
     /// What held the link, for some time, up to that instant.
     [[nodiscard]] std::optional<sim::Holding> held_until(std::size_t server, sim::Time end) const;
 

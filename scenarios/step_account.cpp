@@ -41,9 +41,9 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
 
 }  // namespace
 
-StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
-                             sim::Time end_of_run) {
-    StreamAccount account;
+std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
+                               sim::Time end_of_run) {
+    std::vector<Stretch> stream;
     sim::Time free;
     const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
         return std::max_element(ops.begin(), ops.end(),
@@ -52,25 +52,26 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     // Walks back from `until` to where the stream was last busy: the operation that ended last held
     // it up while it ran, before that the one that held that operation up, and so on.
     const auto wait = [&](sim::Time until, workloads::OpIndex op) {
+        const auto first = static_cast<std::ptrdiff_t>(stream.size());
         while (until > free) {
             const sim::Time since = std::max(chip.began[op], free);
             // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
+            if (until > sent) {
+                stream.push_back({sent, until, describe(program.ops[op])});
+            }
             if (sent > since) {
                 const bool handover =
                     std::holds_alternative<workloads::Handover>(program.ops[op].work);
-                add(account.waited_for, handover ? kBubble : kImbalance, sent - since);
+                stream.push_back({since, sent, handover ? kBubble : kImbalance});
             }
-            if (until > sent) {
-                add(account.waited_for, describe(program.ops[op]), until - sent);
-            }
-            account.waited += until - since;
             until = since;
             const auto before = last_to_end(program.ops[op].after);
             if (until > free && before != program.ops[op].after.end()) {
                 op = *before;
             }
         }
+        std::reverse(stream.begin() + first, stream.end());
     };
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         const workloads::Op& op = program.ops[i];
@@ -81,19 +82,49 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
         if (last != op.after.end()) {
             wait(chip.began[i], *last);
         }
-        const sim::Time duration = chip.ended[i] - chip.began[i];
-        add(account.by_pass, std::string(workloads::to_string(op.pass)), duration);
-        account.busy += duration;
+        stream.push_back({.from = chip.began[i],
+                          .until = chip.ended[i],
+                          .name = std::string(workloads::to_string(op.pass)),
+                          .busy = true});
         free = chip.ended[i];
     }
     const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
     if (last != chip.ended.end()) {
         wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
-        account.end = end_of_run;
         if (end_of_run > *last) {
-            add(account.waited_for, kImbalance, end_of_run - *last);
-            account.waited += end_of_run - *last;
+            stream.push_back({*last, end_of_run, kImbalance});
         }
+    }
+    return stream;
+}
+
+std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
+                                 const std::vector<Stretch>& stream) {
+    std::vector<Share> idle;
+    auto next = held.begin();  // the first that does not end before the stretch
+    for (const Stretch& stretch : stream) {
+        sim::Time rest = stretch.until - stretch.from;
+        while (next != held.end() && next->until <= stretch.from) {
+            ++next;
+        }
+        for (auto one = next; one != held.end() && one->from < stretch.until; ++one) {
+            rest = rest - (std::min(one->until, stretch.until) - std::max(one->from, stretch.from));
+        }
+        if (rest.ps > 0) {
+            add(idle, stretch.busy ? stretch.name : "exposed " + stretch.name, rest);
+        }
+    }
+    return idle;
+}
+
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
+                             sim::Time end_of_run) {
+    StreamAccount account;
+    for (const Stretch& stretch : stream_of(program, chip, end_of_run)) {
+        const sim::Time time = stretch.until - stretch.from;
+        add(stretch.busy ? account.by_pass : account.waited_for, stretch.name, time);
+        (stretch.busy ? account.busy : account.waited) += time;
+        account.end = stretch.until;
     }
     return account;
 }

@@ -1,8 +1,10 @@
 // Accounting for a simulated step: every picosecond of the compute stream, the memory over time.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "scenarios/run_record.h"
 #include "scenarios/scenario.h"
 #include "scenarios/simulate.h"
 #include "scenarios/step_lowering.h"
@@ -15,6 +17,21 @@ namespace podsim::scenarios {
 inline constexpr const char* kBubble = "bubble";
 /// Of the wait for members of a group that have more to do before a collective.
 inline constexpr const char* kImbalance = "imbalance";
+
+/// What a chip's compute stream did for a while, or waited for.
+struct Stretch {
+    sim::Time from;
+    sim::Time until;
+    std::string name;  ///< of the pass; of what is waited for as in StreamAccount
+    bool busy = false;
+};
+/// All of them, in order of time, from 0 to `end_of_run` without gaps or overlaps.
+std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
+                               sim::Time end_of_run);
+
+/// The time from 0 to the end of the stream in which a link is not held, by what the stream did meanwhile.
+std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
+                                 const std::vector<Stretch>& stream);
 
 /// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
 struct StreamAccount {

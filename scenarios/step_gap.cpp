@@ -31,13 +31,15 @@ sim::Time rounded_down(sim::Seconds seconds) {
                                                                             : up;
 }
 
-/// The longest time that a link of these classes (workloads::LowerBound) is held.
-sim::Time busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
-    sim::Time busiest;
+/// The link of these classes (workloads::LowerBound) that is held longest, the first such.
+std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
+    std::size_t busiest = result.links.size();
     for (std::size_t server = 0; server < result.links.size(); ++server) {
         const std::size_t link_class = server % ports / 2;
-        if ((classes >> link_class & 1U) != 0) {
-            busiest = std::max(busiest, result.links[server].busy);
+        if ((classes >> link_class & 1U) != 0 &&
+            (busiest == result.links.size() ||
+             result.links[server].busy > result.links[busiest].busy)) {
+            busiest = server;
         }
     }
     return busiest;
@@ -172,10 +174,18 @@ std::vector<Share> StepGap::shares(const StepRun& run) {
 void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
     const sim::Time bound = rounded_down(lower_.time);
     if (link_bound()) {
-        const sim::Time busiest =
-            busiest_link(last.result, latest().workload.machine.ports, lower_.link_classes);
-        gap.push_back({"uneven links", busiest - bound});
-        gap.push_back({"idle links", last.result.end - busiest});
+        const sim::Workload& workload = latest().workload;
+        RunRecord record(workload);
+        const sim::ExecutionResult result = sim::execute(workload, &record, reuse_);
+        const std::size_t busiest =
+            busiest_link(result, workload.machine.ports, lower_.link_classes);
+        gap.push_back({"uneven links", result.links[busiest].busy - bound});
+        const std::size_t program = workload.graph_of_place[busiest / workload.machine.ports];
+        for (const Share& share : idle_by_cause(
+                 record.held(busiest),
+                 stream_of(programs_.programs[program], last.chips[program], last.result.end))) {
+            gap.push_back({"idle links: " + share.name, share.time});
+        }
         return;
     }
     const workloads::StepProgram& program = programs_.programs[last.program];

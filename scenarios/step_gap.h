@@ -34,7 +34,8 @@ namespace podsim::scenarios {
 ///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits
 ///   VPU      MXU time beyond the VPU's, HBM time beyond both, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
-///            `idle links`: it rests, waiting for compute or for earlier steps
+///            `idle links: ...`: it rests, while the compute stream of its program's chip is at that pass, or waits
+///            (`exposed ...`) for what crosses other links or is on its way
 /// `rounding` is each operation's rounding up to a picosecond.
 ///
 /// The runs depend on nothing but their own lowered steps, so they go on beside each other and beside the

@@ -101,6 +101,17 @@ TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
                 ASSERT_EQ(with.record.ended(place, task), without.record.ended(place, task));
             }
         }
+        for (std::size_t link = 0; link < without.run.result.links.size(); ++link) {
+            const std::vector<Interval> held = without.record.held(link);
+            EXPECT_EQ(with.record.held(link), held);
+            sim::Time busy;
+            for (const Interval& interval : held) {
+                busy += interval.until - interval.from;
+            }
+            if (!step.workload.machine.isolated_operations) {
+                EXPECT_EQ(busy, without.run.result.links[link].busy);
+            }
+        }
         for (std::size_t stage = 0; stage < stages.programs.size(); ++stage) {
             EXPECT_EQ(with.run.chips[stage].ended, without.run.chips[stage].ended);
             EXPECT_EQ(with.run.chips[stage].sent, without.run.chips[stage].sent);

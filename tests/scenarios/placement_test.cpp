@@ -78,9 +78,9 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
             EXPECT_EQ(testing::sum(folded.exposed), folded.exposed_total);
             EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
             EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
-            EXPECT_EQ(testing::sum(folded.gap).ps,
-                      folded.step_time.ps -
-                          static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
+            EXPECT_EQ(
+                testing::sum(folded.gap).ps,
+                folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
             for (const Share& share : whole.exposed) {
                 EXPECT_EQ(std::ranges::find(folded.exposed, share.name, &Share::name)->time,
                           share.time)
@@ -98,12 +98,14 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
         for (const bool ring : {false, true}) {
             SCOPED_TRACE(::testing::PrintToString(std::pair{kind, ring}));
             Scenario scenario = plain(
-                make_scenario("v5p", {4, 4, 4}, testing::small_model(4),
-                              kind == 0 ? std::vector<std::pair<std::string, std::string>>{
-                                              {"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}
-                                        : std::vector<std::pair<std::string, std::string>>{
-                                              {"fsdp", "x y"}, {"context", "z"}},
-                              64, 4096),
+                make_scenario(
+                    "v5p", {4, 4, 4}, testing::small_model(4),
+                    kind == 0 ? std::vector<std::pair<std::string, std::string>>{{"pipeline", "x"},
+                                                                                 {"fsdp", "y"},
+                                                                                 {"context", "z"}}
+                              : std::vector<std::pair<std::string, std::string>>{{"fsdp", "x y"},
+                                                                                 {"context", "z"}},
+                    64, 4096),
                 ring);
             if (kind == 0) {
                 scenario.plan.pipeline = scenario.plan.microbatches = 4;
@@ -115,12 +117,11 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
             if (kind == 2) {
                 scenario.hardware.slices = 2;
                 scenario.plan.data = 2;
-                scenario.mesh = topology::DeviceMesh(
-                    scenario.hardware.slice,
-                    {{"data", {{topology::kSliceAxis, 1, 2}}},
-                     {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
-                     {"context", {{2, 1, 4}}}},
-                    2);
+                scenario.mesh = topology::DeviceMesh(scenario.hardware.slice,
+                                                     {{"data", {{topology::kSliceAxis, 1, 2}}},
+                                                      {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                                      {"context", {{2, 1, 4}}}},
+                                                     2);
             }
             const StepResult folded = simulate_step(scenario, Fold::automatic);
             const StepResult whole = simulate_step(scenario, Fold::off);
@@ -129,9 +130,9 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
             EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
                       folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
             EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
-            EXPECT_EQ(testing::sum(folded.gap).ps,
-                      folded.step_time.ps -
-                          static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
+            EXPECT_EQ(
+                testing::sum(folded.gap).ps,
+                folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
             EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
         }
     }
@@ -201,10 +202,9 @@ TEST(PlainPlacementStep, SlowestRankSetsThePaceExactly) {
 
 // A collective over context is one operation: no rank ends it before the last has begun it.
 TEST(PlainPlacementStep, CollectivesWaitForTheLastRank) {
-    const Scenario scenario =
-        plain(make_scenario("v5p", {4, 4, 4}, testing::small_model(2),
-                            {{"fsdp", "x y"}, {"context", "z"}}, 64, 4096),
-              false);
+    const Scenario scenario = plain(make_scenario("v5p", {4, 4, 4}, testing::small_model(2),
+                                                  {{"fsdp", "x y"}, {"context", "z"}}, 64, 4096),
+                                    false);
     const auto programs = workloads::build_stages(scenario.model, scenario.plan);
     const LoweredStep step =
         lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic);
@@ -262,16 +262,18 @@ TEST_F(PlacementFile, SaysWhatIsWrong) {
         EXPECT_EQ(outcome.status, 2);
         return outcome.err.substr(outcome.err.find(".yaml:") + 6);
     };
-    EXPECT_EQ(error(std::string(kGood) + "training: {placement: zigzag}\n"),
-              "5:23: unknown training.placement 'zigzag'; did you mean 'zig-zag'? allowed: zig-zag, "
-              "plain\n");
-    EXPECT_EQ(error("hardware: {chip: v5p, slice: 4x4x4}\nmodel: llama-3-8b\n"
-                    "batch: {tokens: 256Ki, sequence: 16384}\n"
-                    "mesh: {fsdp: x y, context: z%2 z/2}\n"
-                    "training: {placement: plain}\noverlap: {context: ring}\n"),
-              "6:20: overlap.context: the ranks of context do not follow each other along its axis, "
-              "which ring attention with plain placement needs; write its outer factor first, as in "
-              "x/2 x%2\n");
+    EXPECT_EQ(
+        error(std::string(kGood) + "training: {placement: zigzag}\n"),
+        "5:23: unknown training.placement 'zigzag'; did you mean 'zig-zag'? allowed: zig-zag, "
+        "plain\n");
+    EXPECT_EQ(
+        error("hardware: {chip: v5p, slice: 4x4x4}\nmodel: llama-3-8b\n"
+              "batch: {tokens: 256Ki, sequence: 16384}\n"
+              "mesh: {fsdp: x y, context: z%2 z/2}\n"
+              "training: {placement: plain}\noverlap: {context: ring}\n"),
+        "6:20: overlap.context: the ranks of context do not follow each other along its axis, "
+        "which ring attention with plain placement needs; write its outer factor first, as in "
+        "x/2 x%2\n");
 }
 
 }  // namespace
