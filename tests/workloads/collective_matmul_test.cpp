@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "collectives/ring_steps.h"
 #include "tests/workloads/support.h"
 #include "workloads/accounting.h"
 #include "workloads/memory.h"
@@ -13,14 +12,9 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::edges;
 using testing::Random;
-
-collectives::SteppedGather ring(int members, bool two_way, bool wrapped = true) {
-    topology::Lattice slice;
-    slice.lengths = {members, 1, 1};
-    slice.wrapped = {wrapped, false, false};
-    return collectives::step_gather(slice, {{0, 1, members}}, two_way);
-}
+using testing::ring;
 
 // The table of the reference text counts V of every collective once; ring steps add nothing to it. Parts of
 // a matmul add up to it.
@@ -51,48 +45,22 @@ TEST(CollectiveMatmul, BytesAndFlopsAreThoseOfTheBlockingForm) {
                         flops_by_pass(blocking).of(pass).value(),
                         1e-9 * flops_by_pass(blocking).total().value());
         }
-        for (const Buffer& buffer : overlapped.buffers) {
-            EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
-                         *std::ranges::max_element(buffer.freed_after) < buffer.allocated_at);
-        }
+        testing::expect_buffers_in_order(overlapped);
     }
 }
 
+/// Every head with keys and values of its own, which four ways share out.
 ModelSpec one_layer() {
-    return {.name = "one layer",
-            .source = "this test",
-            .layers = 1,
-            .d_model = 16,
-            .d_ff = 32,
-            .heads = 4,
-            .kv_heads = 4,
-            .head_dim = 4,
-            .vocabulary = 64};
+    ModelSpec model = testing::one_layer();
+    model.kv_heads = 4;
+    return model;
 }
 
 TrainingPlan four_ways(bool two_way) {
-    TrainingPlan plan;
-    plan.tokens = plan.sequence = 32;
+    TrainingPlan plan = testing::one_chip();
     plan.tensor = 4;
-    plan.remat = Remat::none;
     plan.tensor_steps = ring(4, two_way);
     return plan;
-}
-
-/// `name: names of what it waits for`, of the MLP's operations in one pass of layer 0.
-std::vector<std::string> edges(const StepProgram& program, const std::string& pass,
-                               const std::string& from, const std::string& to) {
-    const std::string before = "layer 0 " + pass + ' ';
-    std::vector<std::string> lines;
-    const OpIndex end = testing::find_op(program, before + to);
-    for (OpIndex i = testing::find_op(program, before + from); i <= end; ++i) {
-        std::string line = program.ops[i].name.substr(before.size()) + ':';
-        for (const OpIndex after : program.ops[i].after) {
-            line += ' ' + program.ops[after].name.substr(before.size()) + ',';
-        }
-        lines.push_back(line);
-    }
-    return lines;
 }
 
 // The permute of chunk i + 1 depends on chunk i alone, partial matmul i on chunk i (and the stream).

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "collectives/ring_steps.h"
 #include "tests/workloads/support.h"
 #include "workloads/accounting.h"
 #include "workloads/plan.h"
@@ -13,14 +12,9 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::edges;
 using testing::Random;
-
-collectives::SteppedGather ring(int members, bool wrapped = true) {
-    topology::Lattice slice;
-    slice.lengths = {members, 1, 1};
-    slice.wrapped = {wrapped, false, false};
-    return collectives::step_gather(slice, {{0, 1, members}}, false);
-}
+using testing::ring;
 
 TrainingPlan plain(TrainingPlan plan) {
     plan.placement = Placement::plain;
@@ -58,7 +52,7 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
         const StepProgram zig_zag = build_step(model, plan);
         for (const bool round : {false, true}) {
             if (round) {
-                plan.context_steps = ring(plan.context, random.coin());
+                plan.context_steps = ring(plan.context, false, random.coin());
             }
             const StepPrograms ranks = build_stages(model, plain(plan));
             ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.context));
@@ -86,7 +80,7 @@ TEST(PlainPlacement, RankHasItsShare) {
     for (const bool round : {false, true}) {
         TrainingPlan plan = four_ways();
         if (round) {
-            plan.context_steps = ring(4);
+            plan.context_steps = ring(4, false);
         }
         for (int rank = 0; rank < 4; ++rank) {
             const StepProgram program =
@@ -152,26 +146,10 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
     }
 }
 
-/// The operations of a pass from the first part of attention to the last: `name: what it waits for, ...`.
-std::vector<std::string> edges(const StepProgram& program, const std::string& pass,
-                               const std::string& from, const std::string& to) {
-    const std::string before = "layer 0 " + pass + ' ';
-    std::vector<std::string> lines;
-    const OpIndex end = testing::find_op(program, before + to);
-    for (OpIndex i = testing::find_op(program, before + from); i <= end; ++i) {
-        std::string line = program.ops[i].name.substr(before.size()) + ':';
-        for (const OpIndex after : program.ops[i].after) {
-            line += ' ' + program.ops[after].name.substr(before.size()) + ',';
-        }
-        lines.push_back(line);
-    }
-    return lines;
-}
-
 // In round s rank 1 of a ring of 4 holds the block of rank 1 - s: its own, 0, 3, 2. The last two pass by.
 TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
     TrainingPlan plan = four_ways();
-    plan.context_steps = ring(4);
+    plan.context_steps = ring(4, false);
     const StepProgram program = build_step(testing::one_layer(), plan, {.stage = 0, .context = 1});
     EXPECT_THAT(
         edges(program, "forward", "attention 1/4", "out"),
@@ -199,7 +177,7 @@ TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
 // On a line of 4 the ring is 0, 2, 3, 1: rank 1 gets its own block, 3, 2, 0, and rank 2 its own, 0, 1, 3.
 TEST(PlainPlacement, RingByTwosBringsOtherBlocks) {
     TrainingPlan plan = four_ways();
-    plan.context_steps = ring(4, false);
+    plan.context_steps = ring(4, false, false);
     std::map<int, std::vector<std::string>> parts;
     for (int rank = 0; rank < 4; ++rank) {
         for (const Op& op :
@@ -227,7 +205,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
         plan.sequence *= plan.context;
         plan.tokens *= plan.context;
         if (model.window == 0) {
-            plan.context_steps = ring(plan.context, random.coin());
+            plan.context_steps = ring(plan.context, false, random.coin());
         }
         const StepPrograms ranks = build_stages(model, plain(plan));
         const auto collectives = [&](const StepProgram& program) {
@@ -241,10 +219,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
         };
         for (const StepProgram& program : ranks.programs) {
             EXPECT_EQ(collectives(program), collectives(ranks.programs[0]));
-            for (const Buffer& buffer : program.buffers) {
-                EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
-                             *std::ranges::max_element(buffer.freed_after) < buffer.allocated_at);
-            }
+            testing::expect_buffers_in_order(program);
         }
     }
 }

@@ -1,12 +1,14 @@
 // Random models and plans, and small questions about programs, for the tests of workloads/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "collectives/ring_steps.h"
 #include "sim/error.h"
 #include "workloads/model.h"
 #include "workloads/plan.h"
@@ -167,6 +169,38 @@ inline OpIndex find_op(const StepProgram& program, const std::string& name) {
     }
     ADD_FAILURE() << "no operation " << name;
     return 0;
+}
+
+/// `name: names of what it waits for,` of the operations in one pass of layer 0, without `layer 0 <pass>`.
+inline std::vector<std::string> edges(const StepProgram& program, const std::string& pass,
+                                      const std::string& from, const std::string& to) {
+    const std::string before = "layer 0 " + pass + ' ';
+    std::vector<std::string> lines;
+    const OpIndex end = find_op(program, before + to);
+    for (OpIndex i = find_op(program, before + from); i <= end; ++i) {
+        std::string line = program.ops[i].name.substr(before.size()) + ':';
+        for (const OpIndex after : program.ops[i].after) {
+            line += ' ' + program.ops[after].name.substr(before.size()) + ',';
+        }
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+/// No buffer ends before it begins.
+inline void expect_buffers_in_order(const StepProgram& program) {
+    for (const Buffer& buffer : program.buffers) {
+        EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
+                     *std::ranges::max_element(buffer.freed_after) < buffer.allocated_at);
+    }
+}
+
+/// The ring steps of a gather round an axis, or along a line.
+inline collectives::SteppedGather ring(int members, bool two_way, bool wrapped = true) {
+    topology::Lattice slice;
+    slice.lengths = {members, 1, 1};
+    slice.wrapped = {wrapped, false, false};
+    return collectives::step_gather(slice, {{0, 1, members}}, two_way);
 }
 
 /// The work of the compute operation of that name.

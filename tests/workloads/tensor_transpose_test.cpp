@@ -213,10 +213,7 @@ TEST(TensorTranspose, SavedActivationsAreSharesOfAllWays) {
              {MemoryClass::activations, MemoryClass::buffers, MemoryClass::gathered_weights}) {
             EXPECT_EQ(held_before(two, "optimizer update", transient), 0);
         }
-        for (const Buffer& buffer : two.buffers) {
-            EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
-                         *std::ranges::max_element(buffer.freed_after) < buffer.allocated_at);
-        }
+        testing::expect_buffers_in_order(two);
     }
 }
 

@@ -11,6 +11,20 @@ namespace {
 
 using testing::Random;
 
+ModelSpec four_experts() {
+    ModelSpec model = testing::one_layer();
+    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
+    return model;
+}
+
+/// 32 tokens each.
+TrainingPlan two_ranks() {
+    TrainingPlan plan = testing::one_chip();
+    plan.tokens *= 2;
+    plan.expert = 2;
+    return plan;
+}
+
 // The loads add up to the number of ranks: FLOPs of all ranks are those of equal ones.
 TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
     int tried = 0;
@@ -57,11 +71,8 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
 // 32 tokens a rank, k = 2, D = 16: 64 rows leave each of two ranks; 2 x 64 x 16 elements of 2 bytes each way in all. Rank 0
 // takes 3/2, 96 rows, rank 1 32: 2 x rows x 16 x 64 FLOPs of gate and up.
 TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
-    ModelSpec model = testing::one_layer();
-    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
-    TrainingPlan plan = testing::one_chip();
-    plan.tokens *= 2;
-    plan.expert = 2;
+    const ModelSpec model = four_experts();
+    TrainingPlan plan = two_ranks();
     plan.expert_loads = {1.5, 0.5};
     for (const auto& [rank, rows] : {std::pair{0, 96}, {1, 32}}) {
         const StepProgram program =
@@ -86,11 +97,8 @@ TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
 // The second of two ranks takes nothing: its experts have no FLOPs and no bytes but the zeros of their gradients, two of
 // 16 x 64 (gate and up) or 32 x 16 elements of 2 bytes. It has the same operations and collectives as the first.
 TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
-    ModelSpec model = testing::one_layer();
-    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
-    TrainingPlan plan = testing::one_chip();
-    plan.tokens *= 2;
-    plan.expert = 2;
+    const ModelSpec model = four_experts();
+    TrainingPlan plan = two_ranks();
     plan.expert_loads = {2, 0};
     for (const MatmulDtype dtype : {MatmulDtype::bf16, MatmulDtype::int8}) {
         plan.precision.matmul = dtype;
@@ -146,11 +154,8 @@ TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
 }
 
 TEST(UnequalExperts, NeedALoadForEveryRank) {
-    ModelSpec model = testing::one_layer();
-    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
-    TrainingPlan plan = testing::one_chip();
-    plan.tokens *= 2;
-    plan.expert = 2;
+    const ModelSpec model = four_experts();
+    TrainingPlan plan = two_ranks();
     plan.expert_loads = {1, 1, 1};
     EXPECT_EQ(testing::message_of([&] { validate(plan, model); }),
               "expert_imbalance has 3 shares, but expert = 2; write one for each rank of the axis "
