@@ -188,34 +188,16 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
     }
 }
 
-/// From a layer's first operation to the next layer's, forward, in the steady state.
+/// From the first compute of a layer to that of the next, forward, in the steady state.
 double period(std::int64_t d_ff) {
-    workloads::ModelSpec spec;
-    spec.name = "two matmuls";
-    spec.layers = 4;
-    spec.d_model = 8192;
-    spec.d_ff = d_ff;
-    spec.heads = spec.kv_heads = 16;
-    spec.head_dim = 1;
-    spec.vocabulary = 16;
-    spec.gated_mlp = false;
-    spec.parallel_block = true;  // one gather, one scatter
-    Scenario scenario =
-        make_scenario("v5p", {16, 4, 4}, spec, {{"data", "y z"}, {"tensor", "x"}}, 16 * 128, 128);
+    Scenario scenario = make_scenario("v5p", {16, 4, 4}, testing::two_matmuls(4, d_ff),
+                                      {{"data", "y z"}, {"tensor", "x"}}, 16 * 128, 128);
     scenario.hardware.chip.mxu_dimension.value = 1;
     scenario.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
     overlap(scenario, true);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
-    const auto start = [&](const std::string& layer) {
-        sim::Time first = sim::Time::max();
-        for (const Span& span : result.spans) {
-            if (span.name.starts_with(layer + " forward")) {
-                first = std::min(first, span.start);
-            }
-        }
-        return first;
-    };
-    return (start("layer 2") - start("layer 1")).seconds();
+    return testing::start_of(result, "layer 2 forward") -
+           testing::start_of(result, "layer 1 forward");
 }
 
 // Overlapped tensor parallelism on one axis of v5p turns from compute to communication at

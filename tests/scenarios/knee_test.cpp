@@ -13,49 +13,20 @@
 namespace podsim::scenarios {
 namespace {
 
-using Mesh = std::vector<std::pair<std::string, std::string>>;
-
-workloads::ModelSpec two_matmuls(std::int64_t d_ff) {
-    workloads::ModelSpec spec;
-    spec.name = "two matmuls";
-    spec.layers = 12;
-    spec.d_model = 8192;
-    spec.d_ff = d_ff;
-    spec.heads = spec.kv_heads = 16;
-    spec.head_dim = 1;
-    spec.vocabulary = 16;
-    spec.gated_mlp = false;
-    spec.parallel_block = true;
-    return spec;
-}
+using testing::Mesh;
 
 /// Sequences as short as they may be: attention between them counts nothing.
 Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int64_t d_ff,
                   std::int64_t tokens_per_shard) {
-    Scenario scenario;
-    scenario.hardware.chip = topology::find_chip("v5p");
-    scenario.hardware.shape = shape;
-    scenario.hardware.slice = topology::make_slice(scenario.hardware.chip, shape, false);
-    scenario.hardware.slices = slices;
+    Scenario scenario =
+        testing::make_scenario("v5p", shape, testing::two_matmuls(12, d_ff), mesh, 1, 16, slices);
     topology::ChipSpec& chip = scenario.hardware.chip;
-    chip.mxu_dimension.value = 1;
-    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
+    testing::leave_math_alone(chip);
     chip.hbm_capacity.value = sim::Bytes::infinity();
-    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
     for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
         latency->value = sim::Seconds(0);
     }
-    scenario.model = two_matmuls(d_ff);
-    std::vector<topology::LogicalAxis> axes;
-    for (const auto& [name, factors] : mesh) {
-        axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice, slices)});
-    }
-    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, slices);
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.data = scenario.mesh.size("data");
-    plan.fsdp = scenario.mesh.size("fsdp");
-    plan.tensor = scenario.mesh.size("tensor");
-    plan.sequence = 16;
     plan.tokens = tokens_per_shard / 16 * 16 * plan.data * plan.fsdp;
     plan.remat = workloads::Remat::none;
     plan.optimizer = workloads::Optimizer::sgd;
@@ -67,14 +38,7 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
 double period(const Scenario& scenario, const std::string& pass) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto start = [&](int layer) {
-        const std::string name = "layer " + std::to_string(layer) + ' ' + pass;
-        for (const Span& span : result.spans) {
-            if (span.track == "compute" && span.name.starts_with(name)) {
-                return span.start.seconds();
-            }
-        }
-        ADD_FAILURE() << "no " << name;
-        return 0.0;
+        return testing::start_of(result, "layer " + std::to_string(layer) + ' ' + pass);
     };
     return pass == "forward" ? (start(6) - start(4)) / 2 : (start(2) - start(4)) / 2;
 }

@@ -26,7 +26,7 @@ Scenario plain(Scenario scenario, bool ring) {
 }
 
 struct Case {
-    std::vector<std::pair<std::string, std::string>> mesh;
+    testing::Mesh mesh;
     int chips = 0;  ///< that are simulated
     bool one_axis = true;
     topology::Point shape{4, 4, 4};
@@ -61,31 +61,8 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
                 base.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
             }
             const Scenario scenario = plain(base, ring);
-            const StepResult folded = simulate_step(scenario, Fold::automatic);
-            const StepResult whole = simulate_step(scenario, Fold::off);
+            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
             EXPECT_EQ(folded.simulated_chips, one.chips);
-            EXPECT_EQ(folded.step_time, whole.step_time);
-            EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
-                      folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
-            EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-            EXPECT_EQ(folded.reported_member, whole.reported_member);
-            ASSERT_EQ(folded.spans.size(), whole.spans.size());
-            for (std::size_t i = 0; i < whole.spans.size(); ++i) {
-                EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
-                EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
-            }
-            EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
-            EXPECT_EQ(testing::sum(folded.exposed), folded.exposed_total);
-            EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
-            EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
-            EXPECT_EQ(
-                testing::sum(folded.gap).ps,
-                folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
-            for (const Share& share : whole.exposed) {
-                EXPECT_EQ(std::ranges::find(folded.exposed, share.name, &Share::name)->time,
-                          share.time)
-                    << share.name;
-            }
             const auto rank = static_cast<int>(base.plan.context) - 1;
             EXPECT_EQ(folded.reported_member, "context rank " + std::to_string(rank));
         }
@@ -100,11 +77,8 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
             Scenario scenario = plain(
                 make_scenario(
                     "v5p", {4, 4, 4}, testing::small_model(4),
-                    kind == 0 ? std::vector<std::pair<std::string, std::string>>{{"pipeline", "x"},
-                                                                                 {"fsdp", "y"},
-                                                                                 {"context", "z"}}
-                              : std::vector<std::pair<std::string, std::string>>{{"fsdp", "x y"},
-                                                                                 {"context", "z"}},
+                    kind == 0 ? testing::Mesh{{"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}
+                              : testing::Mesh{{"fsdp", "x y"}, {"context", "z"}},
                     64, 4096),
                 ring);
             if (kind == 0) {
@@ -123,17 +97,8 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
                                                       {"context", {{2, 1, 4}}}},
                                                      2);
             }
-            const StepResult folded = simulate_step(scenario, Fold::automatic);
-            const StepResult whole = simulate_step(scenario, Fold::off);
-            EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
-            EXPECT_EQ(folded.step_time, whole.step_time);
-            EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
-                      folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
-            EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
-            EXPECT_EQ(
-                testing::sum(folded.gap).ps,
-                folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
-            EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
+            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+            EXPECT_LT(folded.simulated_chips, scenario.hardware.chips());
         }
     }
 }
@@ -142,14 +107,7 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
 Scenario compute_bound(int layers) {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, testing::small_model(layers),
                                       {{"fsdp", "x y"}, {"context", "z"}}, 16, 4096);
-    topology::ChipSpec& chip = scenario.hardware.chip;
-    chip.ici_latency.value = sim::Seconds(0);
-    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
-    chip.collective_launch.value = sim::Seconds(0);
-    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
-    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
-    chip.bf16_flops.value = sim::FlopsPerSecond(1e12);
-    chip.mxu_dimension.value = 1;
+    testing::count_flops(scenario.hardware.chip);
     return scenario;
 }
 

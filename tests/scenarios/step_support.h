@@ -1,6 +1,8 @@
 // Scenarios built in code, for the tests of whole steps.
 #pragma once
 
+#include <algorithm>
+#include <gtest/gtest.h>
 #include <numeric>
 #include <random>
 #include <string>
@@ -12,21 +14,24 @@
 
 namespace podsim::scenarios::testing {
 
+/// Logical axes with their factors.
+using Mesh = std::vector<std::pair<std::string, std::string>>;
+
 /// A scenario on a catalogue chip, its mesh given by factor texts; ways follow from the mesh.
 inline Scenario make_scenario(const std::string& chip, topology::Point shape,
-                              const workloads::ModelSpec& model,
-                              const std::vector<std::pair<std::string, std::string>>& mesh,
-                              std::int64_t sequences, std::int64_t sequence) {
+                              const workloads::ModelSpec& model, const Mesh& mesh,
+                              std::int64_t sequences, std::int64_t sequence, int slices = 1) {
     Scenario scenario;
     scenario.hardware.chip = topology::find_chip(chip);
     scenario.hardware.shape = shape;
     scenario.hardware.slice = topology::make_slice(scenario.hardware.chip, shape, false);
+    scenario.hardware.slices = slices;
     scenario.model = model;
     std::vector<topology::LogicalAxis> axes;
     for (const auto& [name, factors] : mesh) {
-        axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice)});
+        axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice, slices)});
     }
-    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes);
+    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, slices);
     workloads::TrainingPlan& plan = scenario.plan;
     plan.data = scenario.mesh.size("data");
     plan.fsdp = scenario.mesh.size("fsdp");
@@ -53,9 +58,87 @@ inline workloads::ModelSpec small_model(std::int64_t layers) {
     return model;
 }
 
+/// The two-matmul layer of the reference text, In[B, D] x W_in[D, F] x W_out[F, D] of D = 8192: one gather and one
+/// scatter of a parallel block, and next to nothing besides.
+inline workloads::ModelSpec two_matmuls(std::int64_t layers, std::int64_t d_ff) {
+    workloads::ModelSpec model;
+    model.name = "two matmuls";
+    model.layers = layers;
+    model.d_model = 8192;
+    model.d_ff = d_ff;
+    model.heads = model.kv_heads = 16;
+    model.head_dim = 1;
+    model.vocabulary = 16;
+    model.gated_mlp = false;
+    model.parallel_block = true;
+    return model;
+}
+
+/// Matmuls at their peak and nothing but them: no padding, HBM and vector unit infinitely fast.
+inline void leave_math_alone(topology::ChipSpec& chip) {
+    chip.mxu_dimension.value = 1;
+    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
+    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
+}
+
+/// Besides, links cost nothing and a FLOP takes a picosecond.
+inline void count_flops(topology::ChipSpec& chip) {
+    leave_math_alone(chip);
+    chip.ici_latency.value = sim::Seconds(0);
+    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    chip.collective_launch.value = sim::Seconds(0);
+    chip.bf16_flops.value = sim::FlopsPerSecond(1e12);
+}
+
 inline sim::Time sum(const std::vector<Share>& shares) {
     return std::accumulate(shares.begin(), shares.end(), sim::Time{},
                            [](sim::Time total, const Share& share) { return total + share.time; });
+}
+
+/// Where the first compute operation of that name, or that begins with it, starts.
+inline double start_of(const StepResult& result, const std::string& name) {
+    const auto found = std::ranges::find_if(result.spans, [&](const Span& span) {
+        return span.track == "compute" && span.name.starts_with(name);
+    });
+    if (found == result.spans.end()) {
+        ADD_FAILURE() << "no " << name;
+        return 0;
+    }
+    return found->start.seconds();
+}
+
+/// Compute and waits, the critical path and the gap add up exactly, and the bound holds.
+inline void expect_exact_sums(const StepResult& result) {
+    EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+    EXPECT_EQ(sum(result.exposed), result.exposed_total);
+    EXPECT_EQ(sum(result.critical_path), result.step_time);
+    EXPECT_GE(result.step_time.seconds(), result.lower.time.value());
+    EXPECT_EQ(sum(result.gap).ps,
+              result.step_time.ps - static_cast<std::int64_t>(result.lower.time.value() * 1e12));
+}
+
+/// The same to the picosecond with fold on and off, memory and spans of the reported chip included, and sums that are
+/// exact; returns the folded one.
+inline StepResult expect_folded_equals_unfolded(const Scenario& scenario) {
+    const StepResult folded = simulate_step(scenario, Fold::automatic);
+    const StepResult whole = simulate_step(scenario, Fold::off);
+    EXPECT_EQ(folded.step_time, whole.step_time);
+    EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+              folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+    EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+    EXPECT_EQ(folded.memory.member, whole.memory.member);
+    EXPECT_EQ(folded.reported_member, whole.reported_member);
+    EXPECT_EQ(folded.spans.size(), whole.spans.size());
+    for (std::size_t i = 0; i < std::min(whole.spans.size(), folded.spans.size()); ++i) {
+        EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
+        EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
+    }
+    for (const Share& share : whole.exposed) {
+        const auto found = std::ranges::find(folded.exposed, share.name, &Share::name);
+        EXPECT_TRUE(found != folded.exposed.end() && found->time == share.time) << share.name;
+    }
+    expect_exact_sums(folded);
+    return folded;
 }
 
 /// A random legal mesh, plan and model on a small slice of v5p, v4p (tori and meshes) or v5e (meshes).

@@ -1,6 +1,5 @@
 // Steps with tensor sharding over both dimensions of weight matrices (2-D weight-stationary): folding, accounts, the time of
 // a layer's collectives, scenario files.
-#include <cmath>
 #include <gtest/gtest.h>
 
 #include "command_fixture.h"
@@ -11,7 +10,6 @@ namespace {
 
 using testing::make_scenario;
 using testing::small_model;
-using testing::sum;
 using TensorTransposeFile = CommandTest;
 
 struct Case {
@@ -52,21 +50,7 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
         plan.schedule = cases[i].schedule;
         plan.microbatches = plan.pipeline;
         workloads::validate(plan, model);
-        const StepResult folded = simulate_step(scenario, Fold::automatic);
-        const StepResult whole = simulate_step(scenario, Fold::off);
-        EXPECT_LT(folded.simulated_chips, 64);
-        EXPECT_EQ(folded.step_time, whole.step_time);
-        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-        ASSERT_EQ(folded.spans.size(), whole.spans.size());
-        for (std::size_t span = 0; span < whole.spans.size(); ++span) {
-            EXPECT_EQ(folded.spans[span].start, whole.spans[span].start) << whole.spans[span].name;
-            EXPECT_EQ(folded.spans[span].end, whole.spans[span].end) << whole.spans[span].name;
-        }
-        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
-        EXPECT_EQ(sum(folded.critical_path), folded.step_time);
-        const auto lower = static_cast<std::int64_t>(std::floor(folded.lower.time.value() * 1e12));
-        EXPECT_GE(folded.step_time.ps, lower);
-        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - lower);
+        EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
 }
 
@@ -75,35 +59,22 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
 //   (4 B D / X + (4 B F + 2 B (Q + O)) / Y) (3 / 4) / 180e9,  Q = 48, O = 16
 // and the sums of a norm, AllReduce of 4 B / Y bytes, 1e-4 of that.
 TEST(TensorTransposeStep, TimeOfALayerIsThatOfItsBytes) {
-    workloads::ModelSpec model = small_model(8);
+    workloads::ModelSpec model = testing::two_matmuls(8, 16384);
     model.d_model = 4096;
-    model.d_ff = 16384;
-    model.heads = model.kv_heads = 16;
-    model.head_dim = 1;
-    model.gated_mlp = false;
-    model.parallel_block = true;
     model.norms = 1;
     Scenario scenario =
         make_scenario("v5p", {4, 4, 4}, model,
                       {{"tensor", "x"}, {"tensor_transpose", "y"}, {"data", "z"}}, 4 * 512, 16);
     topology::ChipSpec& chip = scenario.hardware.chip;
     chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
-    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
-    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
+    testing::leave_math_alone(chip);
     chip.ici_latency.value = sim::Seconds(0);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
-    const auto start = [&](int layer) {
-        const std::string name = "layer " + std::to_string(layer) + " forward qkv";
-        for (const Span& span : result.spans) {
-            if (span.track == "compute" && span.name == name) {
-                return span.start.seconds();
-            }
-        }
-        return 0.0;
-    };
+    const double two_layers = testing::start_of(result, "layer 5 forward qkv") -
+                              testing::start_of(result, "layer 3 forward qkv");
     const double tokens = 8192;
     const double bytes = 4 * tokens * 4096 / 4 + (4 * tokens * 16384 + 2 * tokens * (48 + 16)) / 4;
-    EXPECT_NEAR((start(5) - start(3)) / 2 / (bytes * 0.75 / 180e9), 1, 2e-3);
+    EXPECT_NEAR(two_layers / 2 / (bytes * 0.75 / 180e9), 1, 2e-3);
 }
 
 TEST_F(TensorTransposeFile, RunsAndSaysWhatIsWrong) {

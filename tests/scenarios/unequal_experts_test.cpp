@@ -21,8 +21,8 @@ workloads::ModelSpec small_experts() {
     return model;
 }
 
-Scenario unequal(const std::vector<std::pair<std::string, std::string>>& mesh,
-                 topology::Point shape = {4, 4, 4}, const char* chip = "v5p") {
+Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
+                 const char* chip = "v5p") {
     Scenario scenario = make_scenario(chip, shape, small_experts(), mesh, 64, 256);
     const int ranks = scenario.plan.expert;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -31,34 +31,11 @@ Scenario unequal(const std::vector<std::pair<std::string, std::string>>& mesh,
     return scenario;
 }
 
-/// The same to the picosecond with fold on and off, and sums that are exact; returns the folded one.
-StepResult expect_exact(const Scenario& scenario) {
-    const StepResult folded = simulate_step(scenario, Fold::automatic);
-    const StepResult whole = simulate_step(scenario, Fold::off);
-    EXPECT_EQ(folded.step_time, whole.step_time);
-    EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
-              folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
-    EXPECT_EQ(folded.memory.peak, whole.memory.peak);
-    EXPECT_EQ(folded.memory.member, whole.memory.member);
-    EXPECT_EQ(folded.reported_member, whole.reported_member);
-    EXPECT_EQ(folded.spans.size(), whole.spans.size());
-    for (std::size_t i = 0; i < std::min(whole.spans.size(), folded.spans.size()); ++i) {
-        EXPECT_EQ(folded.spans[i].start, whole.spans[i].start) << whole.spans[i].name;
-        EXPECT_EQ(folded.spans[i].end, whole.spans[i].end) << whole.spans[i].name;
-    }
-    EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
-    EXPECT_EQ(testing::sum(folded.critical_path), folded.step_time);
-    EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
-    EXPECT_EQ(testing::sum(folded.gap).ps,
-              folded.step_time.ps - static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
-    return folded;
-}
-
 // The expert axis is not folded, whole or in factors, on rings and lines; beside tensor, whose gathers differ from rank to
 // rank, and beside plain causal placement, whose axis is not folded either.
 TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
     struct Case {
-        std::vector<std::pair<std::string, std::string>> mesh;
+        testing::Mesh mesh;
         int chips = 0;
         bool plain = false;
         topology::Point shape{4, 4, 4};
@@ -77,7 +54,7 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         if (one.plain) {
             scenario.plan.placement = workloads::Placement::plain;
         }
-        const StepResult folded = expect_exact(scenario);
+        const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
         EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
@@ -108,10 +85,24 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
                     scenario.plan.tensor_steps = collectives::step_gather(
                         scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
                 }
-                const StepResult result = expect_exact(scenario);
+                const StepResult result = testing::expect_folded_equals_unfolded(scenario);
                 EXPECT_DOUBLE_EQ(result.imbalance->experts, std::ranges::max(loads));
             }
         }
+    }
+}
+
+// The weight gradients of experts that are put off have no matmuls either.
+TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
+    for (const workloads::PipelineSchedule schedule :
+         {workloads::PipelineSchedule::one_f_one_b, workloads::PipelineSchedule::zero_bubble}) {
+        Scenario scenario = unequal({{"pipeline", "x"}, {"fsdp", "y"}, {"expert", "z"}});
+        scenario.model.layers = 4;
+        scenario.plan.expert_loads = {0, 3, 1, 0};
+        scenario.plan.pipeline = scenario.plan.microbatches = 4;
+        scenario.plan.schedule = schedule;
+        workloads::validate(scenario.plan, scenario.model);
+        EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
 }
 
@@ -121,14 +112,7 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
 void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
     scenario.plan.expert_loads = loads;
-    topology::ChipSpec& chip = scenario.hardware.chip;
-    chip.ici_latency.value = sim::Seconds(0);
-    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
-    chip.collective_launch.value = sim::Seconds(0);
-    chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
-    chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
-    chip.bf16_flops.value = sim::FlopsPerSecond(1e12);
-    chip.mxu_dimension.value = 1;
+    testing::count_flops(scenario.hardware.chip);
     const StepResult result = simulate_step(scenario, Fold::automatic);
     scenario.plan.expert_loads.clear();
     const StepResult even = simulate_step(scenario, Fold::automatic);
