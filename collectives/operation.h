@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/quantity.h"
@@ -55,10 +57,13 @@ constexpr bool is_rooted(Operation operation) {
 
 /// One ring step of an AllGather or ReduceScatter over a group: every member sends `bytes` to the next one of
 /// the ring along one factor of the group (ring_steps.h). `factor` is its index within the group.
+/// With `senders` only the members from the first to the last of them send, each to its neighbour along the group's one
+/// factor: no ring is closed, and members are counted along the factor.
 struct RingStep {
     int factor = 0;
     int direction = 1;
     sim::Bytes bytes;
+    std::optional<std::pair<int, int>> senders{};
     friend auto operator<=>(const RingStep&, const RingStep&) = default;
 };
 

@@ -30,19 +30,8 @@ int move(const Roles& roles, std::uint32_t role, const RingStep& step, int lengt
            position;
 }
 
-}  // namespace
-
-CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& group,
-                                   const RingStep& step, const ScheduleOptions& options,
-                                   ShiftTable& shifts) {
-    const topology::AxisFactor& factor = group[static_cast<std::size_t>(step.factor)];
-    if ((options.dead_links.axes() >> factor.axis & 1U) != 0) {
-        throw sim::InputError(
-            "a single ring step cannot run: it does not go round the dead links "
-            "of its axis",
-            "use blocking collectives, or leave the links of that axis alive");
-    }
-    const Roles roles(slice, group);
+std::vector<Shipment> round_the_ring(const Roles& roles, const RingStep& step,
+                                     const topology::AxisFactor& factor) {
     std::vector<Shipment> shipments;
     for (std::uint32_t role = 0; role < roles.count(); ++role) {
         const int members = move(roles, role, step, factor.length);
@@ -56,6 +45,36 @@ CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& 
                              .legs = {{factor.axis, direction, std::abs(members) * factor.stride}},
                              .bytes = step.bytes});
     }
+    return shipments;
+}
+
+/// Roles are the members along the factor.
+std::vector<Shipment> along_the_factor(const RingStep& step, const topology::AxisFactor& factor) {
+    std::vector<Shipment> shipments;
+    for (int member = step.senders->first; member <= step.senders->second; ++member) {
+        shipments.push_back({.source = static_cast<std::uint32_t>(member),
+                             .destination = static_cast<std::uint32_t>(member + step.direction),
+                             .legs = {{factor.axis, step.direction, factor.stride}},
+                             .bytes = step.bytes});
+    }
+    return shipments;
+}
+
+}  // namespace
+
+CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& group,
+                                   const RingStep& step, const ScheduleOptions& options,
+                                   ShiftTable& shifts) {
+    const topology::AxisFactor& factor = group[static_cast<std::size_t>(step.factor)];
+    if ((options.dead_links.axes() >> factor.axis & 1U) != 0) {
+        throw sim::InputError(
+            "a single ring step cannot run: it does not go round the dead links "
+            "of its axis",
+            "use blocking collectives, or leave the links of that axis alive");
+    }
+    const Roles roles(slice, group, {}, step.senders.has_value());
+    const std::vector<Shipment> shipments =
+        step.senders ? along_the_factor(step, factor) : round_the_ring(roles, step, factor);
     std::vector<std::uint32_t> role_of_place;
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(roles.of(shifts.places(), place));

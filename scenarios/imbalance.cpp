@@ -51,7 +51,8 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
                                          return work_of(step.workload.graphs[first + p]).seconds();
                                      }));
     }
-    if (options.explain) {
+    const bool plain = scenario.plan.placement == workloads::Placement::plain;
+    if (options.explain && (plain || uneven_experts(scenario.plan))) {
         Scenario even = scenario;
         even.evaluation.reset();
         even.plan.placement = workloads::Placement::zig_zag;

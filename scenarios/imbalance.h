@@ -11,8 +11,8 @@
 
 namespace podsim::scenarios {
 
-/// Nothing where all members of every axis do the same. Runs the step once more, with zig-zag placement and equal
-/// experts.
+/// Nothing where all members of every axis do the same. With plain placement or unequal experts it runs the step once
+/// more, with zig-zag placement and equal experts.
 std::optional<Imbalance> imbalance_of(const Scenario& scenario,
                                       const workloads::StepPrograms& programs,
                                       const LoweredStep& step, StepOptions options);

@@ -148,21 +148,24 @@ bool in_rank_order(const topology::DeviceMesh& mesh, const std::string& axis) {
 /// Ring attention: one ring, one way round.
 collectives::SteppedGather attention_ring(const Reader& form, const topology::DeviceMesh& mesh,
                                           const Hardware& hardware,
-                                          const workloads::ModelSpec& model, Placement placement) {
+                                          const workloads::ModelSpec& model, Placement placement,
+                                          bool causal) {
     collectives::SteppedGather steps = ring_steps(form, mesh, hardware, "context", false);
     if (mesh.group({"context"}).size() > 1) {
         throw form.error("the axis context has several factors, along which there is no one ring",
                          "write gathered, or keep context on one axis");
     }
-    if (placement == Placement::plain && !in_rank_order(mesh, "context")) {
+    const bool plain = placement == Placement::plain;
+    if ((plain || model.window > 0) && !in_rank_order(mesh, "context")) {
         throw form.error(
-            "the ranks of context do not follow each other along its axis, which ring "
-            "attention with plain placement needs",
+            fmt::format("the ranks of context do not follow each other along its axis, which ring "
+                        "attention {} needs",
+                        plain ? "with plain placement" : "to a window of the last keys"),
             "write its outer factor first, as in x/2 x%2");
     }
-    if (model.window > 0) {
-        throw form.error("ring attention to a window of the last keys is not available",
-                         "write gathered");
+    if (model.window > 0 && !causal) {
+        throw form.error("ring attention to a window is there for causal attention alone",
+                         "write gathered, or attention: causal");
     }
     return steps;
 }
@@ -265,7 +268,8 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.priority = read_priority(overlap["priority"]);
     const Reader context = overlap["context"];
     if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring) {
-        plan.context_steps = attention_ring(context, mesh, hardware, model, plan.placement);
+        plan.context_steps =
+            attention_ring(context, mesh, hardware, model, plan.placement, plan.causal);
     }
     const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
     if (tensor != TensorForm::blocking) {

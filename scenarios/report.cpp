@@ -279,9 +279,9 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
         plan.causal ? "causal" : "full",
-        !plan.causal || plan.context == 1 ? ""
-        : uneven_context(plan)            ? " on contiguous parts"
-                                          : " on zig-zag parts",
+        !plan.causal || plan.context == 1               ? ""
+        : plan.placement == workloads::Placement::plain ? " on contiguous parts"
+                                                        : " on zig-zag parts",
         workloads::remat_text(plan), plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers");

@@ -15,10 +15,15 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
         return {};
     }
     const Imbalance& imbalance = *result.imbalance;
-    const double saved = 1 - imbalance.even_step.seconds() / result.step_time.seconds();
     std::vector<std::string> causes;
     std::vector<std::string> instead;
-    if (uneven_context(scenario.plan)) {
+    if (uneven_context(scenario.plan, scenario.model) &&
+        scenario.plan.placement == workloads::Placement::zig_zag) {
+        causes.push_back(
+            fmt::format("a window in a ring over context ({}): the fullest rank has {:.3f} x the "
+                        "mean of attention",
+                        scenario.plan.context, imbalance.attention));
+    } else if (uneven_context(scenario.plan, scenario.model)) {
         causes.push_back(
             fmt::format("plain causal placement over context ({}): the last rank has "
                         "{:.3f} x the mean of attention",
@@ -32,12 +37,16 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
                         scenario.plan.expert, imbalance.experts));
         instead.emplace_back("equal experts");
     }
+    std::string even;
+    if (imbalance.even_step) {
+        const double saved = 1 - imbalance.even_step->seconds() / result.step_time.seconds();
+        even = fmt::format("{} would take {}, {:.1f} % {}; ", fmt::join(instead, " and "),
+                           format_time(imbalance.even_step->seconds()), 100 * std::abs(saved),
+                           saved < 0 ? "more" : "less");
+    }
     return fmt::format(
-        "  {}; the fullest chip has {:.3f} x the mean of compute; {} would take {}, {:.1f} % {}; "
-        "times of a chip are of {}\n",
-        fmt::join(causes, "; "), imbalance.compute, fmt::join(instead, " and "),
-        format_time(imbalance.even_step.seconds()), 100 * std::abs(saved),
-        saved < 0 ? "more" : "less", result.reported_member);
+        "  {}; the fullest chip has {:.3f} x the mean of compute; {}times of a chip are of {}\n",
+        fmt::join(causes, "; "), imbalance.compute, even, result.reported_member);
 }
 
 std::string negative_terms(std::span<const Share> gap) {

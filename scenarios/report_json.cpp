@@ -125,9 +125,11 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         json["imbalance"] = {{"attention_over_mean", result.imbalance->attention},
                              {"expert_tokens_over_mean", result.imbalance->experts},
                              {"compute_over_mean", result.imbalance->compute},
-                             {"even_step_time_s", decimal_seconds(result.imbalance->even_step)},
                              {"reported_member", result.reported_member},
                              {"memory_member", result.memory.member}};
+        if (result.imbalance->even_step) {
+            json["imbalance"]["even_step_time_s"] = decimal_seconds(*result.imbalance->even_step);
+        }
     }
     for (const Ceiling& ceiling : result.ceilings) {
         json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);

@@ -65,7 +65,9 @@ struct Imbalance {
     double attention = 1;  ///< FLOPs of attention's dot products
     double experts = 1;    ///< tokens of experts
     double compute = 1;    ///< time of the compute stream's work
-    sim::Time even_step;   ///< the step if all did the mean; only where it is explained
+    /// The step if all did the mean; only where it is explained, and where a plan says how: not of windows in a ring on
+    /// zig-zag parts.
+    std::optional<sim::Time> even_step{};
 };
 
 struct StepResult {

@@ -82,9 +82,9 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
     });
     ceilings.push_back({"perfect overlap", "the busier of the compute stream and the busiest link",
                         perfect_overlap(result)});
-    if (result.imbalance) {
+    if (result.imbalance && result.imbalance->even_step) {
         ceilings.push_back(
-            {"equal work", "every rank of an axis does the mean", result.imbalance->even_step});
+            {"equal work", "every rank of an axis does the mean", *result.imbalance->even_step});
     }
     if (scenario.plan.remat != workloads::Remat::none) {
         add("no remat", "nothing is computed twice, whether or not it fits", [](Scenario& s) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -11,28 +10,6 @@
 
 namespace podsim::workloads {
 namespace {
-
-double volume(const MatmulShape& shape) {
-    return shape.m * shape.k * shape.n * shape.count;
-}
-
-double padded(double dimension, int mxu) {
-    return std::ceil(dimension / mxu) * mxu;
-}
-
-double padded_volume(const MatmulShape& shape, int mxu) {
-    // Rows stream through the array: they only have to fill it once.
-    return std::max(shape.m, static_cast<double>(mxu)) * padded(shape.k, mxu) *
-           padded(shape.n, mxu) * shape.count;
-}
-
-double mxu_share(const MatmulShape& shape, bool attention, const topology::Efficiency& reached) {
-    if (attention) {
-        return reached.attention;
-    }
-    const double smallest = std::min({shape.m, shape.k, shape.n});
-    return reached.mxu * smallest / (smallest + reached.mxu_ramp);
-}
 
 std::string axes_name(unsigned mask) {
     std::string name = "ici ";
@@ -66,6 +43,12 @@ collectives::LeastTraffic exchanged(const Collective& exchange, std::size_t rank
     return {.receive = exchange.returning ? others : own,
             .send = exchange.returning ? own : others,
             .mean = exchange.returning ? others : own};
+}
+
+/// A step in which only some members send: the least that every chip must receive or send is nothing.
+collectives::LeastTraffic shifted(const Collective& step, double members) {
+    const auto& [first, last] = *step.step->senders;
+    return {.receive = {}, .send = {}, .mean = step.step->bytes * ((last - first + 1) / members)};
 }
 
 /// A handover as its chip sees it.
@@ -105,6 +88,11 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
             continue;
         }
         const collectives::Group group = mesh.group(collective->axes);
+        if (collective->step && collective->step->senders) {
+            add(sums[collectives::axes_mask(group)],
+                shifted(*collective, collectives::group_size(group)), 1);
+            continue;
+        }
         // The axis of unequal experts is the last of the programs' axes.
         add(sums[collectives::axes_mask(group)],
             collective->loads.empty()
@@ -176,31 +164,6 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
 }
 
 }  // namespace
-
-ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
-    double plain = 0;
-    double with_padding = 0;
-    double reached = 0;
-    for (const MatmulShape& shape : work.matmuls) {
-        if (volume(shape) == 0) {
-            continue;  // no rows: there is nothing to fill the array with
-        }
-        const double padded = padded_volume(shape, rates.mxu_dimension);
-        plain += volume(shape);
-        with_padding += padded;
-        reached += padded / mxu_share(shape, work.attention, rates.efficiency);
-    }
-    ComputeTime time;
-    time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
-    time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) : time.mxu;
-    time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) : time.mxu;
-    time.hbm = work.hbm / rates.hbm;
-    time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
-    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);
-    time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
-    time.fusion = rates.efficiency.fusion;
-    return time;
-}
 
 collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh) {

@@ -63,7 +63,31 @@ std::optional<int> block_of(const StepBuilder& builder, std::size_t piece) {
     return block <= rank ? std::optional(block) : std::nullopt;
 }
 
+/// Whether keys and values come in a ring to a window.
+bool in_window_ring(const StepBuilder& builder, LayerKind kind) {
+    return builder.shard().context > 1 && builder.plan().context_steps &&
+           windowed(builder.shard(), kind.local);
+}
+
+/// Attention to a window, or its gradient, round by round.
+OpIndex over_window(StepBuilder& builder, std::string_view what, bool gradient) {
+    const Shard& shard = builder.shard();
+    const WindowRing ring(shard);
+    const auto part = [&](std::size_t round) -> std::optional<Compute> {
+        const auto pairs = ring.pairs(shard.rank, static_cast<int>(round));
+        if (pairs.empty()) {
+            return std::nullopt;
+        }
+        return gradient ? attention_backward_part(shard, pairs, round == 0)
+                        : attention_forward_part(shard, pairs, round == 0);
+    };
+    return builder.compute_over_window(what, ring, part, gradient);
+}
+
 OpIndex attend(StepBuilder& builder, LayerKind kind) {
+    if (in_window_ring(builder, kind)) {
+        return over_window(builder, "attention", false);
+    }
     const Shard& shard = builder.shard();
     const Compute whole = attention_forward(shard, kind.local);
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
@@ -201,7 +225,9 @@ void AttentionBackward::dot_products(OpIndex output_gradient) {
             sim::Bytes(piece == 0 ? 0 : activation_bytes(shard, shard.heads * shard.head_dim));
         return work;
     };
-    const OpIndex ds = builder_.compute_over_keys("attention gradient", whole, part, true);
+    const OpIndex ds = in_window_ring(builder_, kind_)
+                           ? over_window(builder_, "attention gradient", true)
+                           : builder_.compute_over_keys("attention gradient", whole, part, true);
     builder_.scatter_kv("key and value gradient", ds);
     builder_.hold_between(MemoryClass::buffers, activation_bytes(shard, shard.attended_width()),
                           output_gradient, ds);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "workloads/matmul_work.h"
 #include "workloads/vector_work.h"
@@ -15,13 +17,21 @@ using sim::Flops;
 
 /// What a chip's queries have to do with keys.
 struct Seen {
-    double pairs = 0;   ///< of query and key, of one head of this chip's sequences
-    double keys = 0;    ///< columns of its scores
-    double passes = 0;  ///< times that keys and values of whole sequences are read
+    double pairs = 0;    ///< of query and key, of one head of this chip's sequences
+    double keys = 0;     ///< columns of its scores
+    double queries = 0;  ///< rows of them, of a sequence
+    double passes = 0;   ///< times that keys and values of whole sequences are read
     double unread =
         1;  ///< of their gradients: share that is only written, less that which is zeroed
-    bool first = true;  ///< part of its dot products
+    bool first = true;   ///< part of its dot products
+    double share = 1;    ///< of the chip's queries, that it works on
+    bool again = false;  ///< reads what is there of outputs, or of queries' gradients
 };
+
+/// Queries before x have, together, this many keys in a window of `seen`.
+double pairs_before(double x, double seen) {
+    return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
+}
 
 /// Pairs of query and key of one head of this chip's sequences; with a window and zig-zag placement, of
 /// the chip that has the most.
@@ -33,10 +43,7 @@ double attention_pairs_of_chip(const Shard& s, bool local) {
     if ((seen == s.sequence && !s.plain) || s.context == 1) {
         return s.sequences * (s.sequence * seen - seen * seen / 2) / s.context;
     }
-    // Queries before x have, together, this many keys.
-    const auto before = [&](double x) {
-        return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
-    };
+    const auto before = [&](double x) { return pairs_before(x, seen); };
     if (s.plain) {
         const double block = s.sequence / s.context;
         return s.sequences * (before((s.rank + 1) * block) - before(s.rank * block));
@@ -63,6 +70,11 @@ double queries_of_block(const Shard& s) {
 }
 
 }  // namespace
+
+int Shard::reach() const {
+    const double pieces = std::ceil((window - 1) / piece());
+    return static_cast<int>(std::min(pieces, context * pieces_of_rank() - 1));
+}
 
 double query_block_rows(const Shard& s) {
     constexpr double kKeyBlock = 512;
@@ -165,7 +177,7 @@ Seen seen_by_chip(const Shard& s, bool local) {
     const bool window = local && s.window > 0;
     const double keys = window ? std::min(s.window, all) : all;
     const double touched = window ? std::min(s.window + block, all) : all;
-    return {attention_pairs_of_chip(s, local), keys, key_value_passes(s, local),
+    return {attention_pairs_of_chip(s, local), keys, block, key_value_passes(s, local),
             s.plain ? 2 * touched / s.sequence - 1 : 1};
 }
 
@@ -174,17 +186,69 @@ Seen seen_of_block(const Shard& s, int block) {
     const double keys = s.sequence / s.context;
     const bool own = block == s.rank;
     const double reads = std::ceil(keys / std::min(keys, queries_of_block(s)));
-    return {s.sequences * keys * keys / (own ? 2 : 1), keys,
+    return {s.sequences * keys * keys / (own ? 2 : 1),   keys,          keys,
             (own ? (reads + 1) / 2 : reads) / s.context, 1 / s.context, own};
 }
 
+/// Pairs of query and key of two pieces (window_ring.h).
+double pairs_of_pieces(const Shard& s, PiecePair pair) {
+    const double q = s.piece();
+    const int reach = s.reach();
+    const auto area = [&](double u) {
+        return u <= -q  ? 0
+               : u <= 0 ? (q + u) * (q + u) / 2
+                        : q * q - (u < q ? (q - u) * (q - u) / 2 : 0);
+    };
+    const auto at_distance = [&](int d) { return area(s.window - d * q) - area(-d * q); };
+    const int distance = pair.query - pair.key;
+    if (distance < reach) {
+        return at_distance(distance);
+    }
+    double left =
+        pairs_before((pair.query + 1) * q, s.window) - pairs_before(pair.query * q, s.window);
+    for (int d = 0; d < reach; ++d) {
+        left -= at_distance(d);
+    }
+    return left;
+}
+
+Seen seen_of_pieces(const Shard& s, std::span<const PiecePair> pairs, bool first) {
+    const double q = s.piece();
+    const double block = std::min(q, queries_of_block(s));
+    Seen seen{
+        .keys = std::min(q, s.window), .queries = q, .unread = 0, .first = first, .again = !first};
+    std::map<int, double> touched;  // keys of a piece that a query sees
+    std::set<int> queries;
+    for (const PiecePair& pair : pairs) {
+        seen.pairs += s.sequences * pairs_of_pieces(s, pair);
+        queries.insert(pair.query);
+        const double least = pair.key * q;
+        for (double from = 0; from < q; from += block) {
+            const double rows = std::min(block, q - from);
+            const double end = pair.query * q + from + rows;
+            const double begin = std::max(least, end - s.window - rows);
+            const double keys = std::max(0.0, std::min(end, least + q) - begin);
+            seen.passes += keys / s.sequence;
+        }
+        double& most = touched[pair.key];
+        most = std::max(most, std::min(q, (pair.key + 1) * q - (pair.query * q - s.window)));
+    }
+    for (const auto& [key, keys] : touched) {
+        seen.unread += (2 * keys - q) / s.sequence;
+    }
+    seen.share = static_cast<double>(queries.size()) / s.pieces_of_rank();
+    return seen;
+}
+
 Compute forward_over(const Shard& s, const Seen& seen) {
-    const double queries = s.sequence / s.context;
+    const double queries = seen.queries;
+    const double again = seen.again ? s.value_dim : 0;
     const double count = s.sequences * s.heads;
     const double scores = s.heads * seen.pairs;
     return {Flops(2 * (s.head_dim + s.value_dim) * scores),
             {{queries, s.head_dim, seen.keys, count}, {queries, seen.keys, s.value_dim, count}},
-            Bytes((s.tokens * s.heads * (s.head_dim + s.value_dim) + kv_read(s) * seen.passes) *
+            Bytes((s.tokens * seen.share * s.heads * (s.head_dim + s.value_dim + again) +
+                   kv_read(s) * seen.passes) *
                   s.precision.compute),
             Flops(scores * kSoftmax),
             MatmulDtype::bf16,
@@ -194,7 +258,8 @@ Compute forward_over(const Shard& s, const Seen& seen) {
 Compute backward_over(const Shard& s, const Seen& seen) {
     // dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q; reads q, o, dO, k, v and writes dq, dk, dv. Each block
     // of queries reads k and v and adds to dk and dv; the first writes them.
-    const double queries = s.sequence / s.context;
+    const double queries = seen.queries;
+    const double again = seen.again ? s.head_dim : 0;
     const double count = s.sequences * s.heads;
     const double scores = s.heads * seen.pairs;
     const double outputs = seen.first ? s.tokens * s.attended_width() * kOutputDot : 0;
@@ -203,7 +268,7 @@ Compute backward_over(const Shard& s, const Seen& seen) {
              {queries, s.value_dim, seen.keys, count},
              {queries, seen.keys, s.head_dim, count},
              {seen.keys, queries, s.head_dim, count}},
-            Bytes((2 * s.tokens * s.heads * (s.head_dim + s.value_dim) +
+            Bytes((s.tokens * seen.share * s.heads * (2 * (s.head_dim + s.value_dim) + again) +
                    kv_read(s) * (3 * seen.passes - seen.unread)) *
                   s.precision.compute),
             Flops(scores * kSoftmaxBackward + outputs),
@@ -227,6 +292,14 @@ Compute attention_forward_to(const Shard& s, int block) {
 
 Compute attention_backward_to(const Shard& s, int block) {
     return backward_over(s, seen_of_block(s, block));
+}
+
+Compute attention_forward_part(const Shard& s, std::span<const PiecePair> pairs, bool first) {
+    return forward_over(s, seen_of_pieces(s, pairs, first));
+}
+
+Compute attention_backward_part(const Shard& s, std::span<const PiecePair> pairs, bool first) {
+    return backward_over(s, seen_of_pieces(s, pairs, first));
 }
 
 Compute out_forward(const Shard& s) {

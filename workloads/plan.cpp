@@ -311,8 +311,9 @@ TensorSet kept_tensors(const TrainingPlan& plan) {
     return {};
 }
 
-bool uneven_context(const TrainingPlan& plan) {
-    return plan.causal && plan.context > 1 && plan.placement == Placement::plain;
+bool uneven_context(const TrainingPlan& plan, const ModelSpec& model) {
+    const bool window = plan.context_steps && model.window > 0 && model.window < plan.sequence;
+    return plan.causal && plan.context > 1 && (plan.placement == Placement::plain || window);
 }
 
 bool uneven_experts(const TrainingPlan& plan) {

@@ -137,8 +137,8 @@ TensorSet kept_tensors(const TrainingPlan& plan);
 /// that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
 
-/// Whether ranks of the context axis do unequal work: causal attention on contiguous blocks.
-bool uneven_context(const TrainingPlan& plan);
+/// Whether ranks of the context axis do unequal work: causal attention on contiguous blocks, or in a ring to a window.
+bool uneven_context(const TrainingPlan& plan, const ModelSpec& model);
 /// Whether ranks of the expert axis do: their experts take unequal numbers of tokens.
 bool uneven_experts(const TrainingPlan& plan);
 

@@ -49,6 +49,7 @@
 
 #include "workloads/plan.h"
 #include "workloads/program.h"
+#include "workloads/window_ring.h"
 #include "workloads/work.h"
 
 namespace podsim::workloads {
@@ -114,6 +115,11 @@ public:
     /// gradients of keys and values go round too, in place of the scatter_kv that follows.
     OpIndex compute_over_keys(std::string_view what, Compute work, const PartOf& part,
                               bool gradient);
+
+    /// Attention, or its gradient, to a window, after gather_kv, between the steps that bring its keys and values
+    /// (step_builder_window.cpp): the part of a round; nothing where the chip's queries see nothing of what came.
+    OpIndex compute_over_window(std::string_view what, const WindowRing& ring, const PartOf& part,
+                                bool gradient);
 
     /// An AllGather over tensor of t x D activations: blocking, or overlapped with the matmul that follows.
     /// Without tensor parallelism nothing is issued; either way returns the operation from which on the
@@ -210,6 +216,7 @@ private:
                              const Axes& axes = {"tensor"});
     OpIndex gather_ahead(std::string_view what, double bytes);
     struct Pending;
+    struct Shift;
     /// Parts of a matmul between the steps of a gather; `sums`: what each part makes for other chips goes on
     /// round the ring.
     OpIndex compute_gathered(std::string_view what, const Pending& gather, const PartOf& part,
@@ -217,6 +224,8 @@ private:
     OpIndex add_step(std::string_view what, const Pending& array, std::uint32_t step,
                      collectives::Operation operation, int direction, bool counts,
                      std::vector<OpIndex> after);
+    OpIndex add_shift(std::string_view what, const Shift& shift, bool back,
+                      std::vector<OpIndex> after);
     [[nodiscard]] Compute part_of_rows(const Compute& whole, double share) const;
     [[nodiscard]] bool overlaps() const {
         return plan_.tensor > 1 && plan_.tensor_steps.has_value();

@@ -8,10 +8,11 @@ namespace podsim::workloads {
 namespace {
 
 /// In the order of StepPrograms.
-std::vector<Ranks> ranks_of_programs(const TrainingPlan& plan) {
+std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
     std::vector<Ranks> all;
     for (int stage = 0; stage < plan.pipeline; ++stage) {
-        for (int context = 0; context < (uneven_context(plan) ? plan.context : 1); ++context) {
+        for (int context = 0; context < (uneven_context(plan, model) ? plan.context : 1);
+             ++context) {
             for (int expert = 0; expert < (uneven_experts(plan) ? plan.expert : 1); ++expert) {
                 all.push_back({stage, context, expert});
             }
@@ -26,13 +27,13 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
     StepPrograms steps;
     steps.stages = static_cast<std::size_t>(plan.pipeline);
     steps.axes.emplace_back("pipeline");
-    if (uneven_context(plan)) {
+    if (uneven_context(plan, model)) {
         steps.axes.emplace_back("context");
     }
     if (uneven_experts(plan)) {
         steps.axes.emplace_back("expert");
     }
-    for (const Ranks& ranks : ranks_of_programs(plan)) {
+    for (const Ranks& ranks : ranks_of_programs(model, plan)) {
         steps.programs.push_back(build_step(model, plan, ranks));
     }
     return steps;
@@ -40,7 +41,7 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
 
 sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
     sim::Bytes most;
-    for (const Ranks& ranks : ranks_of_programs(plan)) {
+    for (const Ranks& ranks : ranks_of_programs(model, plan)) {
         most = std::max(most, peak_in_program_order(build_step(model, plan, ranks)).total);
     }
     return most;

@@ -17,7 +17,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.sequences = static_cast<double>(batch.sequences_per_shard);
     shard.sequence = static_cast<double>(plan.sequence);
     shard.context = plan.context;
-    shard.plain = uneven_context(plan);
+    shard.plain = plan.causal && plan.context > 1 && plan.placement == Placement::plain;
     shard.rank = ranks.context;
     shard.d_model = static_cast<double>(model.d_model);
     shard.d_ff = static_cast<double>(model.d_ff) / ways;

@@ -38,9 +38,14 @@
 // The lookup reads its rows and writes t rows (partial ones when T > 1). With zig-zag
 // placement of causal context shards every chip does the same work exactly, but for a window: its first
 // queries see fewer keys, and the chips without them set the pace.
+// Parts of attention to a window (window_ring.h): a part reads queries and outputs of the pieces of queries that it works
+// on, and of the keys and values what its blocks of queries see. Gradients of a piece of keys are written whole, zeroes where
+// no query sees it.
 // Weights are read in the dtype that their gather brings, or as they are stored where nothing is gathered.
 // Tokens of experts: the router's operation also copies r rows to r k load, `combine` sums them back.
 #pragma once
+
+#include <span>
 
 #include "workloads/model.h"
 #include "workloads/plan.h"
@@ -56,7 +61,7 @@ struct Shard {
     double sequence = 0;    ///< S
     double context = 1;     ///< C
     bool plain = false;     ///< of each sequence the chip has one of C contiguous blocks, causal
-    int rank = 0;           ///< which, when plain
+    int rank = 0;           ///< which, when ranks do unequal work
     double d_model = 0;     ///< D
     double d_ff = 0;        ///< F / T
     double branches = 2;    ///< g
@@ -124,6 +129,11 @@ struct Shard {
     }
     /// Attention's output.
     [[nodiscard]] double attended_width() const { return heads * value_dim; }
+    /// Of the pieces in which a causal sequence lies on the context ranks (plan.h): of a rank, and keys of one.
+    [[nodiscard]] double pieces_of_rank() const { return plain ? 1 : 2; }
+    [[nodiscard]] double piece() const { return sequence / (context * pieces_of_rank()); }
+    /// Pieces that a window reaches back from a query's own (window_ring.h).
+    [[nodiscard]] int reach() const;
     /// Elements of the complete keys and values of the whole sequences of this shard: t C K (H + Hv) / T,
     /// of all K heads where their columns are split.
     [[nodiscard]] double kv_elements() const {
@@ -157,6 +167,15 @@ Compute attention_backward(const Shard& shard, bool local);
 /// With plain placement: the part of it with the keys of one block, the chip's own or an earlier one.
 Compute attention_forward_to(const Shard& shard, int block);
 Compute attention_backward_to(const Shard& shard, int block);
+/// Of causal attention to a window: the part of it between those pieces of queries and keys. `first`: of the rank's
+/// parts; later ones read what is there of outputs (backward: of queries' gradients) again.
+struct PiecePair {
+    int query = 0;
+    int key = 0;
+    friend bool operator==(const PiecePair&, const PiecePair&) = default;
+};
+Compute attention_forward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
+Compute attention_backward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 Compute out_forward(const Shard& shard);
 Compute out_input_gradient(const Shard& shard);
 Compute out_weight_gradient(const Shard& shard);

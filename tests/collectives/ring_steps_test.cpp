@@ -303,6 +303,41 @@ std::string message(const std::function<void()>& action) {
     return "no error";
 }
 
+// Members 1 and 2 of 4 send to 0 and 1, or to 2 and 3, over the links of their stride; nobody round the end. On a ring, a
+// block of neighbours, a strided ring and a line.
+TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
+    for (const Case& one : {Case{"ring", box({4, 2, 1}, true), {{0, 1, 4}}},
+                            Case{"block", box({8, 1, 1}, true), {{0, 1, 4}}},
+                            Case{"strided", box({8, 1, 1}, true), {{0, 2, 4}}},
+                            Case{"line", box({2, 4, 1}, false), {{1, 1, 4}}}}) {
+        SCOPED_TRACE(one.name);
+        const topology::AxisFactor& factor = one.group.front();
+        for (const int direction : {1, -1}) {
+            ShiftTable shifts{topology::Places(one.slice)};
+            const sim::Schedule schedule =
+                build_ring_step(one.slice, one.group,
+                                {0, direction, sim::Bytes(1), std::pair{1, 2}}, {}, shifts)
+                    .schedule;
+            const auto places = static_cast<std::size_t>(one.slice.size());
+            for (std::size_t place = 0; place < places; ++place) {
+                const topology::Point at = one.slice.point(static_cast<int>(place));
+                const int member = at[static_cast<std::size_t>(factor.axis)] / factor.stride % 4;
+                const sim::Role& role = schedule.roles[schedule.role_of_place[place]];
+                EXPECT_EQ(role.transfer_count, member == 1 || member == 2 ? 1U : 0U);
+                EXPECT_EQ(role.arrivals,
+                          member - direction == 1 || member - direction == 2 ? 1U : 0U);
+                if (role.transfer_count == 1) {
+                    const sim::Transfer& transfer = schedule.transfers[role.first_transfer];
+                    const auto to = *one.slice.canonical(
+                        at + topology::along(factor.axis, direction * factor.stride));
+                    EXPECT_EQ(shifts.table()[transfer.destination_shift * places + place],
+                              static_cast<std::uint32_t>(one.slice.index(to)));
+                }
+            }
+        }
+    }
+}
+
 TEST(RingSteps, AreRefusedOnAWholeTwistedSlice) {
     topology::Lattice twisted = box({2, 2, 4}, true);
     twisted.wrap_shift[0] = {0, 0, 2};

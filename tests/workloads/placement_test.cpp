@@ -204,9 +204,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
         plan.context = random.from(2, 4);
         plan.sequence *= plan.context;
         plan.tokens *= plan.context;
-        if (model.window == 0) {
-            plan.context_steps = ring(plan.context, false, random.coin());
-        }
+        plan.context_steps = ring(plan.context, false, random.coin());
         const StepPrograms ranks = build_stages(model, plain(plan));
         const auto collectives = [&](const StepProgram& program) {
             std::vector<std::string> names;
