@@ -28,6 +28,16 @@ std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware
 workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
                                   const Hardware& hardware, const workloads::ModelSpec& model);
 
+/// Shares of ranks in the tokens of experts whose logarithms are normal with deviation `spread` (near_normal of random.h): a rank
+/// has the sum of its equal run of experts. An expert's number comes from the seed and its place alone.
+std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
+                                 int ranks);
+
+/// `training.expert_imbalance` into the plan: `1.2`, the same for all ranks; a share for each, `[4, 2, 1, 0]`; or drawn,
+/// `{distribution: lognormal, spread: 50 %, seed: 1}`.
+void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
+                           const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
+
 /// `training.remat` into `remat` and `remat_names` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan);

@@ -170,44 +170,6 @@ collectives::SteppedGather attention_ring(const Reader& form, const topology::De
     return steps;
 }
 
-/// Shares in proportion, scaled to a mean of 1. The largest is taken out first: their sum may be beyond a double.
-std::vector<double> as_loads(std::vector<double> shares) {
-    const double largest = std::ranges::max(shares);
-    double sum = 0;
-    for (double& share : shares) {
-        share /= largest;
-        sum += share;
-    }
-    for (double& share : shares) {
-        share *= static_cast<double>(shares.size()) / sum;
-    }
-    return shares;
-}
-
-/// `1.2`, the same for all ranks; or a share for each, `[4, 2, 1, 0]`.
-void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
-                           TrainingPlan& plan) {
-    if (!imbalance.present() || imbalance.node().kind != YamlNode::Kind::sequence) {
-        plan.expert_imbalance = imbalance.get<double>(parse_multiple, 1);
-        return;
-    }
-    std::vector<double> shares;
-    for (const Reader& share : imbalance.items()) {
-        shares.push_back(share.read(parse_number));
-    }
-    if (std::ranges::none_of(shares, [](double share) { return share > 0; })) {
-        throw imbalance.error(shares.empty() ? "the list is empty" : "no rank takes any tokens",
-                              "write a share for each rank of the axis expert, as in [4, 2, 1, 1]");
-    }
-    plan.expert_loads = as_loads(std::move(shares));
-    if (mesh.across({"expert"}).length > 1) {
-        throw imbalance.error(
-            "the axis expert has members in several slices, between which "
-            "unequal shares cannot be exchanged",
-            "write one number, or keep expert within a slice");
-    }
-}
-
 double parse_reference(const std::string& quantity, const std::string& text) {
     switch (unit_of(quantity)) {
         case ValueUnit::time:
@@ -242,7 +204,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.expert = mesh.size("expert");
     plan.pipeline = mesh.size("pipeline");
     plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
-    read_expert_imbalance(training["expert_imbalance"], mesh, plan);
+    read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
     plan.causal = training["attention"].choose<bool>(kAttentions, true);
     plan.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     read_remat(training["remat"], model, plan);

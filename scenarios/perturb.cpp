@@ -1,22 +1,15 @@
 #include "scenarios/perturb.h"
 
+#include <cmath>
 #include <set>
 
 #include "collectives/ports.h"
+#include "scenarios/random.h"
 #include "scenarios/scenario.h"
 #include "topology/hosts.h"
 
 namespace podsim::scenarios {
 namespace {
-
-/// SplitMix64: the next of a sequence of well-mixed 64-bit numbers.
-std::uint64_t next_random(std::uint64_t& state) {
-    state += 0x9e3779b97f4a7c15U;
-    std::uint64_t mixed = state;
-    mixed = (mixed ^ mixed >> 30U) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ mixed >> 27U) * 0x94d049bb133111ebU;
-    return mixed ^ mixed >> 31U;
-}
 
 void slow_down(sim::LinkSpec& link, double share) {
     link.rate = link.rate * share;
@@ -147,18 +140,11 @@ unsigned perturbed_axes(const std::vector<Perturbation>& perturbations) {
 }
 
 double random_factor(const Perturbation& perturbation, const topology::Point& chip, int slice) {
-    constexpr int kNumbers = 12;
-    constexpr double kUnit = 1.0 / 9007199254740992.0;  // 2^-53
     std::uint64_t state = perturbation.seed;
     for (const int coordinate : {chip[0], chip[1], chip[2], slice}) {
         state = next_random(state) + static_cast<std::uint64_t>(coordinate);
     }
-    double sum = 0;
-    for (int i = 0; i < kNumbers; ++i) {
-        sum += static_cast<double>(next_random(state) >> 11U) * kUnit;
-    }
-    const double deviation = sum < kNumbers / 2.0 ? kNumbers / 2.0 - sum : sum - kNumbers / 2.0;
-    return 1 + perturbation.spread * deviation;
+    return 1 + perturbation.spread * std::abs(near_normal(state));
 }
 
 }  // namespace podsim::scenarios

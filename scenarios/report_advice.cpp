@@ -37,6 +37,11 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
                         scenario.plan.expert, imbalance.experts));
         instead.emplace_back("equal experts");
     }
+    std::string loads;
+    if (uneven_experts(scenario.plan)) {
+        loads = fmt::format("  tokens of expert's ranks over the mean: {:.3f}\n",
+                            fmt::join(scenario.plan.expert_loads, ", "));
+    }
     std::string even;
     if (imbalance.even_step) {
         const double saved = 1 - imbalance.even_step->seconds() / result.step_time.seconds();
@@ -45,8 +50,8 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
                            saved < 0 ? "more" : "less");
     }
     return fmt::format(
-        "  {}; the fullest chip has {:.3f} x the mean of compute; {}times of a chip are of {}\n",
-        fmt::join(causes, "; "), imbalance.compute, even, result.reported_member);
+        "  {}; the fullest chip has {:.3f} x the mean of compute; {}times of a chip are of {}\n{}",
+        fmt::join(causes, "; "), imbalance.compute, even, result.reported_member, loads);
 }
 
 std::string negative_terms(std::span<const Share> gap) {

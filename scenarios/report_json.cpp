@@ -127,6 +127,9 @@ Json step_json(const Scenario& scenario, const StepResult& result,
                              {"compute_over_mean", result.imbalance->compute},
                              {"reported_member", result.reported_member},
                              {"memory_member", result.memory.member}};
+        if (uneven_experts(scenario.plan)) {
+            json["imbalance"]["expert_loads"] = scenario.plan.expert_loads;
+        }
         if (result.imbalance->even_step) {
             json["imbalance"]["even_step_time_s"] = decimal_seconds(*result.imbalance->even_step);
         }
