@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "collectives/ring_steps.h"
 #include "tests/workloads/support.h"
 #include "workloads/accounting.h"
 #include "workloads/plan.h"
@@ -19,19 +18,12 @@ namespace {
 using testing::Random;
 using Way = WindowRing::Way;
 
-collectives::SteppedGather ring(int members) {
-    topology::Lattice slice;
-    slice.lengths = {members, 1, 1};
-    slice.wrapped = {true, false, false};
-    return collectives::step_gather(slice, {{0, 1, members}}, false);
-}
-
 /// 32 tokens of one sequence on four context ways.
 TrainingPlan four_ways(Placement placement) {
     TrainingPlan plan = testing::one_chip();
     plan.context = 4;
     plan.placement = placement;
-    plan.context_steps = ring(4);
+    plan.context_steps = testing::ring(4, false);
     return plan;
 }
 
@@ -159,7 +151,7 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
         testing::name_tensors(random, model, plan);
         TrainingPlan whole = plan;
         whole.context = 1;
-        plan.context_steps = ring(plan.context);
+        plan.context_steps = testing::ring(plan.context, false);
         const StepProgram alone = build_step(model, whole);
         for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
             plan.placement = placement;
@@ -175,11 +167,7 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
                 EXPECT_EQ(sum, attention_flops(alone, pass));
             }
             for (const StepProgram& program : ranks.programs) {
-                for (const Buffer& buffer : program.buffers) {
-                    EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
-                                 *std::ranges::max_element(buffer.freed_after) <
-                                     buffer.allocated_at);
-                }
+                testing::expect_buffers_in_order(program);
             }
         }
     }
@@ -269,26 +257,11 @@ TEST(WindowRing, ReadsTheKeysOfItsWindow) {
     }
 }
 
-std::vector<std::string> edges(const StepProgram& program, const std::string& pass,
-                               const std::string& from, const std::string& to) {
-    const std::string before = "layer 0 " + pass + ' ';
-    std::vector<std::string> lines;
-    const OpIndex end = testing::find_op(program, before + to);
-    for (OpIndex i = testing::find_op(program, before + from); i <= end; ++i) {
-        std::string line = program.ops[i].name.substr(before.size()) + ':';
-        for (const OpIndex after : program.ops[i].after) {
-            line += ' ' + program.ops[after].name.substr(before.size()) + ',';
-        }
-        lines.push_back(line);
-    }
-    return lines;
-}
-
 // The farthest block is the first whose gradients go home, one rank a step, with each rank's share on the way.
 TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
     const StepProgram program =
         build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
-    EXPECT_THAT(edges(program, "forward", "attention 1/3", "out"),
+    EXPECT_THAT(testing::edges(program, "forward", "attention 1/3", "out"),
                 ::testing::ElementsAre(
                     "attention 1/3: qkv,", "gather keys and values up step 1: qkv,",
                     "attention 2/3: attention 1/3, gather keys and values up step 1,",
@@ -296,7 +269,7 @@ TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
                     "attention 3/3: attention 2/3, gather keys and values up step 2,",
                     "out: attention 3/3,"));
     EXPECT_THAT(
-        edges(program, "backward", "attention gradient 1/3", "qkv input gradient"),
+        testing::edges(program, "backward", "attention gradient 1/3", "qkv input gradient"),
         ::testing::ElementsAre(
             "attention gradient 1/3: out weight gradient,",
             "gather keys and values up step 1: out weight gradient,",
