@@ -18,6 +18,7 @@ using workloads::Optimizer;
 using workloads::PipelineSchedule;
 using workloads::Placement;
 using workloads::TrainingPlan;
+using workloads::WeightGroups;
 
 enum class TensorForm { blocking, one_way, two_way };
 enum class ContextForm { gathered, ring };
@@ -39,6 +40,11 @@ constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"eval
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
 constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
                                                                   {"plain", Placement::plain}};
+constexpr std::pair<std::string_view, WeightGroups> kWeightGroups[] = {
+    {"layer", WeightGroups::layer},
+    {"block", WeightGroups::block},
+    {"matmul", WeightGroups::matmul}};
+constexpr std::pair<std::string_view, bool> kLayerForms[] = {{"unrolled", false}, {"loop", true}};
 constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
     {"blocking", TensorForm::blocking},
     {"one-way", TensorForm::one_way},
@@ -102,6 +108,16 @@ sim::Bytes parse_bucket(const std::string& text) {
                               "write a size such as 100 MB");
     }
     return bucket;
+}
+
+double parse_layers(const std::string& text) {
+    constexpr double kMostLayers = 4096;
+    const double layers = parse_number(text);
+    if (layers < 0 || layers > kMostLayers) {
+        throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)),
+                              fmt::format("allowed are 0 to {}", kMostLayers));
+    }
+    return layers;
 }
 
 void refuse_zero_3(const Reader& zero) {
@@ -220,7 +236,9 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.chunks = static_cast<int>(training["chunks"].whole(1, 4096, 1));
     plan.forward_only = training["step"].choose<bool>(kSteps, false);
     plan.layers_only = training["parts"].choose<bool>(kParts, false);
-    plan.prefetch_layers = static_cast<int>(overlap["prefetch_layers"].whole(0, 4096, 1));
+    plan.weights = overlap["weights"].choose<WeightGroups>(kWeightGroups, WeightGroups::layer);
+    plan.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
+    plan.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
     plan.reductions_in_flight = static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
     refuse_zero_3(training["zero"]);
     plan.zero = static_cast<int>(training["zero"].whole(0, 2, 0));

@@ -272,7 +272,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
-        "{} attention{}, remat {}, {}, gradients in {}, prefetch {} {}\n",
+        "{} attention{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
@@ -284,7 +284,11 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
                                                         : " on zig-zag parts",
         workloads::remat_text(plan), plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
-        result.prefetch_layers == 1 ? "layer" : "layers");
+        result.prefetch_layers == 1 ? "layer" : "layers",
+        plan.weights == workloads::WeightGroups::layer
+            ? ""
+            : fmt::format(", weights by {}", to_string(plan.weights)),
+        plan.layer_loop ? ", layers in a loop" : "");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The JSON of `podsim run`, and the trace.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "scenarios/report.h"
 #include "workloads/pipeline.h"
@@ -13,6 +15,14 @@ Json shares_json(std::span<const Share> shares) {
         object[share.name] = decimal_seconds(share.time);
     }
     return object;
+}
+
+/// `1`, and `0.75` of weights in several pieces.
+Json layers_json(double layers) {
+    if (std::floor(layers) == layers) {
+        return static_cast<std::int64_t>(layers);
+    }
+    return layers;
 }
 
 Json memory_json(const MemoryUse& memory) {
@@ -104,7 +114,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"breakdown",
          {{"compute", shares_json(result.breakdown)},
           {"exposed_communication", shares_json(result.exposed)}}},
-        {"prefetch_layers", result.prefetch_layers},
+        {"prefetch_layers", layers_json(result.prefetch_layers)},
         {"profile", scenario.hardware.profile},
         {"warnings", warnings(scenario, result)},
     };

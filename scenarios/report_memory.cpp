@@ -16,6 +16,7 @@ namespace {
 
 using workloads::Remat;
 using workloads::TrainingPlan;
+using workloads::WeightGroups;
 
 struct Change {
     std::string text;  ///< what to write in the scenario
@@ -47,6 +48,9 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
         changes.push_back({std::move(text), plan});
         edit(changes.back().plan);
     };
+    if (plan.weights != WeightGroups::matmul && plan.fsdp * plan.context * plan.expert > 1) {
+        add("overlap.weights: matmul", [](TrainingPlan& p) { p.weights = WeightGroups::matmul; });
+    }
     if (plan.prefetch_layers > 0) {
         add("overlap.prefetch_layers: 0", [](TrainingPlan& p) { p.prefetch_layers = 0; });
     }

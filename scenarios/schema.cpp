@@ -131,7 +131,12 @@ constexpr KeySpec kSchema[] = {
      "parts of a sequence on context, causal: zig-zag (equal work), plain (contiguous; the last rank has most)"},
 
     {"overlap", kMap, "{prefetch_layers: 1}", "all defaults", "what runs beside the compute stream"},
-    {"overlap.prefetch_layers", kText, "1", "1", "layers that weight gathers may run ahead, memory permitting"},
+    {"overlap.weights", kText, "matmul", "layer",
+     "what is gathered, and its gradients reduced, in one piece: layer, block (attention, MLP), matmul (each matrix)"},
+    {"overlap.layers", kText, "loop", "unrolled",
+     "unrolled (gathers and reductions run on into other layers), loop (each layer's begin and end with it, as in a scan)"},
+    {"overlap.prefetch_layers", kText, "1", "1",
+     "layers that weight gathers may run ahead, memory permitting; of block and matmul also parts, 0.5"},
     {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
     {"overlap.bucket", kText, "100 MB", "one group", "gradients are reduced in buckets of so many bytes"},
     {"overlap.collectives_in_flight", kText, "1", "no limit", "collectives that may run at once; 1: one after the other"},

@@ -96,7 +96,7 @@ struct StepResult {
     workloads::PassTimes passes;    ///< of one microbatch through the reported stage's layers
     int reported_stage = 0;         ///< the one that ends last, which all values of one chip are of
     std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
-    int prefetch_layers = 0;        ///< in force after the memory bound
+    double prefetch_layers = 0;     ///< in force after the memory bound
     std::uint64_t events = 0;
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;

@@ -115,8 +115,10 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     BlockOps ops;
     OpIndex latent = 0;
     OpIndex latents = 0;
+    builder.reads(first_projection(shard));
     if (shard.latent.width > 0) {
         latent = ops.reads = builder.compute("latent", latent_forward(shard));
+        builder.reads(Matrix::qkv);
         latents = builder.gather_columns("latents", shard.latent.width);
     }
     const OpIndex first = builder.next();  // of its parts
@@ -132,6 +134,7 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
     const OpIndex kv = builder.gather_kv("keys and values");
     const OpIndex attention = attend(builder, kind);
     const double attended = shard.attended_width();
+    builder.reads(Matrix::out);
     const OpIndex gathered = builder.gather_transposed("attended", attended);
     // In a parallel block the MLP's rows are added before they are scattered.
     ops.out = shard.parallel_block
@@ -149,9 +152,11 @@ BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
 
 void recompute_projections(StepBuilder& builder, AttentionBuffers& alive) {
     const Shard& shard = builder.shard();
+    builder.reads(first_projection(shard));
     if (shard.latent.width > 0) {
         alive.latent = builder.hold(MemoryClass::buffers, latent_bytes(shard),
                                     builder.compute("latent", latent_forward(shard)));
+        builder.reads(Matrix::qkv);
         alive.latent_gathered = builder.hold(MemoryClass::buffers, gathered_latent_bytes(builder),
                                              builder.gather_columns("latents", shard.latent.width));
     }
@@ -187,6 +192,7 @@ OpIndex AttentionBackward::output() {
 }
 
 OpIndex AttentionBackward::output_gradient() {
+    builder_.reads(Matrix::out);
     const OpIndex first = builder_.next();  // of its parts
     const Shard& shard = builder_.shard();
     builder_.compute("out input gradient", out_input_gradient(shard));
@@ -194,9 +200,11 @@ OpIndex AttentionBackward::output_gradient() {
 }
 
 OpIndex AttentionBackward::output_weights() {
+    builder_.begin_gradient(Matrix::out);
     complete_attended(builder_, alive_);
     const OpIndex dwo =
         builder_.compute("out weight gradient", out_weight_gradient(builder_.shard()));
+    builder_.end_gradient(Matrix::out);
     builder_.release(alive_.attended_gathered, dwo);
     builder_.release(alive_.attended, dwo);
     return dwo;
@@ -245,6 +253,7 @@ OpIndex AttentionBackward::input() {
 
 OpIndex AttentionBackward::first_input() {
     const Shard& shard = builder_.shard();
+    builder_.reads(first_projection(shard));
     if (shard.latent.width > 0) {
         return builder_.compute_scattered("latent input gradient", latent_input_gradient(shard),
                                           builder_.full_rows());
@@ -261,6 +270,7 @@ void AttentionBackward::up_input() {
     if (shard.latent.width == 0) {
         return;
     }
+    builder_.reads(Matrix::qkv);
     const OpIndex dc = builder_.compute("qkv input gradient", qkv_input_gradient(shard));
     builder_.scatter_columns("latent gradient", shard.latent.width, dc);
     latent_gradient_ = builder_.hold(MemoryClass::buffers, latent_bytes(shard), dc);
@@ -271,12 +281,14 @@ void AttentionBackward::up_weights() {
     if (shard.latent.width == 0) {
         return;
     }
+    builder_.begin_gradient(Matrix::qkv);
     if (alive_.latent_gathered == kNoBuffer) {
         alive_.latent_gathered =
             builder_.hold(MemoryClass::buffers, gathered_latent_bytes(builder_),
                           builder_.gather_columns("latents", shard.latent.width));
     }
     const OpIndex dw = builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
+    builder_.end_gradient(Matrix::qkv);
     for (const BufferId buffer : {gradient_, alive_.latent_gathered, alive_.latent}) {
         builder_.release(buffer, dw);
     }
@@ -284,11 +296,13 @@ void AttentionBackward::up_weights() {
 
 OpIndex AttentionBackward::weights() {
     const Shard& shard = builder_.shard();
+    builder_.begin_gradient(first_projection(shard));
     builder_.await_rows();
     const OpIndex end =
         shard.latent.width > 0
             ? builder_.compute("latent weight gradient", latent_weight_gradient(shard))
             : builder_.compute("qkv weight gradient", qkv_weight_gradient(shard));
+    builder_.end_gradient(first_projection(shard));
     builder_.release(shard.latent.width > 0 ? latent_gradient_ : gradient_, end);
     builder_.release(gradient_gathered_, end);
     return end;

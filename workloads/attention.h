@@ -21,6 +21,11 @@ struct AttentionBuffers {
     BufferId attended_gathered = kNoBuffer;  ///< over tensor_transpose
 };
 
+/// The matrix that reads the rows of the layer.
+inline Matrix first_projection(const Shard& shard) {
+    return shard.latent.width > 0 ? Matrix::latent : Matrix::qkv;
+}
+
 BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
                         AttentionBuffers& held);
 

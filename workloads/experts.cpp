@@ -33,7 +33,11 @@ double logit_bytes(const Shard& shard) {
 }
 
 Mlp shared_mlp(const Shard& shard) {
-    return {"shared ", shard.experts.shared_width, false};
+    return {.prefix = "shared ",
+            .width = shard.experts.shared_width,
+            .normed = false,
+            .gate_up = Matrix::shared_gate_up,
+            .down = Matrix::shared_down};
 }
 
 }  // namespace
@@ -41,12 +45,14 @@ Mlp shared_mlp(const Shard& shard) {
 OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     const Shard& shard = builder.shard();
     const Keep& keep = holder.keep();
+    builder.reads(Matrix::router);
     const OpIndex router = builder.compute("router", router_forward(shard));
     held.logits = holder.until(LayerTensor::gate_up, logit_bytes(shard), router, router);
     OpIndex rows = router;
     BlockOps shared{router, router};
     OpIndex scattered = router;
     if (shard.experts.shared_width > 0) {
+        builder.reads(Matrix::shared_gate_up);
         rows = builder.gather_rows("mlp input");
         shared = mlp_pass(builder, holder, shared_mlp(shard), held.shared);
         scattered = builder.scatter_rows("shared output", shared.out);
@@ -54,8 +60,10 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     held.rows = hold_rows(builder, holder, rows, shared.reads);
 
     const OpIndex sent = builder.exchange_tokens("tokens", false);
+    builder.reads(Matrix::gate_up);
     const OpIndex tokens = builder.gather_tokens("tokens");
     const OpIndex gate_up = builder.compute("experts gate_up", experts_gate_up_forward(shard));
+    builder.reads(Matrix::down);
     const OpIndex down = builder.compute_scattered("experts down", experts_down_forward(shard),
                                                    token_bytes(builder) * builder.plan().tensor);
     const OpIndex reduced = builder.scatter_tokens("expert output", down);
@@ -79,15 +87,18 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
 
 void recompute_experts(StepBuilder& builder, ExpertBuffers& alive) {
     const Shard& shard = builder.shard();
+    builder.reads(Matrix::router);
     const OpIndex router = builder.compute("router", router_forward(shard));
     alive.logits = builder.hold(MemoryClass::buffers, logit_bytes(shard), router);
     if (shard.experts.shared_width > 0) {
+        builder.reads(Matrix::shared_gate_up);
         alive.rows.gathered = builder.hold(MemoryClass::buffers, builder.full_rows(),
                                            builder.gather_rows("mlp input"));
         recompute_gate_up(builder, shared_mlp(shard), alive.shared);
     }
     alive.tokens = builder.hold(MemoryClass::buffers, token_bytes(builder),
                                 builder.exchange_tokens("tokens", false));
+    builder.reads(Matrix::gate_up);
     alive.tokens_gathered = builder.hold(MemoryClass::buffers, gathered_token_bytes(builder),
                                          builder.gather_tokens("tokens"));
     const OpIndex first = builder.next();
@@ -102,10 +113,12 @@ void ExpertBackward::shared() {
         builder_.release(alive_.rows.gathered, builder_.last());
         return;
     }
+    builder_.reads(Matrix::shared_down);
     const OpIndex dy = builder_.gather_rows("shared output gradient");
     MlpBackward mlp(builder_, shared_mlp(shard), alive_.shared);
-    const OpIndex dw = mlp.output([] {});
+    const OpIndex dw = mlp.output();
     builder_.hold_between(MemoryClass::buffers, gathered_row_bytes(builder_), dy, dw);
+    builder_.reads(Matrix::shared_gate_up);
     const BufferId rows = complete_rows(builder_, alive_.rows, "mlp input");
     const OpIndex dx = mlp.input();
     builder_.scatter_rows("shared input gradient", dx);
@@ -117,6 +130,7 @@ void ExpertBackward::hidden_gradient() {
     exchanged_ = builder_.hold(MemoryClass::buffers, exchanged_bytes(builder_),
                                builder_.compute("combine gradient", combine_gradient(shard)));
     builder_.exchange_tokens("expert output gradient", false);
+    builder_.reads(Matrix::down);
     output_gradient_ = builder_.hold(MemoryClass::buffers, gathered_token_bytes(builder_),
                                      builder_.gather_tokens("expert output gradient"));
     hidden_ = builder_.compute("experts down input gradient", experts_down_input_gradient(shard));
@@ -125,8 +139,10 @@ void ExpertBackward::hidden_gradient() {
 }
 
 void ExpertBackward::down_weights() {
+    builder_.begin_gradient(Matrix::down);
     const OpIndex dw = builder_.compute("experts down weight gradient",
                                         experts_down_weight_gradient(builder_.shard()));
+    builder_.end_gradient(Matrix::down);
     for (const BufferId buffer :
          {exchanged_, output_gradient_, alive_.routed.hidden, alive_.routed.gate_up}) {
         builder_.release(buffer, dw);
@@ -148,6 +164,7 @@ void ExpertBackward::complete_tokens() {
 }
 
 void ExpertBackward::token_gradient() {
+    builder_.reads(Matrix::gate_up);
     const OpIndex dx = builder_.compute_scattered("experts gate_up input gradient",
                                                   experts_gate_up_input_gradient(builder_.shard()),
                                                   token_bytes(builder_) * builder_.plan().tensor);
@@ -156,46 +173,51 @@ void ExpertBackward::token_gradient() {
 }
 
 void ExpertBackward::gate_up_weights() {
+    builder_.begin_gradient(Matrix::gate_up);
     builder_.await_rows();
     const OpIndex weights = builder_.compute("experts gate_up weight gradient",
                                              experts_gate_up_weight_gradient(builder_.shard()));
+    builder_.end_gradient(Matrix::gate_up);
     for (const BufferId buffer : {gradient_, alive_.tokens, alive_.tokens_gathered}) {
         builder_.release(buffer, weights);
     }
 }
 
 void ExpertBackward::router_input() {
+    builder_.reads(Matrix::router);
     const OpIndex router =
         builder_.compute("router input gradient", router_input_gradient(builder_.shard()));
     builder_.hold_between(MemoryClass::buffers, exchanged_bytes(builder_), reduced_, router);
 }
 
 OpIndex ExpertBackward::router_weights() {
+    builder_.begin_gradient(Matrix::router);
     const OpIndex end =
         builder_.compute("router weight gradient", router_weight_gradient(builder_.shard()));
+    builder_.end_gradient(Matrix::router);
     for (const BufferId buffer : {alive_.logits, alive_.rows.normed}) {
         builder_.release(buffer, end);
     }
     return end;
 }
 
-Gradients ExpertBackward::run(const Weights& weights) {
-    const Gradients unreduced = builder_.begin_gradients(weights);
+void ExpertBackward::run() {
     shared();
     hidden_gradient();
     down_weights();
     bring_tokens();
+    builder_.reads(Matrix::gate_up);
     complete_tokens();
     token_gradient();
     gate_up_weights();
     router_input();
     router_weights();
-    return unreduced;
 }
 
 void ExpertBackward::input_gradients() {
     const Shard& shard = builder_.shard();
     if (shard.experts.shared_width > 0) {
+        builder_.reads(Matrix::shared_down);
         shared_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(),
                                      builder_.gather_rows("shared output gradient"));
         shared_.emplace(builder_, shared_mlp(shard), alive_.shared);

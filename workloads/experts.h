@@ -49,10 +49,9 @@ class ExpertBackward {
 public:
     ExpertBackward(StepBuilder& builder, const ExpertBuffers& alive)
         : builder_(builder), alive_(alive) {}
-    /// Returns the buffers of the layer's unreduced gradients, which begin with the first of them here.
-    Gradients run(const Weights& weights);
+    void run();
 
-    /// The same in two passes, the second after begin_gradients.
+    /// The same in two passes.
     void input_gradients();
     void weight_gradients();
 

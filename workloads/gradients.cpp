@@ -10,14 +10,49 @@ namespace podsim::workloads {
 using collectives::Operation;
 
 Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried) {
+    return begin_group(part_, weights, carried);
+}
+
+void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
+    reduce_group(part_, weights, unreduced, {});
+}
+
+void StepBuilder::begin_gradient(Matrix matrix) {
+    if (!open_.contains(group(matrix))) {
+        const Weights weights =
+            layers_[static_cast<std::size_t>(layer_)].of_group(plan_.weights, group(matrix));
+        open_[group(matrix)].unreduced =
+            begin_group(part_ + ' ' + label_of(group(matrix)), weights, {});
+    }
+}
+
+void StepBuilder::end_gradient(Matrix matrix) {
+    const LayerWeights& layer = layers_[static_cast<std::size_t>(layer_)];
+    const auto bit = [](Matrix of) { return 1U << static_cast<unsigned>(of); };
+    OpenGroup& open = open_.at(group(matrix));
+    open.written |= bit(matrix);
+    const bool complete = std::ranges::all_of(kMatrices, [&](Matrix other) {
+        return group(other) != group(matrix) || !layer.has(other) ||
+               (open.written & bit(other)) != 0;
+    });
+    if (complete) {
+        const std::string label = label_of(group(matrix));
+        reduce_group(part_ + ' ' + label, layer.of_group(plan_.weights, group(matrix)),
+                     open.unreduced, label);
+        open_.erase(group(matrix));
+    }
+}
+
+Gradients StepBuilder::begin_group(const std::string& name, const Weights& weights,
+                                   Gradients carried) {
     wait_for_reductions(static_cast<std::size_t>(plan_.reductions_in_flight) - 1);
     if (carried.dense != kNoBuffer) {
         return carried;
     }
     const Weights parts = split(weights);
     const double element = plan_.precision.gradients / plan_.tensor_ways();
-    Accumulated& group = accumulated_[part_];
-    const bool first = group.begun++ == 0;
+    Accumulated& sums = accumulated_[name];
+    const bool first = sums.begun++ == 0;
     const auto begin = [&](double bytes, bool stays, BufferId& whole) {
         if (!stays) {
             return hold(MemoryClass::gradients, bytes, next());
@@ -29,9 +64,9 @@ Gradients StepBuilder::begin_gradients(const Weights& weights, Gradients carried
         }
         return whole;
     };
-    return {begin(parts.dense * element, add_up_whole(dense_axes_), group.whole.dense),
+    return {begin(parts.dense * element, add_up_whole(dense_axes_), sums.whole.dense),
             begin(parts.experts * element / plan_.expert, add_up_whole(expert_axes_),
-                  group.whole.experts)};
+                  sums.whole.experts)};
 }
 
 void StepBuilder::wait_for_reductions(std::size_t pending) {
@@ -42,12 +77,12 @@ void StepBuilder::wait_for_reductions(std::size_t pending) {
     }
 }
 
-OpIndex StepBuilder::reduce(Bucket& bucket, double bytes) {
+OpIndex StepBuilder::reduce(Bucket& bucket, double bytes, std::string_view label) {
     const bool whole = plan_.bucket == sim::Bytes::infinity();
     const std::string suffix = whole ? "" : fmt::format(" bucket {}", bucket.number++);
     const auto reduction = [&](std::string_view verb, Operation operation,
                                const std::vector<std::string>& axes, double size, OpIndex after) {
-        return add_collective(name(fmt::format("{} {}{}", verb, bucket.what, suffix)),
+        return add_collective(name(fmt::format("{} {}{}{}", verb, label, bucket.what, suffix)),
                               {operation, Purpose::gradients, axes, sim::Bytes(size)}, {after});
     };
     const int microbatch = bucket.parts.front().microbatch;  // of all parts
@@ -103,14 +138,15 @@ void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced, int mic
     }
 }
 
-void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) {
+void StepBuilder::reduce_group(const std::string& name, const Weights& weights, Gradients unreduced,
+                               std::string_view label) {
     const Weights parts = split(weights);
     const double element = plan_.precision.gradients / plan_.tensor_ways();
-    const int microbatch = accumulated_[part_].reduced++;
+    const int microbatch = accumulated_[name].reduced++;
     fill(dense_bucket_, parts.dense * element, unreduced.dense, microbatch);
     fill(expert_bucket_, parts.experts * element / plan_.expert, unreduced.experts, microbatch);
     if (plan_.bucket == sim::Bytes::infinity()) {
-        flush();
+        flush(label);
         return;
     }
     for (Bucket* bucket : {&dense_bucket_, &expert_bucket_}) {
@@ -120,11 +156,11 @@ void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) 
     }
 }
 
-void StepBuilder::flush() {
+void StepBuilder::flush(std::string_view label) {
     std::vector<OpIndex> ends;
     for (Bucket* bucket : {&dense_bucket_, &expert_bucket_}) {
         if (bucket->bytes > 0) {
-            ends.push_back(reduce(*bucket, bucket->bytes));
+            ends.push_back(reduce(*bucket, bucket->bytes, label));
         }
     }
     reductions_.push_back(std::move(ends));

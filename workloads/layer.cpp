@@ -12,10 +12,11 @@ namespace {
 LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind) {
     LayerBuffers held;
     builder.reduce_norm("layer norm", builder.shard().norms_of_block);
-    const OpIndex rows = builder.gather_rows("layer input");
     // A gather that overlaps does so with the larger matmul.
     const Mlp block = dense_mlp(builder.shard());
     const bool mlp_first = builder.plan().tensor_steps.has_value();
+    builder.reads(mlp_first ? Matrix::gate_up : first_projection(builder.shard()));
+    const OpIndex rows = builder.gather_rows("layer input");
     Parts gate_up = mlp_first ? mlp_gate_up(builder, block) : Parts{};
     const BlockOps attention = attention_pass(builder, holder, kind, held.attention);
     if (!mlp_first) {
@@ -36,6 +37,7 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
     }
     LayerBuffers held;
     builder.reduce_norm("attention norm", builder.shard().norms_of_block);
+    builder.reads(first_projection(builder.shard()));
     const OpIndex rows = builder.gather_rows("attention input");
     const BlockOps attention = attention_pass(builder, holder, kind, held.attention);
     const OpIndex middle = builder.scatter_rows("attention output", attention.out);
@@ -45,6 +47,7 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
         output = expert_pass(builder, holder, held.experts);
     } else {
         builder.reduce_norm("mlp norm", builder.shard().norms_of_block);
+        builder.reads(Matrix::gate_up);
         const OpIndex mlp_rows = builder.gather_rows("mlp input");
         const BlockOps mlp = mlp_pass(builder, holder, dense_mlp(builder.shard()), held.mlp);
         output = builder.scatter_rows("mlp output", mlp.out);
@@ -57,54 +60,59 @@ LayerBuffers forward_pass(StepBuilder& builder, const Keep& keep, LayerKind kind
 
 class Backward {
 public:
-    Backward(StepBuilder& builder, LayerKind kind, const LayerBuffers& alive,
-             const Weights& weights)
-        : builder_(builder), kind_(kind), alive_(alive), weights_(weights) {}
+    Backward(StepBuilder& builder, LayerKind kind, const LayerBuffers& alive)
+        : builder_(builder), kind_(kind), alive_(alive) {}
 
-    Gradients run() {
+    void run() {
         if (builder_.shard().parallel_block) {
-            return parallel();
+            parallel();
+            return;
         }
-        const Gradients unreduced = kind_.experts ? expert_block() : mlp_block();
+        if (kind_.experts) {
+            expert_block();
+        } else {
+            mlp_block();
+        }
         recompute_before_attention(builder_, kind_, alive_);
         attention_block();
-        return unreduced;
     }
 
 private:
-    Gradients expert_block() {
-        const Gradients unreduced = ExpertBackward(builder_, alive_.experts).run(weights_);
+    void expert_block() {
+        ExpertBackward(builder_, alive_.experts).run();
         release(builder_.last(), {alive_.middle, alive_.output});
-        return unreduced;
     }
 
-    Gradients mlp_block() {
-        Gradients unreduced;
+    void mlp_block() {
         MlpBackward mlp(builder_, dense_mlp(builder_.shard()), alive_.mlp);
+        builder_.reads(Matrix::down);
         const OpIndex dy = builder_.gather_rows("mlp output gradient");
-        hold_rows(dy, mlp.output([&] { unreduced = builder_.begin_gradients(weights_); }));
+        hold_rows(dy, mlp.output());
+        builder_.reads(Matrix::gate_up);
         const BufferId rows = complete_rows(builder_, alive_.mlp_rows, "mlp input");
         builder_.scatter_rows("mlp input gradient", mlp.input());
         builder_.reduce_norm("mlp norm gradient", builder_.shard().norms_of_block);
         release(mlp.weights(), {rows, alive_.mlp_rows.normed, alive_.middle, alive_.output});
-        return unreduced;
     }
 
     void attention_block() {
         AttentionBackward attention(builder_, kind_, alive_.attention);
+        builder_.reads(Matrix::out);
         const OpIndex dy = builder_.gather_rows("attention output gradient");
         hold_rows(dy, attention.output());
+        builder_.reads(Matrix::qkv);
         const BufferId rows = complete_rows(builder_, alive_.attention_rows, "attention input");
         builder_.scatter_rows("attention input gradient", attention.input());
         builder_.reduce_norm("attention norm gradient", builder_.shard().norms_of_block);
         release(attention.weights(), {rows, alive_.attention_rows.normed, alive_.input});
     }
 
-    Gradients parallel() {
-        Gradients unreduced;
+    void parallel() {
+        builder_.reads(Matrix::down);
         const OpIndex dy = builder_.gather_rows("layer output gradient");
         MlpBackward mlp(builder_, dense_mlp(builder_.shard()), alive_.mlp);
-        mlp.output([&] { unreduced = builder_.begin_gradients(weights_); });
+        mlp.output();
+        builder_.reads(Matrix::gate_up);
         const BufferId rows = complete_rows(builder_, alive_.attention_rows, "layer input");
         const OpIndex partial = mlp.input();
         mlp.weights();
@@ -117,7 +125,6 @@ private:
         builder_.hold_between(MemoryClass::buffers, builder_.full_rows(), partial, dx);
         release(attention.weights(),
                 {rows, alive_.attention_rows.normed, alive_.input, alive_.output});
-        return unreduced;
     }
 
     /// Complete rows of a gradient that exist only because they were gathered.
@@ -134,7 +141,6 @@ private:
     StepBuilder& builder_;
     const LayerKind kind_;
     LayerBuffers alive_;
-    const Weights& weights_;
 };
 
 }  // namespace
@@ -160,17 +166,15 @@ LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind) {
     return held;
 }
 
-void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved,
-                    const Weights& weights) {
+void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved) {
     const OpIndex start = builder.last();
     if (builder.plan().remat == Remat::block) {
         saved = recompute_block(builder, kind, saved.input);
     }
     recompute_before_mlp(builder, kind, saved);
-    const Gradients unreduced = Backward(builder, kind, saved, weights).run();
+    Backward(builder, kind, saved).run();
     // The gradient of the residual stream, this chip's rows.
     builder.hold_between(MemoryClass::buffers, builder.local_rows(), start, builder.last());
-    builder.reduce_gradients(weights, unreduced);
 }
 
 }  // namespace podsim::workloads

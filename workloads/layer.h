@@ -56,9 +56,8 @@ LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId inpu
 /// The MLP of a layer without experts.
 Mlp dense_mlp(const Shard& shard);
 
-/// The layer's recomputation and backward pass, and its gradient reduction. Releases all of
+/// The layer's recomputation and backward pass, and its gradient reductions. Releases all of
 /// `saved`.
-void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved,
-                    const Weights& weights);
+void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved);
 
 }  // namespace podsim::workloads

@@ -4,9 +4,8 @@
 
 namespace podsim::workloads {
 
-SplitBackward::SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved,
-                             const Weights& weights)
-    : builder_(builder), kind_(kind), alive_(saved), weights_(weights) {}
+SplitBackward::SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved)
+    : builder_(builder), kind_(kind), alive_(saved) {}
 
 void SplitBackward::input_gradients() {
     const OpIndex start = builder_.last();
@@ -15,6 +14,7 @@ void SplitBackward::input_gradients() {
     }
     recompute_before_mlp(builder_, kind_, alive_);
     if (builder_.shard().parallel_block) {
+        builder_.reads(Matrix::down);
         const OpIndex dy = builder_.gather_rows("layer output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
         mlp_gradient();
@@ -28,6 +28,7 @@ void SplitBackward::input_gradients() {
     } else {
         block_gradient();
         recompute_before_attention(builder_, kind_, alive_);
+        builder_.reads(Matrix::out);
         const OpIndex da = builder_.gather_rows("attention output gradient");
         attention_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), da);
         attention_gradient();
@@ -45,6 +46,7 @@ void SplitBackward::block_gradient() {
         experts_->input_gradients();
         return;
     }
+    builder_.reads(Matrix::down);
     const OpIndex dy = builder_.gather_rows("mlp output gradient");
     mlp_rows_ = builder_.hold(MemoryClass::buffers, builder_.full_rows(), dy);
     mlp_gradient();
@@ -89,7 +91,6 @@ BufferId SplitBackward::block_weights() {
 }
 
 void SplitBackward::weight_gradients() {
-    const Gradients unreduced = builder_.begin_gradients(weights_);
     const BufferId rows = block_weights();
     builder_.release(attention_rows_, attention_->output_weights());
     const BufferId attention_input =
@@ -102,7 +103,6 @@ void SplitBackward::weight_gradients() {
          {attention_input, alive_.attention_rows.normed, alive_.input, alive_.output}) {
         builder_.release(buffer, end);
     }
-    builder_.reduce_gradients(weights_, unreduced);
 }
 
 }  // namespace podsim::workloads

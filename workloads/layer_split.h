@@ -21,8 +21,7 @@ namespace podsim::workloads {
 
 class SplitBackward {
 public:
-    SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved,
-                  const Weights& weights);
+    SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved);
 
     /// With the recomputation that the remat policy asks for.
     void input_gradients();
@@ -38,7 +37,6 @@ private:
     StepBuilder& builder_;
     LayerKind kind_;
     LayerBuffers alive_;
-    Weights weights_;
     std::optional<MlpBackward> mlp_;
     std::optional<ExpertBackward> experts_;
     std::optional<AttentionBackward> attention_;

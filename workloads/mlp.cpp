@@ -4,6 +4,7 @@ namespace podsim::workloads {
 
 Parts mlp_gate_up(StepBuilder& builder, const Mlp& mlp) {
     const Shard& shard = builder.shard();
+    builder.reads(mlp.gate_up);
     const OpIndex first = builder.next();
     const OpIndex last =
         builder.compute(mlp.prefix + "gate_up", gate_up_forward(shard, mlp.width, mlp.normed));
@@ -16,6 +17,7 @@ BlockOps mlp_down(StepBuilder& builder, Holder& holder, const Mlp& mlp, const Pa
     const Shard& shard = builder.shard();
     BlockOps ops;
     ops.reads = gate_up.last;
+    builder.reads(mlp.down);
     const OpIndex hidden = builder.gather_transposed(mlp.prefix + "hidden", mlp.width);
     ops.out = builder.compute_scattered(mlp.prefix + "down", down_forward(shard, mlp.width),
                                         builder.full_rows());
@@ -38,6 +40,7 @@ void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive) 
 
 void MlpBackward::hidden_gradient() {
     const Shard& shard = builder_.shard();
+    builder_.reads(mlp_.down);
     const OpIndex first = builder_.next();
     builder_.compute(mlp_.prefix + "down input gradient", down_input_gradient(shard, mlp_.width));
     const OpIndex dh =
@@ -47,6 +50,7 @@ void MlpBackward::hidden_gradient() {
 }
 
 OpIndex MlpBackward::down_weights() {
+    builder_.begin_gradient(mlp_.down);
     if (alive_.hidden_gathered == kNoBuffer) {
         alive_.hidden_gathered =
             builder_.hold(MemoryClass::buffers, builder_.transposed_bytes(mlp_.width),
@@ -54,6 +58,7 @@ OpIndex MlpBackward::down_weights() {
     }
     const OpIndex dw = builder_.compute(mlp_.prefix + "down weight gradient",
                                         down_weight_gradient(builder_.shard(), mlp_.width));
+    builder_.end_gradient(mlp_.down);
     builder_.release(alive_.hidden_gathered, dw);
     builder_.release(alive_.hidden, dw);
     builder_.release(alive_.gate_up, dw);
@@ -63,6 +68,7 @@ OpIndex MlpBackward::down_weights() {
 OpIndex MlpBackward::input() {
     const std::string name = mlp_.prefix + "gate_up input gradient";
     const double width = builder_.shard().branches * mlp_.width;
+    builder_.reads(mlp_.gate_up);
     gradient_gathered_ =
         builder_.hold(MemoryClass::buffers, builder_.transposed_bytes(width),
                       builder_.gather_transposed(mlp_.prefix + "gate_up gradient", width));
@@ -72,10 +78,12 @@ OpIndex MlpBackward::input() {
 }
 
 OpIndex MlpBackward::weights() {
+    builder_.begin_gradient(mlp_.gate_up);
     builder_.await_rows();
     const OpIndex end =
         builder_.compute(mlp_.prefix + "gate_up weight gradient",
                          gate_up_weight_gradient(builder_.shard(), mlp_.width, mlp_.normed));
+    builder_.end_gradient(mlp_.gate_up);
     builder_.release(gradient_, end);
     builder_.release(gradient_gathered_, end);
     return end;

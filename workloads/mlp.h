@@ -20,6 +20,8 @@ struct Mlp {
     bool normed = true;  ///< the norm of its input belongs to it
     /// Its input's gradient is scattered, not added to that of a parallel attention first.
     bool scattered = true;
+    Matrix gate_up = Matrix::gate_up;
+    Matrix down = Matrix::down;
 };
 
 /// The first matmul, and the others.
@@ -38,12 +40,10 @@ public:
     MlpBackward(StepBuilder& builder, Mlp mlp, const MlpBuffers& alive)
         : builder_(builder), mlp_(std::move(mlp)), alive_(alive) {}
 
-    /// From the gradient of the complete output rows to the hidden one. `begin` is called before the
-    /// first weight gradient. Returns the last operation that reads the output's gradient.
-    template <class Begin>
-    OpIndex output(Begin begin) {
+    /// From the gradient of the complete output rows to the hidden one. Returns the last operation that
+    /// reads the output's gradient.
+    OpIndex output() {
         hidden_gradient();
-        begin();
         return down_weights();
     }
     /// The gradient of the normed input (partial sums over tensor); the operation that writes it.

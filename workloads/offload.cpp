@@ -54,16 +54,16 @@ void StepBuilder::store(Offloaded& layer) {
 }
 
 void StepBuilder::fetch(Offloaded& layer) {
-    const auto ahead = static_cast<std::size_t>(plan_.prefetch_layers) + 1;
-    // A use that is over by then has waited for the stores: layers that repeat look alike without them.
-    const bool stored = layer.back >= layer.use + 2 * ahead;
+    const std::size_t start = may_start(static_cast<double>(layer.back));
+    // A stretch that is over by then has waited for the stores: layers that repeat look alike without them.
+    const bool stored = start > awaits(layer);
     for (const Offloaded::Tensor& tensor : layer.tensors) {
         std::vector<OpIndex> after;
         if (!stored) {
             after.push_back(tensor.stored);
         }
-        if (layer.back >= ahead) {
-            after.push_back(use_ends_[layer.back - ahead]);
+        if (start > 0) {
+            after.push_back(stretch_ends_[start - 1]);
         }
         std::ranges::sort(after);
         layer.fetched.push_back(add_transfer(layer.back, fmt::format("fetch {}", tensor.name),
@@ -72,17 +72,24 @@ void StepBuilder::fetch(Offloaded& layer) {
     }
 }
 
-void StepBuilder::begin_transfers(std::size_t use) {
-    const auto ahead = static_cast<std::size_t>(plan_.prefetch_layers);
+std::size_t StepBuilder::awaits(const Offloaded& layer) const {
+    return stretches_.first_at(static_cast<double>(layer.use) + 1 + plan_.prefetch_layers);
+}
+
+void StepBuilder::begin_transfers(std::size_t stretch) {
+    const std::size_t use = stretches_[stretch].use;
     for (Offloaded& layer : offloaded_) {
-        if (use > layer.use + ahead && !layer.awaited) {
+        if (layer.use == use) {
+            continue;  // it still grows
+        }
+        if (stretch >= awaits(layer) && !layer.awaited) {
             store(layer);
             for (const Offloaded::Tensor& tensor : layer.tensors) {
                 waits_.push_back(tensor.stored);
             }
             layer.awaited = true;
         }
-        if (use + ahead >= layer.back && layer.fetched.empty()) {
+        if (stretch >= may_start(static_cast<double>(layer.back)) && layer.fetched.empty()) {
             store(layer);
             fetch(layer);
         }

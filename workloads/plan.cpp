@@ -1,6 +1,7 @@
 #include "workloads/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 #include <string_view>
@@ -230,6 +231,21 @@ void check_microbatches(const TrainingPlan& plan) {
     }
 }
 
+void check_prefetch(const TrainingPlan& plan) {
+    if (!(plan.prefetch_layers >= 0 && plan.prefetch_layers <= kMostWays)) {
+        throw sim::InputError(
+            fmt::format("prefetch_layers = {:g} is out of range", plan.prefetch_layers),
+            fmt::format("allowed are 0 to {}", kMostWays));
+    }
+    if (plan.weights == WeightGroups::layer &&
+        std::floor(plan.prefetch_layers) != plan.prefetch_layers) {
+        throw sim::InputError(
+            fmt::format("prefetch_layers = {:g} of weights that are gathered by whole layers",
+                        plan.prefetch_layers),
+            "write a whole number, or gather them by block or matmul");
+    }
+}
+
 void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
     const bool interleaved = plan.schedule == PipelineSchedule::interleaved;
     if (plan.pipeline == 1 && plan.schedule != PipelineSchedule::one_f_one_b) {
@@ -333,7 +349,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_range("pipeline", plan.pipeline, 1, kMostWays);
     check_range("microbatches", plan.microbatches, 1, kMostWays);
     check_range("chunks", plan.chunks, 1, kMostWays);
-    check_range("prefetch_layers", plan.prefetch_layers, 0, kMostWays);
+    check_prefetch(plan);
     check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
     check_range("zero", plan.zero, 0, 2);
     check_range("collectives_in_flight", plan.collectives_in_flight, 0, kMostWays);

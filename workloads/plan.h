@@ -12,6 +12,7 @@
 #include "workloads/model.h"
 #include "workloads/program.h"
 #include "workloads/remat.h"
+#include "workloads/weights.h"
 
 namespace podsim::workloads {
 
@@ -84,7 +85,12 @@ struct TrainingPlan {
     /// Gradients are all-reduced (1) or reduce-scattered (2) over data, every way updates its share, and the updated
     /// parameters are gathered, a group at a time behind that group's update.
     int zero = 0;
-    int prefetch_layers = 1;  ///< weight gathers may run this many uses ahead
+    /// What of a layer is gathered, and its gradients reduced, in one piece.
+    WeightGroups weights = WeightGroups::layer;
+    /// Layers are the turns of a loop, and no gather of weights or reduction of gradients runs from one into the next.
+    bool layer_loop = false;
+    /// Weight gathers may run this many uses ahead; where a layer's weights come in several pieces, parts of a use count.
+    double prefetch_layers = 1;
     /// The tensor collectives in front of and behind matmuls as ring steps between parts of the matmul (the
     /// "collective matmul"); nothing: they block.
     std::optional<collectives::SteppedGather> tensor_steps{};
@@ -158,7 +164,8 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan);
 sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan);
 
 /// The largest prefetch (at most plan.prefetch_layers, at least 0) for which the program's memory
-/// in program order stays within `capacity`; 0 when none does. Decided before the run.
-int prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
+/// in program order stays within `capacity`; 0 when none does. Decided before the run. In steps of a layer, or of a
+/// quarter where a layer's weights come in several pieces.
+double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
 
 }  // namespace podsim::workloads

@@ -9,6 +9,7 @@ BufferId gathered_rows(StepBuilder& builder, std::string_view what) {
 
 void restore_attention(StepBuilder& builder, LayerKind kind, LayerBuffers& alive) {
     if (alive.attention.qkv == kNoBuffer) {
+        builder.reads(first_projection(builder.shard()));
         alive.attention_rows.gathered = gathered_rows(builder, "attention input");
         recompute_projections(builder, alive.attention);
     }
@@ -22,6 +23,7 @@ void restore_parallel_matmuls(StepBuilder& builder, LayerBuffers& alive) {
     const bool projections = alive.attention.qkv == kNoBuffer;
     const bool gate_up = alive.mlp.gate_up == kNoBuffer;
     if (projections || gate_up) {
+        builder.reads(gate_up ? Matrix::gate_up : first_projection(builder.shard()));
         alive.attention_rows.gathered = gathered_rows(builder, "layer input");
     }
     if (gate_up) {
@@ -45,6 +47,7 @@ void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& al
             if (alive.attention.attended == kNoBuffer) {
                 restore_attention(builder, kind, alive);
             }
+            builder.reads(Matrix::out);
             complete_attended(builder, alive.attention);
             const OpIndex out =
                 builder.compute_scattered("out", out_forward(builder.shard()), builder.full_rows());
@@ -54,6 +57,7 @@ void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& al
         if (kind.experts && alive.experts.routed.gate_up == kNoBuffer) {
             recompute_experts(builder, alive.experts);
         } else if (!kind.experts && alive.mlp.gate_up == kNoBuffer) {
+            builder.reads(Matrix::gate_up);
             alive.mlp_rows.gathered = gathered_rows(builder, "mlp input");
             recompute_gate_up(builder, dense_mlp(builder.shard()), alive.mlp);
         }

@@ -15,9 +15,11 @@
 // are scattered, logits made of gathered ones, each token's maximum and sum (4-byte values) all-reduced.
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "workloads/layer_reads.h"
 #include "workloads/layer_split.h"
 #include "workloads/pipeline.h"
 #include "workloads/plan.h"
@@ -36,9 +38,7 @@ struct Groups {
         const ParameterCount count = count_parameters(model);
         for (std::int64_t layer = 0; layer < model.layers; ++layer) {
             kinds.push_back(layer_kind(model, layer));
-            const LayerParameters parameters = count_layer(model, kinds.back());
-            layers.push_back({static_cast<double>(parameters.total() - parameters.experts),
-                              static_cast<double>(parameters.experts)});
+            layers.push_back(layer_weights(model, kinds.back()).total());
         }
         table = static_cast<double>(count.embedding);
         positions = static_cast<double>(count.positions);
@@ -61,6 +61,7 @@ public:
           groups_(model),
           order_(stage_order(plan, ranks.stage)),
           run_(static_cast<int>(model.layers) / (plan.pipeline * plan.chunks)),
+          reads_(reads_by_kind(model, plan, ranks)),
           builder_(model, plan, ranks, weight_uses(), parameters()),
           saved_(static_cast<std::size_t>(plan.chunks * plan.microbatches)),
           split_(saved_.size()),
@@ -133,13 +134,34 @@ private:
                (tied_ && first() && last() ? groups_.positions : 0);
     }
 
+    /// Nothing where a layer is one group, whatever it reads first.
+    [[nodiscard]] static std::map<LayerKind, LayerReads> reads_by_kind(const ModelSpec& model,
+                                                                       const TrainingPlan& plan,
+                                                                       const Ranks& ranks) {
+        std::map<LayerKind, LayerReads> reads;
+        if (plan.weights != WeightGroups::layer) {
+            for (int layer = 0; layer < model.layers; ++layer) {
+                const LayerKind kind = layer_kind(model, layer);
+                if (!reads.contains(kind)) {
+                    reads[kind] = reads_of_layer(model, plan, ranks, layer);
+                }
+            }
+        }
+        return reads;
+    }
+
     [[nodiscard]] std::vector<WeightUse> weight_uses() const {
         std::vector<WeightUse> uses;
         for (const PipelineUnit& unit : order_) {
             const int begin = first_layer(unit.chunk);
             const auto use_layer = [&](int layer, Pass pass) {
-                uses.push_back({fmt::format("layer {}", layer), layer, pass,
-                                groups_.layers[static_cast<std::size_t>(layer)], unit.microbatch});
+                const auto at = static_cast<std::size_t>(layer);
+                uses.push_back({fmt::format("layer {}", layer), layer, pass, groups_.layers[at],
+                                unit.microbatch});
+                if (const auto found = reads_.find(groups_.kinds[at]); found != reads_.end()) {
+                    uses.back().reads =
+                        pass == Pass::forward ? found->second.forward : found->second.backward;
+                }
             };
             const auto use_unembedding = [&] {
                 uses.push_back({"unembedding",
@@ -216,11 +238,10 @@ private:
             const auto at = static_cast<std::size_t>(layer);
             builder_.begin_use();
             if (splits()) {
-                split_[slot(unit)].emplace_back(builder_, groups_.kinds[at], saved.back(),
-                                                groups_.layers[at]);
+                split_[slot(unit)].emplace_back(builder_, groups_.kinds[at], saved.back());
                 split_[slot(unit)].back().input_gradients();
             } else {
-                layer_backward(builder_, groups_.kinds[at], saved.back(), groups_.layers[at]);
+                layer_backward(builder_, groups_.kinds[at], saved.back());
             }
             builder_.end_use();
             saved.pop_back();
@@ -242,6 +263,7 @@ private:
             --layer;
             builder_.set_part(fmt::format("layer {}", layer), Pass::backward, layer);
             backward.weight_gradients();
+            builder_.end_turn();
         }
         split_[slot(unit)].clear();
         if (virtual_stage(unit.chunk) == 0) {
@@ -280,6 +302,7 @@ private:
         end_unembedding(unit, rows, logits, end);
         if (!tied_ || !first()) {
             builder_.reduce_gradients(weights, table_);
+            builder_.end_turn();
         }
     }
 
@@ -349,6 +372,7 @@ private:
     const Groups groups_;
     const std::vector<PipelineUnit> order_;
     const int run_;  ///< layers of a chunk
+    const std::map<LayerKind, LayerReads> reads_;
     StepBuilder builder_;
     std::vector<std::vector<LayerBuffers>> saved_;   ///< [chunk, microbatch][layer]
     std::vector<std::vector<SplitBackward>> split_;  ///< the same, last layer first

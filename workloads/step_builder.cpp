@@ -12,7 +12,13 @@ using collectives::Operation;
 
 StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
                          std::vector<WeightUse> uses, double parameters)
-    : plan_(plan), shard_(make_shard(model, plan, ranks)), uses_(std::move(uses)) {
+    : plan_(plan),
+      shard_(make_shard(model, plan, ranks)),
+      uses_(std::move(uses)),
+      stretches_(uses_, plan.weights) {
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+        layers_.push_back(layer_weights(model, layer_kind(model, layer)));
+    }
     if (plan_.tensor > 1) {
         tensor_axes_.emplace_back("tensor");
     }
@@ -56,6 +62,11 @@ std::string StepBuilder::name(std::string_view what) const {
     return fmt::format("{}{} {} {}", of_microbatch(microbatch_), part_, to_string(pass_), what);
 }
 
+std::string StepBuilder::label_of(std::size_t group) const {
+    const std::string_view label = name_of_group(plan_.weights, group);
+    return label.empty() ? "" : fmt::format("{} ", label);
+}
+
 std::string StepBuilder::of_microbatch(int microbatch) const {
     return plan_.microbatches == 1 ? "" : fmt::format("microbatch {} ", microbatch);
 }
@@ -85,14 +96,14 @@ OpIndex StepBuilder::compute(std::string_view what, Compute work) {
     work.hbm += sim::Bytes(std::exchange(reread_, 0));
     if (pending_ && !work.matmuls.empty()) {
         const Pending gather = *std::exchange(pending_, std::nullopt);
-        return compute_gathered(
+        return done_reading(compute_gathered(
             what, gather,
             [&](std::size_t piece) {
                 return part_of_rows(work, order(gather).pieces[piece].share);
             },
-            false);
+            false));
     }
-    return add_compute(name(what), std::move(work), chain());
+    return done_reading(add_compute(name(what), std::move(work), chain()));
 }
 
 OpIndex StepBuilder::add_compute(std::string name, Compute work, std::vector<OpIndex> after) {
@@ -235,60 +246,7 @@ OpIndex StepBuilder::scatter_kv(std::string_view what, OpIndex producer) {
     return scattered;
 }
 
-// ---- weights
-
-Weights StepBuilder::split(const Weights& weights) const {
-    return plan_.expert > 1 ? weights : Weights{weights.total(), 0};
-}
-
-void StepBuilder::gather_part(const WeightUse& use, std::string_view what,
-                              const std::vector<std::string>& axes, double bytes) {
-    if (axes.empty() || bytes == 0) {
-        return;
-    }
-    const auto ahead = static_cast<std::size_t>(plan_.prefetch_layers) + 1;
-    const std::size_t number = gathered_.size() - 1;
-    std::vector<OpIndex> after;
-    if (number >= ahead) {
-        after.push_back(use_ends_[number - ahead]);
-    }
-    // The operation belongs to the use that needs it, not to the one under way.
-    const OpIndex gather = add_collective(
-        fmt::format("{}{} {} gather {}", of_microbatch(use.microbatch), use.part,
-                    to_string(use.pass), what),
-        {Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)}, std::move(after));
-    program_.ops[gather].pass = use.pass;
-    program_.ops[gather].layer = use.layer;
-    gathered_.back().ops.push_back(gather);
-    gathered_.back().buffers.push_back(
-        hold(MemoryClass::gathered_weights, bytes, gathered_.back().ops.back()));
-}
-
-void StepBuilder::gather_weights(std::size_t use) {
-    const WeightUse& wanted = uses_[use];
-    const Weights weights = split(wanted.weights);
-    const bool of_layer = wanted.layer >= 0;
-    const double element =
-        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.tensor_ways();
-    gathered_.emplace_back();
-    gather_part(wanted, "weights", dense_axes_, weights.dense * element);
-    gather_part(wanted, "expert weights", expert_axes_, weights.experts * element / plan_.expert);
-}
-
-void StepBuilder::begin_use() {
-    const std::size_t use = use_++;
-    const std::size_t ahead =
-        std::min(uses_.size(), use + static_cast<std::size_t>(plan_.prefetch_layers) + 1);
-    while (gathered_.size() < ahead) {
-        gather_weights(gathered_.size());
-    }
-    const std::vector<OpIndex>& ops = gathered_[use].ops;
-    waits_.insert(waits_.end(), ops.begin(), ops.end());
-    part_ = uses_[use].part;
-    layer_ = uses_[use].layer;
-    pass_ = uses_[use].pass;
-    begin_transfers(use);
-}
+// ---- parts of the step
 
 void StepBuilder::set_part(std::string part, Pass pass, int layer) {
     part_ = std::move(part);
@@ -300,13 +258,6 @@ void StepBuilder::begin_unit(int microbatch) {
     microbatch_ = microbatch;
     program_.units.push_back(next());
     unit_before_began_ = std::exchange(unit_began_, last_);
-}
-
-void StepBuilder::end_use() {
-    for (const BufferId buffer : gathered_[use_ - 1].buffers) {
-        release(buffer, last_compute_);
-    }
-    use_ends_.push_back(last_compute_);
 }
 
 void StepBuilder::end_unit() {

@@ -4,15 +4,22 @@
 // one before it, so a blocking collective stands strictly on the critical path. Two things run
 // beside it:
 //
-// Weight gathers. A use is one stretch of compute that needs one group of weights. Its gather is an
+// Weight gathers. A use is one pass over a layer (or embedding, or unembedding). Its gather is an
 //   AllGather of V = parameters / T x compute bytes over fsdp x context (none when those are 1).
 //   Use u's gather waits for the last compute of use u - 1 - prefetch, so prefetch + 1 gathered
 //   buffers are alive; the first compute of use u waits for its gather. A collective of use u that
 //   comes before its first compute does not wait.
+//   Weights in several groups (TrainingPlan::weights): a use is a row of m stretches, each of compute that reads one
+//   group; they begin at u, u + 1/m, ... A group is gathered once a use, by itself: for its first stretch there, at x, after
+//   the last compute of the stretch before the first that begins at x - prefetch or later; the first compute of the
+//   stretch waits. It is held until the use's last compute that reads it. (One group: m = 1.)
+//   In a loop of layers (layer_loop) a gather waits at least for all compute and reductions of the uses before its own,
+//   and so does the first compute of a use.
 // Gradient reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes), then AllReduce over data
-//   of the shard (ZeRO-2: another ReduceScatter). Routed experts apart (below). One for each group of weights, or, with
-//   buckets, as soon as the bytes that wait fill one; the rest goes before the optimizer. The first compute that
-//   writes a group's gradients waits until fewer than reductions_in_flight are pending.
+//   of the shard (ZeRO-2: another ReduceScatter). Routed experts apart (below). One for each group of weights after the
+//   last compute that writes its gradients, or, with buckets, as soon as the bytes that wait fill one; the rest goes
+//   before the optimizer. The first compute that writes a group's gradients waits until fewer than
+//   reductions_in_flight are pending.
 // Optimizer. One update after all reductions; ZeRO-1 and 2: each group's share, then an AllGather over data of the group's
 //   parameters, which the step's end waits for (the next forward pass needs them: nothing hides the last).
 // With collectives_in_flight = n the i-th collective in program order also waits for the end of the (i - n)-th.
@@ -33,13 +40,15 @@
 // Offloading. A tensor of a layer goes to the host when it is there, and leaves HBM when the transfer has ended and
 // this pass has read it. The first compute of use u waits for the transfers of use u - 1 - prefetch, so that at
 // most prefetch + 1 layers' tensors are on their way. It comes back for the use of the layer's backward pass, as weights
-// do: after the last compute of the use prefetch + 1 before, and the first compute of the use waits for it.
+// do: after the last compute of the use prefetch + 1 before, and the first compute of the use waits for it. (With
+// stretches, the first that begins prefetch or more after the use's end; as the gather of the use's first stretch.)
 //
 // Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5
 // of a layer, would in fact be whole on every tensor way). Axes of one member are left out of a
 // group.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -49,6 +58,7 @@
 
 #include "workloads/plan.h"
 #include "workloads/program.h"
+#include "workloads/weight_uses.h"
 #include "workloads/window_ring.h"
 #include "workloads/work.h"
 
@@ -58,26 +68,10 @@ namespace podsim::workloads {
 using BufferId = std::uint32_t;
 inline constexpr BufferId kNoBuffer = 0xffffffff;
 
-/// Parameters of one group of weights of the whole model, before any split.
-struct Weights {
-    double dense = 0;    ///< all but the routed experts
-    double experts = 0;  ///< the routed experts
-    [[nodiscard]] double total() const { return dense + experts; }
-};
-
 /// The buffers of a group's unreduced gradients.
 struct Gradients {
     BufferId dense = kNoBuffer;
     BufferId experts = kNoBuffer;
-};
-
-/// A stretch of compute that needs one group of weights.
-struct WeightUse {
-    std::string part;  ///< `embedding`, `layer 3`, `unembedding`
-    int layer = -1;
-    Pass pass{};
-    Weights weights;
-    int microbatch = 0;
 };
 
 class StepBuilder {
@@ -94,6 +88,11 @@ public:
     /// operations are those of the use.
     void begin_use();
     void end_use();
+    /// The next compute reads a matrix of the use's layer: where that is of another group, the next stretch begins.
+    /// To be called before what the compute writes, or gathers, is numbered with next().
+    void reads(Matrix matrix);
+    /// What has been read in each use so far.
+    [[nodiscard]] const std::vector<std::vector<Matrix>>& matrices_read() const { return read_; }
     /// The pass of the following operations (begin_use sets the use's).
     void set_pass(Pass pass) { pass_ = pass; }
     /// Following operations belong to no use of weights.
@@ -102,6 +101,9 @@ public:
     void begin_unit(int microbatch);
     /// No bucket holds gradients of two microbatches.
     void end_unit();
+    /// In a loop of layers (TrainingPlan::layer_loop) the layer under way ends with its reductions: what comes next waits.
+    /// end_use() calls it.
+    void end_turn();
 
     /// The next compute operation of the chain; after a gather that overlaps with it, the last of its parts.
     OpIndex compute(std::string_view what, Compute work);
@@ -169,6 +171,10 @@ public:
     /// The unreduced ones are held until their last ReduceScatter ends, the shard from then on; without a
     /// ReduceScatter they are the shard.
     void reduce_gradients(const Weights& weights, Gradients unreduced);
+    /// The same of the layer under way, around the operation that writes the gradient of one of its matrices: the group
+    /// begins with the first of its matrices and is reduced after the last.
+    void begin_gradient(Matrix matrix);
+    void end_gradient(Matrix matrix);
 
     /// The optimizer, after every reduction (as clipping by the norm of all gradients needs it). `parameters` of the
     /// whole model. ZeRO-1 and 2: a group at a time in the order of uses, each followed by its AllGather over data.
@@ -232,9 +238,23 @@ private:
     }
     OpIndex gather_over_tensor(std::string_view what, double bytes);
     OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);
-    void gather_weights(std::size_t use);
-    void gather_part(const WeightUse& use, std::string_view what,
+    /// The first stretch in which what is needed at `position` may be under way.
+    [[nodiscard]] std::size_t may_start(double position) const {
+        return stretches_.first_at(position - plan_.prefetch_layers);
+    }
+    /// The same of a stretch's gather.
+    [[nodiscard]] std::size_t may_gather(const Stretch& stretch) const;
+    void begin_stretch();
+    void end_stretch();
+    /// Notes that the last compute has read what reads() said.
+    OpIndex done_reading(OpIndex op);
+    [[nodiscard]] std::size_t group(Matrix matrix) const { return group_of(plan_.weights, matrix); }
+    void gather_weights(std::size_t stretch);
+    void gather_part(std::size_t stretch, std::string_view what,
                      const std::vector<std::string>& axes, double bytes);
+    Gradients begin_group(const std::string& name, const Weights& weights, Gradients carried);
+    void reduce_group(const std::string& name, const Weights& weights, Gradients unreduced,
+                      std::string_view label);
     /// Gradients that are reduced over the same axes and wait for their bucket.
     struct Bucket {
         struct Part {
@@ -255,9 +275,9 @@ private:
         return axes.empty() && plan_.zero < 2;
     }
     /// Reduces the first so many bytes of a bucket. Returns the last operation.
-    OpIndex reduce(Bucket& bucket, double bytes);
+    OpIndex reduce(Bucket& bucket, double bytes, std::string_view label = {});
     /// Reduces all that waits, as one entry of reductions_.
-    void flush();
+    void flush(std::string_view label = {});
     /// What must have ended before another group's gradients are written.
     void wait_for_reductions(std::size_t pending);
     void optimize_shards(double parameters);
@@ -269,6 +289,8 @@ private:
     [[nodiscard]] double token_bytes() const;
     [[nodiscard]] std::string name(std::string_view what) const;
     [[nodiscard]] std::string of_microbatch(int microbatch) const;
+    /// `qkv `, `attention `, or nothing of a whole layer: before `weights` and `gradients`.
+    [[nodiscard]] std::string label_of(std::size_t group) const;
     /// This chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
         return parameters / (plan_.tensor_ways() * dense_ways_);
@@ -277,6 +299,8 @@ private:
     const TrainingPlan plan_;
     const Shard shard_;
     const std::vector<WeightUse> uses_;
+    const Stretches stretches_;
+    std::vector<LayerWeights> layers_;
     std::vector<std::string> tensor_axes_;  ///< tensor and tensor_transpose that have members
     std::vector<std::string> expert_axes_;  ///< those of fsdp and context that have members
     std::vector<std::string> dense_axes_;   ///< those and expert
@@ -310,8 +334,13 @@ private:
     }
     std::optional<Pending> pending_;
 
-    std::size_t use_ = 0;            ///< uses begun
-    std::vector<OpIndex> use_ends_;  ///< last compute of every ended use
+    std::size_t use_ = 0;                    ///< uses begun
+    std::size_t stretch_ = 0;                ///< stretches begun
+    std::vector<OpIndex> stretch_ends_;      ///< last compute of every ended stretch
+    std::vector<std::vector<Matrix>> read_;  ///< by use
+    std::vector<OpIndex> turn_ends_;         ///< of a loop: what the next turn's gathers wait for
+    bool reading_ = false;                   ///< the next compute reads the stretch's group
+    std::array<OpIndex, kMatrices.size()> read_by_{};  ///< last reader of each group of this use
     /// The tensors of one use of a layer that go to the host.
     struct Offloaded {
         struct Tensor {
@@ -328,17 +357,20 @@ private:
         std::vector<OpIndex> fetched{};  ///< empty: not yet under way
     };
     std::vector<Offloaded> offloaded_;  ///< those that have not come back
-    void begin_transfers(std::size_t use);
+    /// At the beginning of a stretch.
+    void begin_transfers(std::size_t stretch);
+    /// The stretch that waits until a layer's tensors are stored.
+    [[nodiscard]] std::size_t awaits(const Offloaded& layer) const;
     void store(Offloaded& layer);
     void fetch(Offloaded& layer);
     OpIndex add_transfer(std::size_t use, std::string_view what, bool to_host, BufferId buffer,
                          std::vector<OpIndex> after);
-    /// What a use waits for, and what is released at its end; nothing without sharded weights.
+    /// What a stretch waits for, and what is released in the end; nothing without sharded weights.
     struct Gathered {
         std::vector<OpIndex> ops;
         std::vector<BufferId> buffers;
     };
-    std::vector<Gathered> gathered_;  ///< by use
+    std::vector<Gathered> gathered_;  ///< by stretch
 
     std::vector<std::vector<OpIndex>> reductions_;  ///< last operations of every reduction
     std::size_t reductions_waited_ = 0;  ///< those that a compute operation has waited for
@@ -352,7 +384,13 @@ private:
         int begun = 0;
         int reduced = 0;
     };
-    std::map<std::string, Accumulated> accumulated_;  ///< by part
+    std::map<std::string, Accumulated> accumulated_;  ///< by part, or part and group
+    /// Gradients of a group of the layer under way.
+    struct OpenGroup {
+        Gradients unreduced;
+        unsigned written = 0;  ///< bits of matrices
+    };
+    std::map<std::size_t, OpenGroup> open_;
     double reread_ = 0;  ///< bytes of gradients that the next compute adds to
 };
 

@@ -75,7 +75,8 @@ OpIndex StepBuilder::compute_gathered(std::string_view what, const Pending& gath
                          steps.steps[step].direction, counts, after.empty() ? start : after);
             rows.push_back(gathers[step]);
         }
-        const OpIndex came = rows.back();
+        // Nothing comes before the program's first operation.
+        const OpIndex came = rows.empty() ? kWholeStep : rows.back();
         const std::optional<Compute> work = part(i);
         if (work) {
             add_compute(name(fmt::format("{} {}/{}", what, i + 1, steps.pieces.size())), *work,
@@ -154,7 +155,7 @@ OpIndex StepBuilder::compute_scattered(std::string_view what, Compute work, doub
     collectives_.push_back(own.front());
     sums_ = std::move(own);
     scattered_ = true;
-    return last_;
+    return done_reading(last_);
 }
 
 OpIndex StepBuilder::gather_ahead(std::string_view what, double bytes) {

@@ -1,11 +1,14 @@
 // The programs of all stages and members of unequal work, and what they need together.
 #include <algorithm>
+#include <cmath>
 
 #include "workloads/memory.h"
 #include "workloads/plan.h"
 
 namespace podsim::workloads {
 namespace {
+
+constexpr double kPart = 0.25;  // of a layer, by which the prefetch is lowered
 
 /// In the order of StepPrograms.
 std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
@@ -47,15 +50,27 @@ sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
     return most;
 }
 
-int prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
+double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
     // Beyond the number of uses a further look ahead changes nothing.
-    const std::int64_t uses = (2 * model.layers + 2) * plan.microbatches;
+    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.microbatches);
+    const double most = std::min(plan.prefetch_layers, uses);
     TrainingPlan trial = plan;
-    trial.prefetch_layers = static_cast<int>(std::min<std::int64_t>(plan.prefetch_layers, uses));
-    while (trial.prefetch_layers > 0 && peak_of_stages(model, trial) > capacity) {
-        --trial.prefetch_layers;
+    const auto fits = [&](double prefetch) {
+        trial.prefetch_layers = prefetch;
+        return peak_of_stages(model, trial) <= capacity;
+    };
+    double ahead = most;
+    while (ahead > 0 && !fits(ahead)) {
+        ahead = std::ceil(ahead) - 1;
     }
-    return trial.prefetch_layers;
+    if (plan.weights == WeightGroups::layer) {
+        return ahead;
+    }
+    const double too_many = std::min(ahead + 1, most);
+    for (double more = ahead + kPart; more < too_many && fits(more); more += kPart) {
+        ahead = more;
+    }
+    return ahead;
 }
 
 }  // namespace podsim::workloads

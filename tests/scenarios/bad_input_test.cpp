@@ -115,6 +115,17 @@ TEST_F(BadInput, NumbersThatAreNone) {
                    "s.yaml:3:17: batch.tokens: 'lots' is not a whole number" + counts);
 }
 
+TEST_F(BadInput, GroupsOfWeights) {
+    expect_refused(std::string(kGood) + "overlap: {weights: matrix}\n",
+                   "s.yaml:5:20: unknown overlap.weights 'matrix'; allowed: layer, block, matmul");
+    expect_refused(std::string(kGood) + "overlap: {prefetch_layers: 0.5}\n",
+                   "s.yaml:5:28: prefetch_layers = 0.5 of weights that are gathered by whole "
+                   "layers; write a whole number, or gather them by block or matmul");
+    expect_refused(std::string(kGood) + "overlap: {prefetch_layers: 5000}\n",
+                   "s.yaml:5:28: overlap.prefetch_layers: '5000' is out of range; allowed are 0 "
+                   "to 4096");
+}
+
 TEST_F(BadInput, ImpossibleSlice) {
     expect_refused(
         good_but("4x4x4", "4x4x5"),

@@ -104,6 +104,17 @@ expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 
     EXPECT_EQ(scenario.expectations[1].of, 1.5e6);
 }
 
+TEST_F(Load, GroupsOfWeights) {
+    const Scenario plain = load_scenario(write(kGood));
+    EXPECT_EQ(plain.plan.weights, workloads::WeightGroups::layer);
+    EXPECT_FALSE(plain.plan.layer_loop);
+    const Scenario scenario = load_scenario(write(
+        std::string(kGood) + "overlap: {weights: matmul, layers: loop, prefetch_layers: 0.5}\n"));
+    EXPECT_EQ(scenario.plan.weights, workloads::WeightGroups::matmul);
+    EXPECT_TRUE(scenario.plan.layer_loop);
+    EXPECT_EQ(scenario.plan.prefetch_layers, 0.5);
+}
+
 TEST_F(Load, SettingsReplaceAndAdd) {
     const std::vector<std::string> settings = {
         "hardware.slice=4x4x8", "hardware.chip.ici_latency=0 us",

@@ -67,6 +67,10 @@ Scenario random_pipeline(std::mt19937_64& random) {
     if (random() % 3 == 0) {
         scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     }
+    plan.weights = one_of<workloads::WeightGroups>(
+        random, {workloads::WeightGroups::layer, workloads::WeightGroups::block,
+                 workloads::WeightGroups::matmul});
+    plan.layer_loop = random() % 3 == 0;
     return scenario;
 }
 

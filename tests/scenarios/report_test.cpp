@@ -113,6 +113,23 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     EXPECT_THAT(memory_report(scenario, result), HasSubstr("  no single change of "));
 }
 
+TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
+    Scenario scenario = load_scenario(write(kGood));
+    StepResult result = hand_made();
+    result.prefetch_layers = 0;
+    scenario.plan.prefetch_layers = 0;
+    result.memory.peak = workloads::peak_of_stages(scenario.model, scenario.plan);
+    scenario.plan.weights = workloads::WeightGroups::matmul;
+    result.memory.capacity = workloads::peak_of_stages(scenario.model, scenario.plan);
+    result.memory.fits = false;
+    ASSERT_LT(result.memory.capacity, result.memory.peak);
+    const std::string offer =
+        "    overlap.weights: matmul: peak " + format_bytes(result.memory.capacity) + '\n';
+    EXPECT_THAT(memory_report(scenario, result), Not(HasSubstr(offer)));
+    scenario.plan.weights = workloads::WeightGroups::layer;
+    EXPECT_THAT(memory_report(scenario, result), HasSubstr(offer));
+}
+
 // A delay that happens to help, and a chip that is not the fullest: one line each below the gap, none without.
 TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
     const Scenario scenario = load_scenario(write(kGood));

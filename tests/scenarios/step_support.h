@@ -206,6 +206,12 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     if (pick(0, 0, 1) == 1) {
         scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     }
+    plan.weights = pick(workloads::WeightGroups::layer, workloads::WeightGroups::block,
+                        workloads::WeightGroups::matmul);
+    plan.layer_loop = pick(0, 0, 1) == 1;
+    if (plan.weights != workloads::WeightGroups::layer) {
+        plan.prefetch_layers += pick(0.0, 0.25, 0.5);
+    }
     return scenario;
 }
 

@@ -8,6 +8,7 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::held_at;
 using testing::Random;
 
 // D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer 64 + 64 + 8 = 136 parameters, each
@@ -43,24 +44,6 @@ TEST(Memory, PeakByHand) {
     EXPECT_EQ(peak.of(MemoryClass::gathered_weights).value(), 0);
     EXPECT_EQ(peak.of(MemoryClass::buffers).value(), 896);
     EXPECT_EQ(peak.total.value(), 536 + 2144 + 408 + 64 + 896);
-}
-
-/// The bytes of one class held while the named operation runs, in program order.
-double held_at(const StepProgram& program, const std::string& name, MemoryClass memory_class) {
-    StepProgram cut = program;
-    const OpIndex at = testing::find_op(program, name);
-    double bytes = 0;
-    for (const Buffer& buffer : cut.buffers) {
-        OpIndex end = buffer.freed_after.empty() ? kWholeStep : 0;
-        for (const OpIndex after : buffer.freed_after) {
-            end = std::max(end, after);
-        }
-        const bool begun = buffer.allocated_at == kWholeStep || buffer.allocated_at <= at;
-        if (buffer.memory_class == memory_class && begun && at <= end) {
-            bytes += buffer.bytes.value();
-        }
-    }
-    return bytes;
 }
 
 // What a layer saves, by policy, t = 8 tokens over tensor = 2 (r = 4), in 2-byte elements; layer.h

@@ -203,6 +203,24 @@ inline collectives::SteppedGather ring(int members, bool two_way, bool wrapped =
     return collectives::step_gather(slice, {{0, 1, members}}, two_way);
 }
 
+/// The bytes of one class held while the named operation runs, in program order.
+inline double held_at(const StepProgram& program, const std::string& name,
+                      MemoryClass memory_class) {
+    const OpIndex at = find_op(program, name);
+    double bytes = 0;
+    for (const Buffer& buffer : program.buffers) {
+        OpIndex end = buffer.freed_after.empty() ? kWholeStep : 0;
+        for (const OpIndex after : buffer.freed_after) {
+            end = std::max(end, after);
+        }
+        const bool begun = buffer.allocated_at == kWholeStep || buffer.allocated_at <= at;
+        if (buffer.memory_class == memory_class && begun && at <= end) {
+            bytes += buffer.bytes.value();
+        }
+    }
+    return bytes;
+}
+
 /// The work of the compute operation of that name.
 inline Compute compute_of(const StepProgram& program, const std::string& name) {
     return std::get<Compute>(program.ops[find_op(program, name)].work);
