@@ -33,13 +33,13 @@ constexpr std::string_view kPooled =
     "fitted to the published steps of all chips (podsim calibrate scenarios/published)";
 
 constexpr std::array kMeasured{
-    Measured{"v4p", "mxu", 0.826, kFitted},
-    Measured{"v5e", "mxu", 0.883, kFitted},
-    Measured{"v5p", "mxu", 0.818, kFitted},
-    Measured{"v6e", "mxu", 0.825, kFitted},
-    Measured{"", "attention", 0.389, kPooled},
+    Measured{"v4p", "mxu", 0.838, kFitted},
+    Measured{"v5e", "mxu", 0.869, kFitted},
+    Measured{"v5p", "mxu", 0.819, kFitted},
+    Measured{"v6e", "mxu", 0.817, kFitted},
+    Measured{"", "attention", 0.409, kPooled},
     Measured{"", "fusion", 0, kPooled},
-    Measured{"", "straggler", 0.0283, kPooled},
+    Measured{"", "straggler", 0.0299, kPooled},
     Measured{
         "", "hbm", 0.83,
         "a copy of 33.55 MB on v6e reaches 1359.6 of 1638 GB/s (tpu-recipes, microbenchmarks)"},

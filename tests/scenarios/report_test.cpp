@@ -115,6 +115,7 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
 
 TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     Scenario scenario = load_scenario(write(kGood));
+    scenario.model.vocabulary = 1024;  // so that the peak stands in a layer
     StepResult result = hand_made();
     result.prefetch_layers = 0;
     scenario.plan.prefetch_layers = 0;
