@@ -23,7 +23,7 @@ sim::ExecutionResult run_without_delays(sim::Workload workload) {
 
 void account(CollectiveResult& result, sim::Time launch, const sim::ExecutionResult& undelayed) {
     result.parts = {launch, result.simulated - launch - undelayed.end, undelayed.end};
-    const sim::Time bound{static_cast<std::int64_t>(result.physical_bound.value() * 1e12)};
+    const sim::Time bound = sim::round_down(result.physical_bound);
     const sim::Time busiest = busiest_time(undelayed);
     result.gap = {{"launch", launch},
                   {"latency", result.parts.latency},

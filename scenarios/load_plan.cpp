@@ -129,14 +129,10 @@ void refuse_zero_3(const Reader& zero) {
 constexpr std::pair<std::string_view, ContextForm> kContextForms[] = {
     {"gathered", ContextForm::gathered}, {"ring", ContextForm::ring}};
 
-/// The ring steps of a logical axis.
+/// The ring steps of a logical axis of several members.
 collectives::SteppedGather ring_steps(const Reader& form, const topology::DeviceMesh& mesh,
                                       const Hardware& hardware, const std::string& axis,
                                       bool two_way) {
-    if (mesh.size(axis) == 1) {
-        throw form.error(fmt::format("{} = 1 has no ring to go round", axis),
-                         fmt::format("leave it out, or add the axis {}", axis));
-    }
     if (mesh.across({axis}).length > 1) {
         throw form.error(fmt::format("the axis {} has members in several slices, between which "
                                      "there are no ring steps",
@@ -226,7 +222,8 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
-    if (plan.optimizer == Optimizer::sgd && training["moments"].present()) {
+    if (plan.optimizer == Optimizer::sgd &&
+        plan.precision.optimizer_moment != workloads::Precision{}.optimizer_moment) {
         throw training["moments"].error("sgd keeps no moments", "leave it out");
     }
     plan.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
@@ -246,13 +243,15 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.collectives_in_flight =
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
     plan.priority = read_priority(overlap["priority"]);
+    // Where an axis has one member its form changes nothing: a sweep of meshes may have such settings.
     const Reader context = overlap["context"];
-    if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring) {
+    if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring &&
+        mesh.size("context") > 1) {
         plan.context_steps =
             attention_ring(context, mesh, hardware, model, plan.placement, plan.causal);
     }
     const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
-    if (tensor != TensorForm::blocking) {
+    if (tensor != TensorForm::blocking && mesh.size("tensor") > 1) {
         plan.tensor_steps =
             ring_steps(overlap["tensor"], mesh, hardware, "tensor", tensor == TensorForm::two_way);
     }

@@ -4,14 +4,6 @@
 #include "scenarios/lowering.h"
 
 namespace podsim::scenarios {
-namespace {
-
-sim::Time rounded_down(sim::Seconds seconds) {
-    return sim::Time{static_cast<std::int64_t>(seconds.value() * 1e12)};
-}
-
-}  // namespace
-
 bool is_one_collective(const Program& program) {
     return program.pieces == 1 && program.stages.size() == 1 &&
            std::holds_alternative<StageCollective>(program.stages[0].work);
@@ -31,9 +23,9 @@ void explain_collective(const Hardware& hardware, const StageCollective& stage, 
     const sim::Seconds of_bytes = collectives::book_time(
         stage.operation, hardware.slice, stage.members, stage.bytes,
         hardware.chip.ici_one_way(hardware.ici_rates), {}, slice_links(hardware), stage.ends);
-    const sim::Time bytes = rounded_down(of_bytes);
-    result.gap_to_book = {{"text's latency", bytes - rounded_down(alone.book)},
-                          {"(n-1)/n", rounded_down(result.lower) - bytes}};
+    const sim::Time bytes = sim::round_down(of_bytes);
+    result.gap_to_book = {{"text's latency", bytes - sim::round_down(alone.book)},
+                          {"(n-1)/n", sim::round_down(result.lower) - bytes}};
     result.gap_to_book.insert(result.gap_to_book.end(), alone.gap.begin(), alone.gap.end());
 }
 

@@ -335,7 +335,7 @@ ProgramResult simulate_program(const Hardware& hardware, const Program& program,
         result.stages.push_back(std::move(stage));
     }
     const StageResult& limiting = result.stages[result.limiting];
-    const sim::Time bound{static_cast<std::int64_t>(result.lower.value() * 1e12)};
+    const sim::Time bound = sim::round_down(result.lower);
     result.gap = {{"before " + limiting.name, limiting.began},
                   {limiting.name + " beyond its bound", limiting.ended - limiting.began - bound},
                   {"after " + limiting.name, run.end - limiting.ended}};

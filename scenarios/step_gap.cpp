@@ -25,12 +25,6 @@ constexpr Cause kCauses[] = {
     {"launch", [](topology::Efficiency& e) { e.launch_s = 0; }},
 };
 
-sim::Time rounded_down(sim::Seconds seconds) {
-    const sim::Time up = sim::round_up(seconds);
-    return up.ps > 0 && static_cast<double>(up.ps) > seconds.value() * 1e12 ? sim::Time{up.ps - 1}
-                                                                            : up;
-}
-
 /// The link of these classes (workloads::LowerBound) that is held longest, the first such.
 std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
     std::size_t busiest = result.links.size();
@@ -172,7 +166,7 @@ std::vector<Share> StepGap::shares(const StepRun& run) {
 }
 
 void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
-    const sim::Time bound = rounded_down(lower_.time);
+    const sim::Time bound = sim::round_down(lower_.time);
     if (link_bound()) {
         const sim::Workload& workload = latest().workload;
         RunRecord record(workload);
@@ -195,20 +189,20 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
     if (lower_.vpu > std::max(lower_.compute, lower_.hbm)) {
         gap.push_back({"MXU beyond VPU", work.mxu_beyond_vpu});
         gap.push_back({"HBM beyond VPU", work.hbm_beyond_vpu});
-        const sim::Time own = rounded_down(work.vpu_unrounded);
+        const sim::Time own = sim::round_down(work.vpu_unrounded);
         gap.push_back({"rounding", work.vpu_all - own});
         gap.push_back({uneven, own - bound});
     } else if (lower_.hbm > lower_.compute) {
         gap.push_back({"MXU beyond HBM", work.mxu_beyond_hbm});
         gap.push_back({"VPU", work.vpu});
-        const sim::Time own = rounded_down(work.hbm_unrounded);
+        const sim::Time own = sim::round_down(work.hbm_unrounded);
         gap.push_back({"rounding", work.hbm_all - own});
         gap.push_back({uneven, own - bound});
     } else {
         gap.push_back({"padding", work.padding});
         gap.push_back({"HBM", work.hbm});
         gap.push_back({"VPU", work.vpu});
-        const sim::Time own = rounded_down(work.unrounded);
+        const sim::Time own = sim::round_down(work.unrounded);
         gap.push_back({"rounding", work.ideal - own});
         gap.push_back({uneven, own - bound});
     }

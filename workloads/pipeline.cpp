@@ -21,6 +21,7 @@ std::vector<PipelineUnit> all_forward_first(const TrainingPlan& plan) {
 std::vector<PipelineUnit> one_by_one(const TrainingPlan& plan, int stage) {
     const bool split = plan.schedule == PipelineSchedule::zero_bubble;
     std::vector<PipelineUnit> units;
+    units.reserve(3 * static_cast<std::size_t>(plan.microbatches));
     const int ahead = std::min(plan.pipeline - stage - 1, plan.microbatches);
     for (int k = 0; k < ahead; ++k) {
         units.push_back({Kind::forward, 0, k});
@@ -52,6 +53,7 @@ std::vector<PipelineUnit> interleaved(const TrainingPlan& plan, int stage) {
     const int ahead =
         plan.microbatches == p ? total : std::min(2 * (p - stage - 1) + (v - 1) * p, total);
     std::vector<PipelineUnit> units;
+    units.reserve(2 * static_cast<std::size_t>(total));
     for (int k = 0; k < ahead; ++k) {
         units.push_back(unit(Kind::forward, k));
     }

@@ -145,6 +145,8 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
             }
             Scenario scenario = make_scenario("v5p", {4, 4, 4}, spec, mesh, 64, 2048);
             scenario.plan.remat = kind == 0 ? workloads::Remat::none : workloads::Remat::block;
+            // Without embedding the first layer's gather is the program's first operation.
+            scenario.plan.layers_only = kind == 1;
             const StepResult blocking = simulate_step(scenario, Fold::automatic);
             for (const bool two_way : {false, true}) {
                 overlap(scenario, two_way);

@@ -55,13 +55,14 @@ TEST_F(NoEffect, LoadsOfExpertsThatAreNotSpread) {
         "s.yaml:5:29: capacity_factor = 1.25, but llama-3-8b has no experts; leave it out");
 }
 
-TEST_F(NoEffect, OverlapOnAxesThatAreNotThere) {
-    expect_refused(overlap("tensor: two-way"),
-                   "s.yaml:5:19: overlap.tensor: tensor = 1 has no ring to go round; leave it out, "
-                   "or add the axis tensor");
-    expect_refused(overlap("context: ring"),
-                   "s.yaml:5:20: overlap.context: context = 1 has no ring to go round; leave it "
-                   "out, or add the axis context");
+TEST_F(NoEffect, FormsOfAxesOfOneMemberAreAcceptedForSweepsOfMeshes) {
+    for (const std::string form : {"tensor: two-way", "context: ring"}) {
+        EXPECT_EQ(podsim({"run", write(overlap(form))}).code, 0) << form;
+    }
+}
+
+TEST_F(NoEffect, MomentsOfSgdAreRefusedButForTheDefault) {
+    EXPECT_EQ(podsim({"run", write(training("optimizer: sgd, moments: fp32"))}).code, 0);
 }
 
 TEST_F(NoEffect, StateThatIsNotThere) {

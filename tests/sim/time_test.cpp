@@ -1,7 +1,9 @@
 #include "sim/time.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <random>
 
 namespace podsim::sim {
 namespace {
@@ -16,6 +18,20 @@ TEST(TimeTest, DurationsRoundUpToAPicosecond) {
     EXPECT_EQ(round_up(Seconds(1)).ps, 1'000'000'000'000);
     // 8 MiB at 4.5e10 B/s: 186 413 511.1 ps.
     EXPECT_EQ(round_up(Bytes(8388608) / BytesPerSecond(4.5e10)).ps, 186'413'512);
+}
+
+TEST(TimeTest, RoundsDownAsWrittenInDecimals) {
+    // The double is 1.7e-18 below, and times 1e12 it is 8068057599.999999.
+    EXPECT_EQ(round_down(Seconds(0.0080680576)).ps, 8'068'057'600);
+    EXPECT_EQ(round_down(Seconds(std::nextafter(0.0080680576, 0))).ps, 8'068'057'599);
+    EXPECT_EQ(round_down(Seconds(std::nextafter(0.0080680576, 1))).ps, 8'068'057'600);
+    EXPECT_EQ(round_down(Seconds(1.9999e-12)).ps, 1);
+    EXPECT_EQ(round_down(Seconds(0)).ps, 0);
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 100'000; ++i) {
+        const auto ps = static_cast<std::int64_t>(random() >> (12 + random() % 50));
+        ASSERT_EQ(round_down(Seconds(static_cast<double>(ps) / 1e12)).ps, ps);
+    }
 }
 
 TEST(TimeTest, AnInfiniteRateTakesNoTime) {
