@@ -57,12 +57,12 @@ TEST_F(NoEffect, LoadsOfExpertsThatAreNotSpread) {
 
 TEST_F(NoEffect, FormsOfAxesOfOneMemberAreAcceptedForSweepsOfMeshes) {
     for (const std::string form : {"tensor: two-way", "context: ring"}) {
-        EXPECT_EQ(podsim({"run", write(overlap(form))}).code, 0) << form;
+        EXPECT_EQ(podsim({"run", write(overlap(form))}).status, 0) << form;
     }
 }
 
 TEST_F(NoEffect, MomentsOfSgdAreRefusedButForTheDefault) {
-    EXPECT_EQ(podsim({"run", write(training("optimizer: sgd, moments: fp32"))}).code, 0);
+    EXPECT_EQ(podsim({"run", write(training("optimizer: sgd, moments: fp32"))}).status, 0);
 }
 
 TEST_F(NoEffect, StateThatIsNotThere) {
