@@ -156,8 +156,7 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
                 EXPECT_EQ(folded.links.front().bytes, whole.links.front().bytes);
                 EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
                 EXPECT_EQ(testing::sum(folded.gap).ps,
-                          folded.step_time.ps -
-                              static_cast<std::int64_t>(folded.lower.time.value() * 1e12));
+                          folded.step_time.ps - sim::round_down(folded.lower.time).ps);
                 if (two_way) {
                     EXPECT_LE(folded.step_time, blocking.step_time);
                 }

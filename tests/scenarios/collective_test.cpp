@@ -150,8 +150,7 @@ TEST(CollectiveGap, AddsUpExactlyForRandomRequests) {
         request.ends.to = {1, 1, 0};
         request.bytes = sim::Bytes(pick(sizes));
         const CollectiveResult result = simulate_collective(request, Fold::automatic);
-        const std::int64_t bound =
-            static_cast<std::int64_t>(std::floor(result.physical_bound.value() * 1e12));
+        const std::int64_t bound = sim::round_down(result.physical_bound).ps;
         std::int64_t sum = 0;
         for (const Share& term : result.gap) {
             sum += term.time.ps;

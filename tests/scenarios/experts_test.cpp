@@ -18,7 +18,7 @@ workloads::ModelSpec small_experts() {
 }
 
 void expect_bounds_and_sums(const StepResult& result) {
-    const auto bound = static_cast<std::int64_t>(std::floor(result.lower.time.value() * 1e12));
+    const auto bound = sim::round_down(result.lower.time).ps;
     EXPECT_GE(result.step_time.ps, bound);
     EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - bound);
     EXPECT_EQ(sum(result.exposed), result.exposed_total);

@@ -51,8 +51,7 @@ TEST(IdleLinks, RestForAllOfWhatBlockingCollectivesWaitFor) {
             }
             EXPECT_EQ(term(result.gap, "idle links: exposed AllGather over tensor (tensor)").ps, 0);
             EXPECT_EQ(testing::sum(result.gap).ps,
-                      result.step_time.ps -
-                          static_cast<std::int64_t>(std::floor(result.lower.time.value() * 1e12)));
+                      result.step_time.ps - sim::round_down(result.lower.time).ps);
         }
     }
 }

@@ -56,10 +56,8 @@ TEST(MultisliceStep, FoldedIsUnfolded) {
             EXPECT_EQ(small.links[i].bytes.value(), whole.links[i].bytes.value());
             EXPECT_EQ(small.links[i].busiest_fraction, whole.links[i].busiest_fraction);
         }
-        EXPECT_GE(small.step_time.ps,
-                  static_cast<std::int64_t>(std::floor(small.lower.time.value() * 1e12)));
-        EXPECT_EQ(sum(small.gap).ps, small.step_time.ps - static_cast<std::int64_t>(std::floor(
-                                                              small.lower.time.value() * 1e12)));
+        EXPECT_GE(small.step_time.ps, sim::round_down(small.lower.time).ps);
+        EXPECT_EQ(sum(small.gap).ps, small.step_time.ps - sim::round_down(small.lower.time).ps);
     }
 }
 

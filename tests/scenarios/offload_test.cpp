@@ -43,7 +43,7 @@ const Span& span_of(const StepResult& result, const std::string& name) {
 }
 
 std::int64_t floor_ps(sim::Seconds seconds) {
-    return static_cast<std::int64_t>(std::floor(seconds.value() * 1e12));
+    return sim::round_down(seconds).ps;
 }
 
 sim::Time share_of(const std::vector<Share>& shares, const std::string& name) {

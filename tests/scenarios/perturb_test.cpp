@@ -107,8 +107,7 @@ TEST(Perturb, FoldsOnlyAlongAxesOnWhichItIsConstant) {
         EXPECT_EQ(folded.gap.front().name, "perturbations");
         EXPECT_EQ(folded.gap.front().time, folded.step_time - sound.step_time);
         const std::int64_t bound = sum(folded.gap).ps;
-        const double lower = folded.lower.time.value() * 1e12;
-        EXPECT_EQ(folded.step_time.ps - bound, static_cast<std::int64_t>(std::floor(lower)));
+        EXPECT_EQ(folded.step_time.ps - bound, sim::round_down(folded.lower.time).ps);
     }
 }
 

@@ -76,8 +76,7 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
         }
         EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
         EXPECT_EQ(sum(folded.critical_path), folded.step_time);
-        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - static_cast<std::int64_t>(
-                                                                folded.lower.time.value() * 1e12));
+        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - sim::round_down(folded.lower.time).ps);
     }
 }
 

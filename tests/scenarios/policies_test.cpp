@@ -45,7 +45,7 @@ TEST(Policies, AccountsAddUpAndNothingBeatsTheRoofline) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const StepResult result = simulate_step(random_policies(random), Fold::automatic);
-        const auto lower = static_cast<std::int64_t>(std::floor(result.lower.time.value() * 1e12));
+        const auto lower = sim::round_down(result.lower.time).ps;
         EXPECT_GE(result.step_time.ps, lower);
         EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - lower);
         EXPECT_EQ(result.compute + result.exposed_total, result.step_time);

@@ -61,7 +61,7 @@ TEST(Program, LoadGatherMultiply) {
     for (const Share& term : result.gap) {
         terms += term.time.ps;
     }
-    EXPECT_EQ(result.time.ps - terms, static_cast<std::int64_t>(result.lower.value() * 1e12));
+    EXPECT_EQ(result.time.ps - terms, sim::round_down(result.lower).ps);
 }
 
 // In one piece the stages follow one another: each takes what it takes alone.

@@ -18,7 +18,7 @@ using testing::small_model;
 using testing::sum;
 
 std::int64_t floor_ps(sim::Seconds seconds) {
-    return static_cast<std::int64_t>(std::floor(seconds.value() * 1e12));
+    return sim::round_down(seconds).ps;
 }
 
 /// The longest span of a collective whose name contains the text.
