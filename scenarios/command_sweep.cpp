@@ -48,7 +48,7 @@ Usage usage() {
                 "to standard output (-)");
     usage.flag("gap",
                "itemise the gap to the roofline and the critical path in the JSON lines: takes "
-               "twice as long");
+               "several times as long");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
     usage.flag("no-reuse",
                "play every repeated layer; the results are the same but for events_processed");

@@ -110,7 +110,7 @@ struct StepResult {
 /// than is said here.
 struct StepOptions {
     bool reuse = true;  ///< play repeated layers once (sim/executor.h); off: played_events differ
-    /// Itemise the gap to the roofline and the critical path, by three or four more runs; off: they are
+    /// Itemise the gap to the roofline and the critical path, by several more runs; off: they are
     /// empty.
     bool explain = true;
     RunWatch* watch = nullptr;  ///< is shown how far the run is, and may end it
