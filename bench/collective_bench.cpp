@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/requests.h"
-#include "collectives/operation.h"
+#include "collectives/vocabulary/operation.h"
 
 namespace podsim::bench {
 namespace {

@@ -20,7 +20,7 @@
 #include <boost/heap/pairing_heap.hpp>
 
 #include "bench/queue_bench.h"
-#include "sim/event_queue.h"
+#include "sim/queue/event_queue.h"
 
 namespace podsim::bench {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "bench/queue_bench.h"
 #include "bench/requests.h"
-#include "scenarios/lone.h"
-#include "sim/executor.h"
+#include "scenarios/lower/lower_collective.h"
+#include "sim/executor/executor.h"
 
 namespace podsim::bench {
 namespace {

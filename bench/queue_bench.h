@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-#include "sim/event.h"
+#include "sim/queue/event.h"
 
 namespace podsim::bench {
 

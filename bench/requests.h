@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/load.h"
-#include "scenarios/simulate.h"
+#include "scenarios/load/load.h"
+#include "scenarios/simulate/simulate.h"
 
 namespace podsim::bench {
 

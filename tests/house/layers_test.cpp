@@ -1,9 +1,12 @@
 // The layer rule of CONTRIBUTING.md, counted over every #include line: the exceptions are 0.
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <map>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,8 @@ struct Layer {
     std::string folder;
     std::vector<std::string> project;
     std::vector<std::string> libraries;
+    /// The rooms, floor by floor: a room includes its own files and rooms of floors before its own.
+    std::vector<std::vector<std::string>> floors;
 
     friend std::ostream& operator<<(std::ostream& out, const Layer& layer) {
         return out << layer.folder;
@@ -27,19 +32,36 @@ struct Layer {
 
 const std::vector<Layer>& layers() {
     static const std::vector<Layer> all{
-        {"sim", {}, {}},
-        {"topology", {"sim/"}, {"boost/", "fmt/"}},
-        {"collectives", {"sim/", "topology/"}, {"fmt/"}},
+        {"sim", {}, {}, {{"base"}, {"queue", "workload"}, {"state"}, {"reuse"}, {"executor"}}},
+        {"topology", {"sim/base/"}, {"boost/", "fmt/"}, {{"lattice"}, {"chips", "graph", "mesh"}}},
+        {"collectives",
+         {"sim/base/", "sim/workload/", "topology/"},
+         {"fmt/"},
+         {{"vocabulary"}, {"paths"}, {"algorithms"}, {"catalogue"}}},
         // A step is built from units, the machine's shape and the words for collectives. Link
         // servers, events and schedules are not its business.
         {"workloads",
-         {"sim/quantity.h", "sim/time.h", "sim/error.h", "sim/nearest.h", "topology/",
-          "collectives/operation.h", "collectives/bounds.h"},
-         {"fmt/", "nlohmann/"}},
+         {"sim/base/", "topology/", "collectives/vocabulary/", "collectives/catalogue/bounds.h"},
+         {"fmt/", "nlohmann/"},
+         {{"models"},
+          {"program"},
+          {"plan"},
+          {"work", "analytic"},
+          {"builder"},
+          {"layers"},
+          {"step"}}},
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
          {"Eigen/", "boost/", "fmt/", "nlohmann/", "oneapi/", "unistd.h", "unsupported/Eigen/",
-          "yaml-cpp/"}},
+          "yaml-cpp/"},
+         {{"text", "spec"},
+          {"yaml", "lower"},
+          {"load", "run"},
+          {"explain"},
+          {"simulate"},
+          {"report"},
+          {"study"},
+          {"cli"}}},
     };
     return all;
 }
@@ -137,6 +159,114 @@ TEST_P(LayerRule, keeps_source_files_below_400_lines) {
 INSTANTIATE_TEST_SUITE_P(Folders, LayerRule, testing::ValuesIn(layers()),
                          [](const auto& layer) { return layer.param.folder; });
 
+/// The floor of a file or an included path, `folder/room/file`; nothing where it is in no room.
+std::optional<std::size_t> floor_of(const Layer& layer, std::string_view path) {
+    const std::filesystem::path room = std::filesystem::path(path).parent_path();
+    for (std::size_t floor = 0; floor < layer.floors.size(); ++floor) {
+        for (const std::string& name : layer.floors[floor]) {
+            if (room == std::filesystem::path(layer.folder) / name) {
+                return floor;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether a file of a folder may include a file of that folder.
+bool room_allows(const Layer& layer, const std::string& from, const std::string& name) {
+    if (std::filesystem::path(from).parent_path() == std::filesystem::path(name).parent_path()) {
+        return true;
+    }
+    const std::optional<std::size_t> here = floor_of(layer, from);
+    const std::optional<std::size_t> there = floor_of(layer, name);
+    return here && there && *there < *here;
+}
+
+TEST_P(LayerRule, includes_only_rooms_of_floors_before) {
+    const Layer& layer = GetParam();
+    std::vector<std::string> found;
+    for (const SourceFile& file : source_files(layer.folder)) {
+        for (const std::string& line : file.lines) {
+            const std::optional<Include> include = include_of(line);
+            if (include && include->quoted && include->name.starts_with(layer.folder + '/') &&
+                !room_allows(layer, file.path, include->name)) {
+                found.push_back(file.path + ": " + include->name);
+            }
+        }
+    }
+    EXPECT_EQ(found.size(), 0U) << "includes against the order of rooms:" << joined(found);
+}
+
+/// The stems of a room's source files: a header and its source are one.
+std::map<std::string, std::set<std::string>> stems_by_room(const std::string& folder) {
+    std::map<std::string, std::set<std::string>> rooms;
+    for (const SourceFile& file : source_files(folder)) {
+        const std::filesystem::path path(file.path);
+        rooms[path.parent_path().generic_string()].insert(path.stem().generic_string());
+    }
+    return rooms;
+}
+
+TEST_P(LayerRule, keeps_every_file_in_a_room_of_16_stems_and_2000_lines) {
+    const Layer& layer = GetParam();
+    for (const auto& [room, stems] : stems_by_room(layer.folder)) {
+        EXPECT_TRUE(floor_of(layer, room + "/file.h")) << room << " is no room of the table";
+        if (room != "collectives/algorithms") {  // each file there stands alone
+            EXPECT_LE(stems.size(), 16U) << room;
+        }
+    }
+    std::map<std::string, std::size_t> lines;
+    for (const SourceFile& file : source_files(layer.folder)) {
+        lines[std::filesystem::path(file.path).parent_path().generic_string()] += file.lines.size();
+    }
+    for (const auto& [room, count] : lines) {
+        if (room != "collectives/algorithms") {
+            EXPECT_LE(count, 2100U) << room;
+        }
+    }
+}
+
+TEST_P(LayerRule, has_a_page_of_3_to_6_lines_in_every_room) {
+    const std::filesystem::path top(PODSIM_SOURCE_DIR);
+    for (const auto& floor : GetParam().floors) {
+        for (const std::string& room : floor) {
+            const std::filesystem::path page = top / GetParam().folder / room / "README.md";
+            ASSERT_TRUE(std::filesystem::exists(page)) << page;
+            std::vector<std::string> lines = read_lines(page);
+            std::erase_if(lines, [](const std::string& line) { return line.empty(); });
+            EXPECT_GE(lines.size(), 3U) << page;
+            EXPECT_LE(lines.size(), 7U) << page;  // and its title
+        }
+    }
+}
+
+/// Tests mirror rooms: what is not shared by a folder's tests stands in a room's name.
+TEST_P(LayerRule, is_mirrored_by_its_tests) {
+    const Layer& layer = GetParam();
+    for (const SourceFile& file : source_files("tests/" + layer.folder)) {
+        if (file.path.ends_with("_test.cpp")) {
+            EXPECT_TRUE(floor_of(layer, file.path.substr(std::string("tests/").size())))
+                << file.path << " is of no room";
+        }
+    }
+}
+
+TEST(Names, are_given_once) {
+    std::map<std::string, std::set<std::string>> places;
+    for (const std::string folder :
+         {"sim", "topology", "collectives", "workloads", "scenarios", "tests", "bench"}) {
+        for (const auto& [room, stems] : stems_by_room(folder)) {
+            for (const std::string& stem : stems) {
+                places[stem].insert(room);
+            }
+        }
+    }
+    for (const auto& [stem, rooms] : places) {
+        EXPECT_EQ(rooms.size(), 1U)
+            << stem << " in " << *rooms.begin() << " and " << *rooms.rbegin();
+    }
+}
+
 /// Reads a line as the rule does: the test must see what it forbids.
 TEST(LayerRuleItself, refuses_what_it_should) {
     const Layer& sim = layers().front();
@@ -144,16 +274,25 @@ TEST(LayerRuleItself, refuses_what_it_should) {
     const auto ok = [](const Layer& layer, const std::string& line) {
         return allowed(layer, include_of(line).value());
     };
-    EXPECT_TRUE(ok(sim, R"(#include "sim/time.h")"));
+    EXPECT_TRUE(ok(sim, R"(#include "sim/base/time.h")"));
     EXPECT_TRUE(ok(sim, "#include <vector>"));
-    EXPECT_FALSE(ok(sim, R"(#include "topology/chip.h")"));
+    EXPECT_FALSE(ok(sim, R"(#include "topology/chips/chip.h")"));
     EXPECT_FALSE(ok(sim, "#include <yaml-cpp/yaml.h>"));
     EXPECT_FALSE(ok(sim, "  #  include \"tests/house/source_files.h\"  // why"));
-    EXPECT_TRUE(ok(workloads, R"(#include "collectives/operation.h")"));
-    EXPECT_FALSE(ok(workloads, R"(#include "collectives/schedule.h")"));
-    EXPECT_FALSE(ok(workloads, R"(#include "sim/event_queue.h")"));
-    EXPECT_FALSE(ok(workloads, R"(#include "scenarios/scenario.h")"));
+    EXPECT_TRUE(ok(workloads, R"(#include "collectives/vocabulary/operation.h")"));
+    EXPECT_FALSE(ok(workloads, R"(#include "collectives/algorithms/collective_schedule.h")"));
+    EXPECT_FALSE(ok(workloads, R"(#include "sim/queue/event_queue.h")"));
+    EXPECT_FALSE(ok(workloads, R"(#include "scenarios/spec/scenario.h")"));
     EXPECT_FALSE(include_of("// #include would be here").has_value());
+}
+
+TEST(LayerRuleItself, knows_the_order_of_rooms) {
+    const Layer& sim = layers().front();
+    EXPECT_TRUE(room_allows(sim, "sim/state/run_state.h", "sim/base/time.h"));
+    EXPECT_TRUE(room_allows(sim, "sim/state/run_state.h", "sim/state/link_servers.h"));
+    EXPECT_FALSE(room_allows(sim, "sim/base/time.h", "sim/state/run_state.h"));
+    EXPECT_FALSE(room_allows(sim, "sim/queue/event.h", "sim/workload/machine.h"));
+    EXPECT_FALSE(room_allows(sim, "sim/state/run_state.h", "sim/time.h"));
 }
 
 /// The kernel is free of the domain: outside comments it has no word for chips or collectives.

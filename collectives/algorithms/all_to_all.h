@@ -1,0 +1,34 @@
+// AllToAll: every member sends every other its V / n^2 bytes, by shortest routes.
+//
+// Between two members the bytes are split evenly over the minimal routes (routes.h; all orders of the
+// axes, ties both ways), each share cut into messages of at most the cap. Messages are cut-through
+// over their hops; at every link those with more hops to go are first. One-way: only the positive
+// direction of rings, in every order of the axes. Among messages with as many hops to go: the earlier arrival;
+// then the displacement, numbered as the roles first meet them (the first factor of the group fastest); the route
+// (minimal displacements by x, y, z, each with its orders of the axes in turn); the message; the hop.
+//
+// Unequal members: to the member j of load l_j go V l_j / n^2 bytes of every other, where the loads add up to n (an expert
+// axis whose ranks take unequal numbers of tokens); returning, from it to every other. Every member is then a role of
+// its own. A load of zero sends no messages: that member ends when it begins, or, returning, only receives.
+//
+// A member in another slice is reached straight away, over PCIe and DCN (collective_schedule.h), whatever its place in
+// its slice. These displacements are numbered after those within the slice, rank after rank of the slices,
+// the chip's own place first; where all is equal chips of one host go by their index in it.
+#pragma once
+
+#include "collectives/algorithms/collective_schedule.h"
+
+namespace podsim::collectives {
+
+/// The schedule; payloads are left empty, since a transfer is the bytes from its source to its
+/// destination. Throws sim::InputError beyond 20 million messages, and for unequal members of several slices.
+CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
+                                    const topology::SliceFactor& across, Algorithm algorithm,
+                                    sim::Bytes v, const ScheduleOptions& options,
+                                    ShiftTable& shifts, const Ends& ends = {});
+
+/// Bytes on the busiest link of an AllToAll when routes are minimal and evenly spread.
+sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v,
+                        const Ends& ends = {});
+
+}  // namespace podsim::collectives

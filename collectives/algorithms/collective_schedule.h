@@ -1,0 +1,110 @@
+// Building the hop schedule of a collective: translation-invariant, one role per position on lines.
+//
+// The array V is divided into parts (axis orders, algorithm.h), each part into chunks that travel
+// independently, and each block of a step into messages of at most `message_cap`. A part and chunk pass through
+// phases, one a factor: AllGather gathers along order[0], order[1], ...; ReduceScatter reduces along the reverse;
+// AllReduce reduces, then gathers. With B the bytes that one member holds before a gather phase (or after
+// a reduce phase), a phase on a factor of length n is
+//   ring, two-way   distance j = 1 .. floor(n/2) in both directions, B bytes a step, and for even n
+//                   half of the block at j = n/2 in each direction
+//   ring, one-way   distance j = 1 .. n-1 in the positive direction
+//   line            every member passes on all that comes from its left and right; n-1 steps
+// Gathering, step j forwards the block of the member at distance j-1 behind; its first message may leave
+// once that block's message has arrived. Reducing, a member sends the partial sum for the member at
+// distance j ahead, farthest first, once its own contribution is ready and the partial sum from behind has arrived.
+// A phase begins at a member when that member's previous phase has ended there.
+//
+// Of several slices, the members at the same place in each also form a factor: gathered first and
+// reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
+// the other way round). A phase between slices sends every other slice its block straight away, over
+// PCIe to the host, the host's DCN link, the network, and back: (slices - 1) messages of B bytes.
+//
+// One-shot AllReduce gathers the members' whole partial arrays, B = V in every phase, and adds them up on
+// arrival: floor(n/2) hops on a ring and n-1 on a line, no more than to the farthest member of the factor, half of
+// ReduceScatter then AllGather. (Recursive doubling and its forms that avoid contention on rings and tori, Chan,
+// Heimlich, Purkayastha, van de Geijn 2007 and De Sensi et al., Swing, NSDI 2024, send fewer bytes in log2 n steps, but a
+// step over distance d crosses d links: their links add up to no less than the farthest member's distance.)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collectives/paths/ports.h"
+#include "collectives/paths/shift_table.h"
+#include "collectives/vocabulary/algorithm.h"
+#include "collectives/vocabulary/operation.h"
+#include "sim/workload/schedule.h"
+#include "topology/lattice/dead_links.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::collectives {
+
+struct ScheduleOptions {
+    sim::Bytes message_cap{4.0 * 1024 * 1024};
+    int chunks = 6;                    ///< of each part, when the group has several factors
+    int chunks_between_slices = 24;    ///< the same, when it has members in several slices
+    topology::DeadLinks dead_links{};  ///< of the places that are simulated
+    int chunks_in_flight =
+        2;  ///< chunks that share a priority; later ones wait behind them at every link
+    sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay
+    bool payloads = true;    ///< false: schedules of rings and lines leave theirs out
+};
+
+enum class Motion : std::uint8_t { gather, reduce };
+
+/// What a transfer carries, for proofs that carry data: of part `part` and chunk `chunk`, the
+/// fraction [low, high) / unit of the block whose home is `block` members along `factor` from the sender
+/// (behind it when gathering, ahead when reducing). Joins have direction 0.
+struct Payload {
+    static constexpr std::uint16_t kBetweenSlices = 0xffff;
+
+    std::uint16_t part = 0;
+    std::uint16_t chunk = 0;
+    std::uint16_t phase = 0;
+    std::uint16_t factor = 0;  ///< index within the group, or kBetweenSlices
+    Motion motion{};
+    std::int8_t direction = 0;
+    int block = 0;
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    std::uint32_t unit = 1;
+};
+
+struct CollectiveSchedule {
+    sim::Schedule schedule;
+    std::vector<Payload> payloads;  ///< parallel to schedule.transfers; ScheduleOptions::payloads
+    std::vector<Part> parts;
+    int chunks = 1;
+    int hops = 0;        ///< links crossed one after the other by the last byte, at the least
+    std::string served;  ///< in words, what carries the bytes, where the algorithm has a choice
+};
+
+/// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
+/// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.
+std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
+
+/// The schedule of `operation` on every group of `slice` at once. `shifts` numbers the displacements
+/// on the simulated places (topology::fold or the slice itself).
+/// Throws sim::InputError when the array would need more than 20 million messages per role.
+CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
+                                  const Group& group, Algorithm algorithm, sim::Bytes v,
+                                  const ScheduleOptions& options, ShiftTable& shifts,
+                                  const Ends& ends = {});
+
+/// The same with members in several slices. Throws sim::InputError for an algorithm that does not go
+/// between slices.
+CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
+                                  const Group& group, const topology::SliceFactor& across,
+                                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                                  ShiftTable& shifts, const Ends& ends = {});
+
+/// Links from a chip to one of another slice: PCIe, DCN out, DCN in, PCIe.
+inline constexpr int kHopsBetweenSlices = 4;
+
+/// Adds them: to the chip at displacement `chips` in the slice `ranks` further round the factor.
+void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
+                             const topology::Point& chips, ShiftTable& shifts,
+                             std::vector<sim::Hop>& hops);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,30 @@
+#include "collectives/algorithms/host_transfer.h"
+
+#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/paths/ports.h"
+
+namespace podsim::collectives {
+
+sim::Schedule build_host_transfer(bool to_chip, sim::Bytes bytes, sim::Bytes message_cap,
+                                  ShiftTable& shifts) {
+    const std::uint32_t messages = message_count(bytes, message_cap);
+    const std::uint32_t here = shifts.number(Shift{});
+    shifts.use_chip_links();
+    sim::Schedule schedule;
+    schedule.hops.push_back({here, to_chip ? kPcieToChip : kPcieToHost});
+    for (std::uint32_t message = 0; message < messages; ++message) {
+        sim::Transfer transfer;
+        transfer.hop_count = 1;
+        transfer.destination_shift = here;
+        transfer.rank = message;
+        transfer.bytes = bytes / messages;
+        transfer.bytes_before = transfer.bytes * static_cast<double>(message);
+        schedule.transfers.push_back(transfer);
+    }
+    schedule.roles.push_back(
+        {.first_transfer = 0, .transfer_count = messages, .arrivals = messages});
+    schedule.role_of_place.assign(static_cast<std::size_t>(shifts.places().size()), 0);
+    return schedule;
+}
+
+}  // namespace podsim::collectives

@@ -1,0 +1,246 @@
+#include "collectives/algorithms/permute.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "collectives/algorithms/shipments.h"
+#include "collectives/paths/group_graph.h"
+#include "collectives/paths/roles.h"
+
+namespace podsim::collectives {
+namespace {
+
+int destination(const GroupGraph& graph, int member, int shift) {
+    const int n = graph.members();
+    return ((member + shift) % n + n) % n;
+}
+
+topology::Point displacement(const GroupGraph& graph, int member, int shift) {
+    return graph.place_of(destination(graph, member, shift)) - graph.place_of(member);
+}
+
+/// Bytes of one member's share that the busiest link along an axis must carry.
+double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, int axis, int shift) {
+    const auto at = static_cast<std::size_t>(axis);
+    const int length = slice.length(axis);
+    const double n = graph.members();
+    if (slice.wraps(axis)) {
+        std::map<int, int> moves;  // members by how far they move forward
+        for (int member = 0; member < graph.members(); ++member) {
+            const int d = displacement(graph, member, shift)[at];
+            ++moves[(d % length + length) % length];
+        }
+        double most = 0;
+        for (const auto& [turn, any] : moves) {
+            const double p = length - turn;
+            const double q = turn;
+            double sum = 0;
+            for (const auto& [d, count] : moves) {
+                sum += count * std::min(p * d, q * (length - d));
+            }
+            most = std::max(most, sum / n / (p + q));
+        }
+        return most;
+    }
+    // One line of chips along the axis stands for length / n of a group; every group alike, at
+    // every offset that a group can have along the axis.
+    std::vector<double> forward(static_cast<std::size_t>(length));
+    std::vector<double> backward(static_cast<std::size_t>(length));
+    for (int chip = 0; chip < length; ++chip) {
+        for (int member = 0; member < graph.members(); ++member) {
+            // Chips at this coordinate are members of that digit along the axis.
+            if (graph.place_of(graph.member_of(topology::along(axis, chip)))[at] !=
+                graph.place_of(member)[at]) {
+                continue;
+            }
+            const int to = chip + displacement(graph, member, shift)[at];
+            for (int cut = std::min(chip, to); cut < std::max(chip, to); ++cut) {
+                (to > chip ? forward : backward)[static_cast<std::size_t>(cut)] += 1;
+            }
+        }
+    }
+    int alike = 0;  // members that share a coordinate
+    for (int member = 0; member < graph.members(); ++member) {
+        alike += graph.place_of(member)[at] == 0 ? 1 : 0;
+    }
+    return std::max(*std::ranges::max_element(forward), *std::ranges::max_element(backward)) /
+           alike;
+}
+
+/// Chips forward along a wrapped axis.
+int forward(const topology::Lattice& slice, const topology::Point& move, int axis) {
+    const int length = slice.length(axis);
+    return (move[static_cast<std::size_t>(axis)] % length + length) % length;
+}
+
+/// A part of a move along one axis or several.
+struct Piece {
+    topology::Point move;
+    double share = 1;
+};
+
+/// Shortest routes; along the axes of `around` (bit a: axis a) both ways round.
+std::vector<Route> routes_of(const topology::Lattice& slice, const topology::Point& move,
+                             unsigned around) {
+    if (around == 0) {
+        return minimal_routes(slice, move);
+    }
+    std::vector<Piece> parts{{}};
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        std::vector<Piece> ways;
+        const double length = slice.length(axis);
+        if (const int d = forward(slice, move, axis); (around >> axis & 1U) != 0 && d != 0) {
+            ways = {{topology::along(axis, d), (length - d) / length},
+                    {topology::along(axis, d - slice.length(axis)), d / length}};
+        } else {
+            const auto minimal = minimal_displacements(
+                slice, topology::along(axis, move[static_cast<std::size_t>(axis)]));
+            for (const topology::Point& way : minimal) {
+                ways.push_back({way, 1 / static_cast<double>(minimal.size())});
+            }
+        }
+        std::vector<Piece> longer;
+        for (const Piece& part : parts) {
+            for (const Piece& way : ways) {
+                longer.push_back({part.move + way.move, part.share * way.share});
+            }
+        }
+        parts = std::move(longer);
+    }
+    std::vector<Route> routes;
+    for (const Piece& part : parts) {
+        for (Route& route : ordered_routes(part.move)) {
+            route.share *= part.share;
+            routes.push_back(std::move(route));
+        }
+    }
+    return routes;
+}
+
+/// The axes along which both ways pay, by the estimate of the header.
+unsigned axes_around(const topology::Lattice& slice, const GroupGraph& graph, int shift,
+                     sim::Bytes share, sim::Bytes hop_bytes) {
+    const auto time = [&](unsigned around) {
+        double load = 0;
+        int longest = 0;
+        for (int member = 0; member < graph.members(); ++member) {
+            const topology::Point move = displacement(graph, member, shift);
+            int links = 0;
+            for (int axis = 0; axis < topology::kAxes; ++axis) {
+                const int length = slice.length(axis);
+                if (!slice.wraps(axis)) {
+                    const int d = std::abs(move[static_cast<std::size_t>(axis)]);
+                    load = std::max<double>(load, d);
+                    links += d;
+                    continue;
+                }
+                const int d = forward(slice, move, axis);
+                const bool both = (around >> axis & 1U) != 0 || 2 * d == length;
+                const int most = std::max(d, length - d);
+                load = std::max(load, both ? static_cast<double>(d) * (length - d) / length
+                                           : static_cast<double>(length - most));
+                links += both && d != 0 ? most : length - most;
+            }
+            longest = std::max(longest, links);
+        }
+        return share * load + hop_bytes * longest;
+    };
+    unsigned best = 0;
+    for (unsigned around = 1; around < 1U << topology::kAxes; ++around) {
+        bool possible = !slice.twisted();
+        for (int axis = 0; axis < topology::kAxes; ++axis) {
+            possible = possible && ((around >> axis & 1U) == 0 || slice.wraps(axis));
+        }
+        if (possible && time(around) < time(best)) {
+            best = around;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+bool moves_alike(const topology::Lattice& slice, const Group& group, int shift) {
+    const GroupGraph graph(slice, group);
+    const Roles roles(slice, group);
+    std::map<std::uint32_t, topology::Point> of_role;
+    for (int member = 0; member < graph.members(); ++member) {
+        const topology::Point moved = reduced(slice, displacement(graph, member, shift));
+        const auto [entry, added] = of_role.try_emplace(roles.of(graph.place_of(member)), moved);
+        if (entry->second != moved) {
+            return false;
+        }
+    }
+    return true;
+}
+
+CollectiveSchedule build_permute(const topology::Lattice& slice, const Group& group,
+                                 Algorithm algorithm, int shift, sim::Bytes v,
+                                 const ScheduleOptions& options, ShiftTable& shifts) {
+    const GroupGraph graph(slice, group);
+    const Roles roles(slice, group);
+    const int n = graph.members();
+    const bool alike = moves_alike(slice, group, shift);
+    const auto role_of = [&](int member) {
+        return alike ? roles.of(graph.place_of(member)) : static_cast<std::uint32_t>(member);
+    };
+    std::vector<bool> done(static_cast<std::size_t>(alike ? static_cast<int>(roles.count()) : n));
+    const unsigned around = algorithm == Algorithm::shortest
+                                ? 0
+                                : axes_around(slice, graph, shift, v / n, options.hop_bytes);
+    std::vector<Shipment> shipments;
+    for (int member = 0; member < n; ++member) {
+        const int to = destination(graph, member, shift);
+        if (done[role_of(member)] || to == member) {
+            continue;
+        }
+        done[role_of(member)] = true;
+        for (Route& route : routes_of(slice, displacement(graph, member, shift), around)) {
+            shipments.push_back({.source = role_of(member),
+                                 .destination = role_of(to),
+                                 .legs = std::move(route.legs),
+                                 .bytes = v * (route.share / n),
+                                 .block = static_cast<int>(role_of(member))});
+        }
+    }
+    std::vector<std::uint32_t> role_of_place;
+    for (int place = 0; place < shifts.places().size(); ++place) {
+        role_of_place.push_back(role_of(graph.member_of(shifts.places().point(place))));
+    }
+    return ship(shipments, static_cast<std::uint32_t>(done.size()), std::move(role_of_place), slice,
+                options.message_cap, shifts);
+}
+
+int longest_move(const topology::Lattice& slice, const Group& group, int shift) {
+    const GroupGraph graph(slice, group);
+    int longest = 0;
+    for (int member = 0; member < graph.members(); ++member) {
+        const auto routes = minimal_routes(slice, displacement(graph, member, shift));
+        longest = std::max(longest, routes.front().links());
+    }
+    return longest;
+}
+
+sim::Bytes permute_bound(const topology::Lattice& slice, const Group& group, int shift,
+                         sim::Bytes v) {
+    const GroupGraph graph(slice, group);
+    const sim::Bytes share = v / graph.members();
+    std::vector<double> links_in(static_cast<std::size_t>(graph.members()));
+    for (const GroupLink& link : graph.links()) {
+        links_in[static_cast<std::size_t>(link.to)] += 1;
+    }
+    double most = 0;
+    for (int member = 0; member < graph.members(); ++member) {
+        const int to = destination(graph, member, shift);
+        if (to != member) {
+            most = std::max(most, 1 / links_in[static_cast<std::size_t>(to)]);
+        }
+    }
+    for (int axis = 0; axis < topology::kAxes && !slice.twisted(); ++axis) {
+        most = std::max(most, least_on_axis(slice, graph, axis, shift));
+    }
+    return share * most;
+}
+
+}  // namespace podsim::collectives

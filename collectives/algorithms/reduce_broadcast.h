@@ -1,0 +1,37 @@
+// AllReduce where lines are among the factors: reduce along spanning trees and broadcast back, pipelined.
+//
+// A tree joins all members along the factor that it takes first to one position on it (its spine), those
+// there along the next factor, and so on: partial sums go towards the root in one direction of its
+// links, results back in the other.
+// Along a line the spine is any position, along a ring it is every member in turn, for an n-th of the array each (that is
+// two-way ReduceScatter and AllGather; for even n half of it reaches the opposite member either way).
+// With share w(o) of the array on trees that take the factors in order o, spread evenly over the spines,
+// a link of factor f carries in each direction
+//     V x sum over o of w(o) x (1, on a ring (n-1)/n) / (product of the lengths taken before f) x stride.
+// All trees use N - 1 links each way for N members, so where the shares make all factors equal every link
+// carries 2(N-1)V / (links of the group): the physical bound. A spine of the factor taken last loads no
+// link more than another; it is the middle.
+//
+// On one line it is one tree, rooted in the middle. With m messages of tau = V/(m r) and H = the longer way
+// from the middle to an end,
+//   T = (m - 1) tau + 2 H (tau + a)          (latency rule `floor`: max(tau, a) for tau + a)
+// exactly: messages follow each other tau apart and no two meet in one direction of a link.
+#pragma once
+
+#include "collectives/algorithms/collective_schedule.h"
+
+namespace podsim::collectives {
+
+/// Messages on one line: ceil(V / cap), but enough that filling the line costs little: 64 for each link of it, as
+/// long as they are not below 4 KiB.
+std::uint32_t reduce_broadcast_messages(const topology::AxisFactor& line, sim::Bytes v,
+                                        sim::Bytes message_cap);
+
+/// The schedule on a group that is no whole twisted slice. Payloads: phase 0 reduces, phase 1 gathers;
+/// [low, high) / unit of the share of tree `part`; `block` says where the sender
+/// stands on the rings: sum over ring factors of its distance ahead of the root x product of the ring lengths before. Throws sim::InputError beyond 20 million messages.
+CollectiveSchedule build_reduce_broadcast(const topology::Lattice& slice, const Group& group,
+                                          sim::Bytes v, const ScheduleOptions& options,
+                                          ShiftTable& shifts);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,33 @@
+// An AllGather (and, reversed, a ReduceScatter) as single ring steps, so that a matmul can work on what has
+// come while the next step is under way: the "collective matmul" (Wang et al., Overlap communication with
+// dependent computation via decomposition, ASPLOS 2023), and ring attention (Liu et al., 2023).
+//
+// Along one factor of n members, with V/n bytes in a block:
+//   one-way   n - 1 steps; each passes on to the next member the block that came in the step before
+//   two-way   blocks go both ways round; floor(n/2) steps, for even n the opposite member's block half each way
+// On a line (an axis that does not wrap, a block of neighbours) the members form a ring by twos:
+// 0, 2, 4, ... up and ..., 5, 3, 1 back. A step then crosses at most two links and loads every link once each
+// way, so that one-way is already as fast as the links allow, (n-1) V/n / r; two-way is the same on a line.
+// Several factors: the array is divided among axis orders as the collectives divide it (algorithm.h); a
+// part gathers along one factor after the other. A step begins at a member as soon as what it carries is there,
+// whole; within it the bytes are cut into messages, cut-through over the links of a stride.
+//
+// Time of n - 1 (one-way) or floor(n/2) (two-way) steps alone on a ring of stride 1, blocks of one message,
+// additive latency a, tau = V/n / r rounded up: (n-1) (tau + a); (n/2 - 1) (tau + a) + tau/2 + a for even n.
+//
+// Reversed: a member computes its partial sum of a block, adds what has come, and sends it back the way that
+// the AllGather brought the block; its own block is last.
+#pragma once
+
+#include "collectives/vocabulary/operation.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::collectives {
+
+/// The next member of the ring by twos on a line: 0, 2, 4, ... up to its end, then ..., 5, 3, 1.
+int next_by_twos(int position, int length);
+
+/// Throws sim::InputError for the whole of a twisted slice, whose rings differ by order.
+SteppedGather step_gather(const topology::Lattice& slice, const Group& group, bool two_way);
+
+}  // namespace podsim::collectives

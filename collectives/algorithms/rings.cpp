@@ -1,0 +1,380 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/algorithms/ring_builder.h"
+#include "sim/base/error.h"
+
+namespace podsim::collectives {
+namespace {
+
+using topology::AxisFactor;
+
+constexpr double kMostTransfers = 20e6;
+
+sim::InputError too_many_messages() {
+    return sim::InputError("the array would be cut into more than 20 million messages",
+                           "use a smaller array or a larger message cap");
+}
+
+}  // namespace
+
+ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& slice,
+                                 const Group& group, const topology::SliceFactor& across,
+                                 Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
+                                 ShiftTable& shifts)
+    : group_(group),
+      across_(across),
+      flat_(algorithm == Algorithm::flat),
+      one_way_(algorithm == Algorithm::one_way),
+      payloads_(options.payloads),
+      chunks_in_flight_(options.chunks_in_flight),
+      shifts_(shifts),
+      dead_links_(options.dead_links),
+      roles_(slice, group, options.dead_links) {
+    result_.parts = divide(slice, group, flat_ ? Algorithm::automatic : algorithm);
+    if (group.empty() && across.length > 1) {
+        result_.parts = {Part{}};
+    }
+    const bool several = result_.parts.size() > 1 || (across.length > 1 && !group.empty());
+    one_shot_ = algorithm == Algorithm::one_shot;
+    result_.chunks = !several || one_shot_ ? 1
+                     : across.length > 1   ? options.chunks_between_slices
+                                           : options.chunks;
+    plan_phases(operation, v, options);
+}
+
+void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
+                                  const ScheduleOptions& options) {
+    for (const Part& part : result_.parts) {
+        std::vector<Phase> gather;
+        int hops = 0;
+        sim::Bytes held = v * (part.weight / (one_shot_ ? 1 : group_size(group_)) / across_.length /
+                               result_.chunks);
+        const auto between_slices = [&] {
+            if (across_.length == 1) {
+                return;
+            }
+            longest_ = std::max(longest_, static_cast<std::size_t>(across_.length));
+            const std::uint32_t pieces = message_count(held, options.message_cap);
+            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
+            gather.push_back({kBetweenSlices, across_.length, Motion::gather, held, pieces});
+            held = held * across_.length;
+            hops += kHopsBetweenSlices;
+        };
+        if (!flat_) {
+            between_slices();
+        }
+        for (std::size_t i = 0; i < part.order.size(); ++i) {
+            const int index = part.order[i];
+            const int length = part.lengths[i];
+            longest_ = std::max(longest_, static_cast<std::size_t>(length) + 1);
+            const std::uint32_t pieces = message_count(held, options.message_cap);
+            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
+            gather.push_back({index, length, Motion::gather, held, pieces});
+            held = held * (one_shot_ ? 1 : length);
+            const int steps = roles_.ring(index) && !one_way_ ? length / 2 : length - 1;
+            hops += steps * factor(index).stride;
+        }
+        if (flat_) {
+            between_slices();
+        }
+        std::vector<Phase> phases;
+        if (operation != Operation::all_gather && !one_shot_) {
+            phases.assign(gather.rbegin(), gather.rend());
+            for (Phase& phase : phases) {
+                phase.motion = Motion::reduce;
+            }
+        }
+        if (operation != Operation::reduce_scatter) {
+            phases.insert(phases.end(), gather.begin(), gather.end());
+        }
+        const bool twice = operation == Operation::all_reduce && !one_shot_;
+        result_.hops = std::max(result_.hops, twice ? 2 * hops : hops);
+        phases_.push_back(std::move(phases));
+    }
+}
+
+void ScheduleBuilder::check_size() {
+    double transfers = 0;
+    double hops = 0;
+    for (const auto& phases : phases_) {
+        for (const Phase& phase : phases) {
+            const double slots = 1.0 * phase.length * result_.chunks;
+            transfers += slots * phase.pieces;
+            hops += slots * (phase.factor == kBetweenSlices ? kHopsBetweenSlices
+                                                            : factor(phase.factor).stride);
+        }
+    }
+    if (transfers * roles_.count() > kMostTransfers) {
+        throw too_many_messages();
+    }
+    const auto of_all_roles = [&](double count) {
+        return static_cast<std::size_t>(count * roles_.count());
+    };
+    result_.schedule.transfers.reserve(of_all_roles(transfers));
+    if (payloads_) {
+        result_.payloads.reserve(of_all_roles(transfers));
+    }
+    result_.schedule.hops.reserve(of_all_roles(hops));
+    edges_.reserve(of_all_roles(transfers));
+}
+
+/// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
+int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
+    const int length = phase.length;
+    if (phase.factor == kBetweenSlices) {
+        return length - 1;
+    }
+    if (roles_.ring(role, phase.factor)) {
+        return one_way_ ? length - 1 : length / 2;
+    }
+    const int before = direction > 0 ? roles_.position(role, phase.factor)
+                                     : length - 1 - roles_.position(role, phase.factor);
+    const int ahead = length - 1 - before;
+    if (ahead == 0) {
+        return 0;
+    }
+    return phase.motion == Motion::gather ? before + 1 : ahead;
+}
+
+CollectiveSchedule ScheduleBuilder::build() {
+    if (group_.empty() && across_.length == 1) {
+        result_.schedule.roles.push_back({});
+        result_.schedule.role_of_place.assign(static_cast<std::size_t>(shifts_.places().size()), 0);
+        return std::move(result_);
+    }
+    check_size();
+    arrivals_.assign(roles_.count(), 0);
+    slots_.assign(roles_.count(), std::vector<Slot>(slot_index(phases_.size(), 0, 0, 1, 0)));
+    gates_.assign(roles_.count(), std::vector<std::uint32_t>(gate_index(phases_.size(), 0, 0)));
+    for (std::uint32_t role = 0; role < roles_.count(); ++role) {
+        emit_role(role);
+    }
+    for (std::uint32_t role = 0; role < roles_.count(); ++role) {
+        connect_role(role);
+    }
+    link_edges();
+    assign_roles_to_places();
+    return std::move(result_);
+}
+
+void ScheduleBuilder::emit_role(std::uint32_t role) {
+    sim::Role entry;
+    entry.first_transfer = static_cast<std::uint32_t>(result_.schedule.transfers.size());
+    result_.schedule.roles.push_back(entry);
+    for (std::size_t part = 0; part < phases_.size(); ++part) {
+        for (std::size_t phase = 0; phase < phases_[part].size(); ++phase) {
+            for (int chunk = 0; chunk < result_.chunks; ++chunk) {
+                emit_phase(role, part, chunk, phase);
+            }
+        }
+    }
+    sim::Role& done = result_.schedule.roles.back();
+    done.transfer_count =
+        static_cast<std::uint32_t>(result_.schedule.transfers.size()) - done.first_transfer;
+}
+
+void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk,
+                                 std::size_t phase) {
+    const Phase& spec = phases_[part][phase];
+    for (const int direction : directions(role, spec)) {
+        const int most = most_distance(role, spec, direction);
+        Way way;
+        for (int step = 0; step < most; ++step) {
+            const int distance = spec.motion == Motion::gather ? step + 1 : most - step;
+            // Along a factor every message goes to the next member.
+            way = step == 0 || spec.factor == kBetweenSlices
+                      ? find_way(role, spec, direction, distance)
+                      : way_again(way);
+            emit_slot(role, part, chunk, phase, direction, distance, way);
+        }
+    }
+    if (phase + 1 < phases_[part].size()) {
+        gates_[role][gate_index(part, chunk, phase)] =
+            static_cast<std::uint32_t>(result_.schedule.transfers.size());
+        sim::Transfer join;
+        join.phase = turn(part, chunk, phase);
+        result_.schedule.transfers.push_back(join);
+        emit_payload({});
+    }
+}
+
+auto ScheduleBuilder::find_way(std::uint32_t role, const Phase& spec, int direction, int distance)
+    -> Way {
+    const auto first_hop = static_cast<std::uint32_t>(result_.schedule.hops.size());
+    const std::uint32_t hop_count = add_hops(role, spec, direction, distance);
+    return {.first_hop = first_hop,
+            .hop_count = hop_count,
+            .destination_shift = destination(spec, direction, distance),
+            .destination_role = destination_role(role, spec, direction, distance)};
+}
+
+auto ScheduleBuilder::way_again(const Way& way) -> Way {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    Way again = way;
+    again.first_hop = static_cast<std::uint32_t>(hops.size());
+    for (std::uint32_t hop = 0; hop < way.hop_count; ++hop) {
+        hops.push_back(sim::Hop(hops[way.first_hop + hop]));
+    }
+    return again;
+}
+
+void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
+                                int direction, int distance, const Way& way) {
+    const Phase& spec = phases_[part][phase];
+    sim::Schedule& schedule = result_.schedule;
+
+    // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
+    const std::uint32_t unit = 2 * spec.pieces;
+    const bool half = spec.factor != kBetweenSlices && roles_.ring(role, spec.factor) &&
+                      !one_way_ && 2 * distance == spec.length;
+    const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
+    const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
+
+    arrivals_[way.destination_role] += (end + 1) / 2 - begin / 2;
+    Slot& slot = slots_[role][slot_index(part, chunk, phase, direction, distance)];
+    slot.first_transfer = static_cast<std::uint32_t>(schedule.transfers.size());
+    slot.first_piece = begin / 2;
+    slot.count = (end + 1) / 2 - begin / 2;
+
+    const std::uint64_t step = static_cast<std::uint64_t>(
+        spec.motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
+    std::uint64_t rank = part;
+    rank = rank * phases_[part].size() + phase;
+    rank = rank * longest_ + step;
+    rank = rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(chunk);
+    rank = rank * 2 + (direction < 0 ? 1 : 0);
+    rank *= most_pieces_;
+    // Ways round dead links meet messages of other sources with the same rank.
+    const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
+    const std::uint64_t source = roles_.by_place() ? role : 0;
+    const std::uint32_t turn = this->turn(part, chunk, phase);
+
+    for (std::uint32_t i = 0; i < slot.count; ++i) {
+        const std::uint32_t piece = slot.first_piece + i;
+        const std::uint32_t low = std::max(begin, 2 * piece);
+        const std::uint32_t high = std::min(end, 2 * piece + 2);
+        // The two directions take the messages in opposite orders, so that each begins with those
+        // of its own half of the opposite member's block.
+        const std::uint32_t place_in_step = direction > 0 ? piece : spec.pieces - 1 - piece;
+        const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
+        sim::Transfer& transfer = schedule.transfers.emplace_back();
+        transfer.first_hop = way.first_hop;
+        transfer.hop_count = way.hop_count;
+        transfer.destination_shift = way.destination_shift;
+        transfer.phase = turn;
+        transfer.rank = (rank + place_in_step) * sources + source;
+        transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
+        transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
+        emit_payload({.part = static_cast<std::uint16_t>(part),
+                      .chunk = static_cast<std::uint16_t>(chunk),
+                      .phase = static_cast<std::uint16_t>(phase),
+                      .factor = spec.factor == kBetweenSlices
+                                    ? Payload::kBetweenSlices
+                                    : static_cast<std::uint16_t>(spec.factor),
+                      .motion = spec.motion,
+                      .direction = static_cast<std::int8_t>(direction),
+                      .block = spec.motion == Motion::reduce   ? distance
+                               : spec.factor == kBetweenSlices ? 0
+                                                               : distance - 1,
+                      .low = low,
+                      .high = high,
+                      .unit = unit});
+    }
+}
+
+std::uint32_t ScheduleBuilder::add_hops(std::uint32_t role, const Phase& spec, int direction,
+                                        int distance) {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    const std::size_t before = hops.size();
+    if (spec.factor == kBetweenSlices) {
+        add_hops_between_slices(across_, distance, topology::Point{}, shifts_, hops);
+    } else {
+        const AxisFactor& f = factor(spec.factor);
+        for (int link = 0; link < f.stride; ++link) {
+            add_hop_round(role, topology::along(f.axis, direction * link), f.axis, direction);
+        }
+    }
+    return static_cast<std::uint32_t>(hops.size() - before);
+}
+
+void ScheduleBuilder::add_hop_round(std::uint32_t role, const topology::Point& at, int axis,
+                                    int direction) {
+    std::vector<sim::Hop>& hops = result_.schedule.hops;
+    const auto cross = [&](const topology::Point& from, int along_axis, int towards) {
+        hops.push_back({shifts_.number(from), port_of(along_axis, towards)});
+    };
+    const topology::Places& places = dead_links_.places();
+    const auto there = [&](const topology::Point& displacement) {
+        const int place = static_cast<int>(role);
+        return places.index(*places.chips.canonical(places.point(place) + displacement),
+                            places.slice_of(place));
+    };
+    if (!roles_.by_place() || !dead_links_.blocked(there(at), axis, direction)) {
+        cross(at, axis, direction);
+        return;
+    }
+    for (int aside = 0; aside < topology::kAxes; ++aside) {
+        for (const int side : {1, -1}) {
+            if (aside == axis || dead_links_.blocked(there(at), aside, side)) {
+                continue;
+            }
+            const topology::Point beside = at + topology::along(aside, side);
+            const topology::Point beyond = beside + topology::along(axis, direction);
+            if (there(beside) != there(at) &&
+                !dead_links_.blocked(there(beside), axis, direction) &&
+                !dead_links_.blocked(there(beyond), aside, -side)) {
+                cross(at, aside, side);
+                cross(beside, axis, direction);
+                cross(beyond, aside, -side);
+                return;
+            }
+        }
+    }
+    const topology::Point chip = places.point(there(at));
+    throw sim::InputError("a collective cannot run: the link along " +
+                              std::string(1, topology::axis_name(axis)) + " at chip " +
+                              std::to_string(chip[0]) + ',' + std::to_string(chip[1]) + ',' +
+                              std::to_string(chip[2]) + " is dead, and so are the ways round it",
+                          "leave that link alive, or use a mesh that does not need it");
+}
+
+std::uint32_t ScheduleBuilder::destination_role(std::uint32_t role, const Phase& spec,
+                                                int direction, int distance) const {
+    return spec.factor == kBetweenSlices ? roles_.in_slice(role, across_, distance)
+                                         : *roles_.neighbour(role, spec.factor, direction);
+}
+
+std::uint32_t ScheduleBuilder::destination(const Phase& spec, int direction, int distance) {
+    if (spec.factor == kBetweenSlices) {
+        return shifts_.number(Shift{.slices = across_, .ranks = distance});
+    }
+    const AxisFactor& f = factor(spec.factor);
+    return shifts_.number(topology::along(f.axis, direction * f.stride));
+}
+
+void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
+                             const topology::Point& chips, ShiftTable& shifts,
+                             std::vector<sim::Hop>& hops) {
+    const Shift there{.chips = chips, .slices = across, .ranks = ranks};
+    Shift host_there = there;
+    host_there.to_host = true;
+    hops.push_back({shifts.number(Shift{}), kPcieToHost});
+    hops.push_back({shifts.number(Shift{.to_host = true}), kDcnOut});
+    hops.push_back({shifts.number(host_there), kDcnIn});
+    hops.push_back({shifts.number(there), kPcieToChip});
+}
+
+std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
+    const double count = std::ceil(block / message_cap);
+    if (!(count < kMostTransfers)) {
+        throw too_many_messages();
+    }
+    const auto messages = static_cast<std::uint32_t>(count);
+    return messages <= 1 ? 1 : messages + messages % 2;
+}
+
+}  // namespace podsim::collectives

@@ -1,0 +1,108 @@
+#include "collectives/algorithms/send.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "collectives/algorithms/shipments.h"
+#include "collectives/paths/group_graph.h"
+#include "sim/base/error.h"
+#include "topology/graph/flow.h"
+
+namespace podsim::collectives {
+namespace {
+
+using topology::Way;
+
+std::vector<std::vector<Way>> ways_between(const GroupGraph& graph, const Ends& ends) {
+    return topology::disjoint_ways(graph.members(), graph.arcs(), graph.member_of(ends.root),
+                                   graph.member_of(ends.to));
+}
+
+double total_links(const std::vector<Way>& ways) {
+    double links = 0;
+    for (const Way& way : ways) {
+        links += static_cast<double>(way.size());
+    }
+    return links;
+}
+
+}  // namespace
+
+std::vector<Route> send_routes(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                               sim::Bytes hop_bytes) {
+    if (ends.root == ends.to) {
+        throw sim::InputError("a chip sends to itself", "name two different chips");
+    }
+    const GroupGraph graph(slice, whole_slice(slice));
+    const std::vector<std::vector<Way>> by_count = ways_between(graph, ends);
+    // In bytes at the rate of one link.
+    const auto time = [&](const std::vector<Way>& ways) {
+        return (v + hop_bytes * total_links(ways)) / static_cast<double>(ways.size());
+    };
+    const std::vector<Way>& ways = *std::ranges::min_element(by_count, {}, time);
+    std::vector<Route> routes;
+    for (const Way& way : ways) {
+        Route& route = routes.emplace_back();
+        for (const int link : way) {
+            route.legs.push_back(graph.links()[static_cast<std::size_t>(link)].leg);
+        }
+        route.share =
+            ways.size() == 1 ? 1 : (time(ways) - hop_bytes * static_cast<double>(way.size())) / v;
+    }
+    return routes;
+}
+
+CollectiveSchedule build_send(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                              const ScheduleOptions& options, ShiftTable& shifts) {
+    std::vector<Shipment> shipments;
+    std::vector<int> lengths;
+    for (Route& route : send_routes(slice, ends, v, options.hop_bytes)) {
+        lengths.push_back(route.links());
+        shipments.push_back({.source = 1,
+                             .destination = 2,
+                             .legs = std::move(route.legs),
+                             .bytes = v * route.share,
+                             .block = 0});
+    }
+    std::vector<std::uint32_t> role_of_place(static_cast<std::size_t>(shifts.places().size()));
+    for (int slice_number = 0; slice_number < shifts.places().slices; ++slice_number) {
+        const auto place = [&](const topology::Point& chip) {
+            return static_cast<std::size_t>(shifts.places().index(chip, slice_number));
+        };
+        role_of_place[place(ends.root)] = 1;
+        role_of_place[place(ends.to)] = 2;
+    }
+    CollectiveSchedule result =
+        ship(shipments, 3, std::move(role_of_place), slice, options.message_cap, shifts);
+    result.served = lengths.size() == 1 ? fmt::format("one route of {} links", lengths.front())
+                                        : fmt::format("{} disjoint routes of {} links",
+                                                      lengths.size(), fmt::join(lengths, ", "));
+    return result;
+}
+
+sim::Bytes send_bound(const topology::Lattice& slice, const Ends& ends, sim::Bytes v) {
+    const GroupGraph graph(slice, whole_slice(slice));
+    return v / static_cast<double>(ways_between(graph, ends).size());
+}
+
+sim::Time send_closed_form(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                           const ScheduleOptions& options, const LinkModel& link) {
+    const sim::Time a = sim::round_up(link.latency);
+    sim::Time most;
+    for (const Route& route : send_routes(slice, ends, v, options.hop_bytes)) {
+        const sim::Bytes bytes = v * route.share;
+        const std::int64_t m = messages_of(bytes, options.message_cap);
+        const sim::Bytes message = bytes / static_cast<double>(m);
+        const sim::Time tau = sim::round_up(message / link.rate);
+        const sim::Bytes before = message * static_cast<double>(m - 1);
+        const sim::Time last =
+            link.rule == sim::LatencyRule::additive
+                ? tau * m + a
+                : std::max(tau * m, tau * (m - 1) + a - sim::round_up(before / link.rate));
+        most = std::max(most, a * (route.links() - 1) + last);
+    }
+    return most;
+}
+
+}  // namespace podsim::collectives

@@ -1,0 +1,37 @@
+// Send: V bytes from one chip to another, over several routes at once that share no link.
+//
+// With k disjoint routes of l_1 ... l_k links, latency a a link and rate r, all routes end together at
+//     T(k) = (V / r + a (l_1 + ... + l_k)) / k,    route i carrying r (T(k) - l_i a) bytes,
+// so for each k the routes of least total length are best, found by successive shortest paths; the k
+// with the least T is taken. Small sends use the shortest route alone, large ones also detours. Each
+// route's bytes are cut into m = ceil(bytes / cap) messages, cut-through; a route then takes, exactly,
+//     m tau + l a   (tau = bytes / (m r), rounded up),    latency rule `floor`: (l - 1) a + max(m tau, a + d)
+// where d < m ps is by how much the rounding of the earlier messages delays the last.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/paths/link_model.h"
+#include "collectives/paths/routes.h"
+
+namespace podsim::collectives {
+
+/// The routes of a send, with their shares. Throws sim::InputError when the chips are the same, or
+/// one cannot be reached.
+std::vector<Route> send_routes(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                               sim::Bytes hop_bytes);
+
+/// Payloads: pieces of block 0. The roles: 0 for all other chips, 1 the sender, 2 the receiver.
+CollectiveSchedule build_send(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                              const ScheduleOptions& options, ShiftTable& shifts);
+
+/// V over the number of disjoint routes that there are: what the tightest cut lets through.
+sim::Bytes send_bound(const topology::Lattice& slice, const Ends& ends, sim::Bytes v);
+
+/// The time above.
+sim::Time send_closed_form(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
+                           const ScheduleOptions& options, const LinkModel& link);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,73 @@
+// A group as a graph: its members and the links between them, for operations that are routed.
+#pragma once
+
+#include <vector>
+
+#include "collectives/paths/routes.h"
+#include "collectives/vocabulary/operation.h"
+#include "topology/graph/flow.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::collectives {
+
+/// A straight run of physical links from one member to the next along a factor.
+struct GroupLink {
+    int from = 0;
+    int to = 0;
+    Leg leg;          ///< `links` of the factor's stride
+    int factor = 0;   ///< of the group
+    int sharers = 1;  ///< groups that lie across each other and share its physical links
+};
+
+class GroupGraph {
+public:
+    /// Members are numbered as the slice numbers chips, z fastest: a member's rank.
+    GroupGraph(const topology::Lattice& slice, const Group& group);
+
+    [[nodiscard]] int members() const { return members_; }
+    [[nodiscard]] const std::vector<GroupLink>& links() const { return links_; }
+    /// The member that a chip is in its group.
+    [[nodiscard]] int member_of(const topology::Point& chip) const;
+    /// Displacement of a member from the member 0 of its group.
+    [[nodiscard]] topology::Point place_of(int member) const;
+
+    /// Links as arcs. Capacities are shares of a physical link's rate, in units of 1 / unit() of it.
+    [[nodiscard]] std::vector<topology::Arc> arcs() const;
+    [[nodiscard]] int unit() const { return unit_; }
+
+    [[nodiscard]] int factors() const { return static_cast<int>(group_.size()); }
+    /// Steps along a factor from one member to another: on a ring forward, on a line signed.
+    [[nodiscard]] int steps(int from, int to, int factor) const;
+
+    /// Links on the shortest way from each member to `target`.
+    [[nodiscard]] std::vector<int> links_to(int target) const;
+
+private:
+    [[nodiscard]] int digit(int member, std::size_t factor) const {
+        return member / worth_[factor] % group_[factor].length;
+    }
+
+    topology::Lattice slice_;
+    bool whole_twisted_;
+    Group group_;
+    std::vector<bool> ring_;
+    std::vector<int> worth_;  ///< of one step along each factor, in ranks
+    int members_ = 1;
+    int unit_ = 1;
+    std::vector<GroupLink> links_;
+};
+
+/// The group of all chips of a slice.
+Group whole_slice(const topology::Lattice& slice);
+
+/// The places that differ when an operation is not the same for every member: along axes in use no
+/// folding within a group, other axes fold to 1; twisted slices do not fold.
+topology::Lattice distinct_places(const topology::Lattice& slice, const Group& group);
+
+/// What the slice folds to for one operation: topology::fold, but no fold within a group for those to
+/// or from one member, for an AllToAll of unequal members, nor for a permute that is not one translation (permute.h); a
+/// send does not fold.
+topology::Lattice folded_places(Operation operation, const topology::Lattice& slice,
+                                const Group& group, const Ends& ends);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,61 @@
+// Displacements between places, numbered as they are first used.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "topology/lattice/places.h"
+
+namespace podsim::collectives {
+
+/// From a place to another: so many chips along each axis, and so many ranks round a factor of the
+/// slices. `to_host`: from there to the chip that stands for its host, the first of the host's box.
+struct Shift {
+    topology::Point chips{};
+    topology::SliceFactor slices{};
+    int ranks = 0;
+    bool to_host = false;
+};
+
+class ShiftTable {
+public:
+    /// `host_box`: chips of one host as they lie in the slice (topology::Hosts::box). Hosts are laid
+    /// over the places from the origin, so folded axes must hold whole hosts where hosts are used.
+    explicit ShiftTable(const topology::Places& places,
+                        const topology::Point& host_box = topology::Point{1, 1, 1})
+        : places_(places), host_box_(host_box) {}
+
+    [[nodiscard]] const topology::Places& places() const { return places_; }
+
+    /// The number of this displacement.
+    std::uint32_t number(const topology::Point& displacement) {
+        return number(Shift{.chips = displacement});
+    }
+    std::uint32_t number(const Shift& shift);
+
+    /// [shift][place] -> place, sim::kNoPlace beyond an edge: what sim::Machine::shifts holds.
+    [[nodiscard]] const std::vector<std::uint32_t>& table() const { return table_; }
+
+    /// Links of chips to their hosts, or of hosts, are in use: some shift leads to a host, or a
+    /// schedule has said so.
+    [[nodiscard]] bool uses_hosts() const { return uses_hosts_; }
+    void use_chip_links() { uses_hosts_ = true; }
+    /// [place]: its index within its host, what sim::Machine::index_at_shared holds. Sources that share a
+    /// destination's host lie in a row as long as the box: where whole hosts do not fill a wrapped axis, the
+    /// row may pass its end, so that the chips of the smaller last host are numbered on from the box's.
+    [[nodiscard]] std::vector<std::uint8_t> index_in_host() const;
+
+private:
+    /// Chips, stride and length of the slices, ranks, to_host.
+    using Key = std::array<int, topology::kAxes + 4>;
+
+    topology::Places places_;
+    topology::Point host_box_;
+    std::map<Key, std::uint32_t> numbers_;
+    std::vector<std::uint32_t> table_;
+    bool uses_hosts_ = false;
+};
+
+}  // namespace podsim::collectives

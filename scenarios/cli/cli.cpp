@@ -1,0 +1,129 @@
+#include "scenarios/cli/cli.h"
+
+#include <exception>
+#include <filesystem>
+#include <fmt/format.h>
+#include <ostream>
+
+#include "scenarios/cli/command.h"
+#include "scenarios/run/run_watch.h"
+#include "scenarios/text/format.h"
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"run", "simulate one training step of a scenario", command_run},
+    {"compare", "set scenarios beside the analytic and the reference values", command_compare},
+    {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
+    {"sweep", "simulate a scenario under many settings", command_sweep},
+    {"collective", "simulate one collective on a slice", command_collective},
+    {"topology", "measure the shape of a slice", command_topology},
+    {"list", "list chips, models, scenarios or algorithms", command_list},
+};
+
+std::string general_help() {
+    Table table({1});
+    for (const Command& command : kCommands) {
+        table.row({std::string(command.name), std::string(command.summary)});
+    }
+    return "usage: podsim COMMAND [ARGUMENTS]\n\n"
+           "podsim simulates sharded training steps on TPU pods, hop by hop, and says how long a\n"
+           "step takes, what it waits for, and how far that is from the analytic rooflines.\n\n"
+           "Commands:\n" +
+           table.text(2) +
+           "\nOptions:\n"
+           "  --help     print this, or with a command the help of that command\n"
+           "  --version  print the version\n"
+           "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
+           "input, 3 a defect in podsim.\n"
+           "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
+}
+
+int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
+    if (args.empty()) {
+        throw sim::InputError("no command", "try podsim --help");
+    }
+    const std::string& name = args.front();
+    if (name == "--help" || name == "-h") {
+        out << general_help();
+        return kDone;
+    }
+    if (name == "--version") {
+        out << "podsim " << PODSIM_VERSION << '\n';
+        return kDone;
+    }
+    std::vector<std::string_view> names;
+    for (const Command& command : kCommands) {
+        if (command.name == name) {
+            return command.run(args.subspan(1), out, err);
+        }
+        names.push_back(command.name);
+    }
+    if (name.starts_with("-")) {
+        names = {"--help", "--version"};
+        throw sim::unknown_name("option", printable(name), names);
+    }
+    throw sim::unknown_name("command", printable(name), names);
+}
+
+/// `podsim run: ` before messages that do not start with a file or an option.
+std::string prefix(std::span<const std::string> args, const sim::InputError& error) {
+    if (!error.mark().file.empty()) {
+        return {};
+    }
+    for (const Command& command : kCommands) {
+        if (!args.empty() && command.name == args.front()) {
+            return fmt::format("podsim {}: ", command.name);
+        }
+    }
+    return "podsim: ";
+}
+
+}  // namespace
+
+std::string overflow_place(Arguments args) {
+    constexpr std::string_view kOption = "--bytes";
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        if (args[i] == kOption && i + 1 < args.size()) {
+            return fmt::format("{} {}", kOption, printable(args[i + 1]));
+        }
+        if (args[i].starts_with(fmt::format("{}=", kOption))) {
+            return fmt::format("{} {}", kOption, printable(args[i].substr(kOption.size() + 1)));
+        }
+    }
+    return "podsim";
+}
+
+std::span<const Command> all_commands() {
+    return kCommands;
+}
+
+int run_command(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
+    const auto complain = [&](const std::string& message, int status) {
+        err << one_line(message) << '\n';
+        return status;
+    };
+    try {
+        const int status = dispatch(args, out, err);
+        out.flush();
+        return out ? status : complain("podsim: cannot write the results", kBadInput);
+    } catch (const sim::InputError& error) {
+        return complain(prefix(args, error) + error.what(), kBadInput);
+    } catch (const Interrupted& error) {
+        return complain(prefix(args, sim::InputError("", "")) + error.what(), kInterrupted);
+    } catch (const sim::TimeOverflow& error) {
+        return complain(clock_error(overflow_place(args), error).what(), kBadInput);
+    } catch (const std::filesystem::filesystem_error& error) {
+        return complain(fmt::format("podsim: {}", error.what()), kBadInput);
+    } catch (const std::exception& error) {
+        return complain(fmt::format("podsim: internal error: {}", error.what()), kDefect);
+    } catch (...) {
+        return complain("podsim: internal error: unknown exception", kDefect);
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,110 @@
+// `podsim run`: one training step.
+#include <ostream>
+
+#include "scenarios/cli/cli.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/load/load.h"
+#include "scenarios/run/run_watch.h"
+#include "scenarios/study/what_if.h"
+#include "scenarios/yaml/schema.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Usage usage() {
+    Usage usage(
+        "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
+        "[--no-reuse] [--json PATH|-] [--trace PATH]",
+        "Simulates one training step of a scenario (or its program) and reports how long it takes, "
+        "where the\n"
+        "time goes, and what the analytic estimates say.",
+        "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
+        "The scenario:\n" + schema_help());
+    usage.values("set",
+                 "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
+                 "repeated");
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("what-if",
+               "say how long the step would take with infinitely fast links, memory or matmuls, "
+               "without latency, with perfect overlap, without remat");
+    usage.flag("no-reuse",
+               "play every repeated layer; the result is the same but for events_processed");
+    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+int run_program(const Scenario& scenario, Fold fold, const std::string& json,
+                const std::string& trace, std::ostream& out, std::ostream& err) {
+    if (!trace.empty()) {
+        throw sim::InputError("a program has no trace",
+                              "leave --trace out: the report has the times of the stages");
+    }
+    const ProgramResult result = [&] {
+        RunWatch watch(err, on_terminal(err));
+        return simulate_program_within_clock(scenario, fold, &watch);
+    }();
+    const std::vector<Verdict> verdicts = judge(scenario, result);
+    if (json != "-") {
+        out << program_report(scenario, result, verdicts);
+    }
+    if (!json.empty()) {
+        write_json(program_json(scenario, result, verdicts), json, out);
+    }
+    return all_hold(verdicts) ? kDone : kExpectationFails;
+}
+
+}  // namespace
+
+int command_run(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> files = options.all("FILE.yaml");
+    if (files.empty()) {
+        throw sim::InputError("no scenario file", "usage: podsim run FILE.yaml");
+    }
+    const Fold fold = parse_fold(options.get("fold"));
+    const std::string json = output_path(options, "json");
+    const std::string trace = output_path(options, "trace");
+    refuse_dash("--trace", trace);
+
+    const Scenario scenario = load_scenario(files.front(), options.all("set"));
+    if (scenario.program != nullptr) {
+        if (options.is_set("what-if")) {
+            throw sim::InputError("a program has no ceilings",
+                                  "leave --what-if out: the report has the terms of the gap");
+        }
+        return run_program(scenario, fold, json, trace, out, err);
+    }
+    const bool reuse = !options.is_set("no-reuse");
+    StepResult result;
+    {
+        RunWatch watch(err, on_terminal(err));
+        result = simulate_within_clock(scenario, fold, {.reuse = reuse, .watch = &watch});
+        if (options.is_set("what-if")) {
+            result.ceilings = what_if(scenario, result, fold, reuse);
+        }
+    }
+    for (const std::string& warning : warnings(scenario, result)) {
+        err << "podsim: warning: " << warning << '\n';
+    }
+    const std::vector<Verdict> verdicts = judge(scenario, result);
+    if (json != "-") {
+        out << step_report(scenario, result, verdicts);
+    }
+    if (!json.empty()) {
+        write_json(step_json(scenario, result, verdicts), json, out);
+    }
+    if (!trace.empty()) {
+        write_file("--trace", trace, json_line(trace_json(scenario, result)));
+    }
+    return all_hold(verdicts) ? kDone : kExpectationFails;
+}
+
+}  // namespace podsim::scenarios

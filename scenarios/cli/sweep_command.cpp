@@ -1,0 +1,158 @@
+// `podsim sweep`: a scenario under every combination of some values of its keys.
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <ostream>
+
+#include "scenarios/cli/cli.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/progress.h"
+#include "scenarios/cli/stop_request.h"
+#include "scenarios/study/in_order.h"
+#include "scenarios/study/sweep.h"
+#include "scenarios/study/sweep_record.h"
+#include "scenarios/study/sweep_table.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Usage usage() {
+    Usage usage(
+        "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
+        "[--sort column] "
+        "[--csv PATH|-] [--jsonl PATH|-] [--gap] [--fold auto|off] [--no-reuse]",
+        "Simulates a scenario under every combination of the given values, on all cores, and\n"
+        "prints a line for each. The results do not depend on the number of jobs.",
+        "podsim sweep scenarios/quickstart/llama3-70b-v5p-pod.yaml --vary "
+        "batch.tokens=4Mi,8Mi,16Mi "
+        "\\\n    --vary training.remat=none,matmuls,block --sort mfu:desc --jsonl sweep.jsonl",
+        "The values are those of a YAML list, with or without its brackets: a value that holds a\n"
+        "comma is quoted, a map is written {chip: v5p, slice: 4x4x4}.\n\n"
+        "The file of --jsonl is the record: each setting is written there when it is done, in\n"
+        "order. When it holds the beginning of the same sweep already, the sweep goes on from\n"
+        "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C\n"
+        "finishes the settings that are running.\n\n"
+        "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
+        "settings are refused, 130 stopped by Ctrl-C. Expectations are judged in the lines and do\n"
+        "not change the status.\n");
+    usage.values("vary", "a key and its values; may be repeated");
+    usage.values("set", "override one value of the scenario in all settings; may be repeated");
+    usage.value("jobs", "threads; the cores of this machine without it");
+    usage.value("sort",
+                "order of the table and the CSV: a varied key or a column of the CSV, as in mfu "
+                "or mfu:desc");
+    usage.value("csv", "write a table as CSV to a file, or alone to standard output (-)");
+    usage.value("jsonl",
+                "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
+                "to standard output (-)");
+    usage.flag("gap",
+               "itemise the gap to the roofline and the critical path in the JSON lines: takes "
+               "several times as long");
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("no-reuse",
+               "play every repeated layer; the results are the same but for events_processed");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+Sweep sweep_of(const Usage& options, const std::string& file) {
+    std::vector<Varied> varied;
+    for (const std::string& text : options.all("vary")) {
+        varied.push_back(parse_varied(text));
+    }
+    if (varied.empty()) {
+        throw sim::InputError("--vary is missing",
+                              "write --vary key=value,value, as in --vary mesh.tensor=x%2,x%4");
+    }
+    return {file,
+            options.all("set"),
+            std::move(varied),
+            {parse_fold(options.get("fold")),
+             {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")}}};
+}
+
+}  // namespace
+
+int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> files = options.all("FILE.yaml");
+    if (files.empty()) {
+        throw sim::InputError("no scenario file",
+                              "usage: podsim sweep FILE.yaml --vary key=value,value");
+    }
+    const int jobs = parse_jobs(options);
+    const std::string csv = output_path(options, "csv");
+    const std::string jsonl = output_path(options, "jsonl");
+    if (csv == "-" && jsonl == "-") {
+        throw sim::InputError("--csv and --jsonl both want standard output",
+                              "give one of them a path");
+    }
+    const Sweep sweep = sweep_of(options, files.front());
+    std::optional<SortBy> sort;
+    if (options.has("sort")) {
+        sort = parse_sort(options.get("sort"), sweep);
+    }
+
+    std::optional<SweepRecord> record;
+    std::vector<Json> lines;
+    if (!jsonl.empty() && jsonl != "-") {
+        record.emplace(sweep, jsonl);
+        lines = record->take_finished();
+        if (!lines.empty()) {
+            err << fmt::format("podsim sweep: {} holds {} of {} settings already\n", jsonl,
+                               lines.size(), sweep.size());
+        }
+    }
+    {
+        StopRequest stop;
+        Progress progress(err, on_terminal(err), lines.size(), sweep.size());
+        run_in_order(
+            lines.size(), sweep.size(), jobs, [&](std::size_t i) { return sweep.line(i); },
+            [&](std::size_t, Json line) {
+                if (record.has_value()) {
+                    record->add(line);
+                } else if (jsonl == "-") {
+                    out << line_text(line) << std::flush;
+                }
+                lines.push_back(std::move(line));
+                progress.step();
+            },
+            [&] { return stop.requested(); });
+    }
+
+    const bool stopped = lines.size() < sweep.size();
+    if (stopped) {
+        err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", lines.size(),
+                           sweep.size(),
+                           record.has_value() ? "the same command goes on from there"
+                                              : "with --jsonl PATH the same command would go on "
+                                                "from there");
+    }
+    const auto refused =
+        std::ranges::count_if(lines, [](const Json& line) { return line.contains("error"); });
+    const auto finished = static_cast<std::ptrdiff_t>(lines.size());
+    if (refused > 0) {
+        err << fmt::format("podsim sweep: {} of {} settings are refused: see their errors\n",
+                           refused, finished);
+    }
+    if (sort.has_value()) {
+        sort_lines(lines, *sort, sweep);
+    }
+    if (csv == "-") {
+        out << sweep_results_csv(lines, sweep);
+    } else if (!csv.empty()) {
+        write_file("--csv", csv, sweep_results_csv(lines, sweep));
+    }
+    if (csv != "-" && jsonl != "-") {
+        out << sweep_table(lines, sweep);
+    }
+    return stopped ? kInterrupted : refused == finished ? kBadInput : kDone;
+}
+
+}  // namespace podsim::scenarios

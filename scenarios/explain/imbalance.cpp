@@ -1,0 +1,80 @@
+#include "scenarios/explain/imbalance.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+
+namespace podsim::scenarios {
+namespace {
+
+/// The most over the mean, of values of programs.
+template <class Value>
+double most_over_mean(std::size_t programs, const Value& value) {
+    double most = 0;
+    double sum = 0;
+    for (std::size_t p = 0; p < programs; ++p) {
+        most = std::max(most, value(p));
+        sum += value(p);
+    }
+    return sum > 0 ? most * static_cast<double>(programs) / sum : 1;
+}
+
+double attention_flops(const workloads::StepProgram& program) {
+    sim::Flops sum;
+    for (const workloads::Op& op : program.ops) {
+        const auto* work = std::get_if<workloads::Compute>(&op.work);
+        sum += work != nullptr && work->attention ? work->flops : sim::Flops(0);
+    }
+    return sum.value();
+}
+
+}  // namespace
+
+std::optional<Imbalance> imbalance_of(const Scenario& scenario,
+                                      const workloads::StepPrograms& programs,
+                                      const LoweredStep& step, StepOptions options) {
+    const std::size_t members = programs.members();
+    if (members == 1) {
+        return std::nullopt;
+    }
+    Imbalance imbalance;
+    if (uneven_experts(scenario.plan)) {
+        imbalance.experts = std::ranges::max(scenario.plan.expert_loads);
+    }
+    for (std::size_t stage = 0; stage < programs.stages; ++stage) {
+        const std::size_t first = stage * members;
+        imbalance.attention =
+            std::max(imbalance.attention, most_over_mean(members, [&](std::size_t p) {
+                         return attention_flops(programs.programs[first + p]);
+                     }));
+        imbalance.compute = std::max(imbalance.compute, most_over_mean(members, [&](std::size_t p) {
+                                         return work_of(step.workload.graphs[first + p]).seconds();
+                                     }));
+    }
+    const bool plain = scenario.plan.placement == workloads::Placement::plain;
+    if (options.explain && (plain || uneven_experts(scenario.plan))) {
+        Scenario even = scenario;
+        even.evaluation.reset();
+        even.plan.placement = workloads::Placement::zig_zag;
+        even.plan.expert_loads.clear();
+        imbalance.even_step =
+            simulate_step(even, Fold::automatic, {.reuse = options.reuse, .explain = false})
+                .step_time;
+    }
+    return imbalance;
+}
+
+std::string member_text(const workloads::StepPrograms& programs, const topology::DeviceMesh& mesh,
+                        std::size_t program) {
+    std::string text;
+    std::size_t rest = program % programs.members();
+    for (std::size_t axis = programs.axes.size(); axis-- > 1;) {
+        const auto size = static_cast<std::size_t>(mesh.size(programs.axes[axis]));
+        text = fmt::format("{} rank {}{}{}", programs.axes[axis], rest % size,
+                           text.empty() ? "" : ", ", text);
+        rest /= size;
+    }
+    return text;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,243 @@
+#include "scenarios/explain/step_account.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+
+#include "workloads/program/memory_peak.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// `AllGather over fsdp+context (weights)`.
+std::string describe(const workloads::Op& op) {
+    if (const auto* transfer = std::get_if<workloads::HostTransfer>(&op.work)) {
+        return transfer->to_host ? "PCIe to the host (offload)" : "PCIe from the host (offload)";
+    }
+    if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
+        return fmt::format("handover ({})", workloads::to_string(handover->purpose));
+    }
+    const auto* collective = std::get_if<workloads::Collective>(&op.work);
+    if (collective == nullptr) {
+        return op.name;
+    }
+    constexpr std::array<const char*, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
+                                                "AllToAll"};
+    return fmt::format("{} over {} ({})", kNames[static_cast<std::size_t>(collective->operation)],
+                       fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
+}
+
+void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
+    const auto found = std::find_if(shares.begin(), shares.end(),
+                                    [&](const Share& share) { return share.name == name; });
+    if (found == shares.end()) {
+        shares.push_back({name, time});
+    } else {
+        found->time += time;
+    }
+}
+
+}  // namespace
+
+std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
+                               sim::Time end_of_run) {
+    std::vector<Stretch> stream;
+    sim::Time free;
+    const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
+        return std::max_element(ops.begin(), ops.end(),
+                                [&](auto a, auto b) { return chip.ended[a] < chip.ended[b]; });
+    };
+    // Walks back from `until` to where the stream was last busy: the operation that ended last held
+    // it up while it ran, before that the one that held that operation up, and so on.
+    const auto wait = [&](sim::Time until, workloads::OpIndex op) {
+        const auto first = static_cast<std::ptrdiff_t>(stream.size());
+        while (until > free) {
+            const sim::Time since = std::max(chip.began[op], free);
+            // Until the others were ready, something of their programs was to blame.
+            const sim::Time sent = std::clamp(chip.sent[op], since, until);
+            if (until > sent) {
+                stream.push_back({sent, until, describe(program.ops[op])});
+            }
+            if (sent > since) {
+                const bool handover =
+                    std::holds_alternative<workloads::Handover>(program.ops[op].work);
+                stream.push_back({since, sent, handover ? kBubble : kImbalance});
+            }
+            until = since;
+            const auto before = last_to_end(program.ops[op].after);
+            if (until > free && before != program.ops[op].after.end()) {
+                op = *before;
+            }
+        }
+        std::reverse(stream.begin() + first, stream.end());
+    };
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        const workloads::Op& op = program.ops[i];
+        if (!std::holds_alternative<workloads::Compute>(op.work)) {
+            continue;
+        }
+        const auto last = last_to_end(op.after);
+        if (last != op.after.end()) {
+            wait(chip.began[i], *last);
+        }
+        stream.push_back({.from = chip.began[i],
+                          .until = chip.ended[i],
+                          .name = std::string(workloads::to_string(op.pass)),
+                          .busy = true});
+        free = chip.ended[i];
+    }
+    const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
+    if (last != chip.ended.end()) {
+        wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
+        if (end_of_run > *last) {
+            stream.push_back({*last, end_of_run, kImbalance});
+        }
+    }
+    return stream;
+}
+
+std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
+                                 const std::vector<Stretch>& stream) {
+    std::vector<Share> idle;
+    auto next = held.begin();  // the first that does not end before the stretch
+    for (const Stretch& stretch : stream) {
+        sim::Time rest = stretch.until - stretch.from;
+        while (next != held.end() && next->until <= stretch.from) {
+            ++next;
+        }
+        for (auto one = next; one != held.end() && one->from < stretch.until; ++one) {
+            rest = rest - (std::min(one->until, stretch.until) - std::max(one->from, stretch.from));
+        }
+        if (rest.ps > 0) {
+            add(idle, stretch.busy ? stretch.name : "exposed " + stretch.name, rest);
+        }
+    }
+    return idle;
+}
+
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
+                             sim::Time end_of_run) {
+    StreamAccount account;
+    for (const Stretch& stretch : stream_of(program, chip, end_of_run)) {
+        const sim::Time time = stretch.until - stretch.from;
+        add(stretch.busy ? account.by_pass : account.waited_for, stretch.name, time);
+        (stretch.busy ? account.busy : account.waited) += time;
+        account.end = stretch.until;
+    }
+    return account;
+}
+
+workloads::PassTimes account_passes(const workloads::StepProgram& program,
+                                    const std::vector<workloads::PipelineUnit>& order,
+                                    const ChipRun& chip) {
+    const auto counts = [](const workloads::Op& op) {
+        if (op.layer < 0 || op.pass == workloads::Pass::optimizer) {
+            return false;
+        }
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        return std::holds_alternative<workloads::Compute>(op.work) ||
+               (collective != nullptr && !collective->step &&
+                collective->purpose != workloads::Purpose::weights &&
+                collective->purpose != workloads::Purpose::gradients);
+    };
+    std::array<sim::Time, 3> sums{};  // by kind of unit
+    int microbatches = 0;
+    for (std::size_t unit = 0; unit < order.size(); ++unit) {
+        const std::size_t end =
+            unit + 1 < order.size() ? program.units[unit + 1] : program.ops.size();
+        for (std::size_t op = program.units[unit]; op < end; ++op) {
+            if (counts(program.ops[op])) {
+                sums[static_cast<std::size_t>(order[unit].kind)] += chip.ended[op] - chip.began[op];
+            }
+        }
+        microbatches = std::max(microbatches, order[unit].microbatch + 1);
+    }
+    const auto mean = [&](workloads::PipelineUnit::Kind kind) {
+        return sim::Seconds(sums[static_cast<std::size_t>(kind)].seconds() / microbatches);
+    };
+    using Kind = workloads::PipelineUnit::Kind;
+    return {mean(Kind::forward), mean(Kind::backward), mean(Kind::weights)};
+}
+
+WorkAccount account_work(const workloads::StepProgram& program,
+                         const workloads::MachineRates& rates) {
+    WorkAccount account;
+    for (const workloads::Op& op : program.ops) {
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            const workloads::ComputeTime time = workloads::compute_time(*work, rates);
+            const sim::Time ideal = sim::round_up(time.mxu);
+            const sim::Time padded = sim::round_up(time.mxu_padded);
+            account.unrounded += time.mxu;
+            account.hbm_unrounded += time.hbm;
+            account.vpu_unrounded += time.vpu;
+            account.ideal += ideal;
+            account.padding += padded - ideal;
+            const sim::Time hbm = sim::round_up(time.hbm);
+            const sim::Time vpu = sim::round_up(time.vpu);
+            const sim::Time total = std::max({padded, hbm, vpu});
+            account.hbm += std::max(padded, hbm) - padded;
+            account.vpu += total - std::max(padded, hbm);
+            account.hbm_all += hbm;
+            account.mxu_beyond_hbm += std::max(padded, hbm) - hbm;
+            account.vpu_all += vpu;
+            account.mxu_beyond_vpu += std::max(padded, vpu) - vpu;
+            account.hbm_beyond_vpu += total - std::max(padded, vpu);
+        }
+    }
+    return account;
+}
+
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
+                         sim::Bytes capacity) {
+    struct Change {
+        sim::Time at;
+        double bytes = 0;
+        std::size_t memory_class = 0;
+    };
+    std::vector<Change> changes;
+    for (const workloads::Buffer& buffer : program.buffers) {
+        const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
+        const auto start = [&](workloads::OpIndex op) {
+            const auto* handover = std::get_if<workloads::Handover>(&program.ops[op].work);
+            return handover != nullptr && !handover->sends ? chip.sent[op] : chip.began[op];
+        };
+        const sim::Time from =
+            buffer.allocated_at == workloads::kWholeStep ? sim::Time{} : start(buffer.allocated_at);
+        changes.push_back({from, buffer.bytes.value(), memory_class});
+        if (!buffer.freed_after.empty()) {
+            sim::Time until;
+            for (const workloads::OpIndex op : buffer.freed_after) {
+                until = std::max(until, chip.ended[op]);
+            }
+            changes.push_back({until, -buffer.bytes.value(), memory_class});
+        }
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
+    });
+
+    MemoryUse use;
+    use.capacity = capacity;
+    std::array<double, workloads::kMemoryClasses.size()> held{};
+    std::array<double, workloads::kMemoryClasses.size()> at_peak{};
+    double total = 0;
+    for (const Change& change : changes) {
+        held[change.memory_class] += change.bytes;
+        total += change.bytes;
+        if (total > use.peak.value()) {
+            use.peak = sim::Bytes(total);
+            use.peak_at = change.at;
+            at_peak = held;
+        }
+    }
+    for (const workloads::MemoryClass memory_class : workloads::kMemoryClasses) {
+        use.at_peak.emplace_back(workloads::to_string(memory_class),
+                                 at_peak[static_cast<std::size_t>(memory_class)]);
+    }
+    use.fits = use.peak <= capacity;
+    return use;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,81 @@
+// Accounting for a simulated step: every picosecond of the compute stream, the memory over time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_record.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/scenario.h"
+#include "workloads/plan/pipeline_order.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+/// The name of the wait for another program.
+inline constexpr const char* kBubble = "bubble";
+/// Of the wait for members of a group that have more to do before a collective.
+inline constexpr const char* kImbalance = "imbalance";
+
+/// What a chip's compute stream did for a while, or waited for.
+struct Stretch {
+    sim::Time from;
+    sim::Time until;
+    std::string name;  ///< of the pass; of what is waited for as in StreamAccount
+    bool busy = false;
+};
+/// All of them, in order of time, from 0 to `end_of_run` without gaps or overlaps.
+std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
+                               sim::Time end_of_run);
+
+/// The time from 0 to the end of the stream in which a link is not held, by what the stream did meanwhile.
+std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
+                                 const std::vector<Stretch>& stream);
+
+/// The reported chip's compute stream: what it did, and for what it waited while it did nothing.
+struct StreamAccount {
+    sim::Time end;  ///< busy + waited == end
+    sim::Time busy;
+    sim::Time waited;
+    std::vector<Share> by_pass;  ///< of busy
+    /// Of waited, by the collectives on the chain that held the stream up. The wait for another program's
+    /// bytes is `bubble` until they are sent, from then on the handover's; that for a collective of programs of unequal
+    /// work `imbalance` until the last member begins it, from then on the collective's.
+    std::vector<Share> waited_for;
+};
+/// What a chip waits at its end for others of its stage is `imbalance`, too.
+StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
+                             sim::Time end_of_run);
+
+/// What one microbatch takes on average in each kind of unit: the layers' compute, and the collectives that block it.
+workloads::PassTimes account_passes(const workloads::StepProgram& program,
+                                    const std::vector<workloads::PipelineUnit>& order,
+                                    const ChipRun& chip);
+
+/// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
+/// rounded up to picoseconds.
+struct WorkAccount {
+    sim::Time ideal;             ///< flops / peak
+    sim::Time padding;           ///< matrix dimensions rounded up to the systolic array
+    sim::Time hbm;               ///< HBM time beyond the padded MXU time
+    sim::Time vpu;               ///< VPU time beyond both
+    sim::Time hbm_all;           ///< bytes / bandwidth of every operation
+    sim::Time mxu_beyond_hbm;    ///< padded MXU time beyond hbm_all
+    sim::Time vpu_all;           ///< elementwise operations / rate of every operation
+    sim::Time mxu_beyond_vpu;    ///< padded MXU time beyond vpu_all
+    sim::Time hbm_beyond_vpu;    ///< HBM time beyond both of these
+    sim::Seconds unrounded;      ///< the sum of flops / peak
+    sim::Seconds hbm_unrounded;  ///< of bytes / bandwidth
+    sim::Seconds vpu_unrounded;  ///< of elementwise operations / rate
+};
+WorkAccount account_work(const workloads::StepProgram& program,
+                         const workloads::MachineRates& rates);
+
+/// Peak of the buffers over the run's own times. What a chip receives is held from when it is sent.
+/// At one instant, what ends is freed before what
+/// begins is allocated.
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
+                         sim::Bytes capacity);
+
+}  // namespace podsim::scenarios

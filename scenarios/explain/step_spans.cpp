@@ -1,0 +1,202 @@
+// Running a lowered step, and what its chips did when.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_watch.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Keeps the spans of the representatives.
+class SpanRecorder : public sim::Observer {
+public:
+    SpanRecorder(const LoweredStep& step, RunWatch* watch)
+        : step_(step), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
+        chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
+        for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
+            const std::size_t place = step.layout.place_of(chip);
+            chip_[place] = static_cast<std::uint32_t>(chip);
+            const std::size_t tasks = graph_at(place).tasks.size();
+            ChipRun& run = chips_[static_cast<std::size_t>(chip)];
+            run.representative = chip;
+            run.began.resize(tasks);
+            run.ended.resize(tasks);
+            run.sent.resize(tasks);
+        }
+    }
+
+    [[nodiscard]] bool watches_hops() const override {
+        for (std::size_t i = 0; i < step_.handovers.size(); ++i) {
+            if (is_handover(sim::OperationId(i)) || is_ring_step(sim::OperationId(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void reached(const sim::Reached& reached) override {
+        if (watch_ != nullptr) {
+            watch_->look(reached);
+        }
+    }
+
+    void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
+        const std::uint32_t chip = chip_[place.index()];
+        if (chip == kNotKept) {
+            return;
+        }
+        chips_[chip].began[task.index()] = began;
+        sim::Time& ended = chips_[chip].ended[task.index()];
+        ended = std::max(ended, now);
+    }
+
+    void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
+                          std::uint32_t /*transfer*/, sim::Time now) override {
+        const std::uint32_t to = chip_[destination.index()];
+        if (is_ring_step(operation)) {
+            if (to != kNotKept) {
+                chips_[to].sent[task_of(destination.index(), operation)] =
+                    let_go_.at({operation, source});
+            }
+            return;
+        }
+        if (!is_handover(operation)) {
+            return;
+        }
+        const LoweredStep::HandoverEnds& ends = step_.handovers[operation.index()];
+        if (const std::uint32_t chip = chip_[source.index()]; chip != kNotKept) {
+            chips_[chip].ended[ends.sends] = now;
+        }
+        if (to != kNotKept) {
+            chips_[to].sent[ends.receives] = let_go_.at({operation, source});
+        }
+    }
+
+    void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t /*transfer*/,
+                        sim::Time now) override {
+        if (is_handover(operation) || is_ring_step(operation)) {
+            let_go_.try_emplace({operation, source}, now);
+        }
+    }
+
+    [[nodiscard]] ChipRun take(int chip) {
+        return std::move(chips_[static_cast<std::size_t>(chip)]);
+    }
+
+    /// When the last member of a chip's group began a collective of programs of unequal work.
+    void wait_for_groups(const std::vector<int>& chips) {
+        if (step_.groups.empty()) {
+            return;
+        }
+        using Group = std::pair<std::uint32_t, std::uint32_t>;  // operation, group
+        std::map<Group, sim::Time> last_began;
+        const auto over_tasks = [&](std::size_t chip, const auto& use) {
+            const std::size_t place = step_.layout.place_of(static_cast<int>(chip));
+            const auto& tasks = graph_at(place).tasks;
+            for (std::size_t task = 0; task < tasks.size(); ++task) {
+                const std::uint32_t operation = tasks[task].operation;
+                const std::uint32_t groups = operation == sim::kNoOperation
+                                                 ? LoweredStep::kNoGroups
+                                                 : step_.groups_of_operation[operation];
+                if (groups < step_.groups.size()) {
+                    use(task, Group{operation, step_.groups[groups][place]});
+                }
+            }
+        };
+        for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
+            over_tasks(chip, [&](std::size_t task, const Group& group) {
+                sim::Time& last = last_began[group];
+                last = std::max(last, chips_[chip].began[task]);
+            });
+        }
+        for (const int one : chips) {
+            const auto chip = static_cast<std::size_t>(one);
+            over_tasks(chip, [&](std::size_t task, const Group& group) {
+                chips_[chip].sent[task] = last_began.at(group);
+            });
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kNotKept = 0xffffffff;
+
+    [[nodiscard]] const sim::TaskGraph& graph_at(std::size_t place) const {
+        return step_.workload.graphs[step_.workload.graph_of_place[place]];
+    }
+    [[nodiscard]] bool is_handover(sim::OperationId operation) const {
+        return step_.handovers[operation.index()].sends != workloads::kWholeStep;
+    }
+
+    [[nodiscard]] bool is_ring_step(sim::OperationId operation) const {
+        return step_.groups_of_operation[operation.index()] == LoweredStep::kRingStep;
+    }
+
+    /// The task of a ring step at a place.
+    std::size_t task_of(std::size_t place, sim::OperationId operation) {
+        const std::uint32_t graph = step_.workload.graph_of_place[place];
+        std::vector<std::size_t>& tasks = task_of_[graph];
+        if (tasks.empty()) {
+            tasks.resize(step_.workload.operations.size());
+            const std::vector<sim::Task>& all = step_.workload.graphs[graph].tasks;
+            for (std::size_t task = 0; task < all.size(); ++task) {
+                if (all[task].operation != sim::kNoOperation) {
+                    tasks[all[task].operation] = task;
+                }
+            }
+        }
+        return tasks[operation.index()];
+    }
+
+    const LoweredStep& step_;
+    RunWatch* watch_;
+    std::vector<std::uint32_t> chip_;                            ///< [place]
+    std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
+    std::vector<ChipRun> chips_;
+    /// When the first message of a handover or ring step was ready to leave its sender.
+    std::map<std::pair<sim::OperationId, sim::PlaceId>, sim::Time> let_go_;
+};
+
+}  // namespace
+
+sim::Time work_of(const sim::TaskGraph& graph) {
+    sim::Time sum;
+    for (const sim::Task& task : graph.tasks) {
+        sum += task.operation == sim::kNoOperation ? task.duration : sim::Time{};
+    }
+    return sum;
+}
+
+StepRun run_step(const LoweredStep& step, bool reuse, RunWatch* watch) {
+    SpanRecorder recorder(step, watch);
+    StepRun run;
+    run.result = sim::execute(step.workload, &recorder, reuse);
+    const std::size_t programs = step.workload.graphs.size();
+    std::vector<int> last(programs, -1);
+    const auto end_of = [&](int chip) {
+        return run.result.end_of_place[step.layout.place_of(chip)];
+    };
+    for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
+        int& latest = last[step.workload.graph_of_place[step.layout.place_of(chip)]];
+        if (latest < 0 || end_of(chip) > end_of(latest)) {
+            latest = chip;
+        }
+    }
+    recorder.wait_for_groups(last);
+    for (std::size_t program = 0; program < programs; ++program) {
+        if (end_of(last[program]) > end_of(last[run.program])) {
+            run.program = program;
+        }
+        run.chips.push_back(recorder.take(last[program]));
+    }
+    const std::size_t first = run.program / step.members * step.members;
+    for (std::size_t program = first; program < first + step.members; ++program) {
+        if (work_of(step.workload.graphs[program]) > work_of(step.workload.graphs[run.program])) {
+            run.program = program;
+        }
+    }
+    return run;
+}
+
+}  // namespace podsim::scenarios

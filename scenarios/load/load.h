@@ -1,0 +1,43 @@
+// From a YAML file to a validated scenario.
+//
+// The keys, their defaults and meanings stand in one table: schema.cpp (`podsim run --help` prints
+// it). Limits that keep hostile values from exhausting memory: 100000 chips, 4096 layers, 2^40
+// tokens a batch, messages of at least 4 KiB, files of 1 MiB.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "scenarios/spec/scenario.h"
+#include "scenarios/yaml/yaml_tree.h"
+
+namespace podsim::scenarios {
+
+inline constexpr int kMostChips = 100000;  ///< of all slices
+inline constexpr int kMostSlices = 4096;
+
+/// Reads a scenario. `settings` are `key.path=value` texts (`--set`), applied to the YAML tree in
+/// their order before anything is checked; paths inside the file are relative to the file.
+/// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong.
+Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {});
+
+/// The YAML of a scenario file, read once, from which load_scenario makes many.
+YamlNode read_scenario(const std::string& path);
+/// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
+Scenario load_scenario(const YamlNode& tree, const std::string& path);
+
+/// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
+/// does for what is not YAML.
+std::string scenario_title(const std::string& path);
+
+/// The hardware of a command line: a catalogue chip, a shape such as `4x4x8`, a rule such as
+/// `floor`. Throws sim::InputError naming the option.
+Hardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
+                               const std::string& latency);
+
+/// The members of a collective from the factors of its axes: `xyz` (whole axes, letters run
+/// together), `x%4 y`, `xyz slice`. Throws sim::InputError.
+collectives::Members parse_members(const std::string& text, const topology::Lattice& slice,
+                                   int slices = 1);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,91 @@
+// `training.expert_imbalance`: one number for all ranks, a share for each, or shares that are drawn.
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/quantity_text.h"
+#include "sim/base/random.h"
+
+namespace podsim::scenarios {
+namespace {
+
+enum class Distribution { lognormal };
+constexpr std::pair<std::string_view, Distribution> kDistributions[] = {
+    {"lognormal", Distribution::lognormal}};
+constexpr double kMostSpread = 10;
+
+/// Shares in proportion, scaled to a mean of 1. The largest is taken out first: their sum may be beyond a double.
+std::vector<double> as_loads(std::vector<double> shares) {
+    const double largest = std::ranges::max(shares);
+    double sum = 0;
+    for (double& share : shares) {
+        share /= largest;
+        sum += share;
+    }
+    for (double& share : shares) {
+        share *= static_cast<double>(shares.size()) / sum;
+    }
+    return shares;
+}
+
+double parse_spread(const std::string& text) {
+    const double spread = parse_percent(text);
+    if (spread > kMostSpread) {
+        throw sim::InputError(
+            fmt::format("a spread of '{}' is above 1000 %", text),
+            "write the deviation of the logarithms of experts' tokens, as in 50 %");
+    }
+    return spread;
+}
+
+}  // namespace
+
+std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
+                                 int ranks) {
+    std::vector<double> shares(static_cast<std::size_t>(ranks), 0);
+    for (std::int64_t expert = 0; expert < experts; ++expert) {
+        std::uint64_t state = seed;
+        state = next_random(state) + static_cast<std::uint64_t>(expert);
+        shares[static_cast<std::size_t>(expert * ranks / experts)] +=
+            exponential(spread * near_normal(state));
+    }
+    return shares;
+}
+
+void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
+                           const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
+    const bool drawn = imbalance.is_map();
+    if (!imbalance.present() || (!drawn && imbalance.node().kind != YamlNode::Kind::sequence)) {
+        plan.expert_imbalance = imbalance.get<double>(parse_multiple, 1);
+        return;
+    }
+    std::vector<double> shares;
+    if (drawn && model.experts.count > 0) {
+        static_cast<void>(imbalance["distribution"].require().choose<Distribution>(
+            kDistributions, Distribution::lognormal));
+        const double spread = imbalance["spread"].read(parse_spread);
+        const auto seed = static_cast<std::uint64_t>(imbalance["seed"].whole(0, 1LL << 53, 1));
+        shares = drawn_shares(spread, seed, model.experts.count, mesh.size("expert"));
+    } else if (drawn) {
+        shares.assign(static_cast<std::size_t>(mesh.size("expert")), 1);  // which the plan refuses
+    } else {
+        for (const Reader& share : imbalance.items()) {
+            shares.push_back(share.read(parse_number));
+        }
+    }
+    if (std::ranges::none_of(shares, [](double share) { return share > 0; })) {
+        throw imbalance.error(shares.empty() ? "the list is empty" : "no rank takes any tokens",
+                              "write a share for each rank of the axis expert, as in [4, 2, 1, 1]");
+    }
+    plan.expert_loads = as_loads(std::move(shares));
+    if (mesh.across({"expert"}).length > 1) {
+        throw imbalance.error(
+            "the axis expert has members in several slices, between which "
+            "unequal shares cannot be exchanged",
+            "write one number, or keep expert within a slice");
+    }
+}
+
+}  // namespace podsim::scenarios

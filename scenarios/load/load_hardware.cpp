@@ -1,0 +1,248 @@
+// The machine of a scenario or of a command line.
+#include <cstdint>
+#include <fmt/format.h>
+#include <limits>
+
+#include "scenarios/load/load.h"
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/quantity_text.h"
+#include "sim/base/nearest.h"
+#include "topology/lattice/hosts.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using topology::ChipSpec;
+using topology::Sourced;
+
+constexpr std::pair<std::string_view, LatencyRule> kLatencyRules[] = {
+    {"additive", LatencyRule::additive}, {"floor", LatencyRule::floor}};
+constexpr std::pair<std::string_view, topology::IciRates> kIciRates[] = {
+    {"book", topology::IciRates::book}, {"vendor", topology::IciRates::vendor}};
+constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
+    {"full_pod", topology::Wraparound::full_pod},
+    {"cubes_of_4", topology::Wraparound::cubes_of_4},
+    {"length_of_16", topology::Wraparound::length_of_16},
+    {"every_axis", topology::Wraparound::every_axis},
+    {"never", topology::Wraparound::never},
+};
+constexpr std::pair<std::string_view, std::string_view> kProfiles[] = {{"ideal", "ideal"},
+                                                                       {"measured", "measured"}};
+
+topology::Point parse_limited_shape(const std::string& text) {
+    const topology::Point shape = topology::parse_shape(text);
+    check_chip_limit(shape);
+    return shape;
+}
+
+/// Rates below this are slips of the pen, and their times leave the clock's range.
+sim::BytesPerSecond parse_link_rate(const std::string& text) {
+    const sim::BytesPerSecond rate = parse_rate(text);
+    if (rate < sim::BytesPerSecond(1e6)) {
+        throw sim::InputError(fmt::format("{} is below 1 MB/s", in_quotes(text)),
+                              "write a rate such as 90 GB/s");
+    }
+    return rate;
+}
+
+sim::FlopsPerSecond parse_peak(const std::string& text) {
+    const sim::FlopsPerSecond peak = parse_flops_rate(text);
+    if (peak < sim::FlopsPerSecond(1e9)) {
+        throw sim::InputError(fmt::format("{} is below 1 GFLOP/s", in_quotes(text)),
+                              "write a rate such as 459 TFLOP/s");
+    }
+    return peak;
+}
+
+sim::Seconds parse_latency(const std::string& text) {
+    const sim::Seconds latency = parse_time(text);
+    if (latency > sim::Seconds(1)) {
+        throw sim::InputError(fmt::format("{} is longer than 1 s", in_quotes(text)),
+                              "write a latency such as 1 us");
+    }
+    return latency;
+}
+
+sim::Bytes parse_message_cap(const std::string& text) {
+    const sim::Bytes cap = parse_bytes(text);
+    if (cap < sim::Bytes(4096)) {
+        throw sim::InputError(fmt::format("{} is below 4 KiB", in_quotes(text)),
+                              "write a size such as 4 MiB");
+    }
+    return cap;
+}
+
+sim::Bytes parse_capacity(const std::string& text) {
+    const sim::Bytes capacity = parse_bytes(text);
+    if (capacity.value() <= 0) {
+        throw sim::InputError(fmt::format("{} is zero", in_quotes(text)),
+                              "write a size such as 96 GB");
+    }
+    return capacity;
+}
+
+sim::Bytes parse_vmem(const std::string& text) {
+    const sim::Bytes size = parse_bytes(text);
+    if (size < sim::Bytes(1 << 20)) {
+        throw sim::InputError(fmt::format("{} is below 1 MiB", in_quotes(text)),
+                              "write a size such as 128 MiB");
+    }
+    return size;
+}
+
+template <class T, class Parse>
+void change(Sourced<T>& field, const Reader& place, Parse parse) {
+    if (place.present()) {
+        field = {place.read(parse), "the scenario"};
+    }
+}
+
+/// A shape with at most the axes of the chip.
+void change_shape(ChipSpec& spec, Sourced<topology::Point>& field, const Reader& place) {
+    change(field, place, parse_limited_shape);
+    const int dimensions = spec.torus_dimensions.value;
+    for (int axis = dimensions; axis < topology::kAxes; ++axis) {
+        if (field.value[static_cast<std::size_t>(axis)] != 1) {
+            throw place.error(fmt::format("{} has more than the {} axes of {}",
+                                          topology::to_string(field.value), dimensions, spec.name),
+                              fmt::format("write a shape such as {}",
+                                          topology::to_string(field.value, dimensions)));
+        }
+    }
+}
+
+void read_pod(ChipSpec& spec, const Reader& pod, const Reader& host) {
+    change_shape(spec, spec.pod_shape, pod);
+    change_shape(spec, spec.host_shape, host);
+    try {
+        topology::check_host(spec.host_shape.value, spec.pod_shape.value,
+                             spec.torus_dimensions.value);
+    } catch (const sim::InputError& error) {
+        throw host.present() ? host.located(error) : pod.located(error);
+    }
+}
+
+ChipSpec read_chip(const Reader& chip) {
+    if (!chip.is_map()) {
+        return chip.read([](const std::string& name) { return topology::find_chip(name); });
+    }
+    ChipSpec spec =
+        chip["base"].read([](const std::string& name) { return topology::find_chip(name); });
+    spec.name = chip["name"].get<std::string>([](const std::string& text) { return text; },
+                                              spec.name + " (modified)");
+    change(spec.bf16_flops, chip["bf16_flops"], parse_peak);
+    change(spec.int8_ops, chip["int8_ops"], parse_peak);
+    change(spec.fp8_flops, chip["fp8_flops"], parse_peak);
+    change(spec.vpu_flops, chip["vpu_flops"], parse_peak);
+    change(spec.vmem, chip["vmem"], parse_vmem);
+    if (const Reader mxu = chip["mxu"]; mxu.present()) {
+        spec.mxu_dimension = {static_cast<int>(mxu.whole(1, 65536, 0)), "the scenario"};
+    }
+    change(spec.hbm_capacity, chip["hbm_capacity"], parse_capacity);
+    change(spec.hbm_bandwidth, chip["hbm_bandwidth"], parse_link_rate);
+    if (const Reader rate = chip["ici_one_way"]; rate.present()) {
+        change(spec.ici_one_way_book, rate, parse_link_rate);
+        spec.ici_one_way_vendor = spec.ici_one_way_book;
+        spec.ici_both_ways_book = {2 * spec.ici_one_way_book.value, "the scenario"};
+    }
+    change(spec.ici_latency, chip["ici_latency"], parse_latency);
+    change(spec.pcie_one_way, chip["pcie_one_way"], parse_link_rate);
+    change(spec.pcie_latency, chip["pcie_latency"], parse_latency);
+    change(spec.dcn_per_host, chip["dcn_per_host"], parse_link_rate);
+    change(spec.dcn_latency, chip["dcn_latency"], parse_latency);
+    read_pod(spec, chip["pod"], chip["host"]);
+    if (const Reader rule = chip["wraparound"]; rule.present()) {
+        spec.wraparound = {
+            rule.choose<topology::Wraparound>(kWraparounds, topology::Wraparound::never),
+            "the scenario"};
+    }
+    return spec;
+}
+
+/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes.
+void read_profile(const Reader& hardware, Hardware& result) {
+    const Reader chip = hardware["chip"];
+    const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
+    const std::optional<topology::Efficiency> measured = topology::measured_efficiency(name);
+    const Reader profile = hardware["profile"];
+    result.profile = std::string(profile.choose<std::string_view>(
+        kProfiles, measured.has_value() && !chip.is_map() ? "measured" : "ideal"));
+    if (result.profile != "measured") {
+        return;
+    }
+    if (!measured.has_value()) {
+        throw profile.error(fmt::format("nothing was measured on {}", name),
+                            "write profile: ideal");
+    }
+    result.efficiency = *measured;
+}
+
+}  // namespace
+
+void check_chip_limit(const topology::Point& shape) {
+    const std::int64_t chips = std::int64_t{shape[0]} * shape[1] * shape[2];
+    if (chips > kMostChips) {
+        throw sim::InputError(fmt::format("{} has {} chips", topology::to_string(shape), chips),
+                              fmt::format("at most {} are allowed", kMostChips));
+    }
+}
+
+Hardware read_hardware(const Reader& hardware) {
+    Hardware result;
+    result.chip = read_chip(hardware["chip"].require());
+    result.ici_rates =
+        hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
+    result.shape = hardware["slice"].read(parse_limited_shape);
+    result.twisted = hardware["twisted"].flag(false);
+    try {
+        result.slice = topology::make_slice(result.chip, result.shape, result.twisted);
+    } catch (const sim::InputError& error) {
+        throw hardware["slice"].located(error);
+    }
+    result.slices = static_cast<int>(hardware["slices"].whole(1, kMostSlices, 1));
+    if (result.chips() > kMostChips) {
+        throw hardware["slices"].error(
+            fmt::format("{} slices have {} chips", result.slices,
+                        std::int64_t{result.slices} * result.slice.size()),
+            fmt::format("at most {} are allowed", kMostChips));
+    }
+    result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
+    read_profile(hardware, result);
+    result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
+    result.message_cap =
+        hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);
+    return result;
+}
+
+Hardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
+                               const std::string& latency) {
+    Hardware result;
+    const auto at = [](std::string_view option, const std::string& value, auto&& action) {
+        try {
+            action();
+        } catch (const sim::InputError& error) {
+            throw error.at({fmt::format("--{} {}", option, printable(value)), 0, 0});
+        }
+    };
+    at("chip", chip, [&] { result.chip = topology::find_chip(printable(chip)); });
+    at("slice", slice, [&] {
+        result.shape = parse_limited_shape(printable(slice));
+        result.twisted = twisted;
+        result.slice = topology::make_slice(result.chip, result.shape, twisted);
+    });
+    at("latency", latency, [&] {
+        std::vector<std::string_view> names;
+        for (const auto& [name, rule] : kLatencyRules) {
+            if (name == latency) {
+                result.latency = rule;
+                return;
+            }
+            names.push_back(name);
+        }
+        throw sim::unknown_name("latency rule", printable(latency), names);
+    });
+    return result;
+}
+
+}  // namespace podsim::scenarios

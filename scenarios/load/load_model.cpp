@@ -1,0 +1,161 @@
+// The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/quantity_text.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::ModelSpec;
+
+using workloads::Norm;
+
+constexpr std::pair<std::string_view, bool> kMlps[] = {{"gated", true}, {"plain", false}};
+constexpr std::pair<std::string_view, Norm> kNorms[] = {{"rms", Norm::rms}, {"layer", Norm::layer}};
+
+/// Which projections have biases; each choice includes the one before it.
+enum class Biases { none, qkv, attention, all };
+constexpr std::pair<std::string_view, Biases> kBiases[] = {{"none", Biases::none},
+                                                           {"qkv", Biases::qkv},
+                                                           {"attention", Biases::attention},
+                                                           {"all", Biases::all}};
+
+ModelSpec catalogue_model(const std::string& name) {
+    return workloads::find_model(name);
+}
+
+/// A hyperparameter: the file's value, or the base's; required where there is no base.
+std::int64_t hyperparameter(const Reader& model, std::string_view key, std::int64_t of_base) {
+    const Reader place = model[key];
+    if (of_base == 0) {
+        place.require();
+    }
+    return place.get<std::int64_t>(parse_count, of_base);
+}
+
+void refuse_both(const Reader& model) {
+    for (const YamlNode::Entry& entry : model.node().entries) {
+        if (entry.key != "hf_config") {
+            throw sim::InputError(
+                "model: hf_config says everything, '" + entry.key + "' is not allowed beside it",
+                "keep one of the two", entry.mark);
+        }
+    }
+}
+
+void read_latent(const Reader& latent, ModelSpec& spec) {
+    if (!latent.present()) {
+        return;
+    }
+    spec.latent.q_rank = latent["q_rank"].get<std::int64_t>(parse_count, spec.latent.q_rank);
+    spec.latent.kv_rank = hyperparameter(latent, "kv_rank", spec.latent.kv_rank);
+    spec.latent.rope_dim = latent["rope_dim"].get<std::int64_t>(parse_count, spec.latent.rope_dim);
+    const std::int64_t value_dim =
+        spec.latent.value_dim > 0 ? spec.latent.value_dim : spec.head_dim;
+    spec.latent.value_dim = latent["value_dim"].get<std::int64_t>(parse_count, value_dim);
+}
+
+void read_experts(const Reader& experts, ModelSpec& spec) {
+    if (!experts.present()) {
+        return;
+    }
+    workloads::Experts& read = spec.experts;
+    const std::int64_t d_ff = read.d_ff > 0 ? read.d_ff : spec.d_ff;
+    read.count = hyperparameter(experts, "count", read.count);
+    read.per_token = hyperparameter(experts, "per_token", read.per_token);
+    read.shared = experts["shared"].get<std::int64_t>(parse_count, read.shared);
+    read.d_ff = experts["d_ff"].get<std::int64_t>(parse_count, d_ff);
+    read.first_dense = experts["first_dense"].get<std::int64_t>(parse_count, read.first_dense);
+    read.every = experts["every"].get<std::int64_t>(parse_count, read.every);
+    read.router_bias = experts["router_bias"].flag(read.router_bias);
+}
+
+/// What a layer looks like beyond its widths.
+void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
+    spec.gated_mlp = model["mlp"].choose<bool>(kMlps, spec.gated_mlp);
+    spec.tied_embeddings = model["tied_embeddings"].flag(spec.tied_embeddings);
+    spec.parallel_block = model["parallel_block"].flag(spec.parallel_block);
+    spec.norm = model["norm"].choose<Norm>(kNorms, spec.norm);
+    const std::int64_t norms = has_base ? spec.norms : spec.parallel_block ? 1 : 2;
+    spec.norms = model["norms"].get<std::int64_t>(parse_count, norms);
+    spec.qk_norm = model["qk_norm"].flag(spec.qk_norm);
+    if (const Reader biases = model["biases"]; biases.present()) {
+        const auto which = biases.choose<Biases>(kBiases, Biases::none);
+        spec.qkv_bias = which >= Biases::qkv;
+        spec.out_bias = which >= Biases::attention;
+        spec.mlp_bias = which == Biases::all;
+    }
+    spec.positions = model["positions"].get<std::int64_t>(parse_count, spec.positions);
+    spec.window = model["window"].get<std::int64_t>(parse_count, spec.window);
+    spec.global_every = model["global_every"].get<std::int64_t>(parse_count, spec.global_every);
+    read_latent(model["latent"], spec);
+    read_experts(model["experts"], spec);
+}
+
+ModelSpec inline_model(const Reader& model) {
+    ModelSpec spec;
+    spec.name = "custom";
+    if (const Reader base = model["base"]; base.present()) {
+        spec = base.read(catalogue_model);
+        spec.name += " (modified)";
+        spec.published_parameters = 0;
+        spec.published_rounding = 0;
+    }
+    spec.source = "the scenario";
+    spec.name =
+        model["name"].get<std::string>([](const std::string& text) { return text; }, spec.name);
+    spec.layers = hyperparameter(model, "layers", spec.layers);
+    spec.d_model = hyperparameter(model, "d_model", spec.d_model);
+    spec.d_ff = hyperparameter(model, "d_ff", spec.d_ff);
+    const bool has_base = spec.heads != 0;
+    spec.heads = hyperparameter(model, "heads", spec.heads);
+    spec.kv_heads =
+        model["kv_heads"].get<std::int64_t>(parse_count, has_base ? spec.kv_heads : spec.heads);
+    if (has_base || model["head_dim"].present()) {
+        spec.head_dim = hyperparameter(model, "head_dim", spec.head_dim);
+    } else if (spec.heads > 0 && spec.d_model % spec.heads == 0) {
+        spec.head_dim = spec.d_model / spec.heads;
+    } else {
+        throw model["heads"].error("heads does not divide d_model", "give head_dim too");
+    }
+    spec.vocabulary = hyperparameter(model, "vocabulary", spec.vocabulary);
+    read_structure(model, spec, has_base);
+    return spec;
+}
+
+/// Where an error about a field (its first word, `experts.count`) belongs.
+Reader place_of(const Reader& model, const sim::InputError& error) {
+    std::string field = error.problem().substr(0, error.problem().find(' '));
+    Reader place = model;
+    while (place.is_map() && !field.empty()) {
+        const std::string key = field.substr(0, field.find('.'));
+        if (place.node().find(key) == nullptr) {
+            break;
+        }
+        place = place[key];
+        field.erase(0, key.size() + (key.size() < field.size() ? 1 : 0));
+    }
+    return place;
+}
+
+}  // namespace
+
+ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
+    if (!model.is_map()) {
+        return model.read(catalogue_model);
+    }
+    if (const Reader config = model["hf_config"]; config.present()) {
+        refuse_both(model);
+        return config.read([&](const std::string& path) {
+            return workloads::read_hf_config((base / path).string());
+        });
+    }
+    ModelSpec spec = inline_model(model);
+    try {
+        workloads::validate(spec);
+    } catch (const sim::InputError& error) {
+        throw error.at(place_of(model, error).mark());
+    }
+    return spec;
+}
+
+}  // namespace podsim::scenarios

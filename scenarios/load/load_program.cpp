@@ -1,0 +1,227 @@
+// `program:` a list of stages, one map each.
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/load/collective_ends.h"
+#include "scenarios/load/load.h"
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/quantity_text.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr int kMostPieces = 4096;
+constexpr std::int64_t kLargestDimension = 1LL << 40;
+
+double element_bytes(const std::string& text) {
+    constexpr std::pair<std::string_view, double> kElements[] = {
+        {"int8", 1}, {"fp8", 1}, {"bf16", 2}, {"fp32", 4}};
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : kElements) {
+        if (name == text) {
+            return bytes;
+        }
+        names.emplace_back(name);
+    }
+    throw sim::unknown_name("element type", printable(text), names);
+}
+
+/// Ranks by which a permute moves, either way.
+int parse_shift(const std::string& text, int members) {
+    int shift = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, shift);
+    if (error != std::errc{} || stop != end || shift % members == 0) {
+        throw sim::InputError(
+            fmt::format("{} moves nothing in a group of {}", in_quotes(text), members),
+            fmt::format("write a whole number that is not a multiple of {}", members));
+    }
+    return shift;
+}
+
+/// Keys that a stage of this kind does not have are mistakes.
+void refuse_others(const Reader& stage, std::string_view kind,
+                   const std::vector<std::string_view>& own) {
+    for (const YamlNode::Entry& entry : stage.node().entries) {
+        if (entry.key != "do" && entry.key != "name" &&
+            std::ranges::find(own, entry.key) == own.end()) {
+            throw stage[entry.key].error(fmt::format("{} has no such key", kind),
+                                         fmt::format("it has {}", fmt::join(own, ", ")));
+        }
+    }
+}
+
+enum class GatherForm { blocking, one_way, two_way };
+constexpr std::pair<std::string_view, GatherForm> kGatherForms[] = {
+    {"blocking", GatherForm::blocking},
+    {"one-way", GatherForm::one_way},
+    {"two-way", GatherForm::two_way}};
+constexpr std::pair<std::string_view, bool> kOperands[] = {{"activations", false},
+                                                           {"weights", true}};
+constexpr std::pair<std::string_view, bool> kActivationSplits[] = {{"m", false}, {"k", true}};
+constexpr std::pair<std::string_view, bool> kWeightSplits[] = {{"n", false}, {"k", true}};
+
+collectives::Members read_group(const Reader& axes, const Hardware& hardware) {
+    return axes.read([&](const std::string& text) {
+        collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
+        if (members.size() < 2) {
+            throw sim::InputError("the group has a single member", "name axes longer than 1");
+        }
+        return members;
+    });
+}
+
+/// Bytes of the operands and the result of a matmul.
+struct MatmulBytes {
+    double activations = 0;
+    double weights = 0;
+    double result = 0;
+};
+
+StageGather read_gather(const Reader& gather, const MatmulBytes& matmul, const Hardware& hardware) {
+    StageGather result;
+    result.of_weights = gather["operand"].choose<bool>(kOperands, false);
+    result.inner =
+        gather["split"].choose<bool>(result.of_weights ? kWeightSplits : kActivationSplits, false);
+    result.members = read_group(gather["axes"], hardware);
+    result.bytes = sim::Bytes(result.of_weights ? matmul.weights : matmul.activations);
+    const double other = result.of_weights ? matmul.activations : matmul.weights;
+    result.every_part = sim::Bytes(result.inner ? matmul.result : other);
+    result.later_parts = sim::Bytes(result.inner ? matmul.result : 0);
+    const auto form = gather["overlap"].choose<GatherForm>(kGatherForms, GatherForm::blocking);
+    result.blocking = form == GatherForm::blocking;
+    if (result.blocking) {
+        result.order = {.steps = {{}}, .pieces = {{1, {0}}}};
+    } else if (result.members.across.length > 1) {
+        throw gather["overlap"].error("there are no ring steps between slices",
+                                      "write blocking, or axes within a slice");
+    } else {
+        try {
+            result.order = collectives::step_gather(hardware.slice, result.members.group,
+                                                    form == GatherForm::two_way);
+        } catch (const sim::InputError& error) {
+            throw gather["overlap"].located(error);
+        }
+    }
+    return result;
+}
+
+StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
+    refuse_others(stage, "matmul",
+                  {"m", "k", "n", "weights", "activations", "dtype", "at", "gather"});
+    const auto dimension = [&](std::string_view key) {
+        return static_cast<double>(stage[key].require().whole(1, kLargestDimension, 1));
+    };
+    const workloads::MatmulShape shape{dimension("m"), dimension("k"), dimension("n"), 1};
+    const double weights = stage["weights"].get<double>(element_bytes, 2);
+    const double activations = stage["activations"].get<double>(element_bytes, 2);
+    constexpr std::pair<std::string_view, bool> kDtypes[] = {{"bf16", false}, {"int8", true}};
+    StageCompute compute;
+    compute.int8 = stage["dtype"].choose<bool>(kDtypes, false);
+    compute.work.flops = sim::Flops(2 * shape.m * shape.k * shape.n);
+    compute.work.matmuls = {shape};
+    const MatmulBytes bytes{shape.m * shape.k * activations, shape.k * shape.n * weights,
+                            shape.m * shape.n * activations};
+    compute.work.hbm = sim::Bytes(bytes.activations + bytes.weights + bytes.result);
+    if (stage["at"].present()) {
+        compute.at =
+            stage["at"].read([&](const std::string& text) { return parse_chip(text, hardware); });
+    }
+    if (stage["gather"].present()) {
+        if (compute.at) {
+            throw stage["at"].error("a gathered operand is for every chip of its group",
+                                    "leave out at, or gather");
+        }
+        compute.gather = read_gather(stage["gather"], bytes, hardware);
+    }
+    return compute;
+}
+
+StageCollective read_collective(const Reader& stage, collectives::Operation operation,
+                                const Hardware& hardware) {
+    using collectives::Operation;
+    std::vector<std::string_view> own{"bytes", "algorithm"};
+    const auto chip = [&](std::string_view key) {
+        own.push_back(key);
+        return stage[key].read([&](const std::string& text) { return parse_chip(text, hardware); });
+    };
+    StageCollective one;
+    one.operation = operation;
+    if (operation == Operation::send) {
+        one.ends.root = chip("from");
+        one.ends.to = chip("to");
+    } else {
+        own.insert(own.begin(), "axes");
+        one.members = read_group(stage["axes"], hardware);
+    }
+    if (collectives::is_rooted(operation)) {
+        one.ends.root = chip("root");
+    }
+    if (operation == Operation::permute) {
+        own.emplace_back("shift");
+        one.ends.shift = stage["shift"].get<int>(
+            [&](const std::string& text) { return parse_shift(text, one.members.size()); }, 1);
+    }
+    refuse_others(stage, collectives::to_string(operation), own);
+    one.bytes = stage["bytes"].read(parse_bytes);
+    one.algorithm = stage["algorithm"].get<collectives::Algorithm>(
+        [](const std::string& text) { return collectives::parse_algorithm(printable(text)); },
+        collectives::Algorithm::automatic);
+    return one;
+}
+
+Stage read_stage(const Reader& stage, const Hardware& hardware) {
+    const std::string kind =
+        stage["do"].read([](const std::string& text) { return printable(text); });
+    Stage result;
+    result.name = stage["name"].get<std::string>(
+        [](const std::string& text) { return printable(text); }, kind);
+    if (kind == "host-to-chip" || kind == "chip-to-host") {
+        refuse_others(stage, kind, {"bytes"});
+        result.work = HostTransfer{kind == "host-to-chip", stage["bytes"].read(parse_bytes)};
+    } else if (kind == "matmul") {
+        result.work = read_matmul(stage, hardware);
+    } else if (kind == "read-hbm") {
+        refuse_others(stage, kind, {"bytes"});
+        StageCompute compute;
+        compute.work.hbm = stage["bytes"].read(parse_bytes) / static_cast<double>(hardware.chips());
+        result.work = compute;
+    } else {
+        std::vector<std::string> names{"host-to-chip", "chip-to-host", "matmul", "read-hbm"};
+        for (const collectives::Operation operation : collectives::all_operations()) {
+            if (kind == collectives::to_string(operation)) {
+                result.work = read_collective(stage, operation, hardware);
+                return result;
+            }
+            names.emplace_back(collectives::to_string(operation));
+        }
+        throw sim::unknown_name("program.stages.do", kind, names).at(stage["do"].mark());
+    }
+    return result;
+}
+
+}  // namespace
+
+Program read_program(const Reader& program, const Hardware& hardware) {
+    Program result;
+    result.pieces = static_cast<int>(program["pieces"].whole(1, kMostPieces, 1));
+    for (const Reader& stage : program["stages"].require().items()) {
+        result.stages.push_back(read_stage(stage, hardware));
+        if (result.pieces > 1 && stage["gather"].present()) {
+            throw stage["gather"].error("a gathered operand does not go with pieces",
+                                        "write pieces: 1");
+        }
+    }
+    if (result.stages.empty()) {
+        throw program["stages"].error("there is no stage",
+                                      "write at least one, such as "
+                                      "- {do: host-to-chip, bytes: 1 GB}");
+    }
+    return result;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,101 @@
+// `training.remat`: a policy, or the names of what is saved and offloaded.
+#include <array>
+#include <fmt/format.h>
+
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/format.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::LayerTensor;
+using workloads::Remat;
+using workloads::TensorSet;
+
+constexpr std::pair<std::string_view, Remat> kRemats[] = {
+    {"none", Remat::none}, {"matmuls", Remat::matmuls}, {"block", Remat::block}};
+
+/// A tensor, or the parts of one that a single matmul writes: query, key, value; gate, up.
+struct Named {
+    LayerTensor tensor{};
+    unsigned parts = 1;
+};
+constexpr unsigned kGate = 1;
+constexpr unsigned kUp = 2;
+
+/// Those of LayerTensor, their parts, and the names of MaxText.
+constexpr std::pair<std::string_view, Named> kNames[] = {
+    {"decoder_layer_input", {LayerTensor::input}},
+    {"qkv_proj", {LayerTensor::qkv, 7}},
+    {"query_proj", {LayerTensor::qkv, 1}},
+    {"key_proj", {LayerTensor::qkv, 2}},
+    {"value_proj", {LayerTensor::qkv, 4}},
+    {"attention_out", {LayerTensor::attended}},
+    {"context", {LayerTensor::attended}},
+    {"out_proj", {LayerTensor::out}},
+    {"mlp_gate_up", {LayerTensor::gate_up, kGate | kUp}},
+    {"mlp_gate", {LayerTensor::gate_up, kGate}},
+    {"mlp_up", {LayerTensor::gate_up, kUp}},
+    {"mlpwi", {LayerTensor::gate_up, kGate | kUp}},
+    {"mlpwi_0", {LayerTensor::gate_up, kGate}},
+    {"mlpwi_1", {LayerTensor::gate_up, kUp}},
+    {"mlp_hidden", {LayerTensor::hidden}},
+    {"mlp_out", {LayerTensor::output}},
+    {"mlpwo", {LayerTensor::output}},
+};
+
+unsigned parts_of(LayerTensor tensor, const workloads::ModelSpec& model) {
+    switch (tensor) {
+        case LayerTensor::qkv:
+            return 7;
+        case LayerTensor::gate_up:
+            return model.gated_mlp ? kGate | kUp : kUp;
+        default:
+            return 1;
+    }
+}
+
+TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
+    TensorSet tensors;
+    std::array<unsigned, workloads::kLayerTensors.size()> parts{};
+    for (const Reader& item : list.items()) {
+        const auto named = item.choose<Named>(kNames, {});
+        unsigned& seen = parts[static_cast<std::size_t>(named.tensor)];
+        if (named.parts == kGate && named.tensor == LayerTensor::gate_up && !model.gated_mlp) {
+            throw item.error(fmt::format("{}, but the MLP of {} has no gate",
+                                         in_quotes(item.node().text), model.name),
+                             "write mlp_gate_up for its first matmul");
+        }
+        if ((seen & named.parts) != 0) {
+            throw item.error(fmt::format("{} stands twice", in_quotes(item.node().text)),
+                             "write each tensor once");
+        }
+        seen |= named.parts;
+        tensors.add(named.tensor);
+    }
+    for (const LayerTensor tensor : workloads::kLayerTensors) {
+        const unsigned seen = parts[static_cast<std::size_t>(tensor)];
+        const unsigned all = parts_of(tensor, model);
+        if (seen != 0 && (seen & all) != all) {
+            throw list.error(
+                fmt::format("only a part of {}, which one matmul writes", to_string(tensor)),
+                fmt::format("write {}", to_string(tensor)));
+        }
+    }
+    return tensors;
+}
+
+}  // namespace
+
+void read_remat(const Reader& remat, const workloads::ModelSpec& model,
+                workloads::TrainingPlan& plan) {
+    if (!remat.is_map()) {
+        plan.remat = remat.choose<Remat>(kRemats, Remat::block);
+        return;
+    }
+    plan.remat = Remat::named;
+    plan.remat_names.save = read_names(remat["save"], model);
+    plan.remat_names.offload = read_names(remat["offload"], model);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,56 @@
+#include "scenarios/load/scenario_files.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> scenario_files(const std::string& folder) {
+    std::vector<std::string> files;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+        const std::string extension = entry.path().extension().string();
+        if ((extension == ".yaml" || extension == ".yml") && entry.is_regular_file()) {
+            files.push_back(entry.path().string());
+        }
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+std::vector<std::string> library_candidates() {
+    std::vector<std::string> folders = {"scenarios"};
+    std::error_code unknown;
+    fs::path above = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+    constexpr int kLevels = 4;  // build/release/podsim lies two below the repository
+    for (int level = 0; level < kLevels && !above.empty(); ++level) {
+        folders.push_back((above / "scenarios").string());
+        if (above == above.parent_path()) {
+            break;
+        }
+        above = above.parent_path();
+    }
+    return folders;
+}
+
+std::vector<std::string> files_of(std::span<const std::string> paths) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        if (!std::filesystem::is_directory(path)) {
+            files.push_back(path);
+            continue;
+        }
+        const std::vector<std::string> found = scenario_files(path);
+        if (found.empty()) {
+            throw sim::InputError("this folder holds no *.yaml file", "name a folder of scenarios",
+                                  {path, 0, 0});
+        }
+        files.insert(files.end(), found.begin(), found.end());
+    }
+    return files;
+}
+
+}  // namespace podsim::scenarios

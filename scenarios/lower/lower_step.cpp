@@ -1,0 +1,356 @@
+#include "scenarios/lower/lower_step.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "scenarios/lower/step_schedules.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::Purpose;
+
+/// The place of a collective's class in the program's order.
+std::uint32_t priority_class(const workloads::StepProgram& program, Purpose purpose) {
+    switch (purpose) {
+        case Purpose::tensor:
+        case Purpose::context:
+        case Purpose::expert:
+        case Purpose::pipeline:
+            return program.priority[0];
+        case Purpose::weights:
+            return program.priority[1];
+        case Purpose::gradients:
+            return program.priority[2];
+    }
+    return 2;
+}
+
+/// All whose traffic decides what the slice folds to.
+std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& programs,
+                                                 const topology::DeviceMesh& mesh) {
+    std::set<std::vector<std::string>> used;
+    for (const workloads::StepProgram& program : programs.programs) {
+        for (const workloads::Op& op : program.ops) {
+            if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+                used.insert(collective->axes);
+            }
+        }
+    }
+    if (programs.programs.size() > 1) {
+        used.insert(programs.axes);
+    }
+    std::vector<collectives::Members> members;
+    for (const std::vector<std::string>& axes : used) {
+        members.push_back({mesh.group(axes), mesh.across(axes)});
+    }
+    return members;
+}
+
+/// How long tasks take on some hardware.
+class Durations {
+public:
+    explicit Durations(const Hardware& hardware)
+        : rates_(achieved_rates(hardware)),
+          pace_(pace_of_slowest_slice(hardware)),
+          launch_(sim::round_up(achievable(hardware).chip.collective_launch.value)) {}
+
+    [[nodiscard]] sim::Time of(const workloads::Op& op) const {
+        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+            return sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
+        }
+        return std::holds_alternative<workloads::HostTransfer>(op.work) ? sim::Time{} : launch_;
+    }
+
+private:
+    workloads::MachineRates rates_;
+    double pace_;
+    sim::Time launch_;
+};
+
+/// Chips of unequal work take part in it together.
+bool is_shared(const workloads::Op& op) {
+    return std::holds_alternative<workloads::Collective>(op.work) ||
+           std::holds_alternative<workloads::HostTransfer>(op.work);
+}
+
+bool same(const workloads::Op& one, const workloads::Op& other) {
+    if (const auto* collective = std::get_if<workloads::Collective>(&one.work)) {
+        const auto* as = std::get_if<workloads::Collective>(&other.work);
+        return as != nullptr && *as == *collective;
+    }
+    const auto* transfer = std::get_if<workloads::HostTransfer>(&one.work);
+    const auto* as = std::get_if<workloads::HostTransfer>(&other.work);
+    return transfer != nullptr && as != nullptr && *as == *transfer;
+}
+
+class Lowering {
+public:
+    Lowering(const workloads::StepPrograms& programs, const Hardware& hardware,
+             const topology::DeviceMesh& mesh, Fold fold)
+        : all_(programs),
+          programs_(programs.programs),
+          mesh_(mesh),
+          hardware_(achievable(hardware)),
+          durations_(hardware) {
+        const std::vector<std::string>& axes = programs.axes;
+        step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
+                               several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
+                                         : collectives::Members{});
+        const topology::Places& places = step_.layout.places;
+        for (int place = 0; place < places.size(); ++place) {
+            step_.workload.graph_of_place.push_back(
+                several() ? static_cast<std::uint32_t>(
+                                mesh.rank(axes, places.point(place), places.slice_of(place)))
+                          : 0);
+        }
+        step_.workload.graphs.resize(programs_.size());
+        step_.members = programs.members();
+        layer_.assign(programs_.size(), -1);
+        shared_.resize(programs_.size());
+        begun_.resize(programs_.size());
+        for (std::size_t p = 0; p < programs_.size(); ++p) {
+            for (const workloads::Op& op : programs_[p].ops) {
+                if (is_shared(op)) {
+                    shared_[p].push_back({.op = &op});
+                }
+            }
+        }
+        lower();
+    }
+
+    LoweredStep take() { return std::move(step_); }
+
+private:
+    [[nodiscard]] bool several() const { return programs_.size() > 1; }
+
+    void lower() {
+        collectives::ShiftTable shifts = step_.layout.shifts();
+        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules);
+        std::size_t longest = 0;
+        for (std::size_t p = 0; p < programs_.size(); ++p) {
+            step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
+            longest = std::max(longest, programs_[p].ops.size());
+        }
+        for (std::size_t i = 0; i < longest; ++i) {
+            for (std::uint32_t p = 0; p < programs_.size(); ++p) {
+                if (i < programs_[p].ops.size()) {
+                    add_task(p, static_cast<workloads::OpIndex>(i), schedules);
+                }
+            }
+        }
+        step_.workload.machine = build_machine(hardware_, shifts);
+    }
+
+    void add_task(std::uint32_t program, workloads::OpIndex index, StepSchedules& schedules) {
+        const workloads::Op& op = programs_[program].ops[index];
+        sim::TaskGraph& graph = step_.workload.graphs[program];
+        sim::Task task;
+        task.after = op.after;
+        task.duration = durations_.of(op);
+        if (std::holds_alternative<workloads::Compute>(op.work)) {
+            if (op.layer != layer_[program]) {
+                layer_[program] = op.layer;
+                graph.marks.push_back(index);
+            }
+        } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
+            task.operation = shared(program, schedules.of_host_transfer(op), Purpose::weights);
+        } else if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+            task.operation = shared(program, schedules.of_collective(op), collective->purpose);
+        } else {
+            task.operation = handover(program, op, schedules);
+        }
+        if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
+            LoweredStep::HandoverEnds& ends = step_.handovers[task.operation];
+            (handover->sends ? ends.sends : ends.receives) = index;
+        }
+        graph.tasks.push_back(std::move(task));
+    }
+
+    std::uint32_t add_operation(const sim::OperationSpec& spec) {
+        step_.workload.operations.push_back(spec);
+        step_.handovers.emplace_back();
+        step_.groups_of_operation.push_back(LoweredStep::kNoGroups);
+        return static_cast<std::uint32_t>(step_.workload.operations.size() - 1);
+    }
+
+    /// The next operation that a program shares with others of its stage, new if it is the first to come to it.
+    std::uint32_t shared(std::uint32_t program, std::uint32_t schedule, Purpose purpose) {
+        const std::size_t number = begun_[program]++;
+        const std::uint32_t operation = shared_[program][number].operation;
+        return operation != sim::kNoOperation ? operation
+                                              : add_shared(program, number, schedule, purpose);
+    }
+
+    std::uint32_t add_shared(std::uint32_t program, std::size_t number, std::uint32_t schedule,
+                             Purpose purpose) {
+        const workloads::Op& op = *shared_[program][number].op;
+        const auto next = static_cast<std::uint32_t>(step_.workload.operations.size());
+        const std::size_t first = all_.stage(program) * all_.members();
+        std::vector<std::uint32_t> sharers;
+        for (std::size_t p = first; p < first + all_.members(); ++p) {
+            if (shared_[p].size() != shared_[program].size()) {
+                throw std::logic_error("members of a stage differ in their collectives");
+            }
+            if (same(*shared_[p][number].op, op)) {
+                sharers.push_back(static_cast<std::uint32_t>(p));
+                shared_[p][number].operation = next;
+            } else if (spans_members(op)) {
+                throw std::logic_error("members of a group differ in their collective");
+            }
+        }
+        add_operation({.schedule = schedule,
+                       .priority_class = priority_class(programs_[program], purpose),
+                       .placement = sharers.size() < programs_.size()
+                                        ? placement_in(sharers, schedule)
+                                        : sim::kOwnPlacement});
+        if (spans_members(op)) {
+            const auto& collective = std::get<workloads::Collective>(op.work);
+            step_.groups_of_operation.back() =
+                collective.step ? LoweredStep::kRingStep : groups_over(collective.axes);
+        }
+        return next;
+    }
+
+    /// Whether it is a collective over an axis whose members do unequal work.
+    [[nodiscard]] bool spans_members(const workloads::Op& op) const {
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        return all_.members() > 1 && collective != nullptr &&
+               std::ranges::any_of(collective->axes, [&](const std::string& axis) {
+                   return axis != "pipeline" && std::ranges::count(all_.axes, axis) > 0;
+               });
+    }
+
+    /// Which group of those axes each place is in: its rank along all others.
+    std::uint32_t groups_over(const std::vector<std::string>& axes) {
+        const auto [entry, added] =
+            groups_.try_emplace(axes, static_cast<std::uint32_t>(step_.groups.size()));
+        if (added) {
+            std::vector<std::string> others;
+            for (const topology::LogicalAxis& axis : mesh_.axes()) {
+                if (std::ranges::count(axes, axis.name) == 0) {
+                    others.push_back(axis.name);
+                }
+            }
+            const topology::Places& places = step_.layout.places;
+            std::vector<std::uint32_t>& groups = step_.groups.emplace_back();
+            for (int place = 0; place < places.size(); ++place) {
+                groups.push_back(static_cast<std::uint32_t>(
+                    mesh_.rank(others, places.point(place), places.slice_of(place))));
+            }
+        }
+        return entry->second;
+    }
+
+    /// The operation that its two ends share.
+    std::uint32_t handover(std::uint32_t program, const workloads::Op& op,
+                           StepSchedules& schedules) {
+        const auto& one = std::get<workloads::Handover>(op.work);
+        const auto peer = static_cast<std::uint32_t>(all_.peer(program, one));
+        const std::uint32_t from = one.sends ? program : peer;
+        const std::uint32_t to = one.sends ? peer : program;
+        const auto next = static_cast<std::uint32_t>(step_.workload.operations.size());
+        const auto [entry, added] =
+            operation_of_message_.try_emplace({one.message, program % all_.members()}, next);
+        if (added) {
+            add_operation({.schedule = schedules.of_handover(op, all_.axes.front(),
+                                                             static_cast<int>(all_.stage(from)),
+                                                             static_cast<int>(all_.stage(to))),
+                           .priority_class = priority_class(programs_[program], one.purpose),
+                           .placement = placement_between(from, to)});
+        }
+        return entry->second;
+    }
+
+    /// The schedule's roles at the places of some programs alone.
+    std::uint32_t placement_in(const std::vector<std::uint32_t>& programs, std::uint32_t schedule) {
+        const auto [entry, added] = in_programs_.try_emplace(
+            {programs, schedule}, static_cast<std::uint32_t>(step_.workload.placements.size()));
+        if (added) {
+            std::vector<std::uint32_t> roles = step_.workload.schedules[schedule].role_of_place;
+            for (std::size_t place = 0; place < roles.size(); ++place) {
+                if (std::ranges::count(programs, step_.workload.graph_of_place[place]) == 0) {
+                    roles[place] = sim::kAbsent;
+                }
+            }
+            step_.workload.placements.push_back(std::move(roles));
+        }
+        return entry->second;
+    }
+
+    /// The sender's role at the places of one program and the receiver's at those of another.
+    std::uint32_t placement_between(std::uint32_t from, std::uint32_t to) {
+        const auto [entry, added] = between_.try_emplace(
+            {from, to}, static_cast<std::uint32_t>(step_.workload.placements.size()));
+        if (added) {
+            std::vector<std::uint32_t>& roles = step_.workload.placements.emplace_back();
+            for (const std::uint32_t program : step_.workload.graph_of_place) {
+                roles.push_back(program == from ? 0U : program == to ? 1U : sim::kAbsent);
+            }
+        }
+        return entry->second;
+    }
+
+    const workloads::StepPrograms& all_;
+    const std::vector<workloads::StepProgram>& programs_;
+    const topology::DeviceMesh& mesh_;
+    const Hardware hardware_;  ///< with the rates that it reaches
+    const Durations durations_;
+    LoweredStep step_;
+    std::vector<int> layer_;  ///< [program]: of the last compute
+    struct Shared {
+        const workloads::Op* op = nullptr;
+        std::uint32_t operation = sim::kNoOperation;  ///< once one of its programs has come to it
+    };
+    std::vector<std::vector<Shared>> shared_;  ///< [program]: in program order
+    std::vector<std::size_t> begun_;           ///< [program]: how many of them
+    std::map<std::vector<std::string>, std::uint32_t> groups_;
+    /// By message and member of the stage.
+    std::map<std::pair<std::uint32_t, std::size_t>, std::uint32_t> operation_of_message_;
+    std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> in_programs_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between_;
+};
+
+}  // namespace
+
+workloads::MachineRates machine_rates(const Hardware& hardware) {
+    return {.flops = hardware.chip.bf16_flops.value,
+            .hbm = hardware.chip.hbm_bandwidth.value,
+            .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
+            .mxu_dimension = hardware.chip.mxu_dimension.value,
+            .between_slices = slice_links(hardware),
+            .chips_per_slice = hardware.slice.size(),
+            .vpu = hardware.chip.vpu_flops.value,
+            .int8 = hardware.chip.int8_ops.value,
+            .fp8 = hardware.chip.fp8_flops.value};
+}
+
+workloads::MachineRates achieved_rates(const Hardware& hardware) {
+    workloads::MachineRates rates = machine_rates(achievable(hardware));
+    rates.efficiency = hardware.efficiency;
+    return rates;
+}
+
+LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
+                       const topology::DeviceMesh& mesh, Fold fold) {
+    return Lowering(programs, hardware, mesh, fold).take();
+}
+
+bool retime(const workloads::StepPrograms& programs, const Hardware& hardware, LoweredStep& step) {
+    const Durations durations(hardware);
+    bool changed = false;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        const std::vector<workloads::Op>& ops = programs.programs[p].ops;
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+            sim::Time& duration = step.workload.graphs[p].tasks[i].duration;
+            const sim::Time before = std::exchange(duration, durations.of(ops[i]));
+            changed = changed || duration != before;
+        }
+    }
+    return changed;
+}
+
+}  // namespace podsim::scenarios

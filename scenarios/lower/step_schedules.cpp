@@ -1,0 +1,121 @@
+#include "scenarios/lower/step_schedules.h"
+
+#include <fmt/format.h>
+
+#include "collectives/algorithms/host_transfer.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/lower/lower_collective.h"
+#include "workloads/analytic/analytic.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::size_t kMostMessages = 20'000'000;
+
+/// Nothing to send and nothing to wait for, anywhere.
+sim::Schedule no_messages(const collectives::ShiftTable& shifts) {
+    sim::Schedule schedule;
+    schedule.roles.emplace_back();
+    schedule.role_of_place.assign(static_cast<std::size_t>(shifts.places().size()), 0);
+    return schedule;
+}
+
+}  // namespace
+
+collectives::Members members_of(const workloads::Collective& collective,
+                                const topology::DeviceMesh& mesh) {
+    return {mesh.group(collective.axes), mesh.across(collective.axes)};
+}
+
+sim::InputError StepSchedules::too_large(const workloads::Op& op) const {
+    return sim::InputError(
+        fmt::format("the collectives of this step, up to '{}', would be cut into more than 20 "
+                    "million messages of at most {:.4g} bytes",
+                    op.name, hardware_.message_cap.value()),
+        "use a larger hardware.message_cap, a smaller batch or a smaller model");
+}
+
+template <class Build>
+void StepSchedules::add(const workloads::Op& op, Build build) {
+    try {
+        schedules_.push_back(build());
+    } catch (const sim::InputError& error) {
+        if (options_.dead_links.axes() != 0) {
+            throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()),
+                                  error.remedy());
+        }
+        throw too_large(op);
+    }
+    messages_ += schedules_.back().transfers.size();
+    if (messages_ > kMostMessages) {
+        throw too_large(op);
+    }
+}
+
+std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
+    const auto& collective = std::get<workloads::Collective>(op.work);
+    const auto [entry, added] = collectives_.try_emplace(
+        {collective.operation, collective.axes, collective.step ? 0 : collective.bytes.value(),
+         collective.step, collective.loads, collective.returning},
+        next());
+    if (added) {
+        add(op, [&] { return build(collective); });
+    }
+    return entry->second;
+}
+
+std::uint32_t StepSchedules::of_host_transfer(const workloads::Op& op) {
+    const auto& transfer = std::get<workloads::HostTransfer>(op.work);
+    const auto [entry, added] =
+        host_transfers_.try_emplace({transfer.to_host, transfer.bytes.value()}, next());
+    if (added) {
+        add(op, [&] {
+            return transfer.bytes.value() == 0
+                       ? no_messages(shifts_)
+                       : collectives::build_host_transfer(!transfer.to_host, transfer.bytes,
+                                                          options_.message_cap, shifts_);
+        });
+    }
+    return entry->second;
+}
+
+std::uint32_t StepSchedules::of_handover(const workloads::Op& op, const std::string& axis, int from,
+                                         int to) {
+    const auto& handover = std::get<workloads::Handover>(op.work);
+    const topology::DeviceMesh::Displacement way = mesh_.between(axis, from, to);
+    const auto [entry, added] =
+        handovers_.try_emplace({way.chips, way.slices, handover.bytes.value()}, next());
+    if (added) {
+        const topology::SliceFactor across = mesh_.across({axis});
+        add(op, [&] {
+            return collectives::build_handover(hardware_.slice,
+                                               {way.chips, across, way.slices / across.stride},
+                                               handover.bytes, options_, shifts_)
+                .schedule;
+        });
+    }
+    return entry->second;
+}
+
+sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
+    const sim::Bytes bytes = collective.step ? collective.step->bytes : collective.bytes;
+    if (bytes.value() == 0) {
+        return no_messages(shifts_);
+    }
+    const CollectiveRequest request{.hardware = hardware_,
+                                    .operation = collective.operation,
+                                    .members = members_of(collective, mesh_),
+                                    .bytes = collective.bytes};
+    if (collective.step) {
+        return collectives::build_ring_step(hardware_.slice, request.members.group,
+                                            *collective.step, options_, shifts_)
+            .schedule;
+    }
+    return collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
+                                       request.members.across, pick_algorithm(request).algorithm,
+                                       request.bytes, options_, shifts_,
+                                       workloads::ends_of(collective, hardware_.slice, mesh_))
+        .schedule;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,68 @@
+// The schedules of a step: one for each kind of collective and handover, however often it is used.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/handover.h"
+#include "scenarios/lower/lowering.h"
+#include "sim/base/error.h"
+#include "sim/workload/schedule_list.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+/// The members of a collective of the program.
+collectives::Members members_of(const workloads::Collective& collective,
+                                const topology::DeviceMesh& mesh);
+
+/// Builds each kind once. Throws sim::InputError, naming the operation, when a step would need more than
+/// 20 million messages in all, or when it cannot go round dead links. Keeps references to its arguments.
+class StepSchedules {
+public:
+    StepSchedules(const Hardware& hardware, const topology::DeviceMesh& mesh, const Layout& layout,
+                  collectives::ShiftTable& shifts, sim::Schedules& schedules)
+        : hardware_(hardware),
+          mesh_(mesh),
+          options_(schedule_options(hardware, layout)),
+          shifts_(shifts),
+          schedules_(schedules) {}
+
+    /// The schedule of a collective, by the algorithm that is fastest for it on its own. Of no bytes (experts
+    /// without tokens) there is no message, here and with the host: it ends where it begins.
+    std::uint32_t of_collective(const workloads::Op& op);
+    std::uint32_t of_host_transfer(const workloads::Op& op);
+    /// Of a handover between the members of two ranks of a logical axis.
+    std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
+
+private:
+    using CollectiveKey =
+        std::tuple<collectives::Operation, std::vector<std::string>, double,
+                   std::optional<collectives::RingStep>, std::vector<double>, bool>;
+    using HandoverKey = std::tuple<topology::Point, int, double>;
+
+    [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const;
+    template <class Build>
+    void add(const workloads::Op& op, Build build);
+    sim::Schedule build(const workloads::Collective& collective);
+    [[nodiscard]] std::uint32_t next() const {
+        return static_cast<std::uint32_t>(schedules_.size());
+    }
+
+    const Hardware& hardware_;
+    const topology::DeviceMesh& mesh_;
+    const collectives::ScheduleOptions options_;
+    collectives::ShiftTable& shifts_;
+    sim::Schedules& schedules_;
+    std::map<CollectiveKey, std::uint32_t> collectives_;
+    std::map<HandoverKey, std::uint32_t> handovers_;
+    std::map<std::pair<bool, double>, std::uint32_t> host_transfers_;  ///< by direction and bytes
+    std::size_t messages_ = 0;
+};
+
+}  // namespace podsim::scenarios

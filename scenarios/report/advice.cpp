@@ -1,0 +1,119 @@
+// What could be better: ceilings of the step, and warnings about its layout; what negative terms of a gap mean.
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
+
+#include "scenarios/report/report.h"
+#include "scenarios/text/format.h"
+
+namespace podsim::scenarios {
+
+std::string imbalance_report(const Scenario& scenario, const StepResult& result) {
+    if (!result.imbalance) {
+        return {};
+    }
+    const Imbalance& imbalance = *result.imbalance;
+    std::vector<std::string> causes;
+    std::vector<std::string> instead;
+    if (uneven_context(scenario.plan, scenario.model) &&
+        scenario.plan.placement == workloads::Placement::zig_zag) {
+        causes.push_back(
+            fmt::format("a window in a ring over context ({}): the fullest rank has {:.3f} x the "
+                        "mean of attention",
+                        scenario.plan.context, imbalance.attention));
+    } else if (uneven_context(scenario.plan, scenario.model)) {
+        causes.push_back(
+            fmt::format("plain causal placement over context ({}): the last rank has "
+                        "{:.3f} x the mean of attention",
+                        scenario.plan.context, imbalance.attention));
+        instead.emplace_back("zig-zag");
+    }
+    if (uneven_experts(scenario.plan)) {
+        causes.push_back(
+            fmt::format("unequal experts over expert ({}): the fullest rank has {:.3f} x the mean "
+                        "of tokens",
+                        scenario.plan.expert, imbalance.experts));
+        instead.emplace_back("equal experts");
+    }
+    std::string loads;
+    if (uneven_experts(scenario.plan)) {
+        loads = fmt::format("  tokens of expert's ranks over the mean: {:.3f}\n",
+                            fmt::join(scenario.plan.expert_loads, ", "));
+    }
+    std::string even;
+    if (imbalance.even_step) {
+        const double saved = 1 - imbalance.even_step->seconds() / result.step_time.seconds();
+        even = fmt::format("{} would take {}, {:.1f} % {}; ", fmt::join(instead, " and "),
+                           format_time(imbalance.even_step->seconds()), 100 * std::abs(saved),
+                           saved < 0 ? "more" : "less");
+    }
+    return fmt::format(
+        "  {}; the fullest chip has {:.3f} x the mean of compute; {}times of a chip are of {}\n{}",
+        fmt::join(causes, "; "), imbalance.compute, even, result.reported_member, loads);
+}
+
+std::string negative_terms(std::span<const Share> gap) {
+    std::vector<std::string> removed;  // terms that are the difference to a run without the cause
+    std::string text;
+    for (const Share& term : gap) {
+        if (term.time.ps >= 0) {
+            continue;
+        }
+        if (term.name == "uneven stages" || term.name == "uneven work") {
+            text += fmt::format(
+                "  {} below zero: the reported chip computes less than the fullest, by which the "
+                "bound goes\n",
+                term.name);
+        } else {
+            removed.push_back(term.name);
+        }
+    }
+    if (!removed.empty()) {
+        text += fmt::format(
+            "  {} below zero: without {} the whole would take longer, since operations and "
+            "messages "
+            "then meet in another order\n",
+            fmt::join(removed, " and "), removed.size() == 1 ? "it" : "each of them");
+    }
+    return text;
+}
+
+std::string ceilings_report(const StepResult& result) {
+    if (result.ceilings.empty()) {
+        return {};
+    }
+    const double step = result.step_time.seconds();
+    Table table({3});
+    table.row({"What if", "step", "saves", ""});
+    for (const Ceiling& ceiling : result.ceilings) {
+        const double seconds = ceiling.step_time.seconds();
+        table.row({"  " + ceiling.name, format_time(seconds),
+                   fmt::format("{:.1f} %", 100 * (1 - seconds / step)), ceiling.meaning});
+    }
+    return table.text(0);
+}
+
+std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result) {
+    constexpr double kMuch = 0.02;  // of the step
+    std::vector<std::string> warnings;
+    double waited = 0;
+    for (const Share& share : result.critical_path) {
+        waited += share.name == "DCN" || share.name == "PCIe" ? share.time.seconds() : 0;
+    }
+    for (const topology::LogicalAxis& axis : scenario.mesh.axes()) {
+        const bool once_a_step = axis.name == "data" || axis.name == "pipeline";
+        if (!once_a_step && scenario.mesh.across({axis.name}).length > 1 &&
+            waited > kMuch * result.step_time.seconds()) {
+            warnings.push_back(fmt::format(
+                "{} spans slices, so every layer exchanges over the data-centre network, which the "
+                "step waits for {} of its {}; keep {} within a slice and put data on `slice`",
+                axis.name, format_time(waited), format_time(result.step_time.seconds()),
+                axis.name));
+        }
+    }
+    return warnings;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,174 @@
+// The memory section of the report: the peak by class, and for a step that does not fit what would
+// make it fit, found by trying single changes of the plan.
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/report/report.h"
+#include "scenarios/text/format.h"
+#include "sim/base/error.h"
+#include "workloads/program/memory_peak.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::Remat;
+using workloads::TrainingPlan;
+using workloads::WeightGroups;
+
+struct Change {
+    std::string text;  ///< what to write in the scenario
+    TrainingPlan plan;
+};
+
+/// Layers' inputs to the host: of named tensors beside them, of a policy instead of all else. False when they go
+/// there already.
+bool offload_input(TrainingPlan& plan) {
+    using workloads::LayerTensor;
+    workloads::RematNames names;
+    if (plan.remat == Remat::named) {
+        names = plan.remat_names;
+    }
+    if (names.offload.has(LayerTensor::input)) {
+        return false;
+    }
+    names.save.remove(LayerTensor::input);
+    names.offload.add(LayerTensor::input);
+    plan.remat = Remat::named;
+    plan.remat_names = names;
+    return true;
+}
+
+/// Changes that do not need more chips, in the order of what they cost in time.
+std::vector<Change> changes_of(const TrainingPlan& plan) {
+    std::vector<Change> changes;
+    const auto add = [&](std::string text, auto&& edit) {
+        changes.push_back({std::move(text), plan});
+        edit(changes.back().plan);
+    };
+    if (plan.weights != WeightGroups::matmul && plan.fsdp * plan.context * plan.expert > 1) {
+        add("overlap.weights: matmul", [](TrainingPlan& p) { p.weights = WeightGroups::matmul; });
+    }
+    if (plan.prefetch_layers > 0) {
+        add("overlap.prefetch_layers: 0", [](TrainingPlan& p) { p.prefetch_layers = 0; });
+    }
+    if (plan.reductions_in_flight > 1) {
+        add("overlap.reductions_in_flight: 1", [](TrainingPlan& p) { p.reductions_in_flight = 1; });
+    }
+    if (plan.precision.gradients > 2) {
+        add("training.gradients: bf16", [](TrainingPlan& p) { p.precision.gradients = 2; });
+    }
+    if (plan.remat == Remat::none) {
+        add("training.remat: matmuls", [](TrainingPlan& p) { p.remat = Remat::matmuls; });
+    }
+    if (plan.remat != Remat::block) {
+        add("training.remat: block", [](TrainingPlan& p) { p.remat = Remat::block; });
+    }
+    if (TrainingPlan offloading = plan; offload_input(offloading)) {
+        add("training.remat: " + remat_text(offloading), [&](TrainingPlan& p) { p = offloading; });
+    }
+    if (plan.data > 1) {
+        add("the data axis of the mesh as fsdp", [](TrainingPlan& p) {
+            p.fsdp *= p.data;
+            p.data = 1;
+        });
+    }
+    if (const workloads::Occupancy batch = workloads::occupancy(plan);
+        batch.sequences_per_shard > 1) {
+        const std::int64_t tokens = batch.shards * plan.sequence;
+        add(fmt::format("batch.tokens: {} (one sequence a shard)", tokens),
+            [&](TrainingPlan& p) { p.tokens = tokens; });
+    }
+    return changes;
+}
+
+/// More chips, all of them on fsdp: 2, 4, ... 64 times as many.
+std::vector<Change> larger_slices(const TrainingPlan& plan, int chips) {
+    std::vector<Change> changes;
+    for (int times = 2; times <= 64; times *= 2) {
+        TrainingPlan larger = plan;
+        larger.fsdp *= times;
+        changes.push_back({fmt::format("fsdp {} ways instead of {} ({} chips)", larger.fsdp,
+                                       plan.fsdp, std::int64_t{chips} * times),
+                           larger});
+    }
+    return changes;
+}
+
+/// The peak of a changed plan; infinite when the model does not allow it.
+sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) {
+    try {
+        workloads::validate(plan, model);
+        return workloads::peak_of_stages(model, plan);
+    } catch (const sim::InputError&) {
+        return sim::Bytes::infinity();
+    }
+}
+
+std::string remedies(const Scenario& scenario, const StepResult& result) {
+    TrainingPlan plan = scenario.plan;
+    plan.prefetch_layers = result.prefetch_layers;  // it has been lowered already to save memory
+    std::string text;
+    sim::Bytes least = sim::Bytes::infinity();
+    const auto offer = [&](const Change& change) {
+        const sim::Bytes peak = peak_of(change.plan, scenario.model);
+        least = std::min(least, peak);
+        if (peak > result.memory.capacity) {
+            return false;
+        }
+        text += fmt::format("    {}: peak {}\n", change.text, format_bytes(peak));
+        return true;
+    };
+    for (const Change& change : changes_of(plan)) {
+        offer(change);
+    }
+    for (const Change& change : larger_slices(plan, result.chips)) {
+        if (offer(change)) {
+            break;
+        }
+    }
+    if (!text.empty()) {
+        return "  each of these alone would make it fit:\n" + text;
+    }
+    return fmt::format(
+        "  no single change of remat, overlap, batch or fsdp ways would make it fit; "
+        "the best reaches {}\n",
+        format_bytes(least));
+}
+
+}  // namespace
+
+std::string memory_report(const Scenario& scenario, const StepResult& result) {
+    const MemoryUse& memory = result.memory;
+    Table table;
+    std::string whose = memory.member;
+    if (scenario.plan.pipeline > 1) {
+        whose = fmt::format("stage {}{}{}", memory.stage, whose.empty() ? "" : ", ", whose);
+    }
+    table.row({fmt::format("Memory of a chip {}{}at its peak", whose.empty() ? "" : "of ",
+                           whose.empty() ? "" : whose + " "),
+               "", "% of capacity"});
+    const auto row = [&](std::string name, sim::Bytes bytes) {
+        table.row({std::move(name), format_bytes(bytes),
+                   fmt::format("{:.1f}", 100 * (bytes / memory.capacity))});
+    };
+    for (const auto& [name, bytes] : memory.at_peak) {
+        if (bytes.value() > 0) {
+            row("  " + name, bytes);
+        }
+    }
+    row("  peak", memory.peak);
+    row("  capacity", memory.capacity);
+    if (memory.fits) {
+        return table.text(0) + fmt::format("  fits, with {} to spare\n",
+                                           format_bytes(memory.capacity - memory.peak));
+    }
+    return table.text(0) +
+           fmt::format("  does NOT fit: {} too much\n",
+                       format_bytes(memory.peak - memory.capacity)) +
+           remedies(scenario, result);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,367 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/report/report.h"
+#include "scenarios/text/format.h"
+#include "workloads/models/model.h"
+#include "workloads/plan/pipeline_order.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Shares of a whole as two printed columns, ms and percent, each of which adds up to its printed
+/// sum.
+class Columns {
+public:
+    Columns(std::span<const Share> shares, sim::Time whole) {
+        const double whole_ms = whole.seconds() * 1e3;
+        const int digits = whole_ms > 0 ? static_cast<int>(std::floor(std::log10(whole_ms))) : 0;
+        decimals_ = std::clamp(4 - digits, 1, 9);
+        const double units = std::round(whole_ms * std::pow(10.0, decimals_));
+        std::vector<double> weights;
+        for (const Share& share : shares) {
+            weights.push_back(static_cast<double>(share.time.ps));
+        }
+        times_ = apportion(weights, static_cast<std::int64_t>(units));
+        percents_ = apportion(weights, kWhole);
+    }
+
+    /// The cells of one share, or of the sum of several: [first, last).
+    [[nodiscard]] std::vector<std::string> cells(std::string name, std::size_t first,
+                                                 std::size_t last) const {
+        std::int64_t time = 0;
+        std::int64_t percent = 0;
+        for (std::size_t i = first; i < last; ++i) {
+            time += times_[i];
+            percent += percents_[i];
+        }
+        return {std::move(name),
+                fmt::format("{:.{}f}", static_cast<double>(time) / std::pow(10.0, decimals_),
+                            decimals_),
+                fmt::format("{:.1f}", static_cast<double>(percent) / 10)};
+    }
+
+private:
+    static constexpr std::int64_t kWhole = 1000;  // 100.0 %
+    int decimals_ = 1;
+    std::vector<std::int64_t> times_;
+    std::vector<std::int64_t> percents_;
+};
+
+std::vector<Share> without_zeros(std::span<const Share> shares) {
+    std::vector<Share> rest(shares.begin(), shares.end());
+    std::erase_if(rest, [](const Share& share) { return share.time.ps == 0; });
+    return rest;
+}
+
+sim::Time sum(std::span<const Share> shares) {
+    sim::Time total;
+    for (const Share& share : shares) {
+        total += share.time;
+    }
+    return total;
+}
+
+/// `fsdp x/4 y z/2 (1120), context z%2 (2), tensor x%4 (4)`.
+std::string mesh_with_sizes(const Scenario& scenario) {
+    std::vector<std::string> axes;
+    std::size_t start = 0;
+    for (const topology::LogicalAxis& axis : scenario.mesh.axes()) {
+        const std::size_t end =
+            std::min(scenario.mesh_text.find(", ", start), scenario.mesh_text.size());
+        axes.push_back(
+            fmt::format("{} ({})", scenario.mesh_text.substr(start, end - start), axis.size()));
+        start = end + 2;
+    }
+    return fmt::format("{}", fmt::join(axes, ", "));
+}
+
+std::string header(const Scenario& scenario) {
+    const workloads::Occupancy batch = workloads::occupancy(scenario.plan);
+    Table table({1});
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
+    const std::string active =
+        count.active == count.total
+            ? ""
+            : fmt::format(", {} of a token", format_count(static_cast<double>(count.active)));
+    table.row({"model", fmt::format("{}, {} parameters{}", scenario.model.name,
+                                    format_count(static_cast<double>(count.total)), active)});
+    table.row({"slice", slice_text(scenario.hardware)});
+    table.row({"mesh", mesh_with_sizes(scenario)});
+    table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.tokens,
+                                    batch.sequences, scenario.plan.sequence)});
+    if (scenario.plan.microbatches > 1 || scenario.plan.pipeline > 1) {
+        table.row(
+            {"microbatches", fmt::format("{} of {} sequences a shard", scenario.plan.microbatches,
+                                         batch.sequences_per_shard)});
+    }
+    if (batch.occupied < 1) {
+        table.row({"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
+                                   "tokens",
+                                   batch.sequences, batch.shards, 100 * batch.occupied)});
+    }
+    return scenario.name + '\n' + table.text(2);
+}
+
+/// What bounds the step, and the largest part of the gap, in a sentence each.
+std::string diagnosis(const StepResult& result) {
+    const double lower = result.lower.time.value();
+    std::string text =
+        result.memory.fits ? "" : "  does NOT fit in the memory of a chip (see below)\n";
+    text += fmt::format("  bound by {}: no schedule of these operations takes less than {}\n",
+                        result.lower.bound, format_time(lower));
+    const std::vector<Share> gap = without_zeros(result.gap);
+    const sim::Time total = sum(gap);
+    if (gap.empty() || total.ps <= 0) {
+        return text + "  the step is at that bound\n";
+    }
+    const Share& largest = *std::ranges::max_element(gap, {}, &Share::time);
+    return text + fmt::format("  {} above it, most of all for {}: {}, {:.0f} % of the gap\n",
+                              format_time(total.seconds()), largest.name,
+                              format_time(largest.time.seconds()),
+                              100 * largest.time.seconds() / total.seconds());
+}
+
+/// The bubble beside its formula.
+std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult& result) {
+    if (plan.pipeline == 1) {
+        return {};
+    }
+    const workloads::PassTimes& passes = result.passes;
+    const std::string of =
+        plan.schedule == workloads::PipelineSchedule::zero_bubble && !plan.forward_only
+            ? fmt::format(" (p - 1)(F + B - W) with F {}, B {}, W {}",
+                          format_time(passes.forward.value()),
+                          format_time(passes.input_gradients.value()),
+                          format_time(passes.weight_gradients.value()))
+            : "";
+    return fmt::format(
+        "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula{}; times "
+        "of a chip are of stage {}\n",
+        plan.pipeline, workloads::to_string(plan.schedule), 100 * result.bubble,
+        100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
+}
+
+std::string rates(const Scenario& scenario, const StepResult& result) {
+    Table table;
+    const workloads::FlopRule rule = scenario.report.flop_rule;
+    table.row({rule == workloads::FlopRule::executed     ? "MFU"
+               : rule == workloads::FlopRule::parameters ? "MFU of 6 x parameters alone"
+                                                         : "MFU with all attention scores",
+               format_percent(result.mfu)});
+    table.row({"HFU", format_percent(result.hfu)});
+    table.row({"tokens/s", format_count(result.tokens_per_s)});
+    table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});
+    return table.text(2);
+}
+
+std::string breakdown(const StepResult& result) {
+    std::vector<Share> shares = without_zeros(result.breakdown);
+    const std::size_t passes = shares.size();
+    const std::vector<Share> exposed = without_zeros(result.exposed);
+    shares.insert(shares.end(), exposed.begin(), exposed.end());
+    const Columns columns(shares, result.step_time);
+    Table table;
+    table.row({"Where the step goes", "ms", "% of step"});
+    for (std::size_t i = 0; i < passes; ++i) {
+        table.row(columns.cells("    " + shares[i].name, i, i + 1));
+    }
+    table.row(columns.cells("  compute", 0, passes));
+    for (std::size_t i = passes; i < shares.size(); ++i) {
+        table.row(columns.cells("    " + shares[i].name, i, i + 1));
+    }
+    table.row(columns.cells("  exposed communication", passes, shares.size()));
+    table.row(columns.cells("  step", 0, shares.size()));
+    return table.text(0);
+}
+
+std::string critical_path(const StepResult& result) {
+    const std::vector<Share>& shares = result.critical_path;
+    if (shares.empty()) {
+        return {};
+    }
+    const Columns columns(shares, result.step_time);
+    Table table;
+    table.row({"Critical path: what the end waited for", "ms", "% of step"});
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        table.row(columns.cells("  " + shares[i].name, i, i + 1));
+    }
+    table.row(columns.cells("  step", 0, shares.size()));
+    return table.text(0);
+}
+
+std::string analytic(const StepResult& result) {
+    Table table({3});
+    table.row({"Analytic estimates", "time", "simulated/estimate"});
+    const auto row = [&](std::string name, sim::Seconds estimate, std::string meaning) {
+        table.row({"  " + name, format_time(estimate.value()),
+                   fmt::format("{:.4f}", result.step_time.seconds() / estimate.value()),
+                   std::move(meaning)});
+    };
+    row("roofline_lower", result.lower.time, "a true bound");
+    row("book", result.book, "the reference text's closed forms");
+    row("roofline_serial", result.serial, "every operation after the other");
+    return table.text(0);
+}
+
+std::string gap(const StepResult& result) {
+    const std::vector<Share> shares = without_zeros(result.gap);
+    if (shares.empty()) {
+        return {};
+    }
+    const Columns columns(shares, sum(shares));
+    Table table;
+    table.row({"Gap: step - roofline_lower", "ms", "% of gap"});
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        table.row(columns.cells("  " + shares[i].name, i, i + 1));
+    }
+    table.row(columns.cells("  gap", 0, shares.size()));
+    return table.text(0) + negative_terms(shares);
+}
+
+std::string evaluation(const Scenario& scenario, const StepResult& result) {
+    if (!scenario.evaluation.has_value()) {
+        return {};
+    }
+    const Evaluation& block = *scenario.evaluation;
+    return fmt::format(
+        "Evaluation step {}; a block of {} training and {} evaluation steps takes {}\n",
+        format_time(result.evaluation.seconds()), block.train_steps, block.steps,
+        format_time(result.block.seconds()));
+}
+
+std::string training_run(const Scenario& scenario, const StepResult& result) {
+    if (!scenario.report.tokens.has_value()) {
+        return {};
+    }
+    const double seconds = *scenario.report.tokens / result.tokens_per_s;
+    const double chip_hours = seconds / 3600 * scenario.hardware.chips();
+    std::string text = fmt::format("Training on {} tokens: {:.1f} days, {} chip-hours",
+                                   format_count(*scenario.report.tokens), seconds / 86400,
+                                   format_count(chip_hours));
+    if (scenario.report.usd_per_chip_hour.has_value()) {
+        text += fmt::format(", {} USD at {:.2f} USD/chip-hour",
+                            format_count(chip_hours * *scenario.report.usd_per_chip_hour),
+                            *scenario.report.usd_per_chip_hour);
+    }
+    return text + '\n';
+}
+
+std::string expectations(std::span<const Verdict> verdicts) {
+    if (verdicts.empty()) {
+        return {};
+    }
+    Table table({1, 5});
+    table.row({"Expected", "", "value", "reference", "error", "source"});
+    for (const Verdict& verdict : verdicts) {
+        const Expectation& expected = verdict.expectation;
+        table.row(
+            {"  " + expected.quantity, verdict.holds ? "holds" : "FAILS",
+             quantity_text(expected.quantity, verdict.value),
+             quantity_text(expected.quantity, expected.of),
+             fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),
+             expected.source});
+    }
+    return table.text(0);
+}
+
+std::string assumptions(const Scenario& scenario, const StepResult& result) {
+    const workloads::TrainingPlan& plan = scenario.plan;
+    return fmt::format(
+        "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
+        "{} attention{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
+        scenario.hardware.profile,
+        scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
+        format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
+        format_time(scenario.hardware.chip.ici_latency.value.value()),
+        scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
+        plan.causal ? "causal" : "full",
+        !plan.causal || plan.context == 1               ? ""
+        : plan.placement == workloads::Placement::plain ? " on contiguous parts"
+                                                        : " on zig-zag parts",
+        workloads::remat_text(plan), plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
+        plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
+        result.prefetch_layers == 1 ? "layer" : "layers",
+        plan.weights == workloads::WeightGroups::layer
+            ? ""
+            : fmt::format(", weights by {}", to_string(plan.weights)),
+        plan.layer_loop ? ", layers in a loop" : "");
+}
+
+}  // namespace
+
+std::string slice_text(const Hardware& hardware) {
+    const topology::Lattice& slice = hardware.slice;
+    std::string wrapped;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        if (slice.wraps(axis)) {
+            wrapped += fmt::format("{} ", topology::axis_name(axis));
+        }
+    }
+    const int chips = hardware.chips();
+    return fmt::format("{} {}{}{}, {} {}, {}", hardware.chip.name,
+                       hardware.slices == 1 ? "" : fmt::format("{} x ", hardware.slices),
+                       topology::to_string(hardware.shape, hardware.chip.torus_dimensions.value),
+                       hardware.twisted ? " twisted" : "", chips, chips == 1 ? "chip" : "chips",
+                       wrapped.empty() ? "no axis wraps" : wrapped + "wrapped");
+}
+
+std::string links_report(std::span<const LinkUse> links) {
+    if (links.empty()) {
+        return {};
+    }
+    Table table;
+    table.row({"Links", "busy", "bytes a link"});
+    for (const LinkUse& link : links) {
+        table.row({"  " + link.name, fmt::format("{:.1f} %", 100 * link.busy_fraction),
+                   format_bytes(link.bytes)});
+    }
+    return table.text(0);
+}
+
+std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s,
+                        std::optional<std::uint64_t> played_events) {
+    const std::string played =
+        played_events.has_value() ? fmt::format(" of which {} played", *played_events) : "";
+    return fmt::format("simulated {} of {} chips{}, {} events{}, {:.3f} s wall time\n",
+                       simulated_chips, chips, simulated_chips < chips ? " (folded)" : "", events,
+                       played, wall_time_s);
+}
+
+std::string step_report(const Scenario& scenario, const StepResult& result,
+                        std::span<const Verdict> verdicts) {
+    const std::string sections[] = {
+        header(scenario),
+        fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
+            pipeline_text(scenario.plan, result) + imbalance_report(scenario, result),
+        rates(scenario, result),
+        breakdown(result),
+        analytic(result),
+        critical_path(result),
+        gap(result),
+        ceilings_report(result),
+        links_report(result.links),
+        memory_report(scenario, result),
+        evaluation(scenario, result),
+        training_run(scenario, result),
+        expectations(verdicts),
+        assumptions(scenario, result),
+    };
+    std::string report;
+    for (const std::string& section : sections) {
+        if (!section.empty()) {
+            report += section + '\n';
+        }
+    }
+    std::string effort = effort_line(result.simulated_chips, result.chips, result.events,
+                                     result.wall_time_s, result.played_events);
+    if (result.explain_time_s > 0) {
+        effort.pop_back();
+        effort += fmt::format(", explained in another {:.3f} s wall time\n", result.explain_time_s);
+    }
+    return report + effort;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,221 @@
+#include "scenarios/spec/formulas.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "workloads/analytic/book_formulas.h"
+#include "workloads/models/model.h"
+#include "workloads/program/memory_peak.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kSecondsPerDay = 86400;
+constexpr double kCheckpoints = 4;  // a layer, as the text counts them
+
+double as_number(std::int64_t count) {
+    return static_cast<double>(count);
+}
+
+double d_ff(const Scenario& scenario) {
+    return as_number(scenario.model.d_ff);
+}
+
+double tokens(const Scenario& scenario) {
+    return as_number(scenario.plan.tokens);
+}
+
+/// The count that formulas use: the scenario's own, or the model's.
+double parameters(const Scenario& scenario) {
+    return scenario.report.parameters.value_or(
+        as_number(workloads::count_parameters(scenario.model).total));
+}
+
+double sum_over_layers(const Scenario& scenario,
+                       std::int64_t (*part)(const workloads::LayerParameters&)) {
+    std::int64_t sum = 0;
+    for (const auto& [kind, count] : workloads::layer_kinds(scenario.model)) {
+        sum += count * part(workloads::count_layer(scenario.model, kind));
+    }
+    return as_number(sum);
+}
+
+double parameters_mlp(const Scenario& scenario) {
+    return sum_over_layers(scenario, [](const workloads::LayerParameters& layer) {
+        return layer.mlp + layer.experts;
+    });
+}
+
+double parameters_attention(const Scenario& scenario) {
+    return sum_over_layers(scenario,
+                           [](const workloads::LayerParameters& layer) { return layer.attention; });
+}
+
+double parameters_vocabulary(const Scenario& scenario) {
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
+    return as_number(count.embedding + count.unembedding);
+}
+
+double flops_per_token(const Scenario& scenario) {
+    return workloads::book_training_flops(parameters(scenario), 1).value();
+}
+
+double training_flops(const Scenario& scenario) {
+    return workloads::book_training_flops(parameters(scenario), *scenario.report.tokens).value();
+}
+
+double training_time(const Scenario& scenario) {
+    return workloads::book_training_time(
+               sim::Flops(training_flops(scenario)), scenario.hardware.chips(),
+               scenario.hardware.chip.bf16_flops.value, *scenario.report.mfu)
+        .value();
+}
+
+double training_days(const Scenario& scenario) {
+    return training_time(scenario) / kSecondsPerDay;
+}
+
+workloads::BookMemory memory(const Scenario& scenario) {
+    return workloads::book_memory(scenario.model, parameters(scenario), tokens(scenario),
+                                  kCheckpoints);
+}
+
+/// Checkpoints of the F-wide intermediate in place of the D-wide ones.
+double memory_checkpoints_wide(const Scenario& scenario) {
+    return memory(scenario).checkpoints.value() * d_ff(scenario) /
+           as_number(scenario.model.d_model);
+}
+
+double capacity(const Scenario& scenario) {
+    return scenario.hardware.chip.hbm_capacity.value.value();
+}
+
+double alpha(const Scenario& scenario) {
+    return workloads::ici_intensity(
+        scenario.hardware.chip.bf16_flops.value,
+        scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates));
+}
+
+workloads::BookLayout layout(const Scenario& scenario) {
+    return workloads::book_layout(scenario.mesh);
+}
+
+double tokens_per_slice(const Scenario& scenario) {
+    return tokens(scenario) / scenario.hardware.slices;
+}
+
+double chips_per_host(const Scenario& scenario) {
+    const topology::Point& host = scenario.hardware.chip.host_shape.value;
+    return host[0] * host[1] * host[2];
+}
+
+constexpr Formula kFormulas[] = {
+    {"parameters", ValueUnit::count,
+     [](const Scenario& s) { return as_number(workloads::count_parameters(s.model).total); }},
+    {"parameters_mlp", ValueUnit::count, parameters_mlp},
+    {"parameters_attention", ValueUnit::count, parameters_attention},
+    {"parameters_vocabulary", ValueUnit::count, parameters_vocabulary},
+    {"flops_per_token", ValueUnit::count, flops_per_token},
+    {"training_flops", ValueUnit::count, training_flops, kNeedsTokens},
+    {"training_days", ValueUnit::count, training_days, kNeedsTokens | kNeedsMfu},
+    {"book_memory_parameters", ValueUnit::bytes,
+     [](const Scenario& s) { return memory(s).parameters.value(); }},
+    {"book_memory_optimizer", ValueUnit::bytes,
+     [](const Scenario& s) { return memory(s).optimizer.value(); }},
+    {"book_memory_checkpoints", ValueUnit::bytes,
+     [](const Scenario& s) { return memory(s).checkpoints.value(); }},
+    {"book_memory_checkpoints_wide", ValueUnit::bytes, memory_checkpoints_wide},
+    {"book_memory", ValueUnit::bytes, [](const Scenario& s) { return memory(s).total().value(); }},
+    {"book_memory_chips", ValueUnit::count,
+     [](const Scenario& s) { return memory(s).total().value() / capacity(s); }},
+    {"book_memory_per_chip", ValueUnit::bytes,
+     [](const Scenario& s) { return memory(s).total().value() / s.hardware.chips(); }},
+    {"tokens_per_chip", ValueUnit::count,
+     [](const Scenario& s) { return tokens(s) / s.hardware.chips(); }},
+    {"tokens_per_slice", ValueUnit::count, tokens_per_slice},
+    {"least_tokens_per_chip", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::least_tokens_per_chip(alpha(s), layout(s).fsdp_axes);
+     }},
+    {"most_tensor_ways", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::most_tensor_ways(alpha(s), layout(s).tensor_axes, d_ff(s));
+     },
+     kNeedsTensor},
+    {"least_tokens_per_chip_mixed", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::least_tokens_per_chip_mixed(alpha(s), layout(s), d_ff(s));
+     },
+     kNeedsTensor},
+    {"least_tokens_per_chip_concurrent", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::least_tokens_per_chip_concurrent(alpha(s), layout(s), d_ff(s));
+     },
+     kNeedsTensor},
+    {"optimal_fsdp_ways", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::optimal_fsdp_ways(tokens_per_slice(s), s.hardware.slice.size(),
+                                             layout(s), d_ff(s));
+     },
+     kNeedsTensor},
+    {"communication_to_compute", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::communication_to_compute(alpha(s), tokens_per_slice(s), layout(s),
+                                                    d_ff(s));
+     },
+     kNeedsOneTensor},
+    {"least_tokens_per_slice", ValueUnit::count,
+     [](const Scenario& s) {
+         return workloads::least_tokens_per_slice(s.hardware.chip.bf16_flops.value,
+                                                  static_cast<int>(chips_per_host(s)),
+                                                  s.hardware.chip.dcn_per_host.value);
+     },
+     kNeedsSlices},
+};
+
+}  // namespace
+
+std::span<const Formula> all_formulas() {
+    return kFormulas;
+}
+
+const Formula* find_formula(std::string_view quantity) {
+    const auto* const found = std::ranges::find(kFormulas, quantity, &Formula::name);
+    return found == std::end(kFormulas) ? nullptr : found;
+}
+
+void check_formula(const Formula& formula, const Scenario& scenario) {
+    const auto need = [&](unsigned bit, bool there, std::string problem, std::string remedy) {
+        if ((formula.needs & bit) != 0 && !there) {
+            throw sim::InputError(std::move(problem), std::move(remedy));
+        }
+    };
+    need(kNeedsTokens, scenario.report.tokens.has_value(), "the scenario has no token budget",
+         "write report.tokens, such as 15T");
+    need(kNeedsMfu, scenario.report.mfu.has_value(), "the scenario states no MFU",
+         "write report.mfu, such as 40 %");
+    need(kNeedsTensor, scenario.plan.tensor > 1, "the mesh has no tensor parallelism",
+         "write mesh.tensor");
+    need(kNeedsTensor | kNeedsOneTensor, scenario.plan.tensor_transpose == 1,
+         "the text has no such formula for tensor parallelism over d_model too",
+         "leave out mesh.tensor_transpose");
+    need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",
+         "write hardware.slices");
+}
+
+bool is_analytic(std::string_view quantity) {
+    return quantity == "book" || quantity == "roofline_lower" || find_formula(quantity) != nullptr;
+}
+
+ValueUnit unit_of(std::string_view quantity) {
+    if (const Formula* const formula = find_formula(quantity); formula != nullptr) {
+        return formula->unit;
+    }
+    if (quantity == "mfu" || quantity == "hfu") {
+        return ValueUnit::share;
+    }
+    return quantity == "tokens_per_s" ? ValueUnit::token_rate : ValueUnit::time;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,46 @@
+// The quantities of `expect:` that are formulas of the reference text instead of results of the simulation: what
+// How to Scale Your Model works out for a chip, a mesh, a model and a batch (workloads/analytic/book_formulas.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scenarios/spec/scenario.h"
+
+namespace podsim::scenarios {
+
+/// How the values of a quantity are written.
+enum class ValueUnit { time, share, count, bytes, token_rate };
+
+struct Formula {
+    std::string_view name;
+    ValueUnit unit;
+    double (*value)(const Scenario& scenario);  ///< in the base unit; of a scenario that has it
+    unsigned needs = 0;                         ///< of FormulaNeed
+};
+
+/// What of a scenario a formula is about, beyond a training step.
+enum FormulaNeed : unsigned {
+    kNeedsTokens = 1,      ///< report.tokens
+    kNeedsMfu = 2,         ///< report.mfu
+    kNeedsTensor = 4,      ///< mesh.tensor above 1
+    kNeedsSlices = 8,      ///< hardware.slices above 1
+    kNeedsOneTensor = 16,  ///< no mesh.tensor_transpose, as kNeedsTensor too
+};
+
+std::span<const Formula> all_formulas();
+
+/// Nothing where the quantity is simulated.
+const Formula* find_formula(std::string_view quantity);
+
+/// Throws sim::InputError (without a place) when the scenario lacks what the formula is about.
+void check_formula(const Formula& formula, const Scenario& scenario);
+
+/// Whether a quantity of `expect:` is a formula or an analytic estimate, not simulated.
+bool is_analytic(std::string_view quantity);
+
+/// The unit of any quantity of `expect:`.
+ValueUnit unit_of(std::string_view quantity);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,188 @@
+#include "scenarios/study/sweep.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+#include <utility>
+
+#include "scenarios/cli/command.h"
+#include "scenarios/load/load.h"
+#include "scenarios/text/format.h"
+#include "scenarios/yaml/schema.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr const char* kForm = "write --vary key.path=value,value, as in --vary mesh.tensor=x%2,x%4";
+
+std::string option_of(const std::string& key, const std::string& value) {
+    return fmt::format("--vary {}", printable(key + '=' + value));
+}
+
+Json json_of(const YamlNode& node) {
+    Json json;
+    switch (node.kind) {
+        case YamlNode::Kind::null:
+            break;
+        case YamlNode::Kind::scalar:
+            json = node.text;
+            break;
+        case YamlNode::Kind::sequence:
+            json = Json::array();
+            for (const YamlNode& item : node.items) {
+                json.push_back(json_of(item));
+            }
+            break;
+        case YamlNode::Kind::map:
+            json = Json::object();
+            for (const YamlNode::Entry& entry : node.entries) {
+                json[entry.key] = json_of(entry.value);
+            }
+            break;
+    }
+    return json;
+}
+
+/// FNV-1a, 64 bits: the same on every machine.
+std::string fingerprint_of(std::span<const std::string> texts) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    for (const std::string& text : texts) {
+        std::ranges::for_each(text, add);
+        add(0);
+    }
+    return fmt::format("{:016x}", hash);
+}
+
+/// Refuses what `check_schema` refuses, at the --vary option.
+void check_values(const YamlNode& base, const Varied& varied) {
+    for (std::size_t i = 0; i < varied.values.size(); ++i) {
+        YamlNode tree = base;
+        set_value(tree, varied.key, varied.values[i], option_of(varied.key, varied.texts[i]));
+        check_schema(tree);
+    }
+}
+
+}  // namespace
+
+Varied parse_varied(const std::string& text) {
+    const std::string option = "--vary " + printable(text);
+    const sim::SourceMark mark{option, 0, 0};
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+        throw sim::InputError(fmt::format("{} has no '='", in_quotes(text)), kForm,
+                              {"--vary", 0, 0});
+    }
+    Varied varied;
+    varied.key = text.substr(0, equals);
+    YamlNode list;
+    try {
+        list = parse_yaml('[' + text.substr(equals + 1) + ']', option);
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(error.problem(), error.remedy(), mark);
+    }
+    if (list.kind == YamlNode::Kind::sequence && list.items.size() == 1 &&
+        list.items.front().kind == YamlNode::Kind::sequence) {
+        YamlNode inner = std::move(list.items.front());
+        list = std::move(inner);
+    }
+    if (list.kind != YamlNode::Kind::sequence || list.items.empty()) {
+        throw sim::InputError("no values", kForm, mark);
+    }
+    varied.values = std::move(list.items);
+    for (const YamlNode& value : varied.values) {
+        varied.texts.push_back(value.kind == YamlNode::Kind::scalar ? value.text
+                                                                    : json_of(value).dump());
+        if (std::ranges::count(varied.texts, varied.texts.back()) > 1) {
+            throw sim::InputError(
+                fmt::format("the value {} is given twice", in_quotes(varied.texts.back())),
+                "keep one of the two", mark);
+        }
+    }
+    return varied;
+}
+
+Sweep::Sweep(const std::string& path, std::span<const std::string> settings,
+             std::vector<Varied> varied, SweepOptions options)
+    : path_(path), base_(read_scenario(path)), varied_(std::move(varied)), options_(options) {
+    std::vector<std::string> decisive = {PODSIM_VERSION, path, read_text_file(path)};
+    for (const std::string& setting : settings) {
+        apply_setting(base_, setting);
+        decisive.push_back("--set " + setting);
+    }
+    check_schema(base_);
+    for (auto each = varied_.begin(); each != varied_.end(); ++each) {
+        const auto earlier = std::find_if(
+            varied_.begin(), each, [&](const Varied& other) { return other.key == each->key; });
+        if (earlier != each) {
+            throw sim::InputError(fmt::format("{} is varied twice", in_quotes(each->key)),
+                                  "give all its values in one --vary", {"--vary", 0, 0});
+        }
+        check_values(base_, *each);
+        size_ *= each->values.size();
+        if (size_ > kMostSettings) {
+            throw sim::InputError(fmt::format("more than {} settings", kMostSettings),
+                                  "give fewer values", {"--vary", 0, 0});
+        }
+        decisive.push_back("--vary " + each->key);
+        decisive.insert(decisive.end(), each->texts.begin(), each->texts.end());
+    }
+    decisive.push_back(fmt::format("fold {} reuse {} gap {}", options.fold == Fold::automatic,
+                                   options.step.reuse, options.step.explain));
+    fingerprint_ = fingerprint_of(decisive);
+}
+
+std::vector<std::size_t> Sweep::choice(std::size_t index) const {
+    std::vector<std::size_t> choice(varied_.size());
+    for (std::size_t key = varied_.size(); key-- > 0;) {
+        choice[key] = index % varied_[key].values.size();
+        index /= varied_[key].values.size();
+    }
+    return choice;
+}
+
+Json Sweep::head(std::size_t index) const {
+    const std::vector<std::size_t> chosen = choice(index);
+    Json settings = Json::object();
+    for (std::size_t key = 0; key < varied_.size(); ++key) {
+        settings[varied_[key].key] = json_of(varied_[key].values[chosen[key]]);
+    }
+    return {{"sweep", {{"fingerprint", fingerprint_}, {"index", index}, {"of", size_}}},
+            {"settings", std::move(settings)}};
+}
+
+Json Sweep::line(std::size_t index) const {
+    Json line = head(index);
+    try {
+        line.update(run_json(index));
+    } catch (const sim::InputError& error) {
+        line["schema"] = kSchemaName;
+        line["error"] = one_line(error.what());
+    }
+    return line;
+}
+
+Json Sweep::run_json(std::size_t index) const {
+    const std::vector<std::size_t> chosen = choice(index);
+    YamlNode tree = base_;
+    for (std::size_t key = 0; key < varied_.size(); ++key) {
+        const Varied& varied = varied_[key];
+        set_value(tree, varied.key, varied.values[chosen[key]],
+                  "--set " + printable(varied.key + '=' + varied.texts[chosen[key]]));
+    }
+    const Scenario scenario = load_scenario(tree, path_);
+    if (scenario.program != nullptr) {
+        throw sim::InputError("a sweep varies a training step; this is a program",
+                              "run the program's settings one by one", {path_, 0, 0});
+    }
+    const StepResult result = simulate_within_clock(scenario, options_.fold, options_.step);
+    Json json = step_json(scenario, result, judge(scenario, result));
+    if (!options_.step.explain) {
+        json.erase("gap");
+        json.erase("critical_path");
+    }
+    return json;
+}
+
+}  // namespace podsim::scenarios

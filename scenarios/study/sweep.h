@@ -1,0 +1,66 @@
+// A sweep: one scenario simulated under every combination of some values of its keys.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/report/report.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/yaml/yaml_tree.h"
+
+namespace podsim::scenarios {
+
+inline constexpr std::size_t kMostSettings = 100000;
+
+/// A key and the values that it takes.
+struct Varied {
+    std::string key;
+    std::vector<YamlNode> values;
+    std::vector<std::string> texts;  ///< of the values, as --set would take them
+};
+
+/// Reads `key.path=v1,v2,...`. The values are those of a YAML flow list, without or with its brackets:
+/// `x%2,x%4`, `[x%2, x%4]`; a value that holds a comma or a bracket is quoted, a map is written
+/// `{chip: v5p, slice: 4x4x4}`. Throws sim::InputError at `--vary ...`.
+Varied parse_varied(const std::string& text);
+
+struct SweepOptions {
+    Fold fold = Fold::automatic;
+    StepOptions step;
+};
+
+/// The settings of a sweep: all combinations, the last key's values changing fastest.
+class Sweep {
+public:
+    /// `settings` (`--set`) hold for all. Throws sim::InputError for what makes the whole sweep
+    /// senseless: a key varied twice or unknown, a value of the wrong kind, more than kMostSettings.
+    Sweep(const std::string& path, std::span<const std::string> settings,
+          std::vector<Varied> varied, SweepOptions options);
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const std::vector<Varied>& varied() const { return varied_; }
+    /// Which of its values each key has in setting `index`.
+    [[nodiscard]] std::vector<std::size_t> choice(std::size_t index) const;
+
+    /// What the line of a setting begins with: its place in the sweep, the fingerprint of everything that
+    /// decides the results (file, settings, options, version of podsim) and `settings`.
+    [[nodiscard]] Json head(std::size_t index) const;
+    /// The line: the head, then the JSON of `podsim run` with these settings, `gap` only where it was
+    /// asked for; or for settings that `run` refuses `error` with its message. Callable from several
+    /// threads at once.
+    [[nodiscard]] Json line(std::size_t index) const;
+
+private:
+    [[nodiscard]] Json run_json(std::size_t index) const;
+
+    std::string path_;
+    YamlNode base_;
+    std::vector<Varied> varied_;
+    SweepOptions options_;
+    std::size_t size_ = 1;
+    std::string fingerprint_;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,36 @@
+// The file of a sweep's JSON lines, which is also the record from which an interrupted sweep goes on.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "scenarios/study/sweep.h"
+
+namespace podsim::scenarios {
+
+/// One line a setting, in the order of the settings, each written out before the next. So the file
+/// is at any time the beginning of what it will be, except for a last line that was cut off.
+class SweepRecord {
+public:
+    /// Takes up the file at `path`: the lines that are there must be those that this sweep would
+    /// write, from its first setting on (by their head). A last line without its end is dropped.
+    /// Throws sim::InputError when it holds anything else, and leaves it as it is.
+    SweepRecord(const Sweep& sweep, const std::string& path);
+
+    /// The lines that were there.
+    [[nodiscard]] std::vector<Json> take_finished() { return std::move(finished_); }
+
+    /// Adds the next line. Throws sim::InputError when it cannot be written.
+    void add(const Json& line);
+
+private:
+    std::string path_;
+    std::vector<Json> finished_;
+    std::ofstream file_;
+};
+
+/// The text of a line with its end.
+std::string line_text(const Json& line);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,29 @@
+// JSON as text, its numbers by the fewest digits that give the same double.
+//
+// A time below 2^13 s (8192 s) is then written with its own decimals: two times a picosecond apart are different
+// doubles there, and a decimal with fewer digits that gave the same double would be such a time, too. So shares that add
+// up to a step in picoseconds add up to it as decimals. (The JSON library's own text has a digit too many in one of 600
+// numbers: 0.7799851614809999 for 779985161481 ps.)
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+using Json = nlohmann::ordered_json;
+
+/// Each level indented by so many blanks more, or all in one line. Bytes that are not UTF-8 are replaced; numbers that are
+/// none are null.
+std::string json_text(const Json& json, int indent);
+std::string json_line(const Json& json);
+
+/// A time as the nearest double to its decimal value, for JSON.
+inline double decimal_seconds(sim::Time time) {
+    return static_cast<double>(time.ps) / 1e12;
+}
+
+}  // namespace podsim::scenarios

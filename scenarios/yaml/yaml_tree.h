@@ -1,0 +1,60 @@
+// A YAML document as a plain tree in which every node knows its place, read without surprises.
+//
+// The reader takes one document of at most 1 MiB, nested at most 16 deep, without anchors, aliases
+// and tags, whose keys are text and unique in their map. Anything else is a sim::InputError at
+// file:line:column, before memory or stack are at risk.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+inline constexpr std::size_t kLargestFile = 1 << 20;
+inline constexpr int kDeepestNesting = 16;
+
+struct YamlNode {
+    enum class Kind { null, scalar, sequence, map };
+    struct Entry;
+
+    Kind kind = Kind::null;
+    std::string text;  ///< of a scalar
+    sim::SourceMark mark;
+    std::vector<YamlNode> items;  ///< of a sequence
+    std::vector<Entry> entries;   ///< of a map, in the order written
+
+    /// The value under `key` of a map; nullptr without it.
+    [[nodiscard]] const YamlNode* find(std::string_view key) const;
+    [[nodiscard]] YamlNode* find(std::string_view key);
+};
+
+struct YamlNode::Entry {
+    std::string key;
+    sim::SourceMark mark;  ///< of the key
+    YamlNode value;
+};
+
+/// `text`, `a list`, `a map`, `nothing`: what stands there, for messages.
+std::string_view describe(YamlNode::Kind kind);
+
+/// The text of a file. Throws sim::InputError for a directory, a file that cannot be read, that is
+/// larger than kLargestFile, or that holds NUL or other control characters.
+std::string read_text_file(const std::string& path);
+
+/// Parses one document; `file` names it in marks. An empty document is a null node.
+YamlNode parse_yaml(const std::string& text, const std::string& file);
+
+/// Applies `key.path=value` to a tree: replaces or adds the value, which is read as YAML. A scalar
+/// in the way becomes `{base: scalar}`, so that `hardware.chip.ici_latency=0 us` works on `chip:
+/// v5p`. Marks of the new nodes name the option instead of a line: `--set hardware.slice=4x4x4`.
+void apply_setting(YamlNode& root, const std::string& setting);
+
+/// The same for a value that has been read already; `option` is what marks and errors name.
+void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
+               const std::string& option);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,30 @@
+// The nearest valid name, for error messages: what a user most likely meant by a name we do not
+// know.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/base/error.h"
+
+namespace podsim::sim {
+
+/// The name that is fewest edits away from `wanted` (insert, delete, replace or swap a letter; case
+/// does not count), or nothing when none is near.
+///
+/// Near means at most a third of the longer name's letters (at least 1), or one containing the
+/// other. Of equally near names the one with the longer common start wins, then the earlier in
+/// `names`.
+std::string nearest(std::string_view wanted, std::span<const std::string> names);
+std::string nearest(std::string_view wanted, std::span<const std::string_view> names);
+
+/// The error for a name that is not among `names`:
+/// `unknown chip 'v4'; did you mean 'v4p'? allowed: v3, v4p, v5p` (the question only when one is
+/// near).
+InputError unknown_name(std::string_view what, std::string_view wanted,
+                        std::span<const std::string> names);
+InputError unknown_name(std::string_view what, std::string_view wanted,
+                        std::span<const std::string_view> names);
+
+}  // namespace podsim::sim

@@ -1,0 +1,107 @@
+// Plays a workload: the executor's state together with what is pending. Private to the kernel.
+//
+// player_tasks.h has the rounds, tasks and operations, player_messages.h what arrives and fires, player_links.h
+// what waits and crosses. A template over what keeps the pending events (pending_events.h): no call is virtual.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/state/pending_events.h"
+#include "sim/state/run_state.h"
+
+namespace podsim::sim {
+
+template <class Pending>
+class Player : private ExecutorState {
+public:
+    Player(const Workload& workload, Observer* observer, bool reuse)
+        : ExecutorState(workload, observer,
+                        reuse && (Pending::kReplaces || workload.graphs.size() == 1)),
+          pending_(codec_) {}
+    ExecutionResult run();
+
+private:
+    using Members = typename Pending::Members;
+    using Some = std::array<std::uint32_t, Pending::kMostMembers>;
+
+    void play_instant();
+    void deliver(const Batch<Members>& batch);
+    void start_task(std::uint32_t place, std::uint32_t task);
+    void end_task(std::uint32_t place, std::uint32_t task);
+    void start_operation(std::uint32_t place, std::uint32_t number);
+    static bool counted_down(Operation& operation, std::uint32_t place, const Edge& edge);
+    static void comes_early(Operation& operation, std::uint32_t place, std::uint32_t transfer);
+    void met(Operation& operation, std::uint32_t number, Members places, const Edge& edge);
+    void successors_met(Operation& operation, std::uint32_t number, Members places,
+                        const Route& route);
+    void fire(Operation& operation, std::uint32_t number, Members places, std::uint32_t transfer);
+    void head_arrived(std::uint32_t message_index);
+    void arrived(const Batch<Members>& batch);
+    void play_picks(std::vector<std::uint32_t>& servers);
+    void serve(std::uint32_t server);
+
+    /// What is the same for all places at which a transfer fires, or a message goes on, at one time.
+    struct Departure {
+        std::uint64_t order = 0;
+        std::uint32_t transfer = 0;
+        std::uint32_t first_server = 0;
+        const std::uint32_t* at = nullptr;  ///< [source]: the place of the link
+    };
+    Departure departure(const Operation& operation, std::uint32_t number, std::uint32_t transfer,
+                        std::uint32_t hop) const;
+    void depart(const Departure& departure, std::uint32_t server, std::uint32_t from);
+
+    /// A hop on a link of one class.
+    struct Crossing {
+        std::uint32_t number = 0;  ///< of the operation
+        std::uint32_t hop = 0;
+        const Route* route = nullptr;
+        const LinkSpec* link = nullptr;
+        std::uint32_t* wave = nullptr;  ///< the last to which this hop has added
+    };
+    /// When it holds the link until, and what then happens.
+    struct Times {
+        Time end;
+        Time event;  ///< the head's at the next link, or the arrival at the destination
+        Time tail;   ///< the tail's at the next link
+    };
+    Crossing crossing(std::uint32_t number, std::uint32_t transfer, std::uint32_t hop,
+                      std::uint32_t link_class);
+    [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
+    typename Pending::Group group_of(const Crossing& crossing, std::uint32_t transfer, Time event);
+    void look_up(const Waiting& waiting, std::uint32_t link_class);
+    void serve_later_hop(std::uint32_t server, const Waiting& waiting);
+    void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
+                std::uint32_t transfer, Time end) const;
+
+    /// The last first hop that was served in this round: most are like it.
+    struct FirstHop {
+        std::uint64_t order = ~std::uint64_t{0};
+        std::uint32_t transfer = 0;
+        std::uint32_t link_class = 0;
+        Crossing crossing;
+        Times times;
+        bool is_last = false;  ///< hop of the transfer
+        typename Pending::Group next{};
+    };
+
+    // The calls below these two are small and many, and worth a fifth of the time when inlined; compiling that takes
+    // long, so it is done only for queues that are timed against each other or used.
+    [[gnu::flatten]] void play_instant_inlined() { play_instant(); }
+    [[gnu::flatten]] void play_picks_inlined() {
+        play_picks(freed_);
+        play_picks(marked_);
+    }
+
+    static constexpr std::uint64_t kBetweenReports = 1 << 20;
+    static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
+
+    Pending pending_;
+    FirstHop last_;
+    std::vector<std::uint32_t> marked_;  ///< servers to which something came in this round
+    std::vector<std::uint32_t> freed_;   ///< servers whose link frees in this round
+};
+
+}  // namespace podsim::sim

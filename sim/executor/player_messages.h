@@ -1,0 +1,140 @@
+// Transfers that arrive, what they set off, and their coming to a link.
+#pragma once
+
+#include <cstring>
+
+#include "sim/executor/player.h"
+
+namespace podsim::sim {
+
+/// One predecessor of the edge's transfer has come to the place: whether it was the last.
+template <class Pending>
+bool Player<Pending>::counted_down(Operation& operation, std::uint32_t place, const Edge& edge) {
+    std::uint8_t* const row = &operation.counters[edge.counter / 2];
+    const std::uint32_t index = operation.placement->index_in_role[place];
+    if (edge.counter % 2 == 0) {
+        return --row[index] == 0;
+    }
+    std::uint32_t wide = 0;
+    std::memcpy(&wide, row + 4 * std::size_t{index}, 4);
+    --wide;
+    std::memcpy(row + 4 * std::size_t{index}, &wide, 4);
+    return wide == 0;
+}
+
+/// The operation has not started at the place; the transfer will fire when it does.
+template <class Pending>
+void Player<Pending>::comes_early(Operation& operation, std::uint32_t place,
+                                  std::uint32_t transfer) {
+    PlaceState& state = operation.places[place];
+    operation.early.push_back({transfer, state.early});
+    state.early = static_cast<std::uint32_t>(operation.early.size() - 1);
+}
+
+/// One predecessor of the edge's transfer has come to each of the places.
+template <class Pending>
+void Player<Pending>::met(Operation& operation, std::uint32_t number, Members places,
+                          const Edge& edge) {
+    Some firing;
+    std::size_t count = 0;
+    for (const std::uint32_t place : places) {
+        if (edge.counter != Edge::kFires && !counted_down(operation, place, edge)) {
+            continue;
+        }
+        if (operation.places[place].early == PlaceState::kStarted) {
+            firing[count++] = place;
+        } else {
+            comes_early(operation, place, edge.transfer);
+        }
+    }
+    if (count > 0) {
+        fire(operation, number, Members(firing.data(), count), edge.transfer);
+    }
+}
+
+template <class Pending>
+void Player<Pending>::successors_met(Operation& operation, std::uint32_t number, Members places,
+                                     const Route& route) {
+    const Edge* const edges = operation.table->edges.data() + route.first_edge;
+    for (std::uint32_t i = 0; i < route.edge_count; ++i) {
+        met(operation, number, places, edges[i]);
+    }
+}
+
+template <class Pending>
+void Player<Pending>::fire(Operation& operation, std::uint32_t number, Members places,
+                           std::uint32_t transfer) {
+    const Route& route = operation.table->routes[transfer];
+    if (route.hop_count == 0) {
+        successors_met(operation, number, places, route);
+        return;
+    }
+    if (hop_observer_ != nullptr) {
+        for (const std::uint32_t place : places) {
+            hop_observer_->transfer_fired(OperationId(number), PlaceId(place), transfer, now_);
+        }
+    }
+    const Departure first_hop = departure(operation, number, transfer, 0);
+    Some servers;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        servers[i] = first_hop.first_server + first_hop.at[places[i]];
+        servers_.prefetch(servers[i]);
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        depart(first_hop, servers[i], places[i]);
+    }
+}
+
+template <class Pending>
+auto Player<Pending>::departure(const Operation& operation, std::uint32_t number,
+                                std::uint32_t transfer, std::uint32_t hop) const -> Departure {
+    const Route& route = operation.table->routes[transfer];
+    const Hop& link = operation.schedule->hops[route.first_hop + hop];
+    return {.order = order_of(number, route, hop),
+            .transfer = hop == 0 ? transfer : transfer | Waiting::kLaterHop,
+            .first_server = operation.first_server + server_of(0, link.port),
+            .at = machine_.shifts.data() + link.shift * machine_.places};
+}
+
+/// Comes to the link. `from`: the source, on later hops the message.
+template <class Pending>
+void Player<Pending>::depart(const Departure& departure, std::uint32_t server, std::uint32_t from) {
+    if (servers_.add(server,
+                     {.order = departure.order, .transfer = departure.transfer, .from = from},
+                     [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); })) {
+        marked_.push_back(server);
+    }
+}
+
+template <class Pending>
+void Player<Pending>::head_arrived(std::uint32_t message_index) {
+    const Message& message = messages_[message_index];
+    const Departure next_hop =
+        departure(operations_[message.operation], message.operation, message.transfer, message.hop);
+    depart(next_hop, next_hop.first_server + next_hop.at[message.source], message_index);
+}
+
+template <class Pending>
+void Player<Pending>::arrived(const Batch<Members>& batch) {
+    Operation& operation = operations_[batch.number];
+    const Route& route = operation.table->routes[batch.transfer];
+    const std::uint32_t* const destination_of =
+        machine_.shifts.data() + route.destination_shift * machine_.places;
+    Some destinations;
+    for (std::size_t i = 0; i < batch.members.size(); ++i) {
+        destinations[i] = destination_of[batch.members[i]];
+    }
+    if (hop_observer_ != nullptr) {
+        for (std::size_t i = 0; i < batch.members.size(); ++i) {
+            hop_observer_->transfer_arrived(OperationId(batch.number), PlaceId(batch.members[i]),
+                                            PlaceId(destinations[i]), batch.transfer, now_);
+        }
+    }
+    const Members places(destinations.data(), batch.members.size());
+    successors_met(operation, batch.number, places, route);
+    for (const std::uint32_t place : places) {
+        place_progress(operation, place);
+    }
+}
+
+}  // namespace podsim::sim

@@ -1,0 +1,301 @@
+// The default queue: a radix heap over monotone integer time, with buckets in the order of arrival.
+//
+// With L a time not after any pending one and t >= L a pending time, let k be the highest digit (of kDigitBits bits) in
+// which t and L differ: the event lies in bucket (k, digit k of t), or in (0, digit 0 of L) when t = L. All
+// pending times of lower k are earlier. When the first bucket that holds anything is taken, its earliest time becomes L.
+// Where all its events share one time the bucket itself is handed over. Where they are few they are sorted into the
+// run, and what is pushed before the end of that bucket's times goes there too, as long as they stay few. Otherwise the
+// earliest are handed over and the others move to buckets of lower k. So an event moves at most once per digit, and
+// seldom through the lowest, where nearly every bucket would hold one.
+//
+// Order among ties: events of one time always lie in one bucket, or in the run; pushes append to a bucket and go behind
+// their like in the run, moves keep the order. So they are popped in the order in which they were pushed, without a number
+// to say so.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/queue/event.h"
+
+namespace podsim::sim {
+
+class RadixQueue {
+public:
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+    /// Precondition: not before the time last popped.
+    void push(const Event& event) {
+        assert(event.time >= popped_ && "a radix heap cannot go back in time");
+        ++size_;
+        if (bits(event.time) < run_end_) {
+            add_to_run(event);
+        } else {
+            place(event);
+        }
+    }
+
+    Event pop() {
+        if (next_ == run_.size() && !take_earliest(run_)) {
+            sort_into_run();
+        }
+        const Event event = run_[next_++];
+        popped_ = event.time;
+        --size_;
+        return event;
+    }
+
+    /// Replaces `instant` by all events of the earliest time, in order.
+    void pop_instant(std::vector<Event>& instant) {
+        if (next_ == run_.size()) {
+            if (take_earliest(instant)) {
+                popped_ = last_;
+                size_ -= instant.size();
+                return;
+            }
+            run_.swap(instant);
+            sort_into_run();
+        }
+        popped_ = run_[next_].time;
+        std::size_t end = next_ + 1;
+        while (end < run_.size() && run_[end].time == popped_) {
+            ++end;
+        }
+        instant.assign(run_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       run_.begin() + static_cast<std::ptrdiff_t>(end));
+        next_ = end;
+        if (run_end_ == 0 && more_of_instant()) {
+            take_earliest(run_);
+            instant.insert(instant.end(), run_.begin(), run_.end());
+            next_ = run_.size();
+        }
+        size_ -= instant.size();
+    }
+
+    /// Whether events of the time last popped are pending.
+    [[nodiscard]] bool more_of_instant() const {
+        if (next_ < run_.size()) {
+            return run_[next_].time == popped_;
+        }
+        return run_end_ == 0 && buckets_[bits(popped_) & (kDigits - 1)].first != nullptr;
+    }
+
+    /// The pending events, those of one time in their order.
+    [[nodiscard]] std::vector<Event> pending() const {
+        std::vector<Event> events(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
+        events.reserve(size_);
+        for (const Bucket& bucket : buckets_) {
+            for (const Chunk* chunk = bucket.first; chunk != nullptr; chunk = chunk->next) {
+                const std::span<const Event> in_chunk = events_of(*chunk);
+                events.insert(events.end(), in_chunk.begin(), in_chunk.end());
+            }
+        }
+        return events;
+    }
+
+    /// Moves every event later, and rewrites what it says. Keeps the order.
+    template <class Rewrite>
+    void skip(Time later_by, Rewrite rewrite) {
+        const std::vector<Event> events = pending();
+        const Time popped = popped_ + later_by;
+        *this = RadixQueue();
+        last_ = popped_ = popped;
+        for (const Event& event : events) {
+            push({event.time + later_by, rewrite(event.what)});
+        }
+    }
+
+private:
+    static constexpr unsigned kDigitBits = 8;
+    static constexpr unsigned kLevels = (63 + kDigitBits - 1) / kDigitBits;
+    static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+    static constexpr std::size_t kWords = kDigits / 64;
+
+    static std::uint64_t bits(Time time) { return static_cast<std::uint64_t>(time.ps); }
+
+    /// Events of a bucket, in a chain: few buckets hold more than one, and none ever moves to grow.
+    struct alignas(64) Chunk {
+        std::array<Event, 31> events;
+        Chunk* next = nullptr;
+        std::size_t count = 0;
+    };
+    static_assert(sizeof(Chunk) == 512);
+    struct Bucket {
+        Chunk* first = nullptr;
+        Chunk* last = nullptr;
+    };
+
+    void place(const Event& event) {
+        const std::uint64_t differs = bits(event.time) ^ bits(last_);
+        const auto level = (static_cast<unsigned>(std::bit_width(differs | 1)) - 1) / kDigitBits;
+        const std::size_t digit = (bits(event.time) >> (level * kDigitBits)) & (kDigits - 1);
+        Bucket& bucket = buckets_[level * kDigits + digit];
+        if (bucket.first == nullptr) {
+            occupied_[level * kWords + digit / 64] |= std::uint64_t{1} << (digit % 64);
+            levels_ |= 1U << level;
+            bucket.first = bucket.last = unused_chunk();
+        } else if (bucket.last->count == bucket.last->events.size()) {
+            bucket.last = bucket.last->next = unused_chunk();
+        }
+        bucket.last->events[bucket.last->count++] = event;
+    }
+
+    Chunk* unused_chunk() {
+        if (unused_ == nullptr) {
+            constexpr std::size_t kTogether = 32;
+            const auto& chunks = chunks_.emplace_back(std::make_unique<Chunk[]>(kTogether));
+            for (std::size_t i = 0; i < kTogether; ++i) {
+                chunks[i].next = std::exchange(unused_, &chunks[i]);
+            }
+        }
+        Chunk* const chunk = unused_;
+        unused_ = std::exchange(chunk->next, nullptr);
+        return chunk;
+    }
+    /// The next of its chain.
+    Chunk* release(Chunk* chunk) {
+        chunk->count = 0;
+        return std::exchange(chunk->next, std::exchange(unused_, chunk));
+    }
+    static std::span<const Event> events_of(const Chunk& chunk) {
+        return {chunk.events.data(), chunk.count};
+    }
+
+    /// Takes from the first buckets. Whether `out` is then all of the earliest time, last_; otherwise it is to be
+    /// sorted into the run.
+    bool take_earliest(std::vector<Event>& out) {
+        out.clear();
+        run_.clear();
+        next_ = 0;
+        run_end_ = 0;
+        while (true) {
+            assert(levels_ != 0 && "the queue is empty");
+            const auto level = static_cast<unsigned>(std::countr_zero(levels_));
+            Chunk* chunk = take_first_bucket(level);
+            last_ = chunk->events[0].time;
+            const bool alike = level == 0 || all_of_time(chunk, last_);
+            if (alike || chunk->next == nullptr || chunk->next->next == nullptr) {
+                for (; chunk != nullptr; chunk = release(chunk)) {
+                    const std::span<const Event> events = events_of(*chunk);
+                    out.insert(out.end(), events.begin(), events.end());
+                }
+                if (!alike) {
+                    const std::uint64_t bucket = bits(last_) >> (level * kDigitBits);
+                    last_ = Time{static_cast<std::int64_t>(bucket << (level * kDigitBits))};
+                    run_end_ = (bucket + 1) << (level * kDigitBits);
+                }
+                return alike;
+            }
+            last_ = Time{static_cast<std::int64_t>(bits(last_) >> (level * kDigitBits)
+                                                                      << (level * kDigitBits))};
+            for (; chunk != nullptr; chunk = release(chunk)) {
+                __builtin_prefetch(chunk->next);
+                for (const Event& event : events_of(*chunk)) {
+                    place(event);
+                }
+            }
+        }
+    }
+
+    static bool all_of_time(const Chunk* chunk, Time time) {
+        for (; chunk != nullptr; chunk = chunk->next) {
+            if (!std::ranges::all_of(events_of(*chunk),
+                                     [time](const Event& event) { return event.time == time; })) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// What the first bucket of the level holds.
+    Chunk* take_first_bucket(unsigned level) {
+        std::uint64_t* words = &occupied_[level * kWords];
+        std::size_t word = 0;
+        while (words[word] == 0) {
+            ++word;
+        }
+        const std::size_t digit =
+            word * 64 + static_cast<std::size_t>(std::countr_zero(words[word]));
+        words[word] &= words[word] - 1;
+        std::uint64_t any = 0;
+        for (; word < kWords; ++word) {
+            any |= words[word];
+        }
+        levels_ ^= any == 0 ? 1U << level : 0;
+        return std::exchange(buckets_[level * kDigits + digit], {}).first;
+    }
+
+    /// Behind its like.
+    static void insert(std::vector<Event>& sorted, std::size_t at, std::size_t first,
+                       const Event& event) {
+        for (; at > first && sorted[at - 1].time > event.time; --at) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = event;
+    }
+
+    void sort_into_run() {
+        for (std::size_t i = 1; i < run_.size(); ++i) {
+            const Event event = run_[i];
+            insert(run_, i, 0, event);
+        }
+    }
+
+    void add_to_run(const Event& event) {
+        if (run_.size() - next_ >= kMany) {
+            shorten_run();
+            if (bits(event.time) >= run_end_) {
+                place(event);
+                return;
+            }
+        }
+        if (next_ >= kMany || next_ == run_.size()) {
+            run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(next_));
+            next_ = 0;
+        }
+        run_.push_back(event);
+        insert(run_, run_.size() - 1, next_, event);
+    }
+
+    /// Its later half goes back to buckets, but for what has the time of the first.
+    void shorten_run() {
+        const auto first = run_.begin() + static_cast<std::ptrdiff_t>(next_);
+        const auto end = run_.end();
+        const Time middle = (first + (end - first) / 2)->time;
+        const auto from = middle == first->time
+                              ? std::ranges::upper_bound(first, end, middle, {}, &Event::time)
+                              : std::ranges::lower_bound(first, end, middle, {}, &Event::time);
+        if (from == end) {
+            return;
+        }
+        run_end_ = bits(from->time);
+        std::for_each(from, end, [this](const Event& event) { place(event); });
+        run_.erase(from, end);
+    }
+
+    static constexpr std::size_t kMany = 64;  ///< too many for the run
+
+    std::array<Bucket, kLevels * kDigits> buckets_{};
+    std::array<std::uint64_t, kLevels * kWords> occupied_{};  ///< bit: the bucket holds events
+    std::uint32_t levels_ = 0;                                ///< bit: a bucket of the level does
+    std::size_t size_ = 0;
+    Time last_;    ///< L
+    Time popped_;  ///< the time last popped
+    /// In order, from next_: earlier than all in buckets. Handed over where run_end_ is 0, otherwise sorted.
+    std::vector<Event> run_;
+    std::size_t next_ = 0;
+    std::uint64_t run_end_ = 0;  ///< what comes before goes to the run
+    std::vector<std::unique_ptr<Chunk[]>> chunks_;
+    Chunk* unused_ = nullptr;
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,253 @@
+// Links: non-preemptive servers that take waiting messages by priority, then arrival time, then key.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+
+namespace podsim::sim {
+
+/// A message that waits for a link: 16 bytes. Lower `order` goes first; where it is equal, the executor
+/// compares keys: rank within the schedule, hop, index of the source among the places that share a server.
+struct Waiting {
+    static constexpr unsigned kInstantBits = 40;
+    static constexpr std::uint32_t kLaterHop = 0x80000000;
+
+    /// The number of its priority (class, operation, phase), then that of the instant of its arrival.
+    std::uint64_t order = 0;
+    std::uint32_t transfer = 0;  ///< with kLaterHop on all hops but the first
+    std::uint32_t from = 0;      ///< its source; on later hops, the message
+
+    [[nodiscard]] std::uint32_t priority() const {
+        return static_cast<std::uint32_t>(order >> kInstantBits);
+    }
+    [[nodiscard]] std::uint64_t instant() const {
+        return order & ((std::uint64_t{1} << kInstantBits) - 1);
+    }
+};
+static_assert(sizeof(Waiting) == 16 && std::is_trivially_copyable_v<Waiting>);
+
+/// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
+inline constexpr double kCarriedUnit = 1024;
+inline std::int64_t carried_units(Bytes bytes) {
+    // Never negative, so that adding a half rounds to the nearest.
+    const double up_to_a_half_more = bytes.value() * kCarriedUnit + 0.5;
+    return static_cast<std::int64_t>(up_to_a_half_more);
+}
+
+/// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link.
+///
+/// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
+/// it, and what comes late but goes early, the usual case, moves only a few. They lie in rows, the same turn of
+/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is a heap.
+/// `goes_before` is the total order, the same in all calls.
+class LinkServers {
+public:
+    [[nodiscard]] std::size_t size() const { return states_.size(); }
+    [[nodiscard]] bool has_waiting(std::size_t server) const {
+        return states_[server].near_count != 0;
+    }
+    [[nodiscard]] bool can_serve(std::size_t server, Time now) const {
+        return states_[server].near_count != 0 && states_[server].free_at <= now;
+    }
+    [[nodiscard]] Time free_at(std::size_t server) const { return states_[server].free_at; }
+    [[nodiscard]] Time busy(std::size_t server) const { return totals_[server].busy; }
+    [[nodiscard]] std::int64_t carried(std::size_t server) const {
+        return totals_[server].carried_units;
+    }
+    [[nodiscard]] std::uint32_t link_class(std::size_t server) const {
+        return states_[server].link_class;
+    }
+    [[nodiscard]] std::uint32_t port(std::size_t server) const { return states_[server].port; }
+    /// The server picks.
+    void unmark(std::size_t server) {
+        states_[server].marked = false;
+        states_[server].free_event_due = false;
+    }
+    void set_free_event_due(std::size_t server) { states_[server].free_event_due = true; }
+    [[nodiscard]] bool free_event_due(std::size_t server) const {
+        return states_[server].free_event_due;
+    }
+
+    /// `port`: of its place; links that do the same at once have the same.
+    void append(std::uint32_t link_class, std::size_t port = 0) {
+        State& state = states_.emplace_back();
+        state.link_class = link_class;
+        state.port = static_cast<std::uint16_t>(port);
+        totals_.emplace_back();
+        near_.resize((states_.size() + kRow - 1) / kRow * kRow * kNear);
+    }
+    void reserve(std::size_t count) {
+        states_.reserve(count);
+        totals_.reserve(count);
+        near_.reserve((count + kRow - 1) / kRow * kRow * kNear);
+    }
+
+    /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
+    /// this round: it is not yet there, nor is an event at free_at pending that will add it.
+    template <class GoesBefore>
+    bool add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        State& state = states_[server];
+        if (!state.has_far && state.near_count < kNear) {
+            insert(server, waiting, goes_before);
+        } else {
+            add_to_many(server, waiting, goes_before);
+        }
+        const bool newly = !state.marked && !state.free_event_due;
+        state.marked |= newly;
+        return newly;
+    }
+
+    template <class GoesBefore>
+    Waiting take_first(std::size_t server, const GoesBefore& goes_before) {
+        State& state = states_[server];
+        const Waiting first = near(server, --state.near_count);
+        if (state.near_count == 0 && state.has_far) {
+            refill(server, goes_before);
+        }
+        return first;
+    }
+
+    /// Ask for the memory that will be touched: first of a server's state, later of what lies near.
+    void prefetch(std::size_t server) const {
+        __builtin_prefetch(&states_[server], 1);
+        __builtin_prefetch(&totals_[server], 1);
+    }
+    void prefetch_near(std::size_t server) const {
+        const std::size_t count = states_[server].near_count;
+        __builtin_prefetch(near_.data() + place_of(server, count == 0 ? 0 : count - 1), 1);
+    }
+
+    /// Holds the link from `start` to `end` for bytes of that many units.
+    void hold(std::size_t server, Time start, Time end, std::int64_t units) {
+        states_[server].free_at = end;
+        totals_[server].busy.ps += end.ps - start.ps;  // less than the clock
+        totals_[server].carried_units += units;
+    }
+
+    /// The messages that wait, in no particular order.
+    [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
+        std::vector<Waiting> all;
+        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
+            all.push_back(near_[place_of(server, i)]);
+        }
+        if (states_[server].has_far) {
+            const std::vector<Waiting>& far = far_[server];
+            all.insert(all.end(), far.begin(), far.end());
+        }
+        return all;
+    }
+
+    /// Moves the state later, with `move` to renumber what waits, and repeats what the link has done since it
+    /// stood at these totals.
+    template <class Move>
+    void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
+              Time busy_before, std::int64_t carried_before) {
+        states_[server].free_at += later_by;
+        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
+            move(near(server, i));
+        }
+        if (states_[server].has_far) {
+            std::vector<Waiting>& far = far_[server];
+            std::for_each(far.begin(), far.end(), move);
+        }
+        Totals& totals = totals_[server];
+        totals.busy += (totals.busy - busy_before) * repeats;
+        totals.carried_units += (totals.carried_units - carried_before) * repeats;
+    }
+
+private:
+    static constexpr std::size_t kNear = 28;
+    static constexpr std::size_t kRow = 64;
+
+    /// Rows of the same turn of kRow servers: links that do the same lie side by side.
+    static std::size_t place_of(std::size_t server, std::size_t turn) {
+        return (server / kRow * kNear + turn) * kRow + server % kRow;
+    }
+    Waiting& near(std::size_t server, std::size_t turn) { return near_[place_of(server, turn)]; }
+
+    struct State {
+        Time free_at;
+        std::uint32_t link_class = 0;
+        std::uint16_t port = 0;
+        std::uint8_t near_count = 0;
+        bool has_far : 1 = false;
+        bool marked : 1 = false;          ///< in the list of those that may pick
+        bool free_event_due : 1 = false;  ///< an event at free_at is pending
+    };
+    static_assert(sizeof(State) == 16);
+    struct Totals {
+        Time busy;
+        std::int64_t carried_units = 0;
+    };
+
+    /// Those that go before it move up by one.
+    template <class GoesBefore>
+    void insert(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        Waiting* hole = &near(server, states_[server].near_count);
+        Waiting* const last = hole - states_[server].near_count++ * kRow;
+        for (; hole != last && goes_before(*(hole - kRow), waiting); hole -= kRow) {
+            *hole = *(hole - kRow);
+        }
+        *hole = waiting;
+    }
+
+    /// Keeps all that lies near before all that lies far, and something near while anything lies far.
+    template <class GoesBefore>
+    void add_to_many(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        State& state = states_[server];
+        if (far_.size() < size()) {
+            far_.resize(size());
+        }
+        std::vector<Waiting>& far = far_[server];
+        const Waiting last = near(server, 0);
+        const bool goes_far = goes_before(last, waiting);
+        if (state.near_count < kNear && (far.empty() || !goes_far)) {
+            insert(server, waiting, goes_before);
+            return;
+        }
+        if (goes_far) {
+            far.push_back(waiting);
+        } else {
+            far.push_back(last);
+            for (std::size_t i = 1; i < state.near_count; ++i) {
+                near(server, i - 1) = near(server, i);
+            }
+            --state.near_count;
+            insert(server, waiting, goes_before);
+        }
+        state.has_far = true;
+        std::push_heap(far.begin(), far.end(), reversed(goes_before));
+    }
+
+    template <class GoesBefore>
+    void refill(std::size_t server, const GoesBefore& goes_before) {
+        State& state = states_[server];
+        std::vector<Waiting>& far = far_[server];
+        state.near_count = static_cast<std::uint8_t>(std::min(far.size(), kNear / 2));
+        for (std::size_t i = state.near_count; i-- > 0;) {
+            std::pop_heap(far.begin(), far.end(), reversed(goes_before));
+            near(server, i) = far.back();
+            far.pop_back();
+        }
+        state.has_far = !far.empty();
+    }
+
+    template <class GoesBefore>
+    static auto reversed(const GoesBefore& goes_before) {
+        return [&goes_before](const Waiting& a, const Waiting& b) { return goes_before(b, a); };
+    }
+
+    std::vector<State> states_;
+    std::vector<Totals> totals_;
+    std::vector<Waiting> near_;              ///< [server / kRow][kNear][kRow]
+    std::vector<std::vector<Waiting>> far_;  ///< [server], once many wait anywhere
+};
+
+}  // namespace podsim::sim

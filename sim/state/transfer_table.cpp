@@ -1,0 +1,114 @@
+#include "sim/state/transfer_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "sim/state/link_servers.h"
+
+namespace podsim::sim {
+namespace {
+
+constexpr std::uint32_t kMostNarrow = 255;
+
+}  // namespace
+
+Placement::Placement(const std::vector<std::uint32_t>& roles) : role_of_place(&roles) {
+    index_in_role.reserve(roles.size());
+    for (const std::uint32_t role : roles) {
+        if (role == kAbsent) {
+            index_in_role.push_back(kAbsent);
+            continue;
+        }
+        if (role >= places_of_role.size()) {
+            places_of_role.resize(role + 1);
+        }
+        index_in_role.push_back(places_of_role[role]++);
+        ++present;
+    }
+}
+
+TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
+    : waves(schedule.hops.size()), places_of_role(own.places_of_role) {
+    places_of_role.resize(schedule.roles.size());
+    counted_.resize(schedule.roles.size());
+
+    // Edges to transfers with several predecessors lead to a row of counters.
+    std::vector<std::uint64_t> counter(schedule.transfers.size(), Edge::kFires);
+    for (std::size_t role = 0; role < schedule.roles.size(); ++role) {
+        first_root.push_back(static_cast<std::uint32_t>(roots.size()));
+        const Role& spec = schedule.roles[role];
+        for (std::uint32_t i = 0; i < spec.transfer_count; ++i) {
+            const std::uint32_t transfer = spec.first_transfer + i;
+            const std::uint32_t needs = schedule.transfers[transfer].needs;
+            if (needs == 1) {
+                roots.push_back(transfer);
+            } else if (needs > 2) {
+                const bool wide = needs - 1 > kMostNarrow;
+                counted_[role] = true;
+                rows_.push_back({counter_bytes_, places_of_role[role], needs - 1});
+                counter[transfer] = 2 * counter_bytes_ + (wide ? 1 : 0);
+                const std::size_t bytes = places_of_role[role] * (wide ? 4UL : 1UL);
+                counter_bytes_ += (bytes + 3) / 4 * 4;
+            }
+        }
+    }
+    first_root.push_back(static_cast<std::uint32_t>(roots.size()));
+
+    std::uint32_t first_phase = schedule.transfers.empty() ? 0 : schedule.transfers[0].phase;
+    for (const Transfer& transfer : schedule.transfers) {
+        first_phase = std::min(first_phase, transfer.phase);
+    }
+    routes.reserve(schedule.transfers.size());
+    edges.reserve(schedule.successors.size());
+    for (const Transfer& transfer : schedule.transfers) {
+        Route& route = routes.emplace_back();
+        route.rank = transfer.rank;
+        route.carried_units = carried_units(transfer.bytes);
+        route.first_hop = transfer.first_hop;
+        route.hop_count = transfer.hop_count;
+        route.destination_shift = transfer.destination_shift;
+        route.phase = transfer.phase - first_phase;
+        route.phase_per_hop = transfer.phase_per_hop;
+        phases = std::max(phases, std::size_t{1} + route.phase +
+                                      std::size_t{transfer.hop_count} * transfer.phase_per_hop);
+        route.first_edge = static_cast<std::uint32_t>(edges.size());
+        route.edge_count = transfer.successor_count;
+        for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
+            const std::uint32_t next = schedule.successors[transfer.first_successor + s];
+            if (schedule.transfers[next].needs == 1) {
+                throw std::logic_error("a transfer that needs only the start has a predecessor");
+            }
+            edges.push_back({counter[next], next});
+        }
+    }
+}
+
+bool TransferTable::holds(const Placement& placement) const {
+    if (placement.places_of_role.size() > places_of_role.size()) {
+        return false;
+    }
+    for (std::size_t role = 0; role < placement.places_of_role.size(); ++role) {
+        if (counted_[role] && placement.places_of_role[role] > places_of_role[role]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<std::uint8_t> TransferTable::counters() const {
+    std::vector<std::uint8_t> bytes(counter_bytes_);
+    for (const Row& row : rows_) {
+        if (row.predecessors <= kMostNarrow) {
+            std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(row.first_byte), row.places,
+                        static_cast<std::uint8_t>(row.predecessors));
+            continue;
+        }
+        for (std::size_t place = 0; place < row.places; ++place) {
+            std::memcpy(&bytes[row.first_byte + 4 * place], &row.predecessors, 4);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace podsim::sim

@@ -1,0 +1,88 @@
+// A schedule as the executor reads it: what a hop needs, in one cache line per transfer.
+//
+// Derived once per schedule. A transfer with a single predecessor fires when that has arrived and needs no
+// counter; the others have one byte per place (four where they have more than 255 predecessors), the places
+// of one transfer side by side, since places that do the same thing at the same time touch them together.
+// The start of the operation is no counter either: transfers without predecessors are listed per role.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/workload/machine.h"
+#include "sim/workload/schedule.h"
+
+namespace podsim::sim {
+
+/// A transfer's way. The times are those on links of the class `link_class`, worked out when a link of
+/// another class serves it; so a division is rare where links are alike.
+struct alignas(64) Route {
+    std::uint64_t rank = 0;
+    std::int64_t carried_units = 0;  ///< its bytes, in 1/1024 byte
+    Time hold;                       ///< bytes / rate
+    Time before;                     ///< bytes_before / rate
+    std::uint32_t link_class = 0xffffffff;
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count = 0;
+    std::uint32_t destination_shift = 0;
+    std::uint32_t phase = 0;  ///< counted from the schedule's first
+    std::uint32_t phase_per_hop = 0;
+    std::uint32_t first_edge = 0;
+    std::uint32_t edge_count = 0;
+};
+static_assert(sizeof(Route) == 64);
+
+/// Who takes part in an operation: a role for each place.
+struct Placement {
+    explicit Placement(const std::vector<std::uint32_t>& roles);
+
+    const std::vector<std::uint32_t>* role_of_place;
+    std::vector<std::uint32_t> index_in_role;   ///< [place]: among the places of its role
+    std::vector<std::uint32_t> places_of_role;  ///< [role]
+    std::size_t present = 0;                    ///< places that are not absent
+};
+
+/// From a transfer to a successor.
+struct Edge {
+    static constexpr std::uint64_t kFires = ~std::uint64_t{0};  ///< the only predecessor
+
+    std::uint64_t counter =
+        kFires;  ///< byte of the first place's counter, times 2; odd: 4 bytes wide
+    std::uint32_t transfer = 0;
+};
+
+struct TransferTable {
+    TransferTable(const Schedule& schedule, const Placement& own);
+
+    /// Whether the roles of a placement are the schedule's and have counters for their places.
+    [[nodiscard]] bool holds(const Placement& placement) const;
+    /// The counters of an operation that has not begun.
+    [[nodiscard]] std::vector<std::uint8_t> counters() const;
+    [[nodiscard]] std::span<const std::uint32_t> roots_of(std::uint32_t role) const {
+        return std::span(roots).subspan(first_root[role], first_root[role + 1] - first_root[role]);
+    }
+
+    std::vector<Route> routes;         ///< [transfer]
+    std::vector<std::uint32_t> waves;  ///< [hop]: the last to which it has added (pending_events.h)
+    std::vector<Edge> edges;           ///< grouped by transfer
+    std::vector<std::uint32_t> roots;  ///< transfers that fire at the start, grouped by role
+    std::vector<std::uint32_t> first_root;      ///< [role], and the end
+    std::size_t phases = 1;                     ///< below this lie all, of later hops too
+    std::vector<std::uint32_t> places_of_role;  ///< [role]: for as many there are counters
+
+private:
+    /// The counters of one transfer.
+    struct Row {
+        std::size_t first_byte = 0;
+        std::uint32_t places = 0;
+        std::uint32_t predecessors = 0;
+    };
+
+    std::vector<bool> counted_;  ///< [role]: some transfer of it has counters
+    std::vector<Row> rows_;
+    std::size_t counter_bytes_ = 0;
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,55 @@
+// The machine as the kernel sees it: identical places, each with the same ports, and nothing else.
+//
+// A port of a place is a link server. A displacement between places is a `shift`: an entry of a table
+// that says where each place finds the place it names. In a folded run several real points are one
+// place, and a shift may lead back to where it started.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/ids.h"
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+
+namespace podsim::sim {
+
+/// How a link's latency a adds to the b/r seconds that b bytes hold it.
+enum class LatencyRule {
+    additive,  ///< arrival b/r + a after the start
+    floor,     ///< arrival max(b/r, a) after the start of the step that the message is a piece of
+};
+
+struct LinkSpec {
+    BytesPerSecond rate;
+    Time latency;
+
+    friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
+};
+
+inline constexpr std::uint32_t kNoPlace = 0xffffffff;
+
+struct Machine {
+    std::size_t places = 1;
+    std::size_t ports = 0;
+    LatencyRule rule = LatencyRule::additive;
+    /// Every operation has links of its own: a what-if that removes contention between operations.
+    bool isolated_operations = false;
+    std::vector<LinkSpec> links;        ///< [place][port]
+    std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
+    /// [place], 1 or more: work takes so many times as long there. Empty: everywhere 1.
+    std::vector<double> slowdown;
+    /// [place], below 256: tells apart the messages of places that share a server (a host's network
+    /// link) and are alike in all else. Empty: no server is shared.
+    std::vector<std::uint8_t> index_at_shared;
+
+    [[nodiscard]] std::size_t server(std::size_t place, std::size_t port) const {
+        return place * ports + port;
+    }
+    [[nodiscard]] std::uint32_t shifted(std::size_t shift, std::size_t place) const {
+        return shifts[shift * places + place];
+    }
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,58 @@
+// Watching a run without being part of it.
+#pragma once
+
+#include "sim/base/ids.h"
+#include "sim/base/time.h"
+
+namespace podsim::sim {
+
+/// One link's time for one message: hop `hop` of a transfer from `source`.
+struct Holding {
+    ServerId server;
+    OperationId operation;
+    PlaceId source;
+    std::uint32_t transfer = 0;
+    std::uint32_t hop = 0;
+    Time start;
+    Time end;
+};
+
+/// How far a run is.
+struct Reached {
+    Time now;
+    std::uint64_t events = 0;
+    std::uint64_t all_events = 0;  ///< at the end
+};
+
+/// Called by the executor as things happen. The defaults ignore everything.
+class Observer {
+public:
+    Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual ~Observer() = default;
+
+    /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
+    /// one without observer.
+    [[nodiscard]] virtual bool watches_hops() const { return true; }
+    /// Called about every million events that are played. May throw, which ends the run.
+    virtual void reached(const Reached& /*reached*/) {}
+
+    /// `began`: when the task's dependencies were met and its resource was free.
+    virtual void task_ended(PlaceId /*place*/, TaskId /*task*/, Time /*began*/, Time /*now*/) {}
+    /// A transfer's needs are met at its source; it queues for its first link.
+    virtual void transfer_fired(OperationId /*op*/, PlaceId /*source*/, std::uint32_t /*transfer*/,
+                                Time /*now*/) {}
+    /// All bytes of a transfer have reached its destination.
+    virtual void transfer_arrived(OperationId /*op*/, PlaceId /*source*/, PlaceId /*destination*/,
+                                  std::uint32_t /*transfer*/, Time /*now*/) {}
+    /// A link is held for one message.
+    virtual void link_held(const Holding& /*holding*/) {}
+    /// Tasks of images have been reported, but not what else happens until then: the events of the last
+    /// `period` until `from` happen again, `repeats` times, each a period and `operations` later. Those of
+    /// that graph's places, operations counted among those that only they take part in (own_operations).
+    virtual void repeated(std::uint32_t /*graph*/, Time /*from*/, Time /*period*/,
+                          std::uint32_t /*operations*/, std::uint32_t /*repeats*/) {}
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,161 @@
+// Every algorithm x operation moves every byte to where it belongs, over all small shapes: the
+// messages of a real run of the simulator carry sets of contributions (data_carrier.h).
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "tests/collectives/carriers/checks.h"
+#include "tests/collectives/carriers/collective_support.h"
+#include "tests/collectives/carriers/data_carrier.h"
+
+namespace podsim::collectives {
+namespace {
+
+constexpr double kBlock = 48e3;  ///< bytes of one member's share of V, before it is cut
+
+/// Bytes that a group receives in all, in units of V: what one member lacks, of each of n members.
+double received_by_group(Operation operation, int members) {
+    return (operation == Operation::all_reduce ? 2.0 : 1.0) * (members - 1);
+}
+
+/// Runs a case unfolded and checks everything there is to check about it.
+void prove(const Case& c) {
+    std::optional<DataCarrier> carrier;
+    const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
+        return &carrier.emplace(c, built);
+    });
+    carrier->check_result();
+    ASSERT_EQ(carrier->error(), "") << describe(c);
+
+    const int members = group_size(c.group);
+    const std::vector<double>& received = carrier->received();
+    const double all = std::accumulate(received.begin(), received.end(), 0.0);
+    const double groups = static_cast<double>(c.slice.size()) / members;
+    const double expected = groups * received_by_group(c.operation, members) * c.v.value();
+    ASSERT_NEAR(all, expected, 1e-9 * expected) << describe(c);
+    if (c.operation == Operation::all_gather) {
+        for (const double at_member : received) {
+            ASSERT_NEAR(at_member, c.v.value() * (members - 1) / members, 1e-9 * c.v.value())
+                << describe(c);
+        }
+    }
+    if (::testing::Test::HasFatalFailure()) {
+        ADD_FAILURE() << describe(c);
+    }
+}
+
+Case make(const topology::Lattice& slice, const Group& group, Operation operation,
+          Algorithm algorithm) {
+    Case c;
+    c.operation = operation;
+    c.slice = slice;
+    c.group = group;
+    c.algorithm = algorithm;
+    c.v = sim::Bytes(kBlock * group_size(group));
+    c.options.chunks = 2;
+    c.options.chunks_in_flight = 1;
+    c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
+    return c;
+}
+
+/// Caps that leave a member's share whole, cut it in 2, and cut it in 4 and 6.
+constexpr std::array kCaps{1e9, kBlock / 1.5, kBlock / 3.5, kBlock / 5};
+
+void prove_all(const topology::Lattice& slice, const Group& group) {
+    for (const Operation operation : gathering_operations()) {
+        for (const AlgorithmInfo& info : gathering_algorithms()) {
+            for (const double cap : kCaps) {
+                Case c = make(slice, group, operation, info.algorithm);
+                c.options.message_cap = sim::Bytes(cap);
+                prove(c);
+                if (::testing::Test::HasFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST(DataCarryingTest, OneAxisWhole) {
+    for (int length = 1; length <= 9; ++length) {
+        for (const unsigned wrapped : {0U, 1U}) {
+            const topology::Lattice slice = box({length, 1, 1}, wrapped);
+            prove_all(slice, whole_axes(slice));
+        }
+    }
+}
+
+/// x%2, x/2, x/2%2 and so on: every (stride, length) that tiles an axis, and pairs of them with a
+/// gap between.
+TEST(DataCarryingTest, OneAxisFactors) {
+    for (const int length : {4, 6, 8, 9, 12}) {
+        for (const unsigned wrapped : {0U, 1U}) {
+            const topology::Lattice slice = box({length, 1, 1}, wrapped);
+            for (int stride = 1; stride < length; ++stride) {
+                for (int members = 2; stride * members <= length; ++members) {
+                    if (length % (stride * members) == 0) {
+                        prove_all(slice, {{0, stride, members}});
+                    }
+                }
+            }
+        }
+    }
+    prove_all(box({8, 1, 1}, 1), {{0, 1, 2}, {0, 4, 2}});   // x%2 x/4
+    prove_all(box({12, 1, 1}, 0), {{0, 1, 3}, {0, 6, 2}});  // x%3 x/6
+}
+
+/// All operations and algorithms; the caps and the wrapping go round.
+TEST(DataCarryingTest, TwoAxes) {
+    std::size_t turn = 0;
+    for (int x = 1; x <= 4; ++x) {
+        for (int y = 1; y <= 4; ++y) {
+            for (const unsigned wrapped : {0U, 1U, 2U, 3U}) {
+                const topology::Lattice slice = box({x, y, 1}, wrapped);
+                for (const Operation operation : gathering_operations()) {
+                    for (const AlgorithmInfo& info : gathering_algorithms()) {
+                        Case c = make(slice, whole_axes(slice), operation, info.algorithm);
+                        c.options.message_cap = sim::Bytes(kCaps[turn++ % 3]);
+                        prove(c);
+                        ASSERT_FALSE(HasFailure());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All shapes, wrappings, operations and algorithms.
+TEST(DataCarryingTest, ThreeAxes) {
+    std::size_t turn = 0;
+    for (int shape = 0; shape < 64; ++shape) {
+        for (unsigned wrapped = 0; wrapped < 8; ++wrapped) {
+            const topology::Lattice slice =
+                box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
+            for (const Operation operation : gathering_operations()) {
+                for (const AlgorithmInfo& info : gathering_algorithms()) {
+                    Case c = make(slice, whole_axes(slice), operation, info.algorithm);
+                    c.options.chunks = slice.size() > 32 ? 1 : 2;
+                    c.options.message_cap = sim::Bytes(kCaps[turn / 3 % 2]);
+                    prove(c);
+                    ASSERT_FALSE(HasFailure());
+                }
+                ++turn;
+            }
+        }
+    }
+}
+
+/// Products of whole axes, blocks and strides, with everything else drawn too.
+TEST(DataCarryingTest, RandomGroups) {
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        prove(random_case(random, 8, 36));
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
+}  // namespace
+}  // namespace podsim::collectives

@@ -1,0 +1,114 @@
+// A folded run is the run of the whole slice: same times to the picosecond, same use of every link,
+// and a count of events that only lacks the copies.
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "scenarios/simulate/simulate.h"
+#include "tests/collectives/carriers/checks.h"
+#include "tests/collectives/carriers/collective_support.h"
+#include "topology/mesh/fold.h"
+
+namespace podsim::collectives {
+namespace {
+
+TEST(FoldTest, RandomCasesAreEqualToThePicosecond) {
+    int really_folded = 0;
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+        Random random(seed);
+        const Case c = random_case(random, 12, 96);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
+        expect_fold_is_equal(c);
+        ASSERT_FALSE(HasFailure());
+        really_folded += folded(c).size() < c.slice.size() ? 1 : 0;
+    }
+    EXPECT_GT(really_folded, 150);
+}
+
+/// A ring of 6 beside a line of 4: the fold is the line alone. Strided and block groups of the same
+/// slice keep what they need.
+TEST(FoldTest, KnownFolds) {
+    Case c;
+    c.slice = box({6, 4, 1}, 1);
+    c.v = sim::Bytes(1e6);
+    c.link = {.rate = sim::BytesPerSecond(1e11), .latency = sim::Seconds(1e-6)};
+    c.group = whole_axes(c.slice);
+    EXPECT_EQ(folded(c).size(), 4);
+    expect_fold_is_equal(c);
+    c.group = {{0, 1, 3}};  // x%3
+    EXPECT_EQ(folded(c).size(), 3);
+    expect_fold_is_equal(c);
+    c.group = {{0, 3, 2}};  // x/3
+    EXPECT_EQ(folded(c).size(), 1);
+    expect_fold_is_equal(c);
+}
+
+/// The same through the catalogue and the reports: times, events, and the use of every axis.
+TEST(FoldTest, ReportsOfWholeSlicesAreEqual) {
+    for (const Group& group : {Group{{0, 1, 4}, {1, 1, 4}, {2, 1, 8}}, Group{{2, 1, 4}},
+                               Group{{0, 2, 2}, {2, 4, 2}}, Group{{1, 1, 2}, {2, 1, 8}}}) {
+        for (const Operation operation : gathering_operations()) {
+            scenarios::CollectiveRequest request;
+            request.hardware.chip = topology::find_chip("v5p");
+            request.hardware.shape = {4, 4, 8};
+            request.hardware.slice =
+                topology::make_slice(request.hardware.chip, request.hardware.shape, false);
+            request.operation = operation;
+            request.members.group = group;
+            request.bytes = sim::Bytes(3e7);
+            const auto small = simulate_collective(request, scenarios::Fold::automatic);
+            const auto whole = simulate_collective(request, scenarios::Fold::off);
+            EXPECT_LT(small.simulated_chips, 128);
+            EXPECT_EQ(whole.simulated_chips, 128);
+            EXPECT_EQ(small.simulated.ps, whole.simulated.ps);
+            EXPECT_EQ(whole.events * static_cast<std::uint64_t>(small.simulated_chips),
+                      small.events * 128);
+            ASSERT_EQ(small.links.size(), 3U);
+            ASSERT_EQ(whole.links.size(), 3U);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                EXPECT_EQ(small.links[axis].name, whole.links[axis].name);
+                EXPECT_EQ(small.links[axis].busy_fraction, whole.links[axis].busy_fraction);
+                EXPECT_EQ(small.links[axis].bytes.value(), whole.links[axis].bytes.value());
+            }
+        }
+    }
+}
+
+/// An unfolded run is a run of its own: halve the rate of any one link in use and its end moves.
+TEST(FoldTest, OneSlowedLinkChangesTheUnfoldedRun) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Random random(seed);
+        Case c;
+        c.slice = random_slice(random, 6, 36);
+        c.slice.wrapped = {true, true, true};
+        c.group = whole_axes(c.slice);
+        c.operation = random.pick(gathering_operations());
+        c.v = sim::Bytes(1e7);
+        c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
+        const Outcome even = run_on(c.slice, c);
+        EXPECT_EQ(even.result.end.ps, run_on(folded(c), c).result.end.ps);
+
+        std::vector<std::size_t> used;
+        for (std::size_t server = 0; server < even.result.links.size(); ++server) {
+            if (even.result.links[server].busy.ps > 0) {
+                used.push_back(server);
+            }
+        }
+        ASSERT_FALSE(used.empty());
+        const std::size_t slowed = random.pick(used);
+        const Outcome slow =
+            run_on(c.slice, c, [&](const CollectiveSchedule&, sim::Workload& workload) {
+                sim::BytesPerSecond& rate = workload.machine.links[slowed].rate;
+                rate = rate / 2.0;
+                return nullptr;
+            });
+        EXPECT_GT(slow.result.end.ps, even.result.end.ps) << "link " << slowed;
+        EXPECT_NE(slow.result.links[slowed].busy.ps, even.result.links[slowed].busy.ps);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::collectives

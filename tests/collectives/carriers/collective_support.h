@@ -1,0 +1,92 @@
+// What the collective tests share: one collective on its own, run through the kernel on any lattice
+// of places, and seeded choices of slices and groups.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/catalogue/closed_form.h"
+#include "sim/executor/executor.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::collectives {
+
+/// One collective, alone on a slice.
+struct Case {
+    Operation operation{};
+    topology::Lattice slice;
+    Group group;
+    Algorithm algorithm{};
+    sim::Bytes v;
+    ScheduleOptions options;
+    LinkModel link;
+    Ends ends;
+};
+
+/// AllGather, ReduceScatter and AllReduce, and the algorithms that carry out all of them.
+const std::vector<Operation>& gathering_operations();
+const std::vector<AlgorithmInfo>& gathering_algorithms();
+
+/// Everything that a failure message needs to repeat the case by hand.
+std::string describe(const Case& c);
+inline void PrintTo(const Case& c, std::ostream* out) {
+    *out << describe(c);
+}
+
+struct Outcome {
+    CollectiveSchedule built;
+    sim::Workload workload;  ///< its one schedule is built.schedule
+    sim::ExecutionResult result;
+};
+
+/// Sees the schedule before the run begins, may watch the run and may change the machine.
+using Attach = std::function<sim::Observer*(const CollectiveSchedule&, sim::Workload&)>;
+
+/// Runs the case on `places` (the slice itself, or what it folds to). Every run is held to checks.h.
+Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach = {});
+
+/// A plain lattice; bit a of `wrapped` wraps axis a.
+topology::Lattice box(const topology::Point& lengths, unsigned wrapped);
+
+/// The twisted torus k x k x 2k or k x 2k x 2k.
+topology::Lattice twisted(const topology::Point& lengths);
+
+/// The group of whole axes of a slice (axes of length 1 left out); bit a of `axes` takes axis a.
+Group whole_axes(const topology::Lattice& slice, unsigned axes = 7);
+
+/// A group merged, without factors of length 1, and sorted: as DeviceMesh::group returns it.
+Group normalised(Group group);
+
+/// Equal numbers on every machine: no library distributions.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    std::uint64_t bits() { return engine_(); }
+    int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
+    int between(int low, int high) { return low + below(high - low + 1); }
+    bool coin() { return below(2) == 1; }
+    template <class Container>
+    auto& pick(Container&& items) {
+        return items[static_cast<std::size_t>(below(static_cast<int>(items.size())))];
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// Lengths from 1 to `longest`, at most `most` chips, each axis wrapped or not.
+topology::Lattice random_slice(Random& random, int longest, int most);
+
+/// A group of at least two members where the slice has any: whole axes, blocks, strides, products.
+Group random_group(Random& random, const topology::Lattice& slice);
+
+/// A case with random slice, group, operation, algorithm, sizes and links; latency zero and infinite
+/// rates among them.
+Case random_case(Random& random, int longest, int most);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,51 @@
+// Watches the links of a run: one message at a time on each, none faster than the link's rate.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/workload/observer.h"
+
+namespace podsim::collectives {
+
+class LinkWatch : public sim::Observer {
+public:
+    /// Passes everything on to `inner`, if there is one.
+    LinkWatch(std::size_t links, sim::Observer* inner) : held_until_(links), inner_(inner) {}
+
+    void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
+        if (inner_ != nullptr) {
+            inner_->task_ended(place, task, began, now);
+        }
+    }
+    void transfer_fired(sim::OperationId op, sim::PlaceId source, std::uint32_t transfer,
+                        sim::Time now) override {
+        if (inner_ != nullptr) {
+            inner_->transfer_fired(op, source, transfer, now);
+        }
+    }
+    void transfer_arrived(sim::OperationId op, sim::PlaceId source, sim::PlaceId destination,
+                          std::uint32_t transfer, sim::Time now) override {
+        if (inner_ != nullptr) {
+            inner_->transfer_arrived(op, source, destination, transfer, now);
+        }
+    }
+    void link_held(const sim::Holding& holding) override {
+        sim::Time& until = held_until_[holding.server.index()];
+        overlaps_ += holding.start < until || holding.end < holding.start ? 1 : 0;
+        until = holding.end;
+        if (inner_ != nullptr) {
+            inner_->link_held(holding);
+        }
+    }
+
+    /// Messages that took a link before the one before had left it.
+    [[nodiscard]] int overlaps() const { return overlaps_; }
+
+private:
+    std::vector<sim::Time> held_until_;
+    sim::Observer* inner_;
+    int overlaps_ = 0;
+};
+
+}  // namespace podsim::collectives

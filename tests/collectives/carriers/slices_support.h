@@ -1,0 +1,34 @@
+// What the tests of collectives across slices share: one collective on its own, with ICI, PCIe and DCN.
+#pragma once
+
+#include <string>
+
+#include "collectives/catalogue/bounds.h"
+#include "tests/collectives/carriers/collective_support.h"
+#include "topology/lattice/places.h"
+
+namespace podsim::collectives {
+
+/// One collective, alone on several slices.
+struct SlicesCase {
+    Case within;  ///< operation, slice, group within it, algorithm, sizes, ICI links and their rule
+    topology::SliceFactor across;
+    int slices = 2;
+    topology::Point host_box{1, 1, 1};
+    sim::LinkSpec pcie;
+    sim::LinkSpec dcn;  ///< of a host; its latency is counted once
+
+    [[nodiscard]] Members members() const { return {within.group, across}; }
+    [[nodiscard]] topology::Places whole() const { return {within.slice, slices}; }
+    [[nodiscard]] topology::Places folded() const;
+    [[nodiscard]] SliceLinks links() const;
+};
+
+std::string describe(const SlicesCase& c);
+
+Outcome run_on(const topology::Places& places, const SlicesCase& c, const Attach& attach = {});
+
+/// Random slices, hosts, factors of the slices, groups (empty among them), operations and links.
+SlicesCase random_slices_case(Random& random, int longest, int most_chips, int most_slices);
+
+}  // namespace podsim::collectives

@@ -1,0 +1,213 @@
+// Commands, options, help and exit statuses, through run_command.
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Cli = CommandTest;
+using Json = nlohmann::json;
+
+void expect_usage_error(const std::vector<std::string>& args, const std::string& message) {
+    const Outcome outcome = podsim(args);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, message + '\n');
+}
+
+constexpr const char* kRunUsage =
+    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--no-reuse] "
+    "[--json "
+    "PATH|-] "
+    "[--trace PATH]";
+
+TEST_F(Cli, UnknownCommandsAndOptions) {
+    expect_usage_error({}, "podsim: no command; try podsim --help");
+    expect_usage_error({"rnu"},
+                       "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
+                       "calibrate, sweep, collective, topology, list");
+    expect_usage_error({"--verzion"},
+                       "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
+                       "--help, --version");
+    expect_usage_error({"run", "x.yaml", "--fodl", "off"},
+                       "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
+                       "--help, --set, --fold, --what-if, --no-reuse, --json, --trace");
+    expect_usage_error({"list", "chip"},
+                       "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
+                       "chips, models, scenarios, algorithms");
+}
+
+TEST_F(Cli, MissingAndExtraArguments) {
+    expect_usage_error({"run"}, "podsim run: no scenario file; usage: podsim run FILE.yaml");
+    expect_usage_error({"run", "a", "b"},
+                       std::string("podsim run: too many arguments; ") + kRunUsage);
+    expect_usage_error({"run", "a", "--json"},
+                       std::string("podsim run: the required argument for option '--json' is "
+                                   "missing; ") +
+                           kRunUsage);
+    expect_usage_error({"run", "a", "--fold", "on"},
+                       "podsim run: unknown --fold 'on'; allowed: auto, off");
+    expect_usage_error({"topology", "--chip", "v4p"},
+                       "podsim topology: --slice is missing; usage: podsim topology --chip v4p "
+                       "--slice 4x4x8 [--twisted] [--graphviz PATH] [--json PATH|-]");
+    expect_usage_error({"compare"},
+                       "podsim compare: no scenario; usage: podsim compare FILE|DIR ...");
+}
+
+TEST_F(Cli, SetTypos) {
+    const auto refused = [&](const std::string& setting, const std::string& message) {
+        expect_refused(kGood, message, {"--set", setting});
+    };
+    refused("hardware.slise=4x4x4",
+            "--set hardware.slise=4x4x4: unknown hardware key 'slise'; did you mean 'slice'? "
+            "allowed: chip, slice, slices, oversubscription, twisted, profile, ici_rates, latency, "
+            "message_cap");
+    refused(
+        "hardware.chip.ici_latency=1",
+        "--set hardware.chip.ici_latency=1: hardware.chip.ici_latency: '1' has no unit; write a "
+        "time such as 1 us; units: ps, ns, us, ms, s");
+    refused("mesh",
+            "--set: 'mesh' has no '='; write --set key.path=value, as in --set "
+            "hardware.slice=4x4x4");
+    refused("=3",
+            "--set =3: the key path is empty in a place, or too deep; write --set "
+            "key.path=value, as in --set hardware.slice=4x4x4");
+    refused("mesh={fsdp: 64",
+            "--set mesh={fsdp: 64: this is not valid YAML: end of map flow not found; check the "
+            "brackets, quotes and indentation here");
+    refused("model=", "--set model=: 'model' holds nothing; write model: llama-3-70b");
+}
+
+TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
+    const auto refused = [](const std::string& option, const std::string& value,
+                            const std::string& message) {
+        std::vector<std::string> args = {"collective", "--chip", "v5p", "--slice", "4x4x4", "--op",
+                                         "all-gather", "--axes", "xyz", "--bytes", "1e9"};
+        const auto found = std::find(args.begin(), args.end(), option);
+        if (found != args.end()) {
+            *(found + 1) = value;
+        } else {
+            args.insert(args.end(), {option, value});
+        }
+        expect_usage_error(args, message);
+    };
+    refused("--chip", "v5",
+            "--chip v5: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, v4p, v5p, v5e, v6e");
+    refused("--op", "allgather",
+            "--op allgather: unknown operation 'allgather'; did you mean 'all-gather'? allowed: "
+            "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather, "
+            "scatter");
+    refused("--axes", "xx", "--axes xx: the axis x is used twice; name every axis or factor once");
+    refused("--axes", " ",
+            "--axes  : no axis is named; write axes such as xyz, or factors such as x%4 y");
+    refused("--bytes", "-5",
+            "--bytes -5: '-5' is negative; write a size such as 1e9 or 64 MiB; units: B, kB, MB, "
+            "GB, TB, PB, KiB, MiB, GiB, TiB");
+    refused("--latency", "flor",
+            "--latency flor: unknown latency rule 'flor'; did you mean 'floor'? allowed: additive, "
+            "floor");
+    refused("--dtype", "bf",
+            "--dtype bf: unknown dtype 'bf'; did you mean 'bf16'? allowed: bf16, fp32, fp16, fp8, "
+            "int8, int32");
+}
+
+TEST_F(Cli, HelpNamesEveryOption) {
+    const std::pair<std::string, std::vector<std::string>> commands[] = {
+        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace"}},
+        {"sweep",
+         {"--vary", "--set", "--jobs", "--sort", "--csv", "--jsonl", "--gap", "--fold",
+          "--no-reuse"}},
+        {"compare", {"--jobs", "--json"}},
+        {"collective",
+         {"--chip", "--slice", "--twisted", "--op", "--axes", "--bytes", "--dtype", "--latency",
+          "--algorithm", "--fold", "--csv", "--json"}},
+        {"topology", {"--chip", "--slice", "--twisted", "--graphviz", "--json"}},
+        {"list", {"chips|models|scenarios|algorithms"}},
+    };
+    for (const auto& [command, options] : commands) {
+        const Outcome outcome = podsim({command, "--help"});
+        EXPECT_EQ(outcome.status, 0);
+        EXPECT_EQ(outcome.err, "");
+        EXPECT_THAT(outcome.out, StartsWith("usage: podsim " + command));
+        EXPECT_THAT(outcome.out, HasSubstr("Example:\n  podsim " + command));
+        for (const std::string& option : options) {
+            EXPECT_THAT(outcome.out, HasSubstr(option)) << command;
+        }
+        EXPECT_THAT(podsim({"--help"}).out, HasSubstr("  " + command));
+    }
+    EXPECT_THAT(podsim({"run", "--help"}).out, HasSubstr("prefetch_layers"));
+    EXPECT_THAT(podsim({"--version"}).out, StartsWith("podsim "));
+}
+
+TEST_F(Cli, TopologyJson) {
+    const Outcome outcome =
+        podsim({"topology", "--chip", "v4p", "--slice", "4x4x8", "--twisted", "--json", "-"});
+    EXPECT_EQ(outcome.status, 0);
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["schema"], "podsim/1");
+    EXPECT_EQ(json["chips"], 128);
+    EXPECT_EQ(json["hosts"], 32);
+    EXPECT_EQ(json["ici_links"], 384);
+    EXPECT_EQ(json["wrapped"], Json({true, true, true}));
+    EXPECT_EQ(json["diameter_hops"], 6);   // facts: twisted 4x4x8
+    EXPECT_EQ(json["mean_hops"], 3.4375);  // facts: 3.438
+    EXPECT_TRUE(json["bisection_links"].is_number_integer());
+}
+
+// Before anything is simulated or printed; nothing is created.
+TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
+    const std::string file = write(kGood);
+    for (const char* const option : {"--json", "--trace"}) {
+        const Outcome outcome = podsim({"run", file, option, "no/result"});
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(outcome.err,
+                  "podsim run: cannot write 'no/result': No such file or directory; give " +
+                      std::string(option) + " a path that can be written\n");
+    }
+    const Outcome folder = podsim({"compare", file, "--json", "/"});
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_EQ(folder.out, "");
+    EXPECT_EQ(folder.err,
+              "podsim compare: cannot write '/': Is a directory; give --json a "
+              "path that can be written\n");
+}
+
+TEST_F(Cli, TopologyWritesGraphviz) {
+    const Outcome outcome =
+        podsim({"topology", "--chip", "v5e", "--slice", "4x2", "--graphviz", path("slice.dot")});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, StartsWith("v5e 4x2, 8 chips, no axis wraps\n"));
+    EXPECT_GT(std::filesystem::file_size(path("slice.dot")), 0U);
+    const Outcome nowhere =
+        podsim({"topology", "--chip", "v5e", "--slice", "4x2", "--graphviz", path("no/slice.dot")});
+    EXPECT_EQ(nowhere.status, 2);
+    EXPECT_EQ(plain(nowhere.err),
+              "podsim topology: cannot write 'no/slice.dot': No such file or directory; give "
+              "--graphviz a path that can be written\n");
+}
+
+TEST_F(Cli, ListsTheCatalogues) {
+    EXPECT_THAT(podsim({"list", "chips"}).out, HasSubstr("v5p   459.0 TFLOP/s"));
+    EXPECT_THAT(podsim({"list", "models"}).out, HasSubstr("llama-3-70b        70.55G"));
+    EXPECT_THAT(podsim({"list", "algorithms"}).out, HasSubstr("weighted"));
+    const Outcome scenarios = podsim({"list", "scenarios"});
+    EXPECT_EQ(scenarios.status, 0);  // the test program lies in a build folder of the repository
+    EXPECT_THAT(scenarios.out, HasSubstr("quickstart/llama3-70b-v5p-pod.yaml"));
+    EXPECT_THAT(scenarios.out, HasSubstr("LLaMA 3-70B, 4Mi tokens, one v5p pod"));
+}
+
+TEST_F(Cli, AStreamThatDoesNotTakeTheResultIsAnError) {
+    std::ostringstream out;
+    std::ostringstream err;
+    out.setstate(std::ios::badbit);
+    const std::vector<std::string> args = {"list", "chips"};
+    EXPECT_EQ(run_command(args, out, err), 2);
+    EXPECT_EQ(err.str(), "podsim: cannot write the results\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,96 @@
+// Runs `podsim` in-process and keeps what it printed; holds scenario files for one test.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/cli/cli.h"
+
+namespace podsim::scenarios {
+
+struct Outcome {
+    int status = 0;
+    std::string out;
+    std::string err;
+};
+
+inline Outcome podsim(const std::vector<std::string>& args) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = run_command(args, out, err);
+    return {status, out.str(), err.str()};
+}
+
+inline constexpr const char* kGood =
+    "hardware: {chip: v5p, slice: 4x4x4}\n"
+    "model: llama-3-8b\n"
+    "batch: {tokens: 256Ki, sequence: 4096}\n"
+    "mesh: {fsdp: x y z}\n";
+
+/// kGood with one piece of text replaced.
+inline std::string good_but(const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+/// A folder of its own for each test, gone afterwards.
+class CommandTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const auto* const info = ::testing::UnitTest::GetInstance()->current_test_info();
+        std::string name = std::string(info->test_suite_name()) + '.' + info->name();
+        for (char& c : name) {
+            c = c == '/' ? '_' : c;
+        }
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("podsim." + std::to_string(::getpid()) + '.' + name);
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+
+    [[nodiscard]] std::string path(const std::string& name) const {
+        return (folder_ / name).string();
+    }
+
+    std::string write(const std::string& text, const std::string& name = "s.yaml") const {
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+
+    /// A message without the test's folder.
+    [[nodiscard]] std::string plain(std::string message) const {
+        const std::string prefix = folder_.string() + '/';
+        for (std::size_t at = 0; (at = message.find(prefix)) != std::string::npos;) {
+            message.erase(at, prefix.size());
+        }
+        return message;
+    }
+
+    /// Expects `podsim run` of that text to be refused with this one line.
+    void expect_refused(const std::string& text, const std::string& message,
+                        const std::vector<std::string>& more_args = {}) {
+        std::vector<std::string> args = {"run", write(text)};
+        args.insert(args.end(), more_args.begin(), more_args.end());
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(plain(outcome.err), message + '\n');
+    }
+
+private:
+    std::filesystem::path folder_;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,184 @@
+// The commands end to end on small slices: streams, files, exit statuses.
+#include "scenarios/cli/command.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Command = CommandTest;
+using Json = nlohmann::json;
+
+/// Two layers on 8 chips: simulated in a blink, folded or not.
+constexpr const char* kSmall =
+    "name: small\n"
+    "hardware: {chip: v5p, slice: 2x2x2}\n"
+    "model: {base: llama-3-8b, layers: 2}\n"
+    "batch: {tokens: 32Ki, sequence: 4096}\n"
+    "mesh: {fsdp: x y z}\n";
+
+Json read_json(const std::string& path) {
+    std::ifstream file(path);
+    return Json::parse(file);
+}
+
+TEST_F(Command, RunPrintsAReport) {
+    const Outcome outcome = podsim({"run", write(kSmall)});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, StartsWith("small\n  model  llama-3-8b (modified), "));
+    EXPECT_THAT(outcome.out, HasSubstr(" of 8 chips"));
+}
+
+TEST_F(Command, JsonAloneOrBesideTheReport) {
+    const std::string file = write(kSmall);
+    const Outcome alone = podsim({"run", file, "--json", "-"});
+    EXPECT_EQ(alone.status, 0);
+    Json printed = Json::parse(alone.out);
+    const Outcome beside = podsim({"run", file, "--json", path("r.json")});
+    EXPECT_THAT(beside.out, StartsWith("small\n"));
+    Json written = read_json(path("r.json"));
+    printed.erase("wall_time_s");
+    written.erase("wall_time_s");
+    EXPECT_EQ(printed, written);
+}
+
+TEST_F(Command, UnfoldedRunsSayTheSame) {
+    const std::string file = write(kSmall);
+    const Json folded = Json::parse(podsim({"run", file, "--json", "-"}).out);
+    const Json full = Json::parse(podsim({"run", file, "--json", "-", "--fold", "off"}).out);
+    EXPECT_EQ(folded["step_time_s"], full["step_time_s"]);
+    EXPECT_EQ(full["simulated_chips"], 8);
+}
+
+TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
+    const Json json = Json::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
+    const auto sum = [](const Json& object) {
+        double total = 0;
+        for (const auto& [name, seconds] : object.items()) {
+            total += seconds.get<double>();
+        }
+        return total;
+    };
+    const double step = json["step_time_s"];
+    const double lower = json["analytic"]["roofline_lower_s"];
+    EXPECT_NEAR(sum(json["gap"]), step - lower, 2e-12);
+    EXPECT_NEAR(sum(json["breakdown"]["compute"]) + sum(json["breakdown"]["exposed_communication"]),
+                step, 1e-12);
+    EXPECT_LE(lower, step);
+}
+
+TEST_F(Command, TraceIsChromeJson) {
+    const Outcome outcome = podsim({"run", write(kSmall), "--trace", path("t.json")});
+    EXPECT_EQ(outcome.status, 0);
+    const Json trace = read_json(path("t.json"));
+    EXPECT_GT(trace["traceEvents"].size(), 10U);
+}
+
+TEST_F(Command, AFailedExpectationIsStatus1) {
+    const std::string file =
+        write(std::string(kSmall) + "expect: {mfu: {within: 1 %, of: 0.1 %, source: made up}}\n");
+    const Outcome run = podsim({"run", file});
+    EXPECT_EQ(run.status, 1);
+    EXPECT_THAT(run.out, HasSubstr("mfu     FAILS"));
+    EXPECT_EQ(podsim({"run", file, "--set", "expect.mfu.within=1e6 %"}).status, 0);
+    EXPECT_EQ(podsim({"compare", file}).status, 1);
+}
+
+TEST_F(Command, CompareTakesFilesAndFolders) {
+    write(kSmall, "a.yaml");
+    write(std::string(kSmall) + "training: {remat: none}\n", "b.yaml");
+    const std::string folder = std::filesystem::path(path("a.yaml")).parent_path().string();
+    const Outcome text = podsim({"compare", folder});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, StartsWith("scenario  simulated"));
+    EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 3);
+    const Json json = Json::parse(podsim({"compare", folder, "--json", "-"}).out);
+    EXPECT_EQ(json["schema"], "podsim/1");
+    ASSERT_EQ(json["scenarios"].size(), 2U);
+    for (const Json& scenario : json["scenarios"]) {
+        EXPECT_GE(scenario["ratio"]["roofline_lower"], 1);
+        EXPECT_EQ(scenario["holds"], true);
+    }
+}
+
+TEST_F(Command, CompareStopsAtBadInputBeforeItSimulates) {
+    write(kSmall, "a.yaml");
+    const Outcome outcome = podsim({"compare", path("a.yaml"), path("none.yaml")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    std::filesystem::create_directory(path("empty"));
+    EXPECT_EQ(plain(podsim({"compare", path("empty")}).err),
+              "empty: this folder holds no *.yaml file; name a folder of scenarios\n");
+}
+
+TEST_F(Command, AStepThatDoesNotFitIsAResult) {
+    const Outcome outcome =
+        podsim({"run", write(kSmall), "--set", "hardware.chip.hbm_capacity=1 GB"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("does NOT fit: "));
+}
+
+TEST_F(Command, CollectiveHasTheKeysOfTheContract) {
+    const Outcome outcome =
+        podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather", "--axes",
+                "xyz", "--bytes", "1e9", "--json", "-"});
+    EXPECT_EQ(outcome.status, 0);
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["schema"], "podsim/1");
+    for (const char* const key :
+         {"simulated_s", "analytic_s", "book_s", "physical_bound_s", "algorithm", "hops", "events",
+          "simulated_chips", "wall_time_s"}) {
+        EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_GE(json["simulated_s"], json["physical_bound_s"]);
+}
+
+TEST_F(Command, TimesBeyondTheClockAreBadInput) {
+    const Outcome outcome =
+        podsim({"run", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
+                "batch.tokens=1Ti"});
+    EXPECT_EQ(outcome.status, 2);
+    const std::string message =
+        "s.yaml: the simulated time exceeds 106 days (2^63 ps); check rates, latencies and sizes\n";
+    EXPECT_EQ(plain(outcome.err), message);
+    std::string slow = kSmall;
+    slow.replace(slow.find("v5p"), 3, "{base: v5p, bf16_flops: 1 GFLOP/s}");
+    slow.replace(slow.find("32Ki"), 4, "1Ti");
+    const Outcome compared = podsim({"compare", write(slow)});
+    EXPECT_EQ(compared.status, 2);
+    EXPECT_EQ(plain(compared.err), message);
+}
+
+// No collective within the limits of its options takes so long; if one did, this is its message.
+TEST_F(Command, CollectivesBeyondTheClockNameTheirSize) {
+    const auto message = [](const std::vector<std::string>& args) {
+        return std::string(clock_error(overflow_place(args), sim::TimeOverflow()).what());
+    };
+    const std::string rest =
+        ": the simulated time exceeds 106 days (2^63 ps); check rates, latencies and sizes";
+    EXPECT_EQ(message({"collective", "--bytes", "1e15", "--op", "all-reduce"}),
+              "--bytes 1e15" + rest);
+    EXPECT_EQ(message({"collective", "--bytes=1 PB"}), "--bytes 1 PB" + rest);
+}
+
+TEST_F(Command, OnlyJsonGoesToStandardOutput) {
+    const std::string problem = ": only --json writes to standard output; give ";
+    const Outcome trace = podsim({"run", write(kSmall), "--trace", "-"});
+    EXPECT_EQ(trace.status, 2);
+    EXPECT_EQ(trace.out, "");
+    EXPECT_EQ(trace.err, "--trace -" + problem + "--trace the path of a file\n");
+    const Outcome graph =
+        podsim({"topology", "--chip", "v5p", "--slice", "2x2x2", "--graphviz", "-"});
+    EXPECT_EQ(graph.status, 2);
+    EXPECT_EQ(graph.out, "");
+    EXPECT_EQ(graph.err, "--graphviz -" + problem + "--graphviz the path of a file\n");
+    EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,399 @@
+// Every kind of bad scenario: exit status 2 and one message, verbatim.
+#include <cerrno>
+#include <sys/prctl.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using BadInput = CommandTest;
+
+constexpr const char* kTopKeys =
+    "name, hardware, model, batch, mesh, mesh_mapping, training, overlap, perturb, program, "
+    "evaluation, report, "
+    "expect";
+const std::string kRateUnits =
+    "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
+    "Mb/s, Gb/s, Tb/s";
+
+/// While it lives, a test that runs as root has the rights of nobody.
+class Unprivileged {
+public:
+    Unprivileged() {
+        if (root_ && ::seteuid(65534) != 0) {
+            throw std::system_error(errno, std::generic_category(), "seteuid");
+        }
+    }
+    ~Unprivileged() {
+        if (root_) {
+            EXPECT_EQ(::seteuid(0), 0);
+            ::prctl(PR_SET_DUMPABLE, 1);  // lost with the user id; the leak check needs it
+        }
+    }
+    Unprivileged(const Unprivileged&) = delete;
+    Unprivileged& operator=(const Unprivileged&) = delete;
+
+private:
+    bool root_ = ::geteuid() == 0;
+};
+
+TEST_F(BadInput, UnknownKey) {
+    expect_refused(std::string(kGood) + "trainig: {remat: block}\n",
+                   std::string("s.yaml:5:1: unknown key 'trainig'; did you mean 'training'? "
+                               "allowed: ") +
+                       kTopKeys);
+    expect_refused(
+        good_but("slice", "slise"),
+        "s.yaml:1:23: unknown hardware key 'slise'; did you mean 'slice'? allowed: chip, "
+        "slice, slices, oversubscription, twisted, profile, ici_rates, latency, message_cap");
+    expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
+                   "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
+                   "fsdp, context, tensor, tensor_transpose, pipeline, expert");
+}
+
+TEST_F(BadInput, PipelinesThatDoNotDivide) {
+    const auto pipeline = [](const std::string& training) {
+        return good_but("fsdp: x y z", "fsdp: x y, pipeline: z") + "training: {" + training + "}\n";
+    };
+    expect_refused(pipeline("microbatches: 8"),
+                   "s.yaml:5:26: microbatches = 8, but 64 sequences on data x fsdp x expert = 16 "
+                   "shards make at most 4; use fewer microbatches or more tokens");
+    expect_refused(
+        pipeline("microbatches: 4, schedule: interleaved, chunks: 3"),
+        "s.yaml:4:29: pipeline x chunks = 12 does not divide the 32 layers of llama-3-8b "
+        "into equal runs; the nearest that work are 8 and 16");
+    expect_refused(pipeline("microbatches: 3, schedule: interleaved, chunks: 2"),
+                   "s.yaml:5:26: microbatches = 3 is not a multiple of pipeline = 4, which the "
+                   "interleaved schedule needs; the nearest that works is 4");
+    expect_refused(
+        pipeline("microbatches: 4, chunks: 2"),
+        "s.yaml:5:37: chunks = 2 with the chosen schedule; interleaved needs two chunks or "
+        "more, the others have one");
+    expect_refused(pipeline("schedule: pipedream"),
+                   "s.yaml:5:22: unknown training.schedule 'pipedream'; allowed: gpipe, 1f1b, "
+                   "interleaved, zero_bubble");
+    expect_refused(
+        std::string(kGood) + "training: {schedule: gpipe}\n",
+        "s.yaml:5:22: schedule of a pipeline, but the mesh has no axis pipeline; add the "
+        "axis, as in mesh: {pipeline: z, fsdp: x y}");
+}
+
+TEST_F(BadInput, AKeyWithADotDoesNotReachIntoTheSchema) {
+    expect_refused(std::string(kGood) + "\"hardware.slice\": 4x4x4\n",
+                   std::string("s.yaml:5:1: unknown key 'hardware.slice'; did you mean 'hardware'? "
+                               "allowed: ") +
+                       kTopKeys);
+}
+
+TEST_F(BadInput, MissingAndWrongUnits) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_one_way: 90}"),
+                   "s.yaml:1:43: hardware.chip.ici_one_way: '90' has no unit; " + kRateUnits);
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_one_way: 90 GB}"),
+                   "s.yaml:1:43: hardware.chip.ici_one_way: '90 GB' has the unknown unit 'GB'; " +
+                       kRateUnits + "; nearest: GB/s");
+    expect_refused(
+        std::string(kGood) + "expect: {mfu: {within: 10 %, of: 0.4}}\n",
+        "s.yaml:5:34: expect.mfu.of: '0.4' has no unit; write a percentage such as 10 %; "
+        "units: %");
+}
+
+TEST_F(BadInput, NumbersThatAreNone) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, ici_latency: nan us}"),
+                   "s.yaml:1:43: hardware.chip.ici_latency: 'nan us' is not a number; write a time "
+                   "such as 1 us; units: ps, ns, us, ms, s");
+    expect_refused(std::string(kGood) + "training: {microbatches: -1}\n",
+                   "s.yaml:5:26: training.microbatches: '-1' is negative; allowed: 1 to 1048576");
+    const std::string counts =
+        "; write a whole number such as 4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti";
+    expect_refused(good_but("256Ki", "-5"), "s.yaml:3:17: batch.tokens: '-5' is negative" + counts);
+    expect_refused(good_but("256Ki", "1e400"),
+                   "s.yaml:3:17: batch.tokens: '1e400' is out of range" + counts);
+    expect_refused(good_but("256Ki", "lots"),
+                   "s.yaml:3:17: batch.tokens: 'lots' is not a whole number" + counts);
+}
+
+TEST_F(BadInput, GroupsOfWeights) {
+    expect_refused(std::string(kGood) + "overlap: {weights: matrix}\n",
+                   "s.yaml:5:20: unknown overlap.weights 'matrix'; allowed: layer, block, matmul");
+    expect_refused(std::string(kGood) + "overlap: {prefetch_layers: 0.5}\n",
+                   "s.yaml:5:28: prefetch_layers = 0.5 of weights that are gathered by whole "
+                   "layers; write a whole number, or gather them by block or matmul");
+    expect_refused(std::string(kGood) + "overlap: {prefetch_layers: 5000}\n",
+                   "s.yaml:5:28: overlap.prefetch_layers: '5000' is out of range; allowed are 0 "
+                   "to 4096");
+}
+
+TEST_F(BadInput, ImpossibleSlice) {
+    expect_refused(
+        good_but("4x4x4", "4x4x5"),
+        "s.yaml:1:30: hardware.slice: v5p does not offer a slice 4x4x5; v5p offers "
+        "lengths that are all multiples of 4, up to 8960 chips, or boxes of lengths 1, 2, "
+        "4 inside one 4x4x4 cube; nearest: 4x4x4");
+    expect_refused(good_but("4x4x4", "100x100x100"),
+                   "s.yaml:1:30: hardware.slice: 100x100x100 has 1000000 chips; at most 100000 are "
+                   "allowed");
+}
+
+// The pod of a modified chip bounds its slices, whatever rule wraps them.
+TEST_F(BadInput, SlicesBeyondThePod) {
+    expect_refused(good_but("chip: v5p, slice: 4x4x4", "chip: {base: v5e, pod: 4x4}, slice: 16x16"),
+                   "s.yaml:1:48: hardware.slice: v5e (modified) does not offer a slice 16x16; v5e "
+                   "(modified) offers lengths that are powers of two, up to 4x4; nearest: 4x4");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, pod: 4x4}"),
+                   "s.yaml:1:48: hardware.slice: v5p (modified) does not offer a slice 4x4x4; v5p "
+                   "(modified) offers boxes of lengths 1, 2, 4, up to 16 chips; nearest: 1x4x4");
+    expect_refused(good_but("chip: v5p, slice: 4x4x4",
+                            "chip: {base: v5p, wraparound: every_axis, pod: 4x4x4}, slice: "
+                            "10x10x10"),
+                   "s.yaml:1:74: hardware.slice: v5p (modified) does not offer a slice 10x10x10; "
+                   "v5p (modified) offers any lengths on 3 axes, up to 4x4x4; nearest: 4x4x4");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5e, pod: 4x4x4}"),
+                   "s.yaml:1:35: hardware.chip.pod: 4x4x4 has more than the 2 axes of v5e "
+                   "(modified); write a shape such as 4x4");
+}
+
+TEST_F(BadInput, HostsThatDoNotDivideThePod) {
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, host: 3x1x1}"),
+                   "s.yaml:1:36: hardware.chip.host: a host of 3x1x1 chips does not divide the pod "
+                   "16x20x28; every length divides one of the pod's; nearest: 4x1x1");
+    expect_refused(good_but("chip: v5p", "chip: {base: v5p, pod: 5x5x5}"),
+                   "s.yaml:1:35: hardware.chip.pod: a host of 2x2x1 chips does not divide the pod "
+                   "5x5x5; every length divides one of the pod's; nearest: 1x1x1");
+    // 7 divides 28, on the third axis.
+    EXPECT_EQ(podsim({"run", write(good_but("chip: v5p", "chip: {base: v5p, host: 7x1x1}"))}).err,
+              "");
+}
+
+TEST_F(BadInput, APriceWithoutATokenBudget) {
+    expect_refused(std::string(kGood) + "report: {price: 4.20 USD/chip-hour}\n",
+                   "s.yaml:5:17: report.price: a price needs a token budget; write tokens beside "
+                   "it, such as tokens: 15T");
+}
+
+TEST_F(BadInput, HuggingFaceConfigs) {
+    write("{\"model_type\": \"lama\"}", "config.json");
+    expect_refused(
+        good_but("llama-3-8b", "{hf_config: config.json}"),
+        "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
+        "podsim reads llama, mistral, mixtral, gemma, gemma2, gemma3_text, qwen2, qwen3, "
+        "qwen3_moe, deepseek_v2, deepseek_v3, gpt2, gpt_neox");
+}
+
+TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
+    expect_refused(good_but("x y z", "x y"),
+                   "s.yaml:4:7: mesh: factor 'z' of axis z (length 4) is unused: the mesh spans 16 "
+                   "of the 64 chips of slice 4x4x4; add 'z' to a logical axis");
+    expect_refused(good_but("fsdp: x y z", "fsdp: 32, tensor: 4"),
+                   "s.yaml:4:7: mesh: the mesh fsdp 32 x tensor 4 has 128 members, but slice 4x4x4 "
+                   "has 64 chips; change one size: fsdp 16 or tensor 2");
+    expect_refused(
+        good_but("fsdp: x y z", "fsdp: 16, tensor: z%4"),
+        "s.yaml:4:14: mesh.fsdp: the size 16 beside axes with factors; write factors for "
+        "every axis, or sizes for every axis");
+}
+
+TEST_F(BadInput, HeadsThatTensorParallelismDoesNotDivide) {
+    expect_refused(good_but("fsdp: x y z", "tensor: x y z"),
+                   "s.yaml:4:16: tensor = 64 does not divide the 32 query heads of llama-3-8b; the "
+                   "nearest that works is 32");
+}
+
+TEST_F(BadInput, UnknownNames) {
+    expect_refused(
+        good_but("v5p", "v5"),
+        "s.yaml:1:18: hardware.chip: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, "
+        "v4p, v5p, v5e, v6e");
+    expect_refused(good_but("slice:", "latency: flor, slice:"),
+                   "s.yaml:1:32: unknown hardware.latency 'flor'; did you mean 'floor'? allowed: "
+                   "additive, floor");
+}
+
+TEST_F(BadInput, SeveralSlices) {
+    expect_refused(good_but("slice:", "slices: 2, slice:"),
+                   "s.yaml:4:7: mesh: factor 'slice' of axis slice (length 2) is unused: the mesh "
+                   "spans 64 of the 128 chips of 2 slices of 4x4x4; add 'slice' to a logical axis");
+    expect_refused(good_but("slice:", "slices: 0, slice:"),
+                   "s.yaml:1:31: hardware.slices: '0' is out of range; allowed: 1 to 4096");
+    expect_refused(good_but("slice:", "slices: 2000, slice:"),
+                   "s.yaml:1:31: hardware.slices: 2000 slices have 128000 chips; at most 100000 "
+                   "are allowed");
+    expect_refused(
+        good_but("slice:", "oversubscription: 0.5, slice:"),
+        "s.yaml:1:41: hardware.oversubscription: '0.5' is below 1; write a ratio of 1 or "
+        "more such as 2 or 1.5x; units: x");
+}
+
+TEST_F(BadInput, UnknownProfiles) {
+    expect_refused(good_but("slice:", "profile: perfect, slice:"),
+                   "s.yaml:1:32: unknown hardware.profile 'perfect'; allowed: ideal, measured");
+}
+
+TEST_F(BadInput, MissingValuesAreNotDefaults) {
+    expect_refused(good_but("model: llama-3-8b\n", ""),
+                   "s.yaml:1:1: missing key 'model'; write model: llama-3-70b (a model of `podsim "
+                   "list models`, or a map of hyperparameters)");
+    expect_refused(good_but("llama-3-8b", ""),
+                   "s.yaml:2:1: 'model' holds nothing; write model: llama-3-70b");
+    expect_refused(good_but("slice: 4x4x4", "slice: [4, 4, 4]"),
+                   "s.yaml:1:30: 'hardware.slice' holds a list; write slice: 16x20x28");
+}
+
+TEST_F(BadInput, ModelFieldsOutOfRange) {
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, layers: 0}"),
+                   "s.yaml:2:35: layers = 0 is out of range; allowed are 1 to 4096");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, kv_heads: 7}"),
+                   "s.yaml:2:37: kv_heads = 7 does not divide heads = 32; every key/value head "
+                   "serves the same number of query heads");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, experts: {count: 8, per_token: 9}}"),
+                   "s.yaml:2:58: experts.per_token = 9 is out of range; allowed are 1 to 8");
+    expect_refused(
+        good_but("llama-3-8b", "{base: llama-3-8b, experts: {count: 8}}"),
+        "s.yaml:2:36: missing key 'model.experts.per_token'; write per_token: 2 (routed experts "
+        "that a token takes)");
+    expect_refused(
+        good_but("llama-3-8b", "{base: llama-3-8b, latent: {kv_rank: 8}}"),
+        "s.yaml:2:8: kv_heads = 8 beside latent attention; every head has keys and values of "
+        "its own: leave kv_heads out, or write 32");
+    expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, norm: batch}"),
+                   "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer");
+    expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
+                   "s.yaml:2:28: model: hf_config says everything, 'layers' is not allowed beside "
+                   "it; keep one of the two");
+}
+
+TEST_F(BadInput, FilesThatCannotBeRead) {
+    const Outcome none = podsim({"run", path("none.yaml")});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(plain(none.err),
+              "none.yaml: cannot read the file: No such file or directory; check the path and its "
+              "permissions\n");
+    std::filesystem::create_directory(path("folder"));
+    const Outcome folder = podsim({"run", path("folder")});
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_EQ(plain(folder.err), "folder: this is a directory; name a YAML file\n");
+}
+
+TEST_F(BadInput, FilesWithoutPermission) {
+    const std::string file = write(kGood);
+    std::filesystem::permissions(file, std::filesystem::perms::none);
+    Outcome outcome;
+    {
+        const Unprivileged nobody;  // root reads everything
+        outcome = podsim({"run", file});
+    }
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(plain(outcome.err),
+              "s.yaml: cannot read the file: Permission denied; check the path and its "
+              "permissions\n");
+}
+
+TEST_F(BadInput, WhatIsNotYaml) {
+    expect_refused("a: [1, 2\nb: }\n",
+                   "s.yaml:2:2: this is not valid YAML: end of sequence flow not found; check the "
+                   "brackets, quotes and indentation here");
+    expect_refused(
+        "", std::string("s.yaml:1:1: the file is empty; a scenario has the keys ") + kTopKeys);
+    expect_refused("just words\n",
+                   std::string("s.yaml:1:1: the file holds text, not a map of keys; a scenario has "
+                               "the keys ") +
+                       kTopKeys);
+    expect_refused("[a, b]: c\n", "s.yaml:1:1: a key is a list or a map; keys are plain names");
+    expect_refused(std::string(kGood) + "---\n" + kGood,
+                   "s.yaml:5:1: a second YAML document starts here; write one document a file");
+    expect_refused(std::string("hardware: \0 {}\n", 15),
+                   "s.yaml:1:11: the character \\x00 is not text; a scenario is a YAML text in "
+                   "UTF-8");
+    expect_refused(
+        "name: !!str a\n",
+        "s.yaml:1:7: YAML tags ('!name') are not allowed; write the plain value, or quote "
+        "it when it is text that starts with '!'");
+}
+
+TEST_F(BadInput, BytesThatAreNotUtf8) {
+    const auto expect_bad_byte = [&](const std::string& name, const std::string& byte, int column) {
+        expect_refused(std::string(kGood) + "name: " + name + "\n",
+                       "s.yaml:5:" + std::to_string(column) + ": the byte \\x" + byte +
+                           " is not valid UTF-8; a scenario is a YAML text in UTF-8");
+    };
+    expect_bad_byte("a\xff", "ff", 8);
+    expect_bad_byte("\x80", "80", 7);
+    expect_bad_byte("\xc3(", "c3", 7);             // a second byte is missing
+    expect_bad_byte("\xe2\x82", "e2", 7);          // a third
+    expect_bad_byte("\xc0\xaf", "c0", 7);          // overlong
+    expect_bad_byte("\xe0\x80\xaf", "e0", 7);      // overlong
+    expect_bad_byte("\xed\xa0\x80", "ed", 7);      // a surrogate
+    expect_bad_byte("\xf4\x90\x80\x80", "f4", 7);  // beyond U+10FFFF
+    expect_bad_byte("\xc3\xa9\xff", "ff", 9);      // columns count bytes
+    EXPECT_EQ(podsim({"run", write(std::string(kGood) + "name: \xc3\xa9 \xe2\x82\xac "
+                                                        "\xf0\x9f\x98\x80\n")})
+                  .err,
+              "");
+    expect_refused(kGood,
+                   "--set name=a\xff: the byte \\xff is not valid UTF-8; a scenario is a YAML text "
+                   "in UTF-8",
+                   {"--set", "name=a\xff"});
+}
+
+TEST_F(BadInput, DuplicateKey) {
+    expect_refused(std::string(kGood) + "model: llama-3-70b\n",
+                   "s.yaml:5:1: duplicate key 'model'; it was given in line 2 already: keep one of "
+                   "the two");
+}
+
+TEST_F(BadInput, HugeLines) {
+    expect_refused("name: " + std::string(10'000'000, 'x'),
+                   "s.yaml: the file is larger than 1 MiB; a scenario needs a few kB");
+    expect_refused("name: " + std::string(1'000'000, 'x'),
+                   "s.yaml:1:7: a text of 1000000 characters; at most 1000 are allowed");
+}
+
+TEST_F(BadInput, DeepNesting) {
+    expect_refused("a: " + std::string(100'000, '[') + std::string(100'000, ']'),
+                   "s.yaml:1:19: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+    std::string block;
+    for (int depth = 0; depth < 1000; ++depth) {
+        block += std::string(static_cast<std::size_t>(depth), ' ') + "a:\n";
+    }
+    expect_refused(block,
+                   "s.yaml:17:17: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+    std::string dashes;
+    for (int depth = 0; depth < 100'000; ++depth) {
+        dashes += "- ";
+    }
+    expect_refused(dashes,
+                   "s.yaml:1:33: maps and lists are nested more than 16 deep; a scenario needs 4 "
+                   "levels");
+}
+
+TEST_F(BadInput, AliasBomb) {
+    std::string bomb = "a0: &a0 [lol, lol]\n";
+    for (int level = 1; level < 30; ++level) {
+        const std::string below = std::to_string(level - 1);
+        const std::string here = std::to_string(level);
+        bomb += "a" + here + ": &a" + here + " [*a" + below + ", *a" + below + "]\n";
+    }
+    expect_refused(bomb,
+                   "s.yaml:1:5: YAML anchors and aliases ('&name', '*name') are not allowed; write "
+                   "the value out, or quote it when it is text that starts with '&' or '*'");
+}
+
+TEST_F(BadInput, StarsAndAmpersandsInTextAreText) {
+    const Outcome outcome =
+        podsim({"run", write(std::string(kGood) + "name: \"a * b & c\"\nmodle: x\n")});
+    EXPECT_NE(outcome.err.find("s.yaml:6:1: unknown key 'modle'"), std::string::npos);
+}
+
+TEST_F(BadInput, MessagesHoldNoControlCharacters) {
+    expect_refused(
+        std::string(kGood) + "name: \"\\e[31m\"\n",
+        "s.yaml:5:7: control characters or line breaks in '\\x1b[31m'; write the text in "
+        "one line");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,224 @@
+// Reports of a step that was written down by hand: text, JSON, verdicts.
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/report/report.h"
+#include "scenarios/text/format.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Report = CommandTest;
+
+constexpr std::int64_t kMs = 1'000'000'000;  // picoseconds
+
+StepResult hand_made() {
+    StepResult result;
+    result.breakdown = {{"forward", {100 * kMs}},
+                        {"recompute", {0}},
+                        {"backward", {200 * kMs}},
+                        {"optimizer", {kMs / 3}}};
+    result.exposed = {{"AllGather over fsdp (weights)", {kMs / 3}},
+                      {"ReduceScatter over fsdp (gradients)", {kMs / 3 + 1}}};
+    result.compute = {300 * kMs + kMs / 3};
+    result.exposed_total = {2 * (kMs / 3) + 1};
+    result.step_time = result.compute + result.exposed_total;
+    result.mfu = 0.45;
+    result.hfu = 0.6;
+    result.tokens_per_s = 872000;
+    result.lower.time = sim::Seconds(0.3);
+    result.lower.bound = "compute";
+    result.serial = sim::Seconds(0.4);
+    result.book = sim::Seconds(0.31);
+    result.gap = {{"latency", {kMs}}, {"padding", {kMs / 3}}};
+    result.memory = {
+        sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, {{"parameters", sim::Bytes(4e10)}}};
+    result.links = {{"ici_x", 0.4, sim::Bytes(5e9)}};
+    result.events = 1234;
+    result.played_events = 234;
+    result.chips = 64;
+    result.simulated_chips = 1;
+    result.wall_time_s = 0.0123;
+    result.prefetch_layers = 1;
+    result.spans = {{"layer 0 forward qkv", "compute", {0}, {2'500'000}},
+                    {"layer 1 gather", "weights", {1'000'000}, {2'000'000}}};
+    return result;
+}
+
+TEST_F(Report, SaysWhatAUserAsks) {
+    const Scenario scenario = load_scenario(
+        write(std::string(kGood) + "name: small\nreport: {tokens: 1T, price: 2 USD/chip-hour}\n"));
+    const std::string text = step_report(scenario, hand_made(), {});
+    EXPECT_THAT(text, HasSubstr("small\n  model  llama-3-8b, 8.030G parameters\n"
+                                "  slice  v5p 4x4x4, 64 chips, x y z wrapped\n"
+                                "  mesh   fsdp x y z (64)\n"
+                                "  batch  262144 tokens, 64 sequences of 4096\n"));
+    EXPECT_THAT(text, HasSubstr("Step time 301.0 ms\n"
+                                "  bound by compute: no schedule of these operations takes less "
+                                "than 300.0 ms\n"
+                                "  1.333 ms above it, most of all for latency: 1.000 ms, 75 % of "
+                                "the gap\n"));
+    EXPECT_THAT(text, HasSubstr("Training on 1.000T tokens: 13.3 days, 20.39k chip-hours, "
+                                "40.77k USD at 2.00 USD/chip-hour\n"));
+    EXPECT_THAT(text, HasSubstr("Assumed: profile measured, book ICI rates"));
+    EXPECT_THAT(text,
+                EndsWith("\nsimulated 1 of 64 chips (folded), 1234 events of which 234 played, "
+                         "0.012 s wall time\n"));
+    EXPECT_EQ(effort_line(64, 64, 1234, 0.0123),
+              "simulated 64 of 64 chips, 1234 events, 0.012 s wall time\n");
+    EXPECT_THAT(text, Not(HasSubstr("recompute")));
+}
+
+TEST_F(Report, PrintedPartsAddUp) {
+    // Thirds of a millisecond: 0.33 + 0.33 + 0.33 would leave 301.00 - 300.99 over.
+    const std::string text = step_report(load_scenario(write(kGood)), hand_made(), {});
+    EXPECT_THAT(text, HasSubstr("    forward                              100.00       33.2\n"
+                                "    backward                             200.00       66.5\n"
+                                "    optimizer                              0.33        0.1\n"
+                                "  compute                                300.33       99.8\n"
+                                "    AllGather over fsdp (weights)          0.33        0.1\n"
+                                "    ReduceScatter over fsdp (gradients)    0.34        0.1\n"
+                                "  exposed communication                    0.67        0.2\n"
+                                "  step                                   301.00      100.0\n"));
+}
+
+TEST_F(Report, OccupancyIsReportedWhenShardsStandEmpty) {
+    const Scenario scenario = load_scenario(write(good_but("256Ki", "160Ki")));
+    EXPECT_THAT(step_report(scenario, hand_made(), {}),
+                HasSubstr("40 sequences on 64 shards: 62.5 % of the work is on real tokens\n"));
+}
+
+TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
+    const Scenario scenario = load_scenario(
+        write(std::string(kGood) + "training: {remat: none}\noverlap: {prefetch_layers: 2}\n"));
+    StepResult result = hand_made();
+    result.prefetch_layers = 0;
+    result.memory.peak = sim::Bytes(100e9);
+    result.memory.capacity = sim::Bytes(30e9);
+    result.memory.fits = false;
+    const std::string text = memory_report(scenario, result);
+    EXPECT_THAT(text, HasSubstr("  does NOT fit: 70.00 GB too much\n"));
+    EXPECT_THAT(text, HasSubstr("    training.remat: block: peak "));
+    EXPECT_THAT(text, Not(HasSubstr("prefetch_layers")));
+    EXPECT_THAT(step_report(scenario, result, {}),
+                HasSubstr("does NOT fit in the memory of a chip"));
+
+    result.memory.capacity = sim::Bytes(1e6);
+    EXPECT_THAT(memory_report(scenario, result), HasSubstr("  no single change of "));
+}
+
+TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
+    Scenario scenario = load_scenario(write(kGood));
+    scenario.model.vocabulary = 1024;  // so that the peak stands in a layer
+    StepResult result = hand_made();
+    result.prefetch_layers = 0;
+    scenario.plan.prefetch_layers = 0;
+    result.memory.peak = workloads::peak_of_stages(scenario.model, scenario.plan);
+    scenario.plan.weights = workloads::WeightGroups::matmul;
+    result.memory.capacity = workloads::peak_of_stages(scenario.model, scenario.plan);
+    result.memory.fits = false;
+    ASSERT_LT(result.memory.capacity, result.memory.peak);
+    const std::string offer =
+        "    overlap.weights: matmul: peak " + format_bytes(result.memory.capacity) + '\n';
+    EXPECT_THAT(memory_report(scenario, result), Not(HasSubstr(offer)));
+    scenario.plan.weights = workloads::WeightGroups::layer;
+    EXPECT_THAT(memory_report(scenario, result), HasSubstr(offer));
+}
+
+// A delay that happens to help, and a chip that is not the fullest: one line each below the gap, none without.
+TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
+    const Scenario scenario = load_scenario(write(kGood));
+    StepResult result = hand_made();
+    EXPECT_THAT(step_report(scenario, result, {}), Not(HasSubstr("below zero")));
+    result.gap = {{"launch", {0}}, {"latency", {-kMs}}, {"padding", {2 * kMs}}};
+    const std::string order =
+        "the whole would take longer, since operations and messages then meet in another order\n";
+    EXPECT_THAT(step_report(scenario, result, {}),
+                HasSubstr("  gap                        1.0000     100.0\n"
+                          "  latency below zero: without it " +
+                          order + "\n"));
+    result.gap = {{"latency", {-kMs}},
+                  {"contention", {-1}},
+                  {"uneven stages", {-2 * kMs}},
+                  {"rounding", {5 * kMs}}};
+    EXPECT_EQ(negative_terms(result.gap),
+              "  uneven stages below zero: the reported chip computes less than the fullest, by "
+              "which the bound goes\n"
+              "  latency and contention below zero: without each of them " +
+                  order);
+}
+
+TEST_F(Report, JsonHasTheKeysOfTheContract) {
+    const Scenario scenario = load_scenario(write(kGood));
+    const Json json = step_json(scenario, hand_made(), {});
+    EXPECT_EQ(json["schema"], "podsim/1");
+    for (const char* const key :
+         {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
+          "bound", "analytic", "gap", "critical_path", "memory", "links", "breakdown", "events",
+          "events_processed", "simulated_chips", "wall_time_s"}) {
+        EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_EQ(json["events"], 1234);
+    EXPECT_EQ(json["events_processed"], 234);
+    EXPECT_EQ(json["bound"], "compute");
+    EXPECT_EQ(json["analytic"]["book_s"], 0.31);
+    EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.3);
+    EXPECT_EQ(json["analytic"]["roofline_serial_s"], 0.4);
+    EXPECT_EQ(json["gap"]["latency"], 0.001);
+    EXPECT_EQ(json["memory"]["peak_bytes"], 40e9);
+    EXPECT_EQ(json["memory"]["capacity_bytes"], 96e9);
+    EXPECT_EQ(json["memory"]["fits"], true);
+    EXPECT_EQ(json["links"]["ici_x"]["busy_fraction"], 0.4);
+    EXPECT_EQ(json["links"]["ici_x"]["bytes"], 5e9);
+    EXPECT_EQ(json["breakdown"]["compute"]["forward"], 0.1);
+    EXPECT_EQ(json["simulated_chips"], 1);
+}
+
+TEST_F(Report, TraceIsInMicroseconds) {
+    const Json trace = trace_json(load_scenario(write(kGood)), hand_made());
+    const Json& events = trace["traceEvents"];
+    EXPECT_EQ(events[1]["name"], "layer 0 forward qkv");
+    EXPECT_EQ(events[1]["ph"], "X");
+    EXPECT_EQ(events[1]["tid"], 0);
+    EXPECT_EQ(events[1]["dur"], 2.5);
+    EXPECT_EQ(events[2]["ts"], 1.0);
+    EXPECT_EQ(events[2]["tid"], 3);
+}
+
+TEST_F(Report, VerdictsAreRelativeErrors) {
+    Scenario scenario = load_scenario(write(kGood));
+    scenario.expectations = {{"mfu", 0.44, 0.10, ""}, {"step_time", 0.2, 0.5, ""}};
+    const std::vector<Verdict> verdicts = judge(scenario, hand_made());
+    EXPECT_TRUE(verdicts[0].holds);
+    EXPECT_FALSE(verdicts[1].holds);
+    EXPECT_NEAR(verdicts[1].error, 0.505, 1e-6);
+    EXPECT_FALSE(all_hold(verdicts));
+    EXPECT_EQ(verdict_text(verdicts[0]), "mfu holds: 44.00 % expected (+2.27 %, within 10 %)");
+    EXPECT_THAT(step_report(scenario, hand_made(), verdicts), HasSubstr("step_time  FAILS"));
+}
+
+TEST(Text, FourSignificantDigits) {
+    EXPECT_EQ(format_time(2.3456), "2.346 s");
+    EXPECT_EQ(format_time(0.9999999), "1.000 s");
+    EXPECT_EQ(format_time(1.5e-6), "1.500 us");
+    EXPECT_EQ(format_time(0), "0 s");
+    EXPECT_EQ(format_bytes(sim::Bytes(95.5e9)), "95.50 GB");
+    EXPECT_EQ(format_count(70.55e9), "70.55G");
+    EXPECT_EQ(format_percent(0.45678), "45.68 %");
+    EXPECT_EQ(format_rate(sim::BytesPerSecond::infinity()), "inf");
+}
+
+TEST(Text, ApportionKeepsTheTotal) {
+    EXPECT_THAT(apportion(std::vector<double>{1, 1, 1}, 10), ElementsAre(4, 3, 3));
+    EXPECT_THAT(apportion(std::vector<double>{0, 5, 5}, 1), ElementsAre(0, 1, 0));
+    EXPECT_THAT(apportion(std::vector<double>{3, -1}, 4), ElementsAre(6, -2));
+    EXPECT_THAT(apportion(std::vector<double>{0, 0}, 4), ElementsAre(0, 0));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

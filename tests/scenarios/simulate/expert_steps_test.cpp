@@ -1,0 +1,66 @@
+// Steps of every model of the catalogue, and of experts on an axis of their own.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/simulate/step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using testing::sum;
+
+workloads::ModelSpec small_experts() {
+    workloads::ModelSpec model = testing::small_model(4);
+    model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
+    return model;
+}
+
+void expect_bounds_and_sums(const StepResult& result) {
+    const auto bound = sim::round_down(result.lower.time).ps;
+    EXPECT_GE(result.step_time.ps, bound);
+    EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - bound);
+    EXPECT_EQ(sum(result.exposed), result.exposed_total);
+    EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+}
+
+// Axes whole and in factors, alone and beside FSDP, data and tensor parallelism.
+TEST(Experts, FoldedStepsEqualUnfoldedOnes) {
+    const std::vector<std::pair<std::string, std::string>> meshes[] = {
+        {{"fsdp", "x y"}, {"expert", "z"}},
+        {{"fsdp", "x"}, {"expert", "y z"}},
+        {{"data", "x"}, {"fsdp", "y/2"}, {"expert", "y%2 z"}},
+        {{"fsdp", "x"}, {"tensor", "y"}, {"expert", "z"}}};
+    for (const auto& mesh : meshes) {
+        SCOPED_TRACE(mesh.back().second);
+        Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_experts(), mesh, 64, 256);
+        scenario.plan.expert_imbalance = 1.25;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult unfolded = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(folded.step_time, unfolded.step_time);
+        EXPECT_EQ(folded.exposed_total, unfolded.exposed_total);
+        EXPECT_EQ(folded.events * 64, unfolded.events * folded.simulated_chips);
+        expect_bounds_and_sums(folded);
+        EXPECT_TRUE(std::ranges::any_of(folded.exposed, [](const Share& share) {
+            return share.name == "AllToAll over expert (expert)" && share.time.ps > 0;
+        }));
+    }
+}
+
+// Each with its first layers, dense and expert, global and local, on a cube.
+TEST(Experts, EveryModelOfTheCatalogueRuns) {
+    for (const workloads::ModelSpec& known : workloads::model_catalogue()) {
+        SCOPED_TRACE(known.name);
+        workloads::ModelSpec model = known;
+        model.layers = std::min<std::int64_t>(model.layers, 7);
+        const bool experts = model.experts.count > 0;
+        const Scenario scenario =
+            make_scenario("v5p", {4, 4, 4}, model,
+                          {{"fsdp", "x y"}, {experts ? "expert" : "data", "z"}}, 64, 4096);
+        expect_bounds_and_sums(simulate_step(scenario, Fold::automatic));
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,221 @@
+// Steps that keep named tensors with the host: PCIe in times, bounds, accounts, reports; bad names.
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "scenarios/load/load.h"
+#include "scenarios/report/report.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::make_scenario;
+using ::testing::Not;
+using testing::random_scenario;
+using testing::small_model;
+using testing::sum;
+using workloads::LayerTensor;
+using workloads::Remat;
+
+/// 4 layers; t = 2048 tokens of 4 ways of tensor, r = 512 rows of 512 elements: 524,288 B of a layer's input.
+constexpr double kRow = 512 * 512 * 2;
+constexpr double kQkv = 2048 * (2 + 2 * 1) * 64 * 2;
+
+Scenario offloading(workloads::TensorSet offload) {
+    Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(4),
+                                      {{"fsdp", "x y"}, {"tensor", "z"}}, 64, 512);
+    scenario.plan.remat = Remat::named;
+    scenario.plan.remat_names.offload = offload;
+    return scenario;
+}
+
+const Span& span_of(const StepResult& result, const std::string& name) {
+    for (const Span& span : result.spans) {
+        if (span.name == name) {
+            return span;
+        }
+    }
+    throw std::runtime_error("no operation " + name);
+}
+
+std::int64_t floor_ps(sim::Seconds seconds) {
+    return sim::round_down(seconds).ps;
+}
+
+sim::Time share_of(const std::vector<Share>& shares, const std::string& name) {
+    for (const Share& share : shares) {
+        if (share.name == name) {
+            return share.time;
+        }
+    }
+    return {};
+}
+
+TEST(OffloadStep, FoldedEqualsUnfoldedToThePicosecond) {
+    for (const workloads::TensorSet& offload :
+         {workloads::TensorSet{LayerTensor::input},
+          workloads::TensorSet{LayerTensor::input, LayerTensor::qkv, LayerTensor::gate_up}}) {
+        const Scenario scenario = offloading(offload);
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(folded.simulated_chips, 1);  // PCIe alone imposes nothing
+        EXPECT_EQ(whole.simulated_chips, 64);
+        EXPECT_EQ(whole.step_time, folded.step_time);
+        EXPECT_EQ(whole.events, 64 * folded.events);
+        EXPECT_EQ(whole.memory.peak, folded.memory.peak);
+        ASSERT_EQ(whole.spans.size(), folded.spans.size());
+        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
+            EXPECT_EQ(whole.spans[i].start, folded.spans[i].start) << whole.spans[i].name;
+            EXPECT_EQ(whole.spans[i].end, folded.spans[i].end) << whole.spans[i].name;
+        }
+    }
+}
+
+// Each PCIe link carries each layer's tensors once, one way; the first transfer finds it idle: bytes / 15 GB/s and
+// a latency of 1 us.
+TEST(OffloadStep, BytesAndTimesOfTheLinks) {
+    const StepResult result =
+        simulate_step(offloading({LayerTensor::input, LayerTensor::qkv}), Fold::automatic);
+    const LinkUse& pcie = result.links.back();
+    EXPECT_EQ(pcie.name, "pcie");
+    EXPECT_NEAR(pcie.bytes.value(), 4 * (kRow + kQkv), 1);
+    EXPECT_NEAR(pcie.busiest_bytes.value(), 4 * (kRow + kQkv), 1);
+    const Span& first = span_of(result, "layer 0 forward offload decoder_layer_input");
+    EXPECT_EQ(first.track, "offload");
+    EXPECT_EQ(first.start, span_of(result, "embedding forward scatter rows").end);
+    EXPECT_EQ(first.end - first.start,
+              sim::round_up(sim::Seconds(kRow / 15e9)) + sim::Time{1'000'000});
+}
+
+// PCIe at 1 GB/s: the step is bound by what goes each way, waits for it, and says so.
+TEST(OffloadStep, ASlowLinkIsTheBoundAndOnTheCriticalPath) {
+    Scenario scenario = offloading({LayerTensor::input, LayerTensor::qkv});
+    scenario.hardware.chip.pcie_one_way.value = sim::BytesPerSecond(1e9);
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    EXPECT_EQ(result.lower.bound, "pcie");
+    EXPECT_DOUBLE_EQ(result.lower.time.value(), 4 * (kRow + kQkv) / 1e9);
+    EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - floor_ps(result.lower.time));
+    EXPECT_EQ(sum(result.critical_path), result.step_time);
+    EXPECT_GT(share_of(result.critical_path, "PCIe").seconds(), result.lower.time.value());
+    EXPECT_GT(share_of(result.exposed, "PCIe to the host (offload)").ps, 0);
+    EXPECT_GT(share_of(result.exposed, "PCIe from the host (offload)").ps, 0);
+    EXPECT_EQ(sum(result.exposed), result.exposed_total);
+    EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+}
+
+// Prefetch + 1 layers' tensors are in HBM at once, however slow the link is: the run never holds more
+// activations than program order does.
+TEST(OffloadStep, ASlowLinkHoldsUpTheStepAndNotTheMemory) {
+    for (const double rate : {1e8, 1e10, 1e12}) {
+        Scenario scenario = offloading({LayerTensor::input});
+        scenario.hardware.chip.pcie_one_way.value = sim::BytesPerSecond(rate);
+        scenario.plan.prefetch_layers = 0;
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        for (const auto& [name, bytes] : result.memory.at_peak) {
+            EXPECT_TRUE(name != "activations" || bytes.value() <= 2 * kRow) << rate;
+        }
+    }
+}
+
+TEST(OffloadStep, AccountsAddUpAndNothingBeatsTheRoofline) {
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Scenario scenario = random_scenario(random);
+        scenario.plan.remat = Remat::named;
+        for (const LayerTensor tensor : workloads::kLayerTensors) {
+            const auto where = std::uniform_int_distribution<int>(0, 2)(random);
+            if (where > 0) {
+                (where == 1 ? scenario.plan.remat_names.save : scenario.plan.remat_names.offload)
+                    .add(tensor);
+            }
+        }
+        scenario.hardware.chip.pcie_one_way.value =
+            sim::BytesPerSecond(std::pow(10.0, std::uniform_int_distribution<int>(8, 11)(random)));
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.exposed), result.exposed_total);
+        EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+        EXPECT_EQ(sum(result.critical_path), result.step_time);
+        const StepResult full = simulate_step(scenario, Fold::automatic, {.reuse = false});
+        EXPECT_EQ(full.step_time, result.step_time);
+    }
+}
+
+class OffloadInput : public CommandTest {};
+
+TEST_F(OffloadInput, ReportAndTraceNameWhatIsOffloaded) {
+    const Outcome outcome = podsim(
+        {"run",
+         write(std::string(kGood) + "training: {remat: {save: [out_proj], offload: "
+                                    "[decoder_layer_input, query_proj, key_proj, value_proj]}}\n"),
+         "--trace", path("t.json")});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out,
+                HasSubstr("remat {save: [out_proj], offload: [decoder_layer_input, qkv_proj]}"));
+    EXPECT_THAT(outcome.out, HasSubstr("\n  pcie "));
+    std::ifstream trace(path("t.json"));
+    std::stringstream text;
+    text << trace.rdbuf();
+    EXPECT_THAT(text.str(), HasSubstr("\"offload\""));
+    EXPECT_THAT(text.str(), HasSubstr("layer 3 backward fetch qkv_proj"));
+}
+
+TEST_F(OffloadInput, TheLayersInputsAreOfferedAsARemedy) {
+    const auto text_of = [&](const std::string& remat) {
+        const Scenario scenario =
+            load_scenario(write(std::string(kGood) + "training: {remat: " + remat + "}\n"));
+        StepResult result;
+        result.chips = 64;
+        result.memory.peak = sim::Bytes(100e9);
+        result.memory.capacity = sim::Bytes(60e9);
+        return memory_report(scenario, result);
+    };
+    EXPECT_THAT(text_of("none"),
+                HasSubstr("    training.remat: {offload: [decoder_layer_input]}: peak "));
+    EXPECT_THAT(text_of("{save: [decoder_layer_input, qkv_proj]}"),
+                HasSubstr("    training.remat: {save: [qkv_proj], offload: [decoder_layer_input]}: "
+                          "peak "));
+    EXPECT_THAT(text_of("{offload: [decoder_layer_input]}"), Not(HasSubstr("offload")));
+}
+
+TEST_F(OffloadInput, BadNames) {
+    const auto refused = [&](const std::string& remat, const std::string& message) {
+        expect_refused(std::string(kGood) + "training: {remat: " + remat + "}\n", message);
+    };
+    const std::string names =
+        "allowed: decoder_layer_input, qkv_proj, query_proj, key_proj, value_proj, attention_out, "
+        "context, out_proj, mlp_gate_up, mlp_gate, mlp_up, mlpwi, mlpwi_0, mlpwi_1, mlp_hidden, "
+        "mlp_out, mlpwo";
+    refused("{save: [qkv_prj]}",
+            "s.yaml:5:27: unknown training.remat.save 'qkv_prj'; did you mean "
+            "'qkv_proj'? " +
+                names);
+    refused("{offload: [decoder_layer]}",
+            "s.yaml:5:30: unknown training.remat.offload 'decoder_layer'; did you mean "
+            "'decoder_layer_input'? " +
+                names);
+    refused("{save: [query_proj, key_proj]}",
+            "s.yaml:5:26: training.remat.save: only a part of qkv_proj, which one matmul writes; "
+            "write qkv_proj");
+    refused("{save: [out_proj, out_proj]}",
+            "s.yaml:5:37: training.remat.save: 'out_proj' stands twice; write each tensor once");
+    refused("{save: [mlpwi_0]}",
+            "s.yaml:5:26: training.remat.save: only a part of mlp_gate_up, which one matmul "
+            "writes; write mlp_gate_up");
+    refused("{save: [context], offload: [attention_out]}",
+            "s.yaml:5:19: remat both saves and offloads attention_out; name it once: saved tensors "
+            "stay in HBM, offloaded ones go to the host");
+    refused("{offlaod: [context]}",
+            "s.yaml:5:20: unknown training.remat key 'offlaod'; did you mean 'offload'? allowed: "
+            "save, offload");
+    refused("some", "s.yaml:5:19: unknown training.remat 'some'; allowed: none, matmuls, block");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,118 @@
+// Pipelines fold along every other axis, of every schedule and mix, to the picosecond.
+#include <gtest/gtest.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/scenarios/simulate/pipeline_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::kLayers;
+using testing::latent_experts;
+using testing::pipeline_on;
+using testing::sum;
+using workloads::PipelineSchedule;
+
+// With a stride, or with rows shared out over tensor, a message crosses as many links as the stages are apart.
+TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
+    struct Case {
+        std::vector<std::pair<std::string, std::string>> mesh;
+        PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+        int chunks = 1;
+        bool tied = false;
+        bool experts = false;
+        std::vector<double> loads{};
+    };
+    const std::vector<Case> cases{
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::gpipe},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
+         PipelineSchedule::one_f_one_b,
+         1,
+         true},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::interleaved, 2},
+        {{{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}}, PipelineSchedule::zero_bubble},
+        {{{"pipeline", "z/2"}, {"fsdp", "x z%2"}, {"tensor", "y"}},
+         PipelineSchedule::interleaved,
+         4},
+        {{{"pipeline", "z%2"}, {"data", "z/2"}, {"tensor", "x"}, {"context", "y"}}},
+        {{{"pipeline", "x%2 y/2"}, {"fsdp", "x/2 y%2"}, {"tensor", "z"}},
+         PipelineSchedule::zero_bubble,
+         1,
+         true},
+        {{{"pipeline", "z"}, {"expert", "x"}, {"tensor", "y"}},
+         PipelineSchedule::zero_bubble,
+         1,
+         false,
+         true},
+        {{{"pipeline", "z%2"}, {"fsdp", "z/2"}, {"expert", "x"}, {"context", "y"}},
+         PipelineSchedule::zero_bubble,
+         1,
+         true,
+         true,
+         {2, 1, 0.5, 0.5}}};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        SCOPED_TRACE(i);
+        Scenario scenario =
+            pipeline_on({4, 4, 4}, cases[i].mesh, 64, cases[i].schedule, 4, cases[i].chunks);
+        if (cases[i].experts) {
+            scenario.model = latent_experts(kLayers);
+        }
+        scenario.model.tied_embeddings = cases[i].tied;
+        scenario.plan.expert_loads = cases[i].loads;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_LT(folded.simulated_chips, 64);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+        EXPECT_EQ(folded.memory.stage, whole.memory.stage);
+        ASSERT_EQ(folded.spans.size(), whole.spans.size());
+        for (std::size_t span = 0; span < whole.spans.size(); ++span) {
+            EXPECT_EQ(folded.spans[span].start, whole.spans[span].start) << whole.spans[span].name;
+            EXPECT_EQ(folded.spans[span].end, whole.spans[span].end) << whole.spans[span].name;
+        }
+        EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
+        EXPECT_EQ(sum(folded.critical_path), folded.step_time);
+        EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - sim::round_down(folded.lower.time).ps);
+    }
+}
+
+/// Stages of slices: rows go over PCIe and the hosts' links.
+TEST(PipelineFold, StagesOfSlicesFoldAsTheyShould) {
+    for (const auto& [slices, mesh] :
+         {std::pair{2,
+                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 1, 2}}},
+                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                                       {"tensor", {{2, 1, 4}}}}},
+          std::pair{4,
+                    std::vector<topology::LogicalAxis>{{"pipeline", {{topology::kSliceAxis, 2, 2}}},
+                                                       {"data", {{topology::kSliceAxis, 1, 2}}},
+                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                                       {"tensor", {{2, 1, 4}}}}}}) {
+        Scenario scenario = pipeline_on({4, 4, 4}, {{"fsdp", "x y"}, {"tensor", "z"}}, 128,
+                                        PipelineSchedule::one_f_one_b, 4);
+        scenario.hardware.slices = slices;
+        scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
+        scenario.plan.pipeline = 2;
+        scenario.plan.data = slices / 2;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(folded.memory.peak, whole.memory.peak);
+        EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
+        EXPECT_LE(folded.lower.time.value(), folded.step_time.seconds());
+        // r D x 2 B over a chip's PCIe link each way for each of 4 microbatches: 2 sequences of 512 over 4
+        // tensor ways.
+        for (const LinkUse& use : folded.links) {
+            if (use.name == "pcie" && slices == 2) {
+                EXPECT_DOUBLE_EQ(use.bytes.value(), 4 * (2.0 * 512 / 4 * 512 * 2));
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

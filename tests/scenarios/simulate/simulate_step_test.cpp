@@ -1,0 +1,204 @@
+// Whole steps: bounds, exact accounts, folding and reuse.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "scenarios/explain/step_account.h"
+#include "scenarios/lower/lower_step.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "topology/mesh/fold.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using testing::random_scenario;
+using testing::small_model;
+using testing::sum;
+
+std::int64_t floor_ps(sim::Seconds seconds) {
+    return sim::round_down(seconds).ps;
+}
+
+/// The longest span of a collective whose name contains the text.
+sim::Time span_of(const StepResult& result, const std::string& name) {
+    for (const Span& span : result.spans) {
+        if (span.name == name) {
+            return span.end - span.start;
+        }
+    }
+    ADD_FAILURE() << "no operation " << name;
+    return {};
+}
+
+Scenario fsdp_8b(std::int64_t tokens_per_chip) {
+    return make_scenario("v5p", {16, 16, 16}, workloads::find_model("llama-3-8b"),
+                         {{"fsdp", "x y z"}}, 4096, tokens_per_chip);
+}
+
+// LLaMA 3-8B, FSDP over 4096 chips and three axes. Compute-bound above 850 tokens a chip (2550 / 3).
+// At four times that only the first gather (embedding, 1.05 GB) and the last ReduceScatter (its
+// gradient) cannot hide behind compute; the rest is within 2 %: 3400 tokens are no multiple of the
+// systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
+TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
+    for (const std::int64_t tokens : {3400, 3456}) {
+        const StepResult result = simulate_step(fsdp_8b(tokens), Fold::automatic);
+        EXPECT_EQ(result.lower.bound, "compute");
+        const double edges =
+            span_of(result, "embedding forward gather weights").seconds() +
+            span_of(result, "embedding backward reduce-scatter gradients").seconds();
+        EXPECT_LE(result.step_time.seconds(), 1.02 * result.lower.time.value() + edges);
+        EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+    }
+}
+
+// At a quarter of the turning point the links never rest: within 10 % of the bytes at their rate.
+TEST(Tightness, CommunicationBoundStepKeepsTheLinksBusy) {
+    const StepResult result = simulate_step(fsdp_8b(212), Fold::automatic);
+    EXPECT_EQ(result.lower.bound, "ici x+y+z");
+    EXPECT_LE(result.step_time.seconds(), 1.10 * result.lower.time.value());
+    EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+}
+
+TEST(Step, AccountsAddUpAndNothingBeatsTheRoofline) {
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - floor_ps(result.lower.time));
+        EXPECT_EQ(sum(result.exposed), result.exposed_total);
+        EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
+        EXPECT_EQ(sum(result.breakdown), result.compute);
+        for (const Share& share : result.gap) {
+            EXPECT_NE(share.name, "other");
+        }
+        for (const LinkUse& use : result.links) {
+            EXPECT_LE(use.busy_fraction, 1.0);
+        }
+        double at_peak = 0;
+        for (const auto& [name, bytes] : result.memory.at_peak) {
+            at_peak += bytes.value();
+        }
+        EXPECT_DOUBLE_EQ(at_peak, result.memory.peak.value());
+    }
+}
+
+// With links that cost nothing the compute stream never waits.
+TEST(Step, WithoutLatencyAndWithInfiniteBandwidthEqualsTheComputeTime) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Scenario scenario = random_scenario(random);
+        scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
+        scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+        scenario.hardware.chip.collective_launch.value = sim::Seconds(0);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        EXPECT_EQ(result.step_time, result.compute);
+        EXPECT_EQ(result.exposed_total, sim::Time{});
+    }
+}
+
+TEST(Step, FoldedEqualsUnfoldedToThePicosecond) {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_EQ(whole.simulated_chips, whole.chips);
+        EXPECT_EQ(whole.step_time, folded.step_time);
+        EXPECT_EQ(whole.events * static_cast<std::uint64_t>(folded.simulated_chips),
+                  folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
+        ASSERT_EQ(whole.spans.size(), folded.spans.size());
+        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
+            EXPECT_EQ(whole.spans[i].start, folded.spans[i].start) << whole.spans[i].name;
+            EXPECT_EQ(whole.spans[i].end, folded.spans[i].end) << whole.spans[i].name;
+        }
+        ASSERT_EQ(whole.gap.size(), folded.gap.size());
+        for (std::size_t i = 0; i < whole.gap.size(); ++i) {
+            EXPECT_EQ(whole.gap[i].time, folded.gap[i].time) << whole.gap[i].name;
+        }
+        for (std::size_t i = 0; i < whole.links.size(); ++i) {
+            EXPECT_EQ(whole.links[i].busy_fraction, folded.links[i].busy_fraction);
+            EXPECT_EQ(whole.links[i].bytes, folded.links[i].bytes);
+        }
+        EXPECT_EQ(whole.memory.peak, folded.memory.peak);
+    }
+}
+
+// An unfolded run must really look at every chip: one slower link changes it.
+TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
+    const Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(2),
+                                            {{"fsdp", "x y"}, {"tensor", "z"}}, 16, 1024);
+    const auto program = workloads::build_step(scenario.model, scenario.plan);
+    LoweredStep step = lower_step(program, scenario.hardware, scenario.mesh, Fold::off);
+    const sim::Time before = run_step(step).result.end;
+    step.workload.machine.links[37 * collectives::kIciPorts + 4].rate = sim::BytesPerSecond(45e9);
+    EXPECT_GT(run_step(step).result.end, before);
+}
+
+// What a step without stragglers, slow kernels and launch costs shares with the step as it is: all but durations.
+TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
+    for (std::uint64_t seed = 100; seed < 120; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_scenario(random);
+        const auto program = workloads::build_step(scenario.model, scenario.plan);
+        Hardware slow = scenario.hardware;
+        slow.efficiency.mxu = 0.75;
+        slow.efficiency.hbm = 0.5;
+        slow.efficiency.launch_s = 5e-6;
+        LoweredStep step = lower_step(program, slow, scenario.mesh, Fold::automatic);
+        const sim::Time slow_end = run_step(step).result.end;
+        EXPECT_FALSE(retime(program, slow, step));
+        EXPECT_TRUE(retime(program, scenario.hardware, step));
+        const LoweredStep lowered =
+            lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+        const StepRun run = run_step(step);
+        EXPECT_EQ(run.result, run_step(lowered).result);
+        EXPECT_LT(run.result.end, slow_end);
+        ASSERT_EQ(step.workload.schedules.size(), lowered.workload.schedules.size());
+        for (std::size_t i = 0; i < lowered.workload.schedules.size(); ++i) {
+            EXPECT_EQ(step.workload.schedules[i].transfers.size(),
+                      lowered.workload.schedules[i].transfers.size());
+        }
+    }
+}
+
+// Skipping repeated layers must not change anything: deep models, mixed settings, a backlog of reductions that
+// grows (latency and slow links), an odd layer count.
+TEST(Reuse, EqualsTheFullRunToThePicosecond) {
+    int skipped = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Scenario scenario = random_scenario(random);
+        scenario.model.layers = 13 + static_cast<std::int64_t>(seed % 9);
+        const auto program = workloads::build_step(scenario.model, scenario.plan);
+        for (const bool isolated : {false, true}) {
+            LoweredStep step =
+                lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+            step.workload.machine.isolated_operations = isolated;
+            const StepRun with = run_step(step, true);
+            const StepRun without = run_step(step, false);
+            EXPECT_EQ(with.result.end, without.result.end);
+            EXPECT_EQ(with.result.end_of_place, without.result.end_of_place);
+            EXPECT_EQ(with.result.events, without.result.events);
+            EXPECT_EQ(with.reported().began, without.reported().began);
+            EXPECT_EQ(with.reported().ended, without.reported().ended);
+            for (std::size_t link = 0; link < with.result.links.size(); ++link) {
+                EXPECT_EQ(with.result.links[link].busy, without.result.links[link].busy);
+                EXPECT_EQ(with.result.links[link].carried_units,
+                          without.result.links[link].carried_units);
+            }
+            skipped += with.result.played_events < with.result.events ? 1 : 0;
+        }
+    }
+    EXPECT_GT(skipped, 40) << "the test should exercise reuse";
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

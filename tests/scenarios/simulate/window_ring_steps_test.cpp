@@ -1,0 +1,125 @@
+// Steps with ring attention to a window: folding, reuse, bounds, files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/algorithms/ring_steps.h"
+#include "scenarios/lower/lower_step.h"
+#include "scenarios/report/report.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using workloads::Placement;
+using WindowRingFile = CommandTest;
+
+struct Case {
+    std::vector<std::pair<std::string, std::string>> mesh;
+    int chips = 0;  ///< that are simulated
+    topology::Point shape{4, 4, 4};
+    const char* chip = "v5p";
+};
+
+// A whole axis, a block of neighbours, a strided factor, a line; with tensor, expert and pipeline ways beside it.
+const std::vector<Case>& cases() {
+    static const std::vector<Case> all{
+        {{{"fsdp", "x y"}, {"context", "z"}}, 4},
+        {{{"fsdp", "x"}, {"tensor", "y"}, {"context", "z"}}, 4},
+        {{{"fsdp", "x y z/2"}, {"context", "z%2"}}, 2},
+        {{{"fsdp", "x y z%2"}, {"context", "z/2"}}, 4},
+        {{{"expert", "x%2 y"}, {"context", "x/2"}, {"tensor", "z"}}, 4},
+        {{{"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}, 16},
+        {{{"fsdp", "x"}, {"context", "y"}}, 16, {4, 4, 1}, "v5e"}};
+    return all;
+}
+
+/// Layers that see 640 of 4096 keys, and every third all of them.
+Scenario windowed(const Case& one, Placement placement) {
+    workloads::ModelSpec model = testing::small_model(4);
+    model.window = 640;
+    model.global_every = 3;
+    Scenario scenario = make_scenario(one.chip, one.shape, model, one.mesh, 64, 4096);
+    if (scenario.plan.expert > 1) {
+        scenario.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
+    }
+    scenario.plan.pipeline = scenario.mesh.size("pipeline");
+    scenario.plan.microbatches = scenario.plan.pipeline;
+    scenario.plan.placement = placement;
+    scenario.plan.context_steps =
+        collectives::step_gather(scenario.hardware.slice, scenario.mesh.group({"context"}), false);
+    return scenario;
+}
+
+TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
+    for (const Case& one : cases()) {
+        for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
+            SCOPED_TRACE(::testing::PrintToString(one.mesh) +
+                         (placement == Placement::plain ? " plain" : " zig-zag"));
+            const Scenario scenario = windowed(one, placement);
+            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+            EXPECT_EQ(folded.simulated_chips, one.chips);
+            ASSERT_TRUE(folded.imbalance);
+            EXPECT_EQ(folded.imbalance->even_step.has_value(), placement == Placement::plain);
+        }
+    }
+}
+
+// Many layers alike, which may be counted.
+TEST(WindowRingStep, ReuseChangesNothing) {
+    for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
+        Scenario scenario = windowed(cases().front(), placement);
+        scenario.model.layers = 24;
+        scenario.model.global_every = 0;
+        const auto programs = workloads::build_stages(scenario.model, scenario.plan);
+        const LoweredStep step =
+            lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic);
+        const StepRun with = run_step(step, true);
+        const StepRun without = run_step(step, false);
+        EXPECT_EQ(with.result.end, without.result.end);
+        EXPECT_EQ(with.result.events, without.result.events);
+        EXPECT_EQ(with.result.links, without.result.links);
+        for (std::size_t chip = 0; chip < with.chips.size(); ++chip) {
+            EXPECT_EQ(with.chips[chip].ended, without.chips[chip].ended);
+        }
+    }
+}
+
+constexpr const char* kGood =
+    "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mistral-7b\n"
+    "batch: {tokens: 512Ki, sequence: 32768}\n";
+
+TEST_F(WindowRingFile, ReportSaysWhatTheWindowCosts) {
+    const std::string file =
+        write(std::string(kGood) + "mesh: {fsdp: x y, context: z}\noverlap: {context: ring}\n");
+    const Outcome run = podsim({"run", file, "--what-if"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(run.out, ::testing::HasSubstr("  a window in a ring over context (4): the fullest "
+                                              "rank has "));
+    EXPECT_THAT(run.out, ::testing::Not(::testing::HasSubstr("equal work")));
+    const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
+    // S = 8 q, W = q = 4096: the first piece has q^2 / 2 pairs, the others q^2: 1.5, then 2 a rank, 7.5 in all.
+    EXPECT_DOUBLE_EQ(json["imbalance"]["attention_over_mean"], 2 / (7.5 / 4));
+    EXPECT_FALSE(json["imbalance"].contains("even_step_time_s"));
+}
+
+TEST_F(WindowRingFile, SaysWhatIsWrong) {
+    const auto error = [&](const std::string& text) {
+        const Outcome outcome = podsim({"run", write(std::string(kGood) + text)});
+        EXPECT_EQ(outcome.status, 2);
+        return outcome.err.substr(outcome.err.find(".yaml:") + 6);
+    };
+    EXPECT_EQ(error("mesh: {fsdp: x y, context: z}\ntraining: {attention: full}\n"
+                    "overlap: {context: ring}\n"),
+              "6:20: overlap.context: ring attention to a window is there for causal attention "
+              "alone; write gathered, or attention: causal\n");
+    EXPECT_EQ(
+        error("mesh: {fsdp: x y, context: z%2 z/2}\noverlap: {context: ring}\n"),
+        "5:20: overlap.context: the ranks of context do not follow each other along its axis, "
+        "which ring attention to a window of the last keys needs; write its outer factor "
+        "first, as in x/2 x%2\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,183 @@
+// Profiles in scenarios, and the calibration that fits them.
+#include "scenarios/study/calibrate.h"
+
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Profile : public CommandTest {
+protected:
+    [[nodiscard]] Scenario load(const std::string& hardware) const {
+        return load_scenario(write("hardware: {" + hardware +
+                                   "}\n"
+                                   "model: llama-3-8b\n"
+                                   "batch: {tokens: 128Ki, sequence: 4096}\n"));
+    }
+};
+
+TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
+    EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.profile, "measured");
+    EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.efficiency,
+              *topology::measured_efficiency("v5p"));
+    // A chip that the scenario changes was not measured, unless it says so.
+    const std::string changed = "chip: {base: v5p, hbm_capacity: 1 TB}, slice: 2x2x2";
+    EXPECT_EQ(load(changed).hardware.efficiency, topology::Efficiency{});
+    EXPECT_EQ(load(changed + ", profile: measured").hardware.efficiency,
+              *topology::measured_efficiency("v5p"));
+    EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.efficiency,
+              topology::Efficiency{});
+    EXPECT_EQ(load("chip: v3, slice: 4x4").hardware.profile, "ideal");
+    expect_refused(good_but("chip: v5p, slice: 4x4x4", "chip: v3, slice: 4x4, profile: measured"),
+                   "s.yaml:1:43: hardware.profile: nothing was measured on v3; write profile: "
+                   "ideal");
+}
+
+// What the profile takes is itemised before the ideal step's own terms, and the estimates stay ideal.
+TEST_F(Profile, CostsAreTermsOfTheGap) {
+    Scenario measured = load("chip: v5p, slice: 4x4x4, slices: 2");
+    const StepResult with = simulate_step(measured, Fold::automatic);
+    Scenario ideal = measured;
+    ideal.hardware.efficiency = {};
+    const StepResult without = simulate_step(ideal, Fold::automatic);
+    EXPECT_EQ(with.lower.time, without.lower.time);
+    EXPECT_EQ(with.serial, without.serial);
+    EXPECT_EQ(with.book, without.book);
+    EXPECT_EQ(testing::sum(with.gap).ps - testing::sum(without.gap).ps,
+              with.step_time.ps - without.step_time.ps);
+    for (const char* name : {"stragglers", "kernels below peak"}) {
+        EXPECT_TRUE(std::ranges::any_of(with.gap, [&](const Share& share) {
+            return share.name == name && share.time.ps > 0;
+        })) << name;
+    }
+    EXPECT_EQ(testing::sum(with.critical_path), with.step_time);
+    EXPECT_EQ(simulate_step(measured, Fold::off).step_time, with.step_time);
+}
+
+// Four slices are two doublings: compute takes 1 + 2 s as long, each operation rounded up once.
+TEST_F(Profile, SlowestSliceSetsThePace) {
+    Scenario scenario = load("chip: v5p, slice: 2x2x2, slices: 4, profile: ideal");
+    const StepResult even = simulate_step(scenario, Fold::automatic);
+    scenario.hardware.efficiency.straggler = 0.05;
+    const StepResult slow = simulate_step(scenario, Fold::automatic);
+    EXPECT_NEAR(static_cast<double>(slow.compute.ps), 1.1 * static_cast<double>(even.compute.ps),
+                static_cast<double>(even.spans.size()));
+}
+
+// A block is so many steps of each kind, one after the other.
+TEST_F(Profile, BlocksAddTrainingAndEvaluationSteps) {
+    const std::string text =
+        std::string(kGood) + "evaluation: {tokens: 64Ki, steps: 5, train_steps: 3}\n";
+    const StepResult block = simulate_step(load_scenario(write(text)), Fold::automatic);
+    const StepResult train = simulate_step(load_scenario(write(kGood)), Fold::automatic);
+    const StepResult evaluation = simulate_step(
+        load_scenario(write(kGood),
+                      std::vector<std::string>{"training.step=evaluate", "batch.tokens=64Ki"}),
+        Fold::automatic);
+    EXPECT_EQ(block.step_time, train.step_time);
+    EXPECT_EQ(block.evaluation, evaluation.step_time);
+    EXPECT_EQ(block.block, train.step_time * 3 + evaluation.step_time * 5);
+    expect_refused(
+        std::string(kGood) + "expect: {block_time: {of: 1 s, within: 9 %}}\n",
+        "s.yaml:5:22: expect.block_time: there are no blocks without evaluation steps; write "
+        "evaluation: {tokens: 1Mi, steps: 48}");
+}
+
+/// Measurements made by simulation with known factors.
+std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, double>>& mxu,
+                                    double straggler) {
+    std::vector<Scenario> scenarios;
+    for (const auto& [chip, share] : mxu) {
+        for (const int slices : {1, 4}) {
+            Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
+                                                       {{"fsdp", "x y"}}, 64, 512);
+            if (slices > 1) {
+                scenario.hardware.slices = slices;
+                scenario.mesh = topology::DeviceMesh(
+                    scenario.hardware.slice,
+                    {{"data", topology::parse_factors("slice", scenario.hardware.slice, slices)},
+                     {"fsdp", topology::parse_factors("x y", scenario.hardware.slice, slices)}},
+                    slices);
+                scenario.plan.data = slices;
+                scenario.plan.tokens *= slices;
+            }
+            scenario.hardware.efficiency = {.mxu = share, .straggler = straggler};
+            const double time = simulated_reference(scenario);
+            scenario.name = chip + (slices > 1 ? " slices" : "");
+            scenario.expectations = {{"step_time", time, 0.1, "simulated"}};
+            scenario.hardware.efficiency = {.mxu = 0.8, .straggler = 0.1};
+            scenarios.push_back(std::move(scenario));
+        }
+    }
+    return scenarios;
+}
+
+TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
+    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}, {"v5e", 0.7}}, 0.05);
+    const Calibration calibration =
+        calibrate(scenarios, {.per_chip = {"mxu"}, .pooled = {"straggler"}, .jobs = 2});
+    ASSERT_EQ(calibration.factors.size(), 3U);
+    EXPECT_EQ(calibration.factors[0].chip, "v4p");
+    EXPECT_NEAR(calibration.factors[0].value, 0.6, 0.01);
+    EXPECT_NEAR(calibration.factors[1].value, 0.7, 0.01);
+    EXPECT_NEAR(calibration.factors[2].value, 0.05, 0.005);
+    for (const FittedFactor& factor : calibration.factors) {
+        EXPECT_TRUE(factor.determined) << factor.factor;
+    }
+    // Fitted, each is met; held out, v4p is predicted with the share of v5e and comes out too fast.
+    for (const CalibratedPoint& point : calibration.points) {
+        EXPECT_NEAR(point.fitted_s / point.measured_s, 1, 0.01) << point.name;
+        ASSERT_TRUE(point.held_out_s.has_value());
+        EXPECT_EQ(*point.held_out_s < point.measured_s, point.chip == "v4p") << point.name;
+    }
+}
+
+TEST(Calibrate, SaysWhatTheMeasurementsDoNotDetermine) {
+    std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}, {"v5e", 0.7}}, 0);
+    std::erase_if(scenarios, [](const Scenario& one) { return one.hardware.slices > 1; });
+    const Calibration calibration =
+        calibrate(scenarios, {.per_chip = {"mxu"}, .pooled = {"straggler"}, .jobs = 1});
+    EXPECT_TRUE(calibration.factors[0].determined);
+    EXPECT_EQ(calibration.factors[2].factor, "straggler");
+    EXPECT_FALSE(calibration.factors[2].determined);
+}
+
+TEST(Calibrate, HoldsNothingOutWithoutAnotherChip) {
+    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}}, 0);
+    const Calibration calibration = calibrate(scenarios, {});
+    EXPECT_FALSE(calibration.points.front().held_out_s.has_value());
+}
+
+TEST(Calibrate, SummarisesErrors) {
+    const ErrorSummary summary = summarise(std::vector<double>{0.1, -0.2, 0.04});
+    EXPECT_NEAR(summary.mean_absolute, 0.34 / 3, 1e-15);
+    EXPECT_NEAR(summary.bias, -0.02, 1e-15);
+    EXPECT_EQ(summary.worst, -0.2);
+}
+
+TEST_F(Profile, CalibrateRefusesWhatItCannotUse) {
+    const Outcome none = podsim({"calibrate", write(kGood)});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(
+        plain(none.err),
+        "s.yaml: a measurement is a scenario that expects one time; write expect: {step_time: "
+        "{of: 3.4 s, within: 20 %}}\n");
+    const Outcome unknown = podsim(
+        {"calibrate", write(std::string(kGood) + "expect: {step_time: {of: 1 s, within: 9 %}}\n"),
+         "--pooled", "stragler"});
+    EXPECT_EQ(unknown.status, 2);
+    const Outcome twice = podsim({"calibrate", path("s.yaml"), "--pooled", "mxu"});
+    EXPECT_EQ(plain(twice.err),
+              "podsim calibrate: factor 'mxu' is named twice; fit it for each chip or for all\n");
+    EXPECT_THAT(unknown.err, HasSubstr("unknown factor 'stragler'; did you mean 'straggler'?"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

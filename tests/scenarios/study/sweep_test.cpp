@@ -1,0 +1,371 @@
+// `podsim sweep`: its lines are those of `podsim run`, whatever the jobs, the reuse and the kills.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <thread>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using SweepCommand = CommandTest;
+
+/// Two layers on 8 chips: simulated in a blink.
+constexpr const char* kSmall =
+    "name: small\n"
+    "hardware: {chip: v5p, slice: 2x2x2}\n"
+    "model: {base: llama-3-8b, layers: 2}\n"
+    "batch: {tokens: 32Ki, sequence: 4096}\n"
+    "mesh: {fsdp: x y z}\n";
+
+/// Six settings, of which the two of 3Ki tokens are refused: less than a sequence.
+const std::vector<std::string> kVary = {"--vary", "batch.tokens=32Ki,3Ki,64Ki", "--vary",
+                                        "training.remat=block,none"};
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::vector<Json> lines_of(const std::string& text) {
+    std::vector<Json> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(Json::parse(line));
+    }
+    return lines;
+}
+
+/// The lines without what differs from run to run.
+std::vector<std::string> lasting(const std::string& text) {
+    std::vector<std::string> lines;
+    for (Json& line : lines_of(text)) {
+        line.erase("wall_time_s");
+        lines.push_back(line.dump());
+    }
+    return lines;
+}
+
+std::vector<std::string> with(std::vector<std::string> args, const std::vector<std::string>& more) {
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+TEST_F(SweepCommand, EveryLineIsThatOfRun) {
+    const std::string file = write(kSmall);
+    const Outcome sweep =
+        podsim(with({"sweep", file, "--gap", "--jobs", "2", "--jsonl", "-"}, kVary));
+    EXPECT_EQ(sweep.status, 0);
+    EXPECT_EQ(sweep.err, "podsim sweep: 2 of 6 settings are refused: see their errors\n");
+    const std::vector<Json> lines = lines_of(sweep.out);
+    ASSERT_EQ(lines.size(), 6U);
+    std::size_t index = 0;
+    for (const std::string tokens : {"32Ki", "3Ki", "64Ki"}) {
+        for (const std::string remat : {"block", "none"}) {
+            Json line = lines[index];
+            EXPECT_EQ(line["sweep"]["index"], index);
+            EXPECT_EQ(line["sweep"]["of"], 6);
+            EXPECT_EQ(line["settings"],
+                      Json({{"batch.tokens", tokens}, {"training.remat", remat}}));
+            const Outcome run = podsim({"run", file, "--set", "batch.tokens=" + tokens, "--set",
+                                        "training.remat=" + remat, "--json", "-"});
+            if (tokens == "3Ki") {
+                EXPECT_EQ(line["error"].get<std::string>() + '\n', run.err);
+                EXPECT_FALSE(line.contains("step_time_s"));
+            } else {
+                Json alone = Json::parse(run.out);
+                for (const char* key : {"sweep", "settings", "wall_time_s"}) {
+                    line.erase(key);
+                }
+                alone.erase("wall_time_s");
+                EXPECT_EQ(line.dump(), alone.dump());
+            }
+            ++index;
+        }
+    }
+}
+
+TEST_F(SweepCommand, WithoutGapTheRestOfTheLineIsTheSame) {
+    const std::vector<std::string> args = {
+        "sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--jsonl", "-"};
+    Json with_gap = Json::parse(podsim(with(args, {"--gap"})).out);
+    Json without = Json::parse(podsim(args).out);
+    EXPECT_FALSE(without.contains("gap"));
+    for (const char* key : {"gap", "critical_path", "wall_time_s", "sweep"}) {
+        with_gap.erase(key);
+        without.erase(key);
+    }
+    EXPECT_EQ(without.dump(), with_gap.dump());
+}
+
+TEST_F(SweepCommand, JobsDoNotChangeTheResults) {
+    const std::vector<std::string> args =
+        with({"sweep", write(kSmall), "--sort", "mfu:desc", "--jsonl", path("1.jsonl"), "--csv",
+              path("1.csv"), "--jobs", "1"},
+             kVary);
+    std::vector<std::string> four = args;
+    std::ranges::replace(four, path("1.jsonl"), path("4.jsonl"));
+    std::ranges::replace(four, path("1.csv"), path("4.csv"));
+    std::ranges::replace(four, std::string("1"), std::string("4"));
+    const Outcome by_one = podsim(args);
+    const Outcome by_four = podsim(four);
+    EXPECT_EQ(by_one.out, by_four.out);
+    EXPECT_EQ(by_one.err, by_four.err);
+    EXPECT_EQ(lasting(text_of(path("1.jsonl"))), lasting(text_of(path("4.jsonl"))));
+    EXPECT_EQ(text_of(path("1.csv")), text_of(path("4.csv")));
+}
+
+TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
+    // 12 layers repeat, so that with reuse fewer events are played.
+    const std::string file = write(kSmall);
+    const std::vector<std::string> run = {"run", file, "--set", "model.layers=12", "--json", "-"};
+    Json with_reuse = Json::parse(podsim(run).out);
+    Json without = Json::parse(podsim(with(run, {"--no-reuse"})).out);
+    EXPECT_LT(with_reuse["events_processed"], with_reuse["events"]);
+    EXPECT_EQ(without["events_processed"], without["events"]);
+    const std::vector<std::string> sweep = {"sweep",           file,      "--set",
+                                            "model.layers=12", "--vary",  "batch.tokens=32Ki",
+                                            "--gap",           "--jsonl", "-"};
+    Json swept = Json::parse(podsim(with(sweep, {"--no-reuse"})).out);
+    swept.erase("sweep");
+    swept.erase("settings");
+    for (Json* json : {&with_reuse, &without, &swept}) {
+        json->erase("wall_time_s");
+        json->erase("events_processed");
+    }
+    EXPECT_EQ(with_reuse.dump(), without.dump());
+    EXPECT_EQ(with_reuse.dump(), swept.dump());
+}
+
+TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
+    const std::vector<std::string> args = {"sweep",  write(kSmall),
+                                           "--vary", "batch.tokens=32Ki,3Ki",
+                                           "--vary", "mesh=[{fsdp: x y z},{fsdp: x y, tensor: z}]"};
+    const Outcome csv = podsim(with(args, {"--csv", "-"}));
+    const std::vector<Json> lines = lines_of(podsim(with(args, {"--jsonl", "-"})).out);
+    std::istringstream stream(csv.out);
+    std::string row;
+    std::getline(stream, row);
+    EXPECT_EQ(
+        row,
+        "batch.tokens,mesh,step_time_s,compute_s,exposed_communication_s,mfu,hfu,tokens_per_s,"
+        "bound,analytic.book_s,analytic.roofline_lower_s,analytic.roofline_serial_s,"
+        "memory.peak_bytes,memory.capacity_bytes,memory.fits,prefetch_layers,"
+        "training_run.days,training_run.chip_hours,training_run.cost_usd,chips,"
+        "simulated_chips,events,error");
+    std::getline(stream, row);
+    std::getline(stream, row);
+    const Json& line = lines[1];
+    std::string expected = R"(32Ki,"{""fsdp"":""x y"",""tensor"":""z""}")";
+    for (const char* key :
+         {"/step_time_s", "/compute_s", "/exposed_communication_s", "/mfu", "/hfu", "/tokens_per_s",
+          "/bound", "/analytic/book_s", "/analytic/roofline_lower_s", "/analytic/roofline_serial_s",
+          "/memory/peak_bytes", "/memory/capacity_bytes", "/memory/fits", "/prefetch_layers"}) {
+        const Json& value = line.at(Json::json_pointer(key));
+        expected += ',' + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    expected += ",,,," + line["chips"].dump() + ',' + line["simulated_chips"].dump() + ',' +
+                line["events"].dump() + ',';
+    EXPECT_EQ(row, expected);
+    std::getline(stream, row);
+    EXPECT_THAT(row, ::testing::StartsWith(R"(3Ki,"{""fsdp"":""x y z""}",,,,,)"));
+    EXPECT_THAT(row, ::testing::HasSubstr("--set batch.tokens=3Ki: "));
+}
+
+/// The first column of the table, without its header.
+std::string first_cells(const std::string& table) {
+    std::istringstream stream(table);
+    std::string cells;
+    std::string row;
+    std::getline(stream, row);
+    while (std::getline(stream, row)) {
+        cells += row.substr(0, row.find(' ')) + ' ';
+    }
+    return cells;
+}
+
+TEST_F(SweepCommand, SortsByValueWithRefusedSettingsLast) {
+    // More tokens on the same machine take longer: the order by step time is that by tokens.
+    const std::vector<std::string> args = {"sweep", write(kSmall), "--vary",
+                                           "batch.tokens=64Ki,3Ki,256Ki,128Ki"};
+    EXPECT_EQ(first_cells(podsim(args).out), "64Ki 3Ki 256Ki 128Ki ");
+    EXPECT_EQ(first_cells(podsim(with(args, {"--sort", "step_time_s"})).out),
+              "64Ki 128Ki 256Ki 3Ki ");
+    EXPECT_EQ(first_cells(podsim(with(args, {"--sort", "step_time_s:desc"})).out),
+              "256Ki 128Ki 64Ki 3Ki ");
+    EXPECT_EQ(first_cells(podsim(with(args, {"--sort", "batch.tokens"})).out),
+              "64Ki 256Ki 128Ki 3Ki ");
+}
+
+TEST_F(SweepCommand, GoesOnFromACutFile) {
+    const std::vector<std::string> args = {"sweep", write(kSmall), "--vary",
+                                           "batch.tokens=32Ki,3Ki,64Ki,96Ki", "--jsonl"};
+    const Outcome whole = podsim(with(args, {path("whole.jsonl")}));
+    EXPECT_EQ(whole.status, 0);
+    const std::string text = text_of(path("whole.jsonl"));
+    std::vector<std::size_t> ends;
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) {
+        ends.push_back(++at);
+    }
+    ASSERT_EQ(ends.size(), 4U);
+    // At an end of a line, within a line, within its head, within the first line, and all there.
+    for (const std::size_t length :
+         {ends[1], ends[1] + 300, ends[1] + 20, ends[2] - 1, std::size_t{30}, ends[3]}) {
+        const std::string cut = write(text.substr(0, length), "cut.jsonl");
+        const Outcome rest = podsim(with(args, {cut}));
+        EXPECT_EQ(rest.status, 0) << length;
+        EXPECT_EQ(rest.out, whole.out) << length;
+        const std::string after = text_of(cut);
+        EXPECT_EQ(lasting(after), lasting(text)) << length;
+        // The lines that were there are not simulated again: their wall times stay.
+        const auto done = static_cast<std::size_t>(
+            std::ranges::count_if(ends, [&](std::size_t end) { return end <= length; }));
+        const std::size_t kept = done == 0 ? 0 : ends[done - 1];
+        EXPECT_EQ(after.substr(0, kept), text.substr(0, kept)) << length;
+        const std::string note =
+            "podsim sweep: cut.jsonl holds " + std::to_string(done) + " of 4 settings already\n";
+        EXPECT_THAT(plain(rest.err), ::testing::StartsWith(done == 0 ? "" : note)) << length;
+    }
+}
+
+TEST_F(SweepCommand, LeavesOtherFilesAlone) {
+    const std::string refusal =
+        ": the file holds something else than the results of this sweep; give --jsonl another "
+        "path, or remove the file to begin anew\n";
+    const std::string file = write(kSmall);
+    const std::vector<std::string> args = {"sweep",   file,           "--vary", "batch.tokens=32Ki",
+                                           "--jsonl", path("r.jsonl")};
+    EXPECT_EQ(podsim(args).status, 0);
+    const std::string first = text_of(path("r.jsonl"));
+    // Another option, another scenario: other results.
+    EXPECT_EQ(plain(podsim(with(args, {"--gap"})).err), "r.jsonl:1:1" + refusal);
+    write(good_but("4x4x4", "4x4x8"));
+    EXPECT_EQ(plain(podsim(args).err), "r.jsonl:1:1" + refusal);
+    write(kSmall);
+    for (const std::string& text : {std::string("notes"), std::string("notes\n"), first + "more",
+                                    first + first, std::string("{\"sweep\":1}\n")}) {
+        write(text, "r.jsonl");
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_THAT(plain(outcome.err), ::testing::EndsWith(refusal));
+        EXPECT_EQ(text_of(path("r.jsonl")), text);
+    }
+}
+
+/// Starts the program, waits for a new line of its record, sends the signal, and waits for its end.
+int signal_after_new_line(std::vector<std::string> args, const std::string& record, int signal) {
+    const auto ends = [&] { return std::ranges::count(text_of(record), '\n'); };
+    const auto before = ends();
+    args.insert(args.begin(), PODSIM_PROGRAM);
+    std::vector<char*> argv;
+    for (std::string& arg : args) {
+        argv.push_back(arg.data());
+    }
+    argv.push_back(nullptr);
+    int status = 0;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::freopen("/dev/null", "w", stdout);
+        std::freopen((record + ".err").c_str(), "w", stderr);
+        ::execv(argv[0], argv.data());
+        ::_exit(127);
+    }
+    while (ends() <= before && ::waitpid(child, &status, WNOHANG) == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ::kill(child, signal);
+    ::waitpid(child, &status, 0);
+    return status;
+}
+
+TEST_F(SweepCommand, GoesOnAfterASignal) {
+    // Thousands of settings: the signal comes long before the last.
+    std::string tokens = "batch.tokens=4Ki";
+    for (int sequences = 2; sequences <= 3000; ++sequences) {
+        tokens += ',' + std::to_string(4 * sequences) + "Ki";
+    }
+    const std::string file = write(kSmall);
+    const std::vector<std::string> args = {"sweep",  file, "--vary",  tokens,
+                                           "--jobs", "2",  "--jsonl", path("r.jsonl")};
+    const int killed = signal_after_new_line(args, path("r.jsonl"), SIGKILL);
+    EXPECT_TRUE(WIFSIGNALED(killed));
+    const std::string after_kill = text_of(path("r.jsonl"));
+    const std::string kept = after_kill.substr(0, after_kill.rfind('\n') + 1);
+
+    // Ctrl-C: whole lines, and the status of an interrupted command.
+    const int stopped = signal_after_new_line(args, path("r.jsonl"), SIGINT);
+    EXPECT_TRUE(WIFEXITED(stopped));
+    EXPECT_EQ(WEXITSTATUS(stopped), 130);
+    const std::string text = text_of(path("r.jsonl"));
+    EXPECT_TRUE(text.starts_with(kept));
+    EXPECT_TRUE(text.ends_with("\n"));
+    const std::vector<Json> lines = lines_of(text);
+    EXPECT_LT(lines.size(), 3000U);
+    EXPECT_THAT(text_of(path("r.jsonl.err")),
+                ::testing::EndsWith("podsim sweep: stopped after " + std::to_string(lines.size()) +
+                                    " of 3000 settings; the same command goes on from there\n"));
+}
+
+TEST_F(SweepCommand, RefusesBadUsage) {
+    const std::string file = write(kSmall);
+    const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
+        const Outcome outcome = podsim(with({"sweep", file}, more));
+        EXPECT_EQ(outcome.status, 2) << message;
+        EXPECT_EQ(outcome.out, "") << message;
+        EXPECT_EQ(plain(outcome.err), message + '\n');
+    };
+    const std::string form = "write --vary key.path=value,value, as in --vary mesh.tensor=x%2,x%4";
+    refused({},
+            "podsim sweep: --vary is missing; write --vary key=value,value, as in --vary "
+            "mesh.tensor=x%2,x%4");
+    refused({"--vary", "batch.tokens"}, "--vary: 'batch.tokens' has no '='; " + form);
+    refused({"--vary", "batch.tokens=[]"}, "--vary batch.tokens=[]: no values; " + form);
+    refused({"--vary", "batch.tokens=4Ki,8Ki,4Ki"},
+            "--vary batch.tokens=4Ki,8Ki,4Ki: the value '4Ki' is given twice; keep one of the two");
+    refused({"--vary", "batch.token=4Ki,8Ki"},
+            "--vary batch.token=4Ki: unknown batch key 'token'; did you mean 'tokens'? allowed: "
+            "tokens, sequence");
+    refused({"--vary", "batch.tokens=4Ki,{a: b}"},
+            "--vary batch.tokens={\"a\":\"b\"}: 'batch.tokens' holds a map; write tokens: 4Mi");
+    refused({"--vary", "batch.tokens=4Ki", "--vary", "batch.tokens=8Ki"},
+            "--vary: 'batch.tokens' is varied twice; give all its values in one --vary");
+    refused({"--vary", "batch.tokens=4Ki", "--jobs", "0"},
+            "--jobs 0: out of range; write a number of threads from 1 to 1024");
+    refused({"--vary", "batch.tokens=4Ki", "--sort", "mfuu"},
+            "--sort mfuu: unknown column 'mfuu'; did you mean 'mfu'? allowed: batch.tokens, "
+            "step_time_s, compute_s, exposed_communication_s, mfu, hfu, tokens_per_s, bound, "
+            "analytic.book_s, analytic.roofline_lower_s, analytic.roofline_serial_s, "
+            "memory.peak_bytes, memory.capacity_bytes, memory.fits, prefetch_layers, "
+            "training_run.days, training_run.chip_hours, training_run.cost_usd, chips, "
+            "simulated_chips, events, error");
+    refused({"--vary", "batch.tokens=4Ki", "--csv", "-", "--jsonl", "-"},
+            "podsim sweep: --csv and --jsonl both want standard output; give one of them a path");
+}
+
+TEST_F(SweepCommand, QuotesAndBracketsHoldCommas) {
+    const Outcome outcome =
+        podsim({"sweep", write(kSmall), "--vary", "name=['a, b', \"c\"]", "--vary",
+                "mesh={fsdp: x y z},{fsdp: x y, tensor: z}", "--jsonl", "-"});
+    const std::vector<Json> lines = lines_of(outcome.out);
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[0]["scenario"], "a, b");
+    EXPECT_EQ(lines[3]["scenario"], "c");
+    EXPECT_EQ(lines[1]["mesh"], "fsdp x y, tensor z");
+}
+
+TEST_F(SweepCommand, AllRefusedIsBadInput) {
+    const Outcome outcome =
+        podsim({"sweep", write(kSmall), "--vary", "batch.tokens=1Ki,3Ki", "--jsonl", "-"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err, "podsim sweep: 2 of 2 settings are refused: see their errors\n");
+    EXPECT_EQ(lines_of(outcome.out).size(), 2U);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,125 @@
+// Ceilings and warnings.
+#include "scenarios/study/what_if.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+#include "scenarios/load/load.h"
+#include "scenarios/lower/lower_step.h"
+#include "scenarios/report/report.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "workloads/analytic/analytic.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::map<std::string, std::int64_t> ceilings_of(const Scenario& scenario) {
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    std::map<std::string, std::int64_t> times{{"step", result.step_time.ps}};
+    for (const Ceiling& ceiling : what_if(scenario, result, Fold::automatic)) {
+        times[ceiling.name] = ceiling.step_time.ps;
+    }
+    return times;
+}
+
+std::int64_t share(const std::vector<Share>& shares, const std::string& name) {
+    for (const Share& one : shares) {
+        if (one.name == name) {
+            return one.time.ps;
+        }
+    }
+    return 0;
+}
+
+// One chip: an operation takes the largest of its MXU, VPU and HBM times, so that without one the step is the sum of the
+// larger of the others over all operations, and nothing overlaps better.
+TEST(WhatIf, OnOneChipOneResourceIsLeft) {
+    const Scenario scenario =
+        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(3), {}, 2, 256);
+    const auto program = workloads::build_step(scenario.model, scenario.plan);
+    const workloads::MachineRates rates = machine_rates(scenario.hardware);
+    std::int64_t mxu = 0;
+    std::int64_t hbm = 0;
+    for (const workloads::Op& op : program.ops) {
+        const auto time = workloads::compute_time(std::get<workloads::Compute>(op.work), rates);
+        mxu += sim::round_up(std::max(time.mxu_padded, time.vpu)).ps;
+        hbm += sim::round_up(std::max(time.hbm, time.vpu)).ps;
+    }
+    const auto times = ceilings_of(scenario);
+    EXPECT_EQ(times.at("hbm=inf"), mxu);
+    EXPECT_EQ(times.at("mxu=inf"), hbm);
+    EXPECT_EQ(times.at("perfect overlap"), times.at("step"));
+    EXPECT_EQ(times.at("latency=0"), times.at("step"));
+    EXPECT_EQ(times.count("ici=inf"), 0U);
+    EXPECT_LT(times.at("no remat"), times.at("step"));
+}
+
+class WhatIfRun : public CommandTest {};
+
+// Arrays so large that the algorithms stay the same: removing latency saves what the gap says it costs, and links
+// without a time of their own and latency leave the compute.
+TEST_F(WhatIfRun, AgreesWithTheGap) {
+    const Scenario scenario =
+        load_scenario(write(kGood), std::vector<std::string>{"hardware.profile=ideal"});
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    auto times = ceilings_of(scenario);
+    EXPECT_EQ(times.at("step") - times.at("latency=0"), share(result.gap, "latency"));
+    Scenario no_remat = scenario;
+    no_remat.plan.remat = workloads::Remat::none;
+    EXPECT_EQ(times.at("no remat"), simulate_step(no_remat, Fold::automatic).step_time.ps);
+    Scenario free = scenario;
+    free.hardware.chip.ici_latency.value = sim::Seconds(0);
+    EXPECT_EQ(ceilings_of(free).at("ici=inf"), result.compute.ps);
+}
+
+// In pairs of name and picoseconds, in the order of the report.
+TEST_F(WhatIfRun, IsTheSameOnAnyNumberOfThreads) {
+    const Scenario scenario = load_scenario(write(kGood));
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    const auto on = [&](int jobs) {
+        std::vector<std::pair<std::string, std::int64_t>> list;
+        for (const Ceiling& one : what_if(scenario, result, Fold::automatic, true, jobs)) {
+            list.emplace_back(one.name, one.step_time.ps);
+        }
+        return list;
+    };
+    const auto alone = on(1);
+    EXPECT_EQ(alone.front().first, "ici=inf");
+    EXPECT_EQ(alone.back().first, "no remat");
+    EXPECT_EQ(alone.size(), 6U);
+    for (const auto& [name, ps] : alone) {
+        EXPECT_GT(ps, 0) << name;
+    }
+    EXPECT_EQ(on(2), alone);
+    EXPECT_EQ(on(8), alone);
+}
+
+TEST_F(WhatIfRun, IsInTheReportAndTheJson) {
+    const std::string file = write(kGood);
+    EXPECT_THAT(podsim({"run", file, "--what-if"}).out, HasSubstr("What if"));
+    EXPECT_THAT(podsim({"run", file}).out, Not(HasSubstr("What if")));
+    const Json json = Json::parse(podsim({"run", file, "--what-if", "--json", "-"}).out);
+    EXPECT_LT(json["what_if"]["ici=inf_s"], json["step_time_s"]);
+    EXPECT_FALSE(json["what_if"].contains("dcn=inf_s"));
+}
+
+// Fully sharded over two slices, a step waits for the data-centre network in every layer; data parallel it does not.
+TEST_F(WhatIfRun, WarnsOfLayersThatExchangeBetweenSlices) {
+    const std::string base =
+        "hardware: {chip: v5e, slice: 4x4, slices: 2}\n"
+        "model: llama-3-8b\n"
+        "batch: {tokens: 16Ki, sequence: 512}\n";
+    const Outcome warned = podsim({"run", write(base + "mesh: {fsdp: slice x y}\n")});
+    EXPECT_EQ(warned.status, 0);
+    EXPECT_THAT(warned.err,
+                HasSubstr("podsim: warning: fsdp spans slices, so every layer exchanges over the "
+                          "data-centre network, which the step waits for "));
+    EXPECT_THAT(warned.err, HasSubstr("; keep fsdp within a slice and put data on `slice`\n"));
+    EXPECT_EQ(podsim({"run", write(base + "mesh: {data: slice, fsdp: x y}\n")}).err, "");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

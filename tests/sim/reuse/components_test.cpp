@@ -1,0 +1,103 @@
+// Several graphs: each skips what it repeats for itself, whatever comes from the others meanwhile.
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "tests/sim/kernel_support.h"
+
+namespace podsim::sim {
+namespace {
+
+constexpr std::uint32_t A = kAbsent;
+constexpr std::uint32_t kLayers = 100;
+constexpr std::uint32_t kMessage = kLayers;      ///< an operation
+constexpr std::uint32_t kReceive = 2 * kLayers;  ///< a task
+
+Task after(Task task, std::vector<std::uint32_t> before) {
+    task.after = std::move(before);
+    return task;
+}
+
+/// Places 0 and 1 run layers of 100 of work, after each of which 0 sends 1 60 bytes, 1 a picosecond. The sender goes on
+/// at once, so layer k works from 100 k there; at place 1 it begins 60 later, for k > 0. Place 2 works 4030 and sends
+/// both 1000 bytes over the same first link, which come at 5030 and 6030, in the middle of their layers. `last` is
+/// the task that follows both.
+Workload layers_beside_a_message(Task last) {
+    Workload workload;
+    workload.machine = row_of(3, false, {0});
+    workload.schedules = {schedule_of({{.role = 0, .bytes = 60, .to_role = 1}}, 2, {}),
+                          schedule_of({{.role = 0, .distance = -2, .bytes = 1000, .to_role = 1},
+                                       {.role = 0, .distance = -1, .bytes = 1000, .to_role = 2}},
+                                      3, {}),
+                          schedule_of({{.role = 0, .bytes = 250, .to_role = 1}}, 2, {})};
+    workload.placements = {{0, 1, A}, {1, 2, 0}};
+    TaskGraph layers;
+    for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
+        layers.marks.push_back(2 * layer);
+        layers.tasks.push_back(work(100));
+        if (layer > 0) {
+            layers.tasks.back().after = {2 * layer - 1};
+        }
+        layers.tasks.push_back(after(operation(layer), {2 * layer}));
+        workload.operations.push_back({.schedule = 0, .placement = 0});
+    }
+    layers.tasks.push_back(operation(kMessage));
+    workload.operations.push_back({.schedule = 1, .placement = 1});
+    last.after = {kReceive};
+    layers.tasks.push_back(last);
+    if (last.operation != kNoOperation) {
+        workload.operations.push_back({.schedule = 2, .placement = 0});
+    }
+    workload.graphs = {layers, {{work(4030), after(operation(kMessage), {0})}}};
+    workload.graph_of_place = {0, 0, 1};
+    return workload;
+}
+
+/// The two runs, which must be alike.
+struct Runs {
+    explicit Runs(const Workload& workload)
+        : with(execute(workload)), without(execute(workload, nullptr, false)) {
+        EXPECT_EQ(with.end, without.end);
+        EXPECT_EQ(with.end_of_place, without.end_of_place);
+        EXPECT_EQ(with.links, without.links);
+        EXPECT_EQ(with.events, without.events);
+        EXPECT_EQ(without.played_events, without.events);
+    }
+    ExecutionResult with;
+    ExecutionResult without;
+};
+
+/// The last task works, on the stream of the layers: until they are done it waits for that, so that the message changes
+/// nothing and nearly all layers are skipped.
+TEST(ComponentsTest, AMessageMayComeWhileLayersAreSkipped) {
+    const Runs runs(layers_beside_a_message(work(7)));
+    EXPECT_EQ(runs.with.end_of_place, (std::vector<Time>{{10007}, {10067}, {4030}}));
+    // Layers of 2 tasks at 2 places and a hop; 3 hops of messages, 4 ends of their tasks, 2 of the last.
+    EXPECT_EQ(runs.with.events, 100 * 5 + 3 + 4 + 2U);
+    EXPECT_LT(runs.with.played_events, 40U);
+}
+
+/// The last task sends as soon as the message has come, over the link of the layers. At 5030 that is busy until 5060; it
+/// is then held until 5310, and the bytes that were to go at 5100 are 210 late, as is place 1 from then on. Layers
+/// after that are skipped again.
+TEST(ComponentsTest, AMessageThatStartsSomethingIsWaitedFor) {
+    const Runs runs(layers_beside_a_message(operation(kLayers + 1)));
+    EXPECT_EQ(runs.with.end, Time{10060 + 210});
+    EXPECT_GT(runs.with.played_events, 50 * 5U);
+    EXPECT_LT(runs.with.played_events, 75 * 5U);
+}
+
+/// The layers' bytes go from 1 to 0, over a link of the message: nothing is skipped. The message waits for it from 4030 to
+/// 4060 and holds it until 5060, the bytes of 4100 are 960 late, and place 0 from then on.
+TEST(ComponentsTest, SharedLinksAreNotSkipped) {
+    Workload workload = layers_beside_a_message(work(7));
+    workload.schedules = {
+        schedule_of({{.role = 0, .distance = -1, .bytes = 60, .to_role = 1}}, 2, {}),
+        workload.schedules[1]};
+    workload.placements[0] = {1, 0, A};
+    const Runs runs(workload);
+    EXPECT_EQ(runs.with.end, Time{10067 + 960});
+    EXPECT_EQ(runs.with.played_events, runs.with.events);
+}
+
+}  // namespace
+}  // namespace podsim::sim

@@ -1,0 +1,81 @@
+// The order in which links take what waits.
+#include "sim/state/link_servers.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace podsim::sim {
+namespace {
+
+/// Ties go by the number of the transfer.
+bool goes_before(const Waiting& a, const Waiting& b) {
+    return a.order != b.order ? a.order < b.order : a.transfer < b.transfer;
+}
+
+TEST(LinkServersTest, PriorityThenArrivalThenKey) {
+    LinkServers servers;
+    servers.append(0);
+    EXPECT_FALSE(servers.has_waiting(0));
+    const auto order = [](std::uint64_t priority, std::uint64_t instant) {
+        return priority << Waiting::kInstantBits | instant;
+    };
+    servers.add(0, {.order = order(1, 0), .transfer = 0, .from = 5}, goes_before);
+    servers.add(0, {.order = order(0, 9), .transfer = 0, .from = 4}, goes_before);
+    servers.add(0, {.order = order(0, 8), .transfer = 7, .from = 3}, goes_before);
+    servers.add(0, {.order = order(0, 8), .transfer = 6, .from = 2}, goes_before);
+    for (std::uint32_t message = 2; message <= 5; ++message) {
+        ASSERT_TRUE(servers.has_waiting(0));
+        EXPECT_EQ(servers.take_first(0, goes_before).from, message);
+    }
+    EXPECT_FALSE(servers.has_waiting(0));
+}
+
+/// Hundreds wait, more than lie near: what is taken is always the least of what is there.
+TEST(LinkServersTest, RandomTurnsAgainstASort) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937_64 random(seed);
+        LinkServers servers;
+        servers.append(0);
+        servers.append(1);
+        std::vector<std::vector<Waiting>> waiting(2);
+        std::uint32_t next = 0;
+        for (int turn = 0; turn < 1200; ++turn) {
+            const std::size_t server = random() % 2;
+            const std::uint64_t growing = turn < 600 ? 4 : 1;
+            if (random() % 6 < growing) {
+                const Waiting added{.order = random() % 40, .transfer = next++, .from = 0};
+                servers.add(server, added, goes_before);
+                waiting[server].push_back(added);
+            } else if (!waiting[server].empty()) {
+                const auto least = std::ranges::min_element(waiting[server], goes_before);
+                ASSERT_EQ(servers.take_first(server, goes_before).transfer, least->transfer);
+                waiting[server].erase(least);
+            }
+            ASSERT_EQ(servers.has_waiting(server), !waiting[server].empty());
+            ASSERT_EQ(servers.waiting(server).size(), waiting[server].size());
+        }
+    }
+}
+
+TEST(LinkServersTest, HoldsAndCounts) {
+    LinkServers servers;
+    servers.append(3);
+    EXPECT_EQ(servers.link_class(0), 3U);
+    EXPECT_FALSE(servers.can_serve(0, Time{0}));  // nothing waits
+    EXPECT_TRUE(servers.add(0, {.order = 1, .transfer = 0, .from = 0}, goes_before));
+    EXPECT_TRUE(servers.can_serve(0, Time{0}));
+    servers.hold(0, Time{10}, Time{30}, carried_units(Bytes(5)));
+    EXPECT_FALSE(servers.can_serve(0, Time{29}));
+    EXPECT_TRUE(servers.can_serve(0, Time{30}));  // free at its end
+    servers.hold(0, Time{40}, Time{41}, carried_units(Bytes(2.5)));
+    EXPECT_EQ(servers.busy(0), Time{21});
+    EXPECT_EQ(servers.free_at(0), Time{41});
+    EXPECT_EQ(static_cast<double>(servers.carried(0)) / kCarriedUnit, 7.5);
+}
+
+}  // namespace
+}  // namespace podsim::sim

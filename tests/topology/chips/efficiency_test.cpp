@@ -1,0 +1,43 @@
+// The profile `measured`.
+#include "topology/chips/efficiency.h"
+
+#include <gtest/gtest.h>
+
+#include "topology/chips/chip.h"
+
+namespace podsim::topology {
+namespace {
+
+TEST(Efficiency, IdealIsAllOnesWithoutOverheads) {
+    const Efficiency ideal;
+    for (const EfficiencyFactor& factor : efficiency_factors()) {
+        const bool overhead =
+            factor.name == "mxu_ramp" || factor.name == "launch_s" || factor.name == "straggler";
+        EXPECT_EQ(ideal.*(factor.value), overhead ? 0 : 1) << factor.name;
+    }
+}
+
+TEST(Efficiency, MeasuredChipsHaveFactorsInTheirRangeEachWithASource) {
+    int measured = 0;
+    for (const ChipSpec& chip : chip_catalogue()) {
+        const std::optional<Efficiency> efficiency = measured_efficiency(chip.name);
+        if (!efficiency.has_value()) {
+            EXPECT_EQ(chip.name, "v3");
+            continue;
+        }
+        ++measured;
+        for (const EfficiencyFactor& factor : efficiency_factors()) {
+            EXPECT_GE((*efficiency).*(factor.value), factor.least) << factor.name;
+            EXPECT_LE((*efficiency).*(factor.value), factor.most) << factor.name;
+            const bool as_ideal = (*efficiency).*(factor.value) == Efficiency{}.*(factor.value);
+            EXPECT_EQ(
+                efficiency_source(chip.name, factor.name) == "not measured: as in profile ideal",
+                as_ideal)
+                << chip.name << ' ' << factor.name;
+        }
+    }
+    EXPECT_EQ(measured, 4);
+}
+
+}  // namespace
+}  // namespace podsim::topology

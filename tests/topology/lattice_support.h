@@ -1,0 +1,54 @@
+// What the topology tests share: messages of errors, twisted slices, seeded random lattices.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "sim/base/error.h"
+#include "topology/chips/chip.h"
+
+namespace podsim::topology {
+
+/// The whole message of the InputError that `action` throws.
+template <class Action>
+std::string error_of(Action&& action) {
+    try {
+        action();
+    } catch (const sim::InputError& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+inline Lattice twisted(const Point& shape) {
+    return make_slice(find_chip("v5p"), shape, true);
+}
+
+/// Equal numbers on every machine: no library distributions.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
+    int between(int low, int high) { return low + below(high - low + 1); }
+    bool coin() { return below(2) == 1; }
+    template <class Container>
+    auto& pick(Container&& items) {
+        return items[static_cast<std::size_t>(below(static_cast<int>(items.size())))];
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// A plain lattice with lengths up to `longest`, each axis wrapped or not.
+inline Lattice random_lattice(Random& random, int longest) {
+    Lattice lattice;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        lattice.lengths[axis] = random.between(1, longest);
+        lattice.wrapped[axis] = random.coin();
+    }
+    return lattice;
+}
+
+}  // namespace podsim::topology

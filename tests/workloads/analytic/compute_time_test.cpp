@@ -1,0 +1,66 @@
+// The time of an operation at the efficiency of a profile.
+#include <gtest/gtest.h>
+
+#include "workloads/analytic/analytic.h"
+
+namespace podsim::workloads {
+namespace {
+
+/// 1 FLOP, 1 byte and 1 elementwise operation a second.
+MachineRates unit_rates() {
+    return {.flops = sim::FlopsPerSecond(1),
+            .hbm = sim::BytesPerSecond(1),
+            .ici_one_way = sim::BytesPerSecond(1),
+            .mxu_dimension = 128,
+            .vpu = sim::FlopsPerSecond(1)};
+}
+
+/// 1000 FLOPs, `bytes` of the matmul and `elementwise` more, `vector` operations.
+Compute work(double bytes, double elementwise, double vector) {
+    return {.flops = sim::Flops(1000),
+            .matmuls = {{1024, 2048, 4096, 1}},
+            .hbm = sim::Bytes(bytes + elementwise),
+            .vector = sim::Flops(vector),
+            .elementwise = sim::Bytes(elementwise)};
+}
+
+double seconds(const Compute& work, const topology::Efficiency& efficiency) {
+    MachineRates rates = unit_rates();
+    rates.efficiency = efficiency;
+    return compute_time(work, rates).total().value();
+}
+
+// The smallest dimension is 1024: share mxu x 1024 / (1024 + ramp).
+TEST(ComputeTimeReached, MatmulsTakeTheShareOfTheirSmallestDimension) {
+    EXPECT_DOUBLE_EQ(seconds(work(0, 0, 0), {.mxu = 0.5}), 2000);
+    EXPECT_DOUBLE_EQ(seconds(work(0, 0, 0), {.mxu = 0.5, .mxu_ramp = 1024}), 4000);
+    EXPECT_DOUBLE_EQ(seconds(work(0, 0, 0), {.attention = 0.5}), 1000);
+    Compute attention = work(0, 0, 0);
+    attention.attention = true;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.mxu = 0.1, .mxu_ramp = 1024, .attention = 0.5}), 2000);
+}
+
+// Products without rows take nothing, alone or beside another: 2000 s as above.
+TEST(ComputeTimeReached, NoRowsTakeNoTime) {
+    Compute none;
+    none.matmuls = {{0, 2048, 4096, 8}};
+    EXPECT_EQ(seconds(none, {.mxu = 0.5}), 0);
+    Compute both = work(0, 0, 0);
+    both.matmuls.push_back({0, 2048, 4096, 8});
+    EXPECT_DOUBLE_EQ(seconds(both, {.mxu = 0.5}), 2000);
+}
+
+// Together max(1000, 300 + 200, 100) = 1000; apart max(1000, 300) + max(200, 100) = 1200.
+TEST(ComputeTimeReached, ElementwiseWorkHidesAsFarAsItIsFused) {
+    EXPECT_DOUBLE_EQ(seconds(work(300, 200, 100), {}), 1000);
+    EXPECT_DOUBLE_EQ(seconds(work(300, 200, 100), {.fusion = 0}), 1200);
+    EXPECT_DOUBLE_EQ(seconds(work(300, 200, 100), {.fusion = 0.25}), 1150);
+    // The vector unit sets the elementwise time; at half its rate twice.
+    EXPECT_DOUBLE_EQ(seconds(work(300, 200, 400), {.fusion = 0}), 1400);
+    EXPECT_DOUBLE_EQ(seconds(work(300, 200, 400), {.vpu = 0.5, .fusion = 0}), 1800);
+    // A matmul bound by memory: max(1000, 1500) + 200.
+    EXPECT_DOUBLE_EQ(seconds(work(1500, 200, 100), {.fusion = 0}), 1700);
+}
+
+}  // namespace
+}  // namespace podsim::workloads

@@ -1,0 +1,218 @@
+// Steps whose tensor collectives are ring steps between parts of their matmuls: bytes, FLOPs, order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/analytic/step_flops.h"
+#include "workloads/plan/plan.h"
+#include "workloads/program/memory_peak.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::edges;
+using testing::Random;
+using testing::ring;
+
+// The table of the reference text counts V of every collective once; ring steps add nothing to it. Parts of
+// a matmul add up to it.
+TEST(CollectiveMatmul, BytesAndFlopsAreThoseOfTheBlockingForm) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const ModelSpec model = testing::random_any_model(random);
+        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        testing::name_tensors(random, model, plan);
+        validate(plan, model);
+        const StepProgram blocking = build_step(model, plan);
+        plan.tensor_steps = plan.tensor > 1
+                                ? std::optional(ring(plan.tensor, random.coin(), random.coin()))
+                                : std::nullopt;
+        const StepProgram overlapped = build_step(model, plan);
+        const auto rows = collective_bytes(blocking);
+        const auto other = collective_bytes(overlapped);
+        ASSERT_EQ(rows.size(), other.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            EXPECT_EQ(rows[i].layer, other[i].layer);
+            EXPECT_EQ(rows[i].pass, other[i].pass);
+            EXPECT_EQ(rows[i].purpose, other[i].purpose);
+            EXPECT_DOUBLE_EQ(rows[i].bytes.value(), other[i].bytes.value());
+        }
+        for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
+            EXPECT_NEAR(flops_by_pass(overlapped).of(pass).value(),
+                        flops_by_pass(blocking).of(pass).value(),
+                        1e-9 * flops_by_pass(blocking).total().value());
+        }
+        testing::expect_buffers_in_order(overlapped);
+    }
+}
+
+/// Every head with keys and values of its own, which four ways share out.
+ModelSpec one_layer() {
+    ModelSpec model = testing::one_layer();
+    model.kv_heads = 4;
+    return model;
+}
+
+TrainingPlan four_ways(bool two_way) {
+    TrainingPlan plan = testing::one_chip();
+    plan.tensor = 4;
+    plan.tensor_steps = ring(4, two_way);
+    return plan;
+}
+
+// The permute of chunk i + 1 depends on chunk i alone, partial matmul i on chunk i (and the stream).
+TEST(CollectiveMatmul, OneWayGatherThenScatter) {
+    const StepProgram program = build_step(one_layer(), four_ways(false));
+    EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
+                ::testing::ElementsAre(
+                    "gate_up 1/4: scatter out step 1, out 4/4,",
+                    "gather mlp input step 1: scatter out step 1, out 4/4,",
+                    "gate_up 2/4: gate_up 1/4, gather mlp input step 1,",
+                    "gather mlp input step 2: gather mlp input step 1,",
+                    "gate_up 3/4: gate_up 2/4, gather mlp input step 2,",
+                    "gather mlp input step 3: gather mlp input step 2,",
+                    "gate_up 4/4: gate_up 3/4, gather mlp input step 3,", "down 1/4: gate_up 4/4,",
+                    "scatter down step 3: down 1/4,", "down 2/4: down 1/4,",
+                    "scatter down step 2: scatter down step 3, down 2/4,", "down 3/4: down 2/4,",
+                    "scatter down step 1: scatter down step 2, down 3/4,", "down 4/4: down 3/4,"));
+}
+
+// Blocks go both ways, half of the opposite one each way.
+TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
+    const StepProgram program = build_step(one_layer(), four_ways(true));
+    EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
+                ::testing::ElementsAre(
+                    "gate_up 1/4: scatter out step 2, scatter out step 1, out 4/4,",
+                    "gather mlp input step 1: scatter out step 2, scatter out step 1, out 4/4,",
+                    "gate_up 2/4: gate_up 1/4, gather mlp input step 1,",
+                    "gather mlp input step 2: scatter out step 2, scatter out step 1, out 4/4,",
+                    "gate_up 3/4: gate_up 2/4, gather mlp input step 2,",
+                    "gather mlp input step 3: gather mlp input step 1,",
+                    "gather mlp input step 4: gather mlp input step 2,",
+                    "gate_up 4/4: gate_up 3/4, gather mlp input step 3, gather mlp input step 4,",
+                    "down 1/4: gate_up 4/4,", "scatter down step 3: down 1/4,",
+                    "scatter down step 4: down 1/4,", "down 2/4: down 1/4,",
+                    "scatter down step 2: scatter down step 4, down 2/4,", "down 3/4: down 2/4,",
+                    "scatter down step 1: scatter down step 3, down 3/4,", "down 4/4: down 3/4,"));
+    // Half of V/4 = 32 x 16 x 2 / 4 bytes.
+    const auto& half = std::get<Collective>(
+        program.ops[testing::find_op(program, "layer 0 forward scatter down step 3")].work);
+    EXPECT_EQ(half.step, (collectives::RingStep{0, -1, sim::Bytes(128)}));
+    EXPECT_EQ(half.bytes, sim::Bytes(1024));  // the first of its ReduceScatter counts V
+}
+
+// A part of 8 of 32 rows: 2 x 8 x 16 x 16 FLOPs; it reads 8 x 16 rows and all 16 x 16 weights, writes
+// 8 x 16, 2 bytes each, and does a quarter of the norm's 4 r D b = 1024 bytes.
+TEST(CollectiveMatmul, APartReadsAllWeights) {
+    const StepProgram program = build_step(one_layer(), four_ways(false));
+    const auto& part = std::get<Compute>(
+        program.ops[testing::find_op(program, "layer 0 forward gate_up 2/4")].work);
+    EXPECT_EQ(part.flops, sim::Flops(2 * 8 * 16 * 16));
+    EXPECT_EQ(part.hbm, sim::Bytes(2 * (8 * 16 + 16 * 16 + 8 * 16) + 1024 / 4));
+    ASSERT_EQ(part.matmuls.size(), 1U);
+    EXPECT_EQ(part.matmuls[0].m, 8);
+    EXPECT_EQ(part.matmuls[0].k, 16);
+    EXPECT_EQ(part.matmuls[0].n, 16);
+}
+
+// The table's V of keys and values: once forward, and backward once for themselves, which go round again, and once
+// for their gradients.
+TEST(RingAttention, BytesAndFlops) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        ModelSpec model = testing::random_any_model(random);
+        model.window = model.global_every = 0;
+        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        plan.context = random.from(2, 5);
+        plan.sequence *= std::int64_t{plan.context} * 2;
+        plan.tokens *= std::int64_t{plan.context} * 2;
+        testing::name_tensors(random, model, plan);
+        validate(plan, model);
+        const StepProgram gathered = build_step(model, plan);
+        plan.context_steps = ring(plan.context, false, random.coin());
+        const StepProgram program = build_step(model, plan);
+        const double ways = model.kv_heads % plan.tensor == 0 ? plan.tensor : 1;
+        const double v = static_cast<double>(2 * occupancy(plan).sequences_per_shard *
+                                             plan.sequence * model.kv_heads) *
+                         static_cast<double>(model.head_dim + value_dim(model)) / ways;
+        std::map<Pass, double> bytes;
+        for (const CollectiveBytes& row : collective_bytes(program)) {
+            if (row.layer == 0 && row.purpose == Purpose::context) {
+                bytes[row.pass] = row.bytes.value();
+            }
+        }
+        EXPECT_DOUBLE_EQ(bytes[Pass::forward], v);
+        EXPECT_DOUBLE_EQ(bytes[Pass::backward], 2 * v);
+        // Attention runs again where its output is kept nowhere: for its own gradient, or the projection behind it.
+        const bool again = !kept_tensors(plan).has(LayerTensor::attended);
+        EXPECT_DOUBLE_EQ(bytes[Pass::recompute], again ? v : 0);
+        for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
+            EXPECT_NEAR(flops_by_pass(program).of(pass).value(),
+                        flops_by_pass(gathered).of(pass).value(),
+                        1e-9 * flops_by_pass(gathered).total().value());
+        }
+    }
+}
+
+// A block goes on when it has come; the gradients of a block follow it one step behind the attention to it, and
+// the last to come are those of the chip's own.
+TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
+    TrainingPlan plan = four_ways(false);
+    plan.tensor = 1;
+    plan.tensor_steps.reset();
+    plan.context = 4;
+    plan.context_steps = ring(4, false);
+    const StepProgram program = build_step(one_layer(), plan);
+    EXPECT_THAT(
+        edges(program, "forward", "attention 1/4", "out"),
+        ::testing::ElementsAre("attention 1/4: qkv,", "gather keys and values step 1: qkv,",
+                               "attention 2/4: attention 1/4, gather keys and values step 1,",
+                               "gather keys and values step 2: gather keys and values step 1,",
+                               "attention 3/4: attention 2/4, gather keys and values step 2,",
+                               "gather keys and values step 3: gather keys and values step 2,",
+                               "attention 4/4: attention 3/4, gather keys and values step 3,",
+                               "out: attention 4/4,"));
+    EXPECT_THAT(
+        edges(program, "backward", "attention gradient 1/4", "qkv input gradient"),
+        ::testing::ElementsAre(
+            "attention gradient 1/4: out weight gradient,",
+            "gather keys and values step 1: out weight gradient,",
+            "attention gradient 2/4: attention gradient 1/4, gather keys and values step 1,",
+            "scatter attention gradient step 1: attention gradient 2/4,",
+            "gather keys and values step 2: gather keys and values step 1,",
+            "attention gradient 3/4: attention gradient 2/4, gather keys and values step 2,",
+            "scatter attention gradient step 2: scatter attention gradient step 1, "
+            "attention gradient 3/4,",
+            "gather keys and values step 3: gather keys and values step 2,",
+            "attention gradient 4/4: attention gradient 3/4, gather keys and values step 3,",
+            "scatter attention gradient step 3: scatter attention gradient step 2, "
+            "attention gradient 4/4,",
+            "qkv input gradient: attention gradient 4/4, scatter attention gradient step 3,"));
+    // 8 queries of each of 4 heads, to 8 of 32 keys: a quarter of 2 (4 + 4) 4 x 32^2 / 2 / 4 FLOPs. It reads
+    // 8 x 16 queries, 2 x 8 x 16 keys and values (2 + 1/4) / 2 times and the 8 x 16 outputs so far, and writes those,
+    // 2 bytes each.
+    const auto& part = std::get<Compute>(
+        program.ops[testing::find_op(program, "layer 0 forward attention 2/4")].work);
+    EXPECT_EQ(part.flops, sim::Flops(2 * 8 * 4 * 32 * 32 / 2 / 4 / 4));
+    EXPECT_EQ(part.hbm, sim::Bytes(2 * (8 * 16 + 2 * 8 * 16 * 9 / 8 + 8 * 16 + 8 * 16)));
+    EXPECT_EQ(part.matmuls[0].n, 8);
+    EXPECT_EQ(part.matmuls[1].k, 8);
+}
+
+// What the weight gradients alone need is gathered beside the input gradient.
+TEST(CollectiveMatmul, TheThirdGatherRunsBesideTheInputGradient) {
+    const StepProgram program = build_step(one_layer(), four_ways(false));
+    const auto lines = edges(program, "backward", "gather mlp input", "gate_up weight gradient");
+    EXPECT_EQ(lines.front(), "gather mlp input: down weight gradient,");
+    EXPECT_EQ(lines[1], "gate_up input gradient 1/4: down weight gradient,");
+    EXPECT_EQ(lines.back(),
+              "gate_up weight gradient: gather mlp input, scatter gate_up input gradient step 1, "
+              "gate_up input gradient 4/4,");
+}
+
+}  // namespace
+}  // namespace podsim::workloads

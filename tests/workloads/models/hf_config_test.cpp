@@ -1,0 +1,265 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/models/model.h"
+
+namespace podsim::workloads {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+/// A config file of its own for every test.
+class HfConfigTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+        path_ = (std::filesystem::temp_directory_path() /
+                 (std::string("podsim_") + test->name() + ".json"))
+                    .string();
+    }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    ModelSpec read(const std::string& text) {
+        std::ofstream(path_, std::ios::binary) << text;
+        return read_hf_config(path_);
+    }
+
+    /// The message behind `<path>`; checks that it starts with the path and that the mark names it.
+    std::string refusal(const std::string& text) {
+        try {
+            read(text);
+        } catch (const sim::InputError& error) {
+            EXPECT_EQ(error.mark().file, path_);
+            EXPECT_THAT(error.what(), StartsWith(path_ + ":"));
+            return std::string(error.what()).substr(path_.size());
+        }
+        ADD_FAILURE() << "accepted";
+        return {};
+    }
+
+    /// A good config with one key's text replaced (or left out when empty).
+    static std::string with(const std::string& key, const std::string& value) {
+        const std::vector<std::pair<std::string, std::string>> keys{
+            {"model_type", "\"llama\""},    {"hidden_size", "4096"},
+            {"intermediate_size", "14336"}, {"num_hidden_layers", "32"},
+            {"num_attention_heads", "32"},  {"num_key_value_heads", "8"},
+            {"vocab_size", "128256"},       {"tie_word_embeddings", "false"},
+            {"head_dim", "null"},           {"sliding_window", "null"},
+            {"attention_bias", "false"},    {"rope_theta", "500000.0"}};
+        std::string text = "{";
+        for (const auto& [name, good] : keys) {
+            const std::string& used = name == key ? value : good;
+            if (!used.empty()) {
+                text += (text.size() > 1 ? ", \"" : "\"") + name + "\": " + used;
+            }
+        }
+        return text + "}";
+    }
+
+    std::string path_;
+};
+
+TEST_F(HfConfigTest, ReadsLlama3) {
+    const ModelSpec model = read(with("", ""));
+    const ModelSpec& expected = find_model("llama-3-8b");
+    EXPECT_EQ(model.layers, 32);
+    EXPECT_EQ(model.head_dim, 128);
+    EXPECT_TRUE(model.gated_mlp);
+    EXPECT_EQ(count_parameters(model).total, count_parameters(expected).total);
+}
+
+TEST_F(HfConfigTest, Defaults) {
+    EXPECT_EQ(read(with("num_key_value_heads", "")).kv_heads, 32);
+    EXPECT_EQ(read(with("num_key_value_heads", "null")).kv_heads, 32);
+    EXPECT_EQ(read(with("head_dim", "80")).head_dim, 80);
+    EXPECT_FALSE(read(with("tie_word_embeddings", "")).tied_embeddings);
+    EXPECT_TRUE(read(with("tie_word_embeddings", "true")).tied_embeddings);
+    EXPECT_EQ(read(with("model_type", "\"mistral\"")).d_model, 4096);
+}
+
+// The files hold the published hyperparameters; the counts are those of the tensors on huggingface.co.
+TEST(HfConfigFile, EveryFamilyHasItsPublishedCount) {
+    const std::pair<const char*, std::int64_t> published[] = {
+        {"llama-3-8b", 8'030'261'248},         // meta-llama/Meta-Llama-3-8B
+        {"mistral-7b", 7'241'732'096},         // mistralai/Mistral-7B-v0.1
+        {"mixtral-8x7b", 46'702'792'704},      // mistralai/Mixtral-8x7B-v0.1
+        {"gemma-2b", 2'506'172'416},           // google/gemma-2b
+        {"gemma-2-9b", 9'241'705'984},         // google/gemma-2-9b
+        {"gemma-3-1b", 999'885'952},           // google/gemma-3-1b-pt
+        {"qwen2-7b", 7'615'616'512},           // Qwen/Qwen2-7B
+        {"qwen3-8b", 8'190'735'360},           // Qwen/Qwen3-8B
+        {"qwen3-30b-a3b", 30'532'122'624},     // Qwen/Qwen3-30B-A3B
+        {"deepseek-v2-lite", 15'706'484'224},  // deepseek-ai/DeepSeek-V2-Lite
+        {"deepseek-v3", 671'026'419'200},      // deepseek-ai/DeepSeek-V3, main model
+        {"gpt2", 124'439'808},                 // openai-community/gpt2
+        {"gpt-neox-20b", 20'554'567'680},      // EleutherAI/gpt-neox-20b
+    };
+    for (const auto& [name, parameters] : published) {
+        const ModelSpec model = read_hf_config(std::string(PODSIM_SOURCE_DIR) +
+                                               "/tests/workloads/configs/" + name + ".json");
+        EXPECT_EQ(count_parameters(model).total, parameters) << name;
+    }
+}
+
+TEST(HfConfigFile, AFamilyIsTheModelOfTheCatalogue) {
+    for (const char* name :
+         {"llama-3-8b", "mistral-7b", "mixtral-8x7b", "gemma-3-1b", "deepseek-v3"}) {
+        const ModelSpec model = read_hf_config(std::string(PODSIM_SOURCE_DIR) +
+                                               "/tests/workloads/configs/" + name + ".json");
+        const ModelSpec& known = find_model(name);
+        EXPECT_EQ(layer_kinds(model), layer_kinds(known)) << name;
+        EXPECT_EQ(model.latent, known.latent) << name;
+        EXPECT_EQ(model.experts, known.experts) << name;
+        EXPECT_EQ(model.window, known.window) << name;
+        EXPECT_EQ(count_parameters(model).active, count_parameters(known).active) << name;
+    }
+}
+
+TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
+    const std::string remedy =
+        "podsim reads llama, mistral, mixtral, gemma, gemma2, gemma3_text, qwen2, qwen3, "
+        "qwen3_moe, "
+        "deepseek_v2, deepseek_v3, gpt2, gpt_neox";
+    EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
+              ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
+              ":1:2: model_type 'unheard_of' is not modelled; " + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"lama\"")),
+              ":1:2: model_type 'lama' is not modelled; did you mean 'llama'? " + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"llama4\"")),
+              ":1:2: model_type 'llama4' is not modelled: it has chunked attention and a vision "
+              "encoder; " +
+                  remedy);
+    EXPECT_EQ(refusal(with("model_type", "")), ":1:1: the key 'model_type' is missing; " + remedy);
+    EXPECT_EQ(refusal(with("model_type", "7")), ":1:2: 'model_type' is not a text; " + remedy);
+}
+
+TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
+    const std::string moe =
+        "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 8, \"intermediate_size\": 8, "
+        "\"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"vocab_size\": 8,\n";
+    EXPECT_EQ(refusal(moe + "\"mlp_only_layers\": [1]}"),
+              ":2:1: dense layers by number ('mlp_only_layers') are not modelled; podsim knows "
+              "first_dense layers at the start and experts in every n-th layer");
+    EXPECT_EQ(
+        refusal(moe + "\"use_sliding_window\": true}"),
+        ":2:1: a window in some layers only ('use_sliding_window': true) is not modelled; set it "
+        "to false if all layers attend to the whole sequence");
+    EXPECT_EQ(refusal(moe + "\"num_experts\": 4, \"num_experts_per_tok\": 5}"),
+              ":2:19: 'num_experts_per_tok' = 5 is out of range; allowed are 1 to 4");
+    EXPECT_EQ(refusal(moe + "\"num_experts\": 4}"),
+              ":1:1: the key 'num_experts_per_tok' is missing; give a whole number from 1 to 4");
+    EXPECT_EQ(
+        refusal("{\"model_type\": \"gemma3_text\", \"hidden_size\": 8, \"intermediate_size\": 8, "
+                "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"vocab_size\": 8,\n"
+                "\"layer_types\": [\"full_attention\"]}"),
+        ":2:1: 'layer_types' is not the pattern in which every 6th of 1 layers has full "
+        "attention; other patterns are not modelled");
+    std::string llama = with("", "");
+    llama.insert(llama.size() - 1, ",\n\"num_experts\": 8");
+    EXPECT_EQ(
+        refusal(llama),
+        ":2:1: experts ('num_experts') in a model of the family llama; families with experts are "
+        "mixtral, qwen3_moe, deepseek_v2, deepseek_v3");
+}
+
+TEST_F(HfConfigTest, BiasesAndWindowsAreRead) {
+    const ModelSpec model = read(with("attention_bias", "true"));
+    EXPECT_TRUE(model.qkv_bias && model.out_bias);
+    EXPECT_EQ(count_layer(model, {}).vectors, 2 * 4096 + (32 + 16) * 128 + 4096);
+    EXPECT_EQ(read(with("sliding_window", "4096")).window, 0);  // void in the family llama
+}
+
+TEST_F(HfConfigTest, KeysAreNamed) {
+    EXPECT_EQ(refusal(with("hidden_size", "")),
+              ":1:1: the key 'hidden_size' is missing; give a whole number from 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "\"4096\"")),
+              ":1:25: 'hidden_size' is \"4096\", not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "4096.5")),
+              ":1:25: 'hidden_size' is 4096.5, not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("hidden_size", "[1]")),
+              ":1:25: 'hidden_size' is [1], not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal(with("vocab_size", "-1")),
+              ":1:152: 'vocab_size' = -1 is out of range; allowed are 1 to 16777216");
+    EXPECT_EQ(
+        refusal(with("vocab_size", "18446744073709551615")),
+        ":1:152: 'vocab_size' = 18446744073709551615 is out of range; allowed are 1 to 16777216");
+    EXPECT_EQ(refusal(with("num_hidden_layers", "0")),
+              ":1:74: 'num_hidden_layers' = 0 is out of range; allowed are 1 to 4096");
+    EXPECT_EQ(refusal(with("tie_word_embeddings", "1")),
+              ":1:174: 'tie_word_embeddings' is 1, not true or false");
+    EXPECT_EQ(refusal(with("num_key_value_heads", "5")),
+              ":1:126: 'num_key_value_heads' = 5 does not divide 'num_attention_heads' = 32; every "
+              "key/value head serves the same number of query heads");
+    EXPECT_EQ(
+        refusal(with("hidden_size", "4097")),
+        ":1:25: 'hidden_size' = 4097 is not a multiple of 'num_attention_heads' = 32; give the key "
+        "'head_dim'");
+}
+
+TEST_F(HfConfigTest, MissingKeysAskAboutTheNearest) {
+    const std::string remedy = "give a whole number from 1 to 1048576";
+    std::string text = with("", "");
+    text.replace(text.find("hidden_size"), 11, "hiden_size");
+    EXPECT_EQ(refusal("\n\n" + text),
+              ":1:1: the key 'hidden_size' is missing; is it 'hiden_size' in line 3? " + remedy);
+    // A key that is read is no slip of another, and one inside an object is none of the config's.
+    EXPECT_EQ(refusal("{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"a\": "
+                      "{\"hiden_size\": 1}}"),
+              ":1:1: the key 'hidden_size' is missing; " + remedy);
+}
+
+TEST_F(HfConfigTest, KeysAreFoundInTheText) {
+    const std::string rest = " 'hidden_size' is true, not a whole number; allowed are 1 to 1048576";
+    const std::string before = "{\n  \"model_type\": \"llama\", \"num_hidden_layers\": 2,\n";
+    EXPECT_EQ(refusal(before + "  \"hidden_size\": true}"), ":3:3:" + rest);
+    // Not the value, not the key of an inner object, not behind a quote that is escaped.
+    EXPECT_EQ(refusal(before + "\"a\": [\"hidden_size\", {\"hidden_size\": 7}], \"b\": \"\\\", "
+                               "\\\"hidden_size\",\n\"hidden_size\": true}"),
+              ":4:1:" + rest);
+    // Of two the last counts; a key may be written with escapes.
+    EXPECT_EQ(refusal(before + "\"hidden_size\": 4096,\n \"hidden\\u005fsize\": true}"),
+              ":4:2:" + rest);
+}
+
+TEST_F(HfConfigTest, BadJsonHasALineAndAColumn) {
+    EXPECT_EQ(
+        refusal("{\"a\": 1,\n \"b\" 2}"),
+        ":2:6: not valid JSON: syntax error while parsing object separator - unexpected number "
+        "literal; expected ':'");
+    EXPECT_EQ(refusal(""),
+              ":1:1: not valid JSON: syntax error while parsing value - unexpected end "
+              "of input; expected '[', '{', or a literal");
+    EXPECT_THAT(refusal("{\"a\": tru}"), StartsWith(":1:10: not valid JSON: "));
+    EXPECT_THAT(refusal("{}\n{}"), StartsWith(":2:1: not valid JSON: "));
+    EXPECT_THAT(refusal("{\"a\": 1e999}"), StartsWith(":1:11: not valid JSON: "));
+    EXPECT_THAT(refusal("{\"a\": \"\xff\"}"), StartsWith(":1:8: not valid JSON: "));
+    EXPECT_EQ(refusal("[1, 2]"),
+              ":1:1: the top level is not a JSON object; a model's config.json is one object");
+}
+
+TEST_F(HfConfigTest, HostileFiles) {
+    EXPECT_EQ(refusal(std::string(1'000'000, '[')),
+              ":1:65: JSON nested deeper than 64 levels is not a model's config.json");
+    EXPECT_EQ(refusal(std::string(10'000'000, ' ')),
+              ": larger than 1 MiB, so not a model's config.json");
+    EXPECT_THAT(refusal("{\"model_type\": \"" + std::string(900'000, 'x') + "\"}"),
+                ::testing::SizeIs(::testing::Lt(400)));
+    EXPECT_THAT(refusal(with("hidden_size", "\"" + std::string(900'000, 'x') + "\"")),
+                ::testing::SizeIs(::testing::Lt(400)));
+}
+
+TEST(HfConfigFile, UnreadableFiles) {
+    const std::string remedy = ": cannot read the file; hf_config names a model's config.json";
+    EXPECT_EQ(testing::message_of([] { read_hf_config("no/such/config.json"); }),
+              "no/such/config.json" + remedy);
+    EXPECT_EQ(testing::message_of([] { read_hf_config("/"); }), "/" + remedy);
+}
+
+}  // namespace
+}  // namespace podsim::workloads

@@ -1,0 +1,185 @@
+// FLOPs and bytes of whole steps against the formulas of the reference text.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/analytic/step_flops.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::compute_of;
+using ::testing::Contains;
+using testing::find_op;
+using ::testing::Not;
+using testing::one_chip;
+using testing::one_layer;
+using testing::Random;
+
+// 6 x active matmul parameters x tokens + attention, exactly, for every structure of layers. An untied embedding is looked up (no FLOPs)
+// and norms execute none, so `6 x parameters` counts 6 (V D + norms) more a token than are
+// executed; a tied table is multiplied once, as the unembedding.
+TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const ModelSpec model = testing::random_any_model(random);
+        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        plan.remat = Remat::none;
+        if (model.window > 0) {
+            plan.context = 1;  // with more, chips that see fewer keys count as the fullest
+        }
+        const StepProgram program = build_step(model, plan);
+        const ParameterCount count = count_parameters(model);
+        const std::int64_t matmul = count.layers_matmul + count.embedding;
+        std::int64_t attention = 0;  // of a sequence: 6 N (H + Hv) for each pair, all halves whole
+        for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+            const std::int64_t seen = layer_kind(model, layer).local
+                                          ? std::min(model.window, plan.sequence)
+                                          : plan.sequence;
+            const std::int64_t twice = 2 * plan.sequence * seen - (plan.causal ? seen * seen : 0);
+            attention += 3 * model.heads * (model.head_dim + value_dim(model)) * twice;
+        }
+        const auto executed =
+            static_cast<double>(6 * plan.tokens * matmul + plan.tokens / plan.sequence * attention);
+        EXPECT_EQ(flops_by_pass(program).total().value() * chips(plan), executed);
+        // MFU's count differs by the embedding's lookup and the norms alone.
+        const std::int64_t uncounted = count.active - matmul;
+        const StepFlops flops = step_flops(model, plan, program);
+        EXPECT_NEAR(
+            flops.model.value() / (executed + static_cast<double>(6 * plan.tokens * uncounted)), 1,
+            1e-14);
+        EXPECT_EQ(flops.hardware.value(), flops.model.value());
+    }
+}
+
+// The same for the models of the catalogue: 6 x parameters x tokens plus attention, but for the lookup and the norms.
+TEST(Step, FlopsOfEveryModelOfTheCatalogue) {
+    for (const ModelSpec& model : model_catalogue()) {
+        SCOPED_TRACE(model.name);
+        TrainingPlan plan;
+        plan.sequence = 4096;
+        plan.tokens = 8 * plan.sequence;
+        plan.remat = Remat::none;
+        plan.fsdp = 8;
+        const ParameterCount count = count_parameters(model);
+        double attention = 0;  // 6 N (H + Hv) for each pair of a sequence
+        for (const auto& [kind, layers] : layer_kinds(model)) {
+            attention += static_cast<double>(layers * 6 * model.heads *
+                                             (model.head_dim + value_dim(model))) *
+                         attention_pairs(model, kind, 4096, true);
+        }
+        const std::int64_t matmul = count.layers_matmul + count.embedding;
+        const double executed = static_cast<double>(6 * plan.tokens * matmul) + 8 * attention;
+        EXPECT_DOUBLE_EQ(flops_by_pass(build_step(model, plan)).total().value() * 8, executed);
+    }
+}
+
+TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const ModelSpec model = testing::random_any_model(random);
+        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        plan.remat = Remat::block;
+        const StepProgram program = build_step(model, plan);
+        const PassFlops flops = flops_by_pass(program);
+        EXPECT_EQ(flops.of(Pass::backward), flops.of(Pass::forward) * 2);
+        const double logits = compute_of(program, "unembedding forward logits").flops.value();
+        EXPECT_EQ(flops.of(Pass::recompute).value(), flops.of(Pass::forward).value() - logits);
+        EXPECT_EQ(flops.of(Pass::optimizer).value(), 0);
+        const StepFlops step = step_flops(model, plan, program);
+        EXPECT_DOUBLE_EQ(
+            (step.hardware - step.model).value(),
+            flops.of(Pass::recompute).value() * chips(plan) * occupancy(plan).occupied);
+    }
+}
+
+/// Sum of V of a layer's collectives (AllReduce twice), in bytes.
+double bytes_of(const StepProgram& program, int layer, Pass pass, Purpose purpose) {
+    for (const CollectiveBytes& row : collective_bytes(program)) {
+        if (row.layer == layer && row.pass == pass && row.purpose == purpose) {
+            return row.bytes.value();
+        }
+    }
+    return 0;
+}
+
+// The table `strategies` of the reference text (section 5), 2-byte elements, with the 2 D F
+// parameters of its two-matmul block generalised to the layer's P and its tensor terms once for
+// each of a layer's two blocks: data 0 + 4P, fsdp 2P + 4P, tensor 4BD + 4BD (+ 2BD), fsdp and
+// tensor 4BD/X + 2P/Y, ...
+TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const ModelSpec model = testing::random_model(random);
+        TrainingPlan plan = testing::random_plan(random, false);
+        plan.remat = random.coin() ? Remat::none : Remat::block;
+        const StepProgram program = build_step(model, plan);
+        const double x = plan.fsdp * plan.context;
+        const double y = plan.tensor;
+        const double weights = static_cast<double>(count_layer(model, {}).total()) / y;
+        const double rows = static_cast<double>(plan.tokens * model.d_model) / (plan.data * x);
+        const double kv = static_cast<double>(plan.tokens * 2 * model.kv_heads * model.head_dim) /
+                          (plan.data * plan.fsdp) / y;
+        const auto bytes = [&](Pass pass, Purpose purpose) {
+            return bytes_of(program, 0, pass, purpose);
+        };
+        const bool again = plan.remat == Remat::block;
+
+        EXPECT_EQ(bytes(Pass::forward, Purpose::weights), x > 1 ? 2 * weights : 0);
+        EXPECT_EQ(bytes(Pass::backward, Purpose::weights), x > 1 ? 2 * weights : 0);
+        EXPECT_EQ(bytes(Pass::forward, Purpose::gradients), 0);
+        EXPECT_DOUBLE_EQ(bytes(Pass::backward, Purpose::gradients),
+                         (x > 1 ? 2 * weights : 0) + (plan.data > 1 ? 4 * weights / x : 0));
+        EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::tensor), y > 1 ? 2 * 4 * rows : 0);
+        EXPECT_DOUBLE_EQ(bytes(Pass::recompute, Purpose::tensor),
+                         y > 1 && again ? 2 * 4 * rows : 0);
+        EXPECT_DOUBLE_EQ(bytes(Pass::backward, Purpose::tensor),
+                         y > 1 ? 2 * (again ? 4 : 6) * rows : 0);
+        // Gathered forward, gathered once more for the backward pass, gradient reduced.
+        EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::context), plan.context > 1 ? 2 * kv : 0);
+        EXPECT_DOUBLE_EQ(
+            bytes(Pass::recompute, Purpose::context) + bytes(Pass::backward, Purpose::context),
+            plan.context > 1 ? 2 * 2 * kv : 0);
+    }
+}
+
+TEST(Step, EveryGroupIsGatheredAndReducedInFull) {
+    ModelSpec model = one_layer();
+    TrainingPlan plan = one_chip();
+    plan.fsdp = 2;
+    plan.tokens = 64;
+    const auto total = static_cast<double>(count_parameters(model).total);
+    for (const bool tied : {false, true}) {
+        model.tied_embeddings = tied;
+        double gathered = 0;
+        double reduced = 0;
+        for (const CollectiveBytes& row : collective_bytes(build_step(model, plan))) {
+            (row.purpose == Purpose::weights ? gathered : reduced) += row.bytes.value();
+        }
+        const ParameterCount count = count_parameters(model);
+        EXPECT_EQ(reduced, 2.0 * static_cast<double>(count.total));
+        // Layers twice; a tied table twice too, once as each half of an untied pair.
+        EXPECT_EQ(gathered, 2.0 * (total + static_cast<double>(count.layers)));
+    }
+}
+
+TEST(Step, ATiedTableIsReducedOnce) {
+    ModelSpec model = one_layer();
+    model.tied_embeddings = true;
+    TrainingPlan plan = one_chip();
+    plan.fsdp = 2;
+    plan.tokens = 64;
+    const StepProgram program = build_step(model, plan);
+    EXPECT_THAT(testing::names(program),
+                Not(Contains("unembedding backward reduce-scatter gradients")));
+    const OpIndex scatter = find_op(program, "embedding backward reduce-scatter gradients");
+    EXPECT_EQ(std::get<Collective>(program.ops[scatter].work).bytes.value(), (64 * 16 + 16) * 2);
+}
+
+}  // namespace
+}  // namespace podsim::workloads

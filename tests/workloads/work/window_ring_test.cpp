@@ -1,0 +1,311 @@
+// Ring attention to a window: where keys and values go, against a count of every query and key; FLOPs, bytes and HBM of
+// every rank.
+#include "workloads/work/window_ring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/analytic/step_flops.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::Random;
+using Way = WindowRing::Way;
+
+/// 32 tokens of one sequence on four context ways.
+TrainingPlan four_ways(Placement placement) {
+    TrainingPlan plan = testing::one_chip();
+    plan.context = 4;
+    plan.placement = placement;
+    plan.context_steps = testing::ring(4, false);
+    return plan;
+}
+
+ModelSpec windowed_layer(std::int64_t window) {
+    ModelSpec model = testing::one_layer();
+    model.window = window;
+    return model;
+}
+
+using Pieces = std::set<int>;
+
+/// The pieces of a rank.
+Pieces own(int rank, int ranks, bool zig_zag) {
+    return zig_zag ? Pieces{rank, 2 * ranks - 1 - rank} : Pieces{rank};
+}
+
+// For every number of ranks, piece and window: each rank gets what its queries see, query by query and key by key, once and
+// nothing else; and works on every pair of pieces that see each other once, in the round that brings its keys.
+TEST(WindowRing, BringsWhatQueriesSeeOnceAndNothingElse) {
+    for (const bool zig_zag : {false, true}) {
+        for (int ranks = 2; ranks <= 5; ++ranks) {
+            for (int piece = 1; piece <= 4; ++piece) {
+                const int pieces = zig_zag ? 2 * ranks : ranks;
+                for (int window = 1; window < pieces * piece; ++window) {
+                    SCOPED_TRACE(
+                        ::testing::PrintToString(std::tuple{zig_zag, ranks, piece, window}));
+                    Shard shard;
+                    shard.sequence = pieces * piece;
+                    shard.context = ranks;
+                    shard.plain = !zig_zag;
+                    shard.window = window;
+                    const WindowRing ring(shard);
+                    std::vector<Pieces> needed(static_cast<std::size_t>(ranks));
+                    std::set<std::pair<int, int>> pairs;
+                    std::map<int, int> owner;
+                    for (int rank = 0; rank < ranks; ++rank) {
+                        for (const int query : own(rank, ranks, zig_zag)) {
+                            owner[query] = rank;
+                            for (int at = query * piece; at < (query + 1) * piece; ++at) {
+                                for (int key = std::max(0, at - window + 1); key <= at; ++key) {
+                                    pairs.insert({query, key / piece});
+                                    needed[static_cast<std::size_t>(rank)].insert(key / piece);
+                                }
+                            }
+                        }
+                    }
+                    // What every rank got of each way in the step before; first what it has.
+                    std::map<std::pair<int, Way>, int> has;
+                    for (int rank = 0; rank < ranks; ++rank) {
+                        has[{rank, Way::up}] = has[{rank, Way::turned}] = rank;
+                        has[{rank, Way::down}] = pieces - 1 - rank;
+                    }
+                    std::vector<Pieces> got(static_cast<std::size_t>(ranks));
+                    std::set<std::pair<int, int>> worked;
+                    for (int round = 0; round <= ring.rounds(); ++round) {
+                        std::vector<Pieces> came(static_cast<std::size_t>(ranks));
+                        std::map<std::pair<int, Way>, int> now;
+                        for (const Way way : WindowRing::kWays) {
+                            const auto senders =
+                                round == 0 ? WindowRing::Senders{} : ring.senders(way, round);
+                            for (int rank = senders.first; rank <= senders.last; ++rank) {
+                                const int to = rank + (way == Way::up ? 1 : -1);
+                                ASSERT_TRUE(to >= 0 && to < ranks);
+                                const int sent = has.at({rank, way});
+                                now[{to, way}] = sent;
+                                came[static_cast<std::size_t>(to)].insert(sent);
+                                EXPECT_TRUE(got[static_cast<std::size_t>(to)].insert(sent).second);
+                            }
+                        }
+                        if (round > 0) {
+                            has = now;
+                        }
+                        for (int rank = 0; rank < ranks; ++rank) {
+                            Pieces& there = came[static_cast<std::size_t>(rank)];
+                            there = round == 0 ? own(rank, ranks, zig_zag) : there;
+                            for (const auto& [query, key] : ring.pairs(rank, round)) {
+                                EXPECT_EQ(owner[query], rank);
+                                EXPECT_TRUE(there.contains(key));
+                                EXPECT_TRUE(worked.insert({query, key}).second);
+                            }
+                        }
+                    }
+                    EXPECT_EQ(worked, pairs);
+                    for (int rank = 0; rank < ranks; ++rank) {
+                        Pieces all = got[static_cast<std::size_t>(rank)];
+                        const Pieces mine = own(rank, ranks, zig_zag);
+                        for (const int one : mine) {
+                            EXPECT_FALSE(all.contains(one));
+                        }
+                        Pieces seen = needed[static_cast<std::size_t>(rank)];
+                        for (const int one : mine) {
+                            seen.erase(one);
+                        }
+                        EXPECT_EQ(all, seen);
+                    }
+                }
+            }
+        }
+    }
+}
+
+double attention_flops(const StepProgram& program, Pass pass) {
+    double sum = 0;
+    for (const Op& op : program.ops) {
+        const auto* work = std::get_if<Compute>(&op.work);
+        sum += work != nullptr && work->attention && op.pass == pass ? work->flops.value() : 0;
+    }
+    return sum;
+}
+
+// The dot products of all ranks are those of whole sequences, S W - W^2 / 2 pairs each, to the last FLOP; and each rank's
+// are those of its pieces.
+TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
+    int windows = 0;
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        ModelSpec model = testing::random_any_model(random);
+        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        plan.causal = true;
+        plan.context = 1 << random.from(1, 3);
+        plan.sequence = std::int64_t{2} * plan.context * plan.tensor * random.from(1, 16);
+        plan.tokens = plan.sequence * plan.data * plan.fsdp * plan.expert;
+        model.window = random.from(1, static_cast<int>(plan.sequence) - 1);
+        testing::name_tensors(random, model, plan);
+        TrainingPlan whole = plan;
+        whole.context = 1;
+        plan.context_steps = testing::ring(plan.context, false);
+        const StepProgram alone = build_step(model, whole);
+        for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
+            plan.placement = placement;
+            validate(plan, model);
+            const StepPrograms ranks = build_stages(model, plan);
+            ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.context));
+            ++windows;
+            for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
+                double sum = 0;
+                for (const StepProgram& program : ranks.programs) {
+                    sum += attention_flops(program, pass);
+                }
+                EXPECT_EQ(sum, attention_flops(alone, pass));
+            }
+            for (const StepProgram& program : ranks.programs) {
+                testing::expect_buffers_in_order(program);
+            }
+        }
+    }
+    EXPECT_EQ(windows, 300);
+}
+
+// S = 32, W = 12. Plain, pieces of 8: pairs of the ranks as counted for gathered keys. Zig-zag, pieces of 4: 8, 24, 40 and
+// then 48 each (queries before 12 see 0 to 11 keys); rank r has the pieces r and 7 - r.
+TEST(WindowRing, RankHasItsShare) {
+    const std::map<Placement, std::vector<double>> pairs{
+        {Placement::plain, {32, 88, 96, 96}}, {Placement::zig_zag, {8 + 48, 24 + 48, 40 + 48, 96}}};
+    for (const auto& [placement, of_rank] : pairs) {
+        for (int rank = 0; rank < 4; ++rank) {
+            const StepProgram program =
+                build_step(windowed_layer(12), four_ways(placement), {.context = rank});
+            EXPECT_EQ(attention_flops(program, Pass::forward),
+                      64 * of_rank[static_cast<std::size_t>(rank)]);
+            EXPECT_EQ(attention_flops(program, Pass::backward),
+                      2 * 64 * of_rank[static_cast<std::size_t>(rank)]);
+        }
+    }
+}
+
+/// Bytes that all members send over the context axis in one pass.
+double sent(const StepProgram& program, Pass pass) {
+    double sum = 0;
+    for (const Op& op : program.ops) {
+        const auto* one = std::get_if<Collective>(&op.work);
+        if (one != nullptr && one->step && op.pass == pass) {
+            const auto& [first, last] = *one->step->senders;
+            sum += one->step->bytes.value() * (last - first + 1);
+            EXPECT_DOUBLE_EQ(one->bytes.value() * 3, one->step->bytes.value() * (last - first + 1));
+        }
+    }
+    return sum;
+}
+
+// A key and a value of 2 heads of 4 + 4, 2 bytes each: 32 bytes a token. Plain: pieces of 8 reach 2 back: 3 + 2 of them move.
+// Zig-zag: pieces of 4 reach 3 back: first ones 3 + 2 + 1, second ones 3 + 2 + 1, and behind the middle, where the last
+// rank's first piece (3) is seen by 5 and 6, 2. Backward keys and values once more and their gradients. A window of all
+// but one key reaches everything: plain 3 + 2 + 1 of 8.
+TEST(WindowRing, BytesAreThoseOfThePiecesThatAreSeen) {
+    const auto of = [](Placement placement, std::int64_t window) {
+        return build_step(windowed_layer(window), four_ways(placement), {.context = 1});
+    };
+    EXPECT_EQ(sent(of(Placement::plain, 12), Pass::forward), 5 * 8 * 32);
+    EXPECT_EQ(sent(of(Placement::plain, 12), Pass::backward), 2 * 5 * 8 * 32);
+    EXPECT_EQ(sent(of(Placement::zig_zag, 12), Pass::forward), (6 + 6 + 2) * 4 * 32);
+    EXPECT_EQ(sent(of(Placement::zig_zag, 12), Pass::backward), 2 * (6 + 6 + 2) * 4 * 32);
+    EXPECT_EQ(sent(of(Placement::plain, 31), Pass::forward), 6 * 8 * 32);
+    // A window of one key: nothing travels; of as many as a piece has, and one more: one piece back, as 9 - 1 is.
+    EXPECT_EQ(sent(of(Placement::plain, 1), Pass::forward), 0);
+    EXPECT_EQ(sent(of(Placement::plain, 9), Pass::forward), 3 * 8 * 32);
+    EXPECT_EQ(sent(of(Placement::plain, 10), Pass::forward), 5 * 8 * 32);
+}
+
+// HBM of a rank's parts, plain: that of its attention to gathered keys, but that each part reads the rank's queries (forward 8 x 4
+// x (4 + 4) elements with outputs) and what later parts find of outputs, 8 x 4 x 4.
+TEST(WindowRing, ReadsTheKeysOfItsWindow) {
+    const double own = 2 * 8 * 4 * 8;
+    const double again = 2 * 8 * 4 * 4;
+    for (const double vmem : {1e9, 0.0}) {
+        for (int rank = 0; rank < 4; ++rank) {
+            Shard shard =
+                make_shard(windowed_layer(12), four_ways(Placement::plain), {.context = rank});
+            shard.vmem = vmem;
+            const WindowRing ring(shard);
+            double forward = 0;
+            double backward = 0;
+            int parts = 0;
+            for (int round = 0; round <= ring.rounds(); ++round) {
+                const auto pairs = ring.pairs(rank, round);
+                if (!pairs.empty()) {
+                    forward += attention_forward_part(shard, pairs, round == 0).hbm.value();
+                    backward += attention_backward_part(shard, pairs, round == 0).hbm.value();
+                    ++parts;
+                }
+            }
+            EXPECT_EQ(parts, std::min(rank, 2) + 1);
+            EXPECT_EQ(forward,
+                      attention_forward(shard, true).hbm.value() + (parts - 1) * (own + again));
+            // Gathered keys have zeroes written for blocks that no query sees; here nothing comes of them.
+            const double unseen = 2 * 32 * 2 * 8 * (4 - parts) / 4;
+            EXPECT_EQ(backward, attention_backward(shard, true).hbm.value() - unseen +
+                                    (parts - 1) * (2 * own + again));
+        }
+    }
+}
+
+// The farthest block is the first whose gradients go home, one rank a step, with each rank's share on the way.
+TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
+    const StepProgram program =
+        build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
+    EXPECT_THAT(testing::edges(program, "forward", "attention 1/3", "out"),
+                ::testing::ElementsAre(
+                    "attention 1/3: qkv,", "gather keys and values up step 1: qkv,",
+                    "attention 2/3: attention 1/3, gather keys and values up step 1,",
+                    "gather keys and values up step 2: gather keys and values up step 1,",
+                    "attention 3/3: attention 2/3, gather keys and values up step 2,",
+                    "out: attention 3/3,"));
+    EXPECT_THAT(
+        testing::edges(program, "backward", "attention gradient 1/3", "qkv input gradient"),
+        ::testing::ElementsAre(
+            "attention gradient 1/3: out weight gradient,",
+            "gather keys and values up step 1: out weight gradient,",
+            "gather keys and values up step 2: gather keys and values up step 1,",
+            "attention gradient 3/3: attention gradient 1/3, gather keys and values up step 2,",
+            "scatter attention gradient up step 2: attention gradient 3/3,",
+            "attention gradient 2/3: gather keys and values up step 1, attention gradient 3/3,",
+            "scatter attention gradient up step 1: scatter attention gradient up step 2, attention "
+            "gradient 2/3,",
+            "qkv input gradient: attention gradient 2/3, scatter attention gradient up step 1,"));
+    const auto& back = std::get<Collective>(
+        program
+            .ops[testing::find_op(program, "layer 0 backward scatter attention gradient up step 2")]
+            .work);
+    EXPECT_EQ(back.step, (collectives::RingStep{0, -1, sim::Bytes(8 * 32), std::pair{2, 3}}));
+}
+
+// Layers that see all keys go all the way round, beside those that do not; a window of the whole sequence is none.
+TEST(WindowRing, GlobalLayersGoRound) {
+    ModelSpec model = windowed_layer(12);
+    model.layers = 2;
+    model.global_every = 2;
+    const StepProgram program = build_step(model, four_ways(Placement::zig_zag), {.context = 2});
+    const auto steps = [&](const std::string& layer) {
+        int count = 0;
+        for (const Op& op : program.ops) {
+            const auto* one = std::get_if<Collective>(&op.work);
+            count += one != nullptr && one->step && op.name.starts_with(layer + " forward") ? 1 : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(steps("layer 0"), 3 + 3 + 2);  // up, down, turned
+    EXPECT_EQ(steps("layer 1"), 3);
+    EXPECT_FALSE(uneven_context(four_ways(Placement::zig_zag), windowed_layer(32)));
+    EXPECT_TRUE(uneven_context(four_ways(Placement::zig_zag), windowed_layer(31)));
+}
+
+}  // namespace
+}  // namespace podsim::workloads

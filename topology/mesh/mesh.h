@@ -1,0 +1,129 @@
+// The device mesh: named logical axes (data, fsdp, context, tensor) mapped onto physical axes of a
+// slice, whole or in factors.
+//
+// A factor of a physical axis is a pair (stride s, length f): the members of one group are the
+// chips c, c + s, ..., c + (f-1) s along that axis. Notation: `y` is the whole axis, `x%4` blocks
+// of 4 neighbours (stride 1), `x/4` their outer, strided factor (stride 4, length n/4), `x/2%3`
+// stride 2 and length 3. The factors of a mesh must tile every physical axis exactly: sorted by
+// stride, each stride is the product of the lengths before it, and the product of all is the axis
+// length. Several slices are one more axis, `slice`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "topology/lattice/lattice.h"
+#include "topology/lattice/places.h"
+
+namespace podsim::topology {
+
+/// The slices as one more axis of the mesh, written `slice`, `slice%2`, `slice/2`.
+inline constexpr int kSliceAxis = kAxes;
+
+struct AxisFactor {
+    int axis = 0;  ///< 0, 1, 2 for x, y, z; kSliceAxis
+    int stride = 1;
+    int length = 1;
+
+    friend bool operator==(const AxisFactor&, const AxisFactor&) = default;
+};
+
+/// `x`, `x%4`, `x/4`, `x/2%3`: the text that parse_factor reads for this factor on an axis of that
+/// length.
+std::string to_string(const AxisFactor& factor, int axis_length);
+
+/// `slice 8x8`, or `4 slices of 8x8x1`.
+std::string slices_text(const Lattice& slice, int slices);
+
+/// One named axis of the mesh; its ranks count through `factors` with the last one fastest.
+struct LogicalAxis {
+    std::string name;
+    std::vector<AxisFactor> factors;
+
+    /// Number of members: the product of the factors' lengths (1 without factors).
+    [[nodiscard]] int size() const;
+};
+
+class DeviceMesh {
+public:
+    DeviceMesh() = default;
+    /// Throws sim::InputError when a name comes twice, a factor does not divide its axis, or the
+    /// factors do not tile the slice's axes exactly (see above); the message names the factor that
+    /// is unused or used twice. Factors of length 1 are allowed and do nothing.
+    DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes, int slices = 1);
+
+    [[nodiscard]] const std::vector<LogicalAxis>& axes() const { return axes_; }
+
+    /// Members of the axis of that name; 1 when the mesh has no such axis.
+    [[nodiscard]] int size(std::string_view name) const;
+
+    /// The factors within a slice of several axes as one group, in the order named: neighbouring factors of one
+    /// physical axis are merged (stride s, length f with stride s f, length g gives stride s,
+    /// length f g), factors of length 1 dropped, and the rest sorted by axis, then stride. Names
+    /// that the mesh lacks add nothing, names that come twice count once.
+    [[nodiscard]] std::vector<AxisFactor> group(const std::vector<std::string>& names) const;
+
+    /// The rank of a chip of a slice along the axis of that name; 0 when the mesh has no such axis.
+    [[nodiscard]] int rank(std::string_view name, const Point& chip, int slice) const;
+    /// The same along several axes together, the last of them fastest.
+    [[nodiscard]] int rank(const std::vector<std::string>& names, const Point& chip,
+                           int slice) const;
+
+    /// From the member of rank `from` of an axis to that of rank `to`, not beyond an edge.
+    struct Displacement {
+        Point chips{};
+        int slices = 0;
+    };
+    [[nodiscard]] Displacement between(std::string_view name, int from, int to) const;
+
+    /// The slices that several axes span. Throws sim::InputError when they are not one factor
+    /// (`slice%2` and `slice/4` of 8).
+    [[nodiscard]] SliceFactor across(const std::vector<std::string>& names) const;
+
+private:
+    /// The axis of that name; nothing when the mesh lacks it.
+    [[nodiscard]] const LogicalAxis* find(std::string_view name) const;
+    /// The factors of the axes named, merged, without those of length 1, sorted.
+    [[nodiscard]] std::vector<AxisFactor> merged(const std::vector<std::string>& names) const;
+
+    std::vector<LogicalAxis> axes_;
+};
+
+/// Reads one factor (`x`, `x%4`, `x/4`, `x/2%3`). Throws sim::InputError, also when the stride or
+/// the length does not divide the axis.
+AxisFactor parse_factor(std::string_view text, const Lattice& slice, int slices = 1);
+
+/// Reads the factors of one logical axis, separated by blanks: `x/4 y z/2` (none in an empty text).
+/// Throws sim::InputError.
+std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice, int slices = 1);
+
+/// Chooses factors for logical axes that are given by their sizes alone.
+/// Axes are placed in the order tensor, tensor_transpose, context, then the rest as given: each takes whole physical
+/// axes where a product of them fits (fewest first), otherwise the blocks of neighbours on the
+/// fewest axes with the smallest strides left; of equals, x before y before z. A placement exists
+/// whenever the sizes multiply to the chips: prime by prime, what the sizes still ask for is what
+/// the axes still have, however the earlier sizes were placed. Several slices go first to data, then
+/// to pipeline, then to the others as given: each takes the greatest common divisor of its size and
+/// the slices left. Throws sim::InputError when the sizes do not multiply to the chips of all
+/// slices, when one is below 1 or a name comes twice.
+DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::string, int>>& sizes,
+                       int slices = 1);
+
+/// Maps sizes as create_device_mesh of JAX (jax.experimental.mesh_utils) does on TPU tori whose devices are
+/// chips. The logical axes, which users write with the one of most traffic last, are taken from the last
+/// to the first. Each takes a set of whole physical axes that multiply to its size: three before two before
+/// one (more links), of equals the first by x, y, z.
+/// Where an axis finds no such set the mesh is refused, or, with `split_physical_axes`, all axes are
+/// mapped anew, again from the last: each takes so many chips of x, y and z that their product is its size and
+/// each divides what is left of the axis. Preferred is, in this order, what lies in whole axes (the largest
+/// product), more whole axes, what lies on axes that no later logical axis uses (the largest product),
+/// more of x, then of y. Along a physical axis the later logical axis has the smaller stride.
+/// Several slices are given out as in choose_mesh, and the sizes that are left mapped in each slice
+/// (create_hybrid_device_mesh with those numbers). Throws sim::InputError.
+DeviceMesh map_mesh_as_jax(const Lattice& slice,
+                           const std::vector<std::pair<std::string, int>>& sizes,
+                           bool split_physical_axes, int slices = 1);
+
+}  // namespace podsim::topology

@@ -1,0 +1,154 @@
+// A device mesh from sizes, as JAX's create_device_mesh maps it.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+#include <tuple>
+
+#include "sim/base/error.h"
+#include "topology/lattice/shape.h"
+#include "topology/mesh/mesh.h"
+#include "topology/mesh/mesh_sizes.h"
+
+namespace podsim::topology {
+namespace {
+
+/// Sets of physical axes (bit a: axis a), in the order in which they are tried.
+constexpr std::array kAxisSets{7U, 3U, 5U, 6U, 1U, 2U, 4U};
+
+/// What each logical axis takes of x, y, z.
+using Shares = std::vector<Point>;
+
+int product(const Point& point) {
+    return point[0] * point[1] * point[2];
+}
+
+/// Whole axes for every logical axis, the last first; or the index of one that finds none.
+std::optional<std::size_t> take_whole_axes(const Lattice& slice, const Sizes& sizes, Shares& shares,
+                                           unsigned& taken) {
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        if (sizes[i].second == 1) {
+            continue;
+        }
+        bool found = false;
+        for (const unsigned set : kAxisSets) {
+            Point share{1, 1, 1};
+            for (std::size_t axis = 0; axis < kAxes; ++axis) {
+                share[axis] = (set >> axis & 1U) != 0 ? slice.lengths[axis] : 1;
+            }
+            if ((set & taken) == 0 && product(share) == sizes[i].second) {
+                shares[i] = share;
+                taken |= set;
+                found = true;
+                break;
+            }
+        }
+        if (!found) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+/// How good a share is where `used` chips of each axis are taken; larger is better.
+std::tuple<int, int, int, Point> merit(const Lattice& slice, const Point& used,
+                                       const Point& share) {
+    int in_whole_axes = 1;
+    int whole_axes = 0;
+    int on_free_axes = 1;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        if (share[axis] == slice.lengths[axis] && share[axis] > 1) {
+            in_whole_axes *= share[axis];
+            ++whole_axes;
+        }
+        if (used[axis] == 1) {
+            on_free_axes *= share[axis];
+        }
+    }
+    return {in_whole_axes, whole_axes, on_free_axes, share};
+}
+
+Point best_share(const Lattice& slice, const Point& used, int size) {
+    std::optional<Point> best;
+    const auto fits = [&](std::size_t axis, int share) {
+        return slice.lengths[axis] / used[axis] % share == 0;
+    };
+    for (int x = 1; x <= size; ++x) {
+        if (size % x != 0 || !fits(0, x)) {
+            continue;
+        }
+        for (int y = 1; y <= size / x; ++y) {
+            const Point share{x, y, size / x / y};
+            if (product(share) != size || !fits(1, y) || !fits(2, share[2])) {
+                continue;
+            }
+            if (!best || merit(slice, used, share) > merit(slice, used, *best)) {
+                best = share;
+            }
+        }
+    }
+    return best.value();  // there is one, as choose_mesh explains
+}
+
+void split_axes(const Lattice& slice, const Sizes& sizes, Shares& shares) {
+    Point used{1, 1, 1};
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        shares[i] = best_share(slice, used, sizes[i].second);
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
+            used[axis] *= shares[i][axis];
+        }
+    }
+}
+
+sim::InputError no_whole_axes(const Lattice& slice, const std::pair<std::string, int>& wanted,
+                              unsigned taken) {
+    std::vector<std::string> left;
+    for (int axis = 0; axis < kAxes; ++axis) {
+        if ((taken >> axis & 1U) == 0 && slice.length(axis) > 1) {
+            left.push_back(fmt::format("{} {}", axis_name(axis), slice.length(axis)));
+        }
+    }
+    return sim::InputError(
+        fmt::format("the {} chips of '{}' are not the product of whole axes of slice {}: {}",
+                    wanted.second, wanted.first, to_string(slice.lengths),
+                    left.empty()
+                        ? std::string("the axes after it leave none")
+                        : fmt::format("the axes after it leave {}", fmt::join(left, ", "))),
+        "choose sizes that are, or the mapping that splits axes, jax_split");
+}
+
+}  // namespace
+
+DeviceMesh map_mesh_as_jax(const Lattice& slice,
+                           const std::vector<std::pair<std::string, int>>& all_sizes,
+                           bool split_physical_axes, int slices) {
+    check_sizes(slice, all_sizes, slices);
+    Sizes sizes = all_sizes;
+    std::vector<LogicalAxis> axes;
+    for (const auto& [name, size] : sizes) {
+        axes.push_back({name, {}});
+    }
+    place_slices(sizes, slices, axes);
+    Shares shares(sizes.size(), Point{1, 1, 1});
+    unsigned taken = 0;
+    if (const auto without = take_whole_axes(slice, sizes, shares, taken)) {
+        if (!split_physical_axes) {
+            throw no_whole_axes(slice, sizes[*without], taken);
+        }
+        split_axes(slice, sizes, shares);
+    }
+    // Along a physical axis the later logical axis is the nearer neighbourhood.
+    Point stride{1, 1, 1};
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        for (int axis = 0; axis < kAxes; ++axis) {
+            const auto a = static_cast<std::size_t>(axis);
+            if (shares[i][a] > 1) {
+                axes[i].factors.push_back({axis, stride[a], shares[i][a]});
+                stride[a] *= shares[i][a];
+            }
+        }
+    }
+    return {slice, std::move(axes), slices};
+}
+
+}  // namespace podsim::topology

@@ -1,0 +1,59 @@
+// What a chip takes for an operation, alone: MXU with padding and as reached, HBM, VPU (analytic.h).
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/analytic/analytic.h"
+
+namespace podsim::workloads {
+namespace {
+
+double volume(const MatmulShape& shape) {
+    return shape.m * shape.k * shape.n * shape.count;
+}
+
+double padded(double dimension, int mxu) {
+    return std::ceil(dimension / mxu) * mxu;
+}
+
+double padded_volume(const MatmulShape& shape, int mxu) {
+    // Rows stream through the array: they only have to fill it once.
+    return std::max(shape.m, static_cast<double>(mxu)) * padded(shape.k, mxu) *
+           padded(shape.n, mxu) * shape.count;
+}
+
+double mxu_share(const MatmulShape& shape, bool attention, const topology::Efficiency& reached) {
+    if (attention) {
+        return reached.attention;
+    }
+    const double smallest = std::min({shape.m, shape.k, shape.n});
+    return reached.mxu * smallest / (smallest + reached.mxu_ramp);
+}
+
+}  // namespace
+
+ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
+    double plain = 0;
+    double with_padding = 0;
+    double reached = 0;
+    for (const MatmulShape& shape : work.matmuls) {
+        if (volume(shape) == 0) {
+            continue;  // no rows: there is nothing to fill the array with
+        }
+        const double padded = padded_volume(shape, rates.mxu_dimension);
+        plain += volume(shape);
+        with_padding += padded;
+        reached += padded / mxu_share(shape, work.attention, rates.efficiency);
+    }
+    ComputeTime time;
+    time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
+    time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) : time.mxu;
+    time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) : time.mxu;
+    time.hbm = work.hbm / rates.hbm;
+    time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
+    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);
+    time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
+    time.fusion = rates.efficiency.fusion;
+    return time;
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,358 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "collectives/catalogue/bounds.h"
+#include "workloads/analytic/analytic.h"
+
+namespace podsim::workloads {
+namespace {
+
+std::string axes_name(unsigned mask) {
+    std::string name = "ici ";
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        if ((mask >> axis & 1U) != 0) {
+            name += name.back() == ' ' ? "" : "+";
+            name += "xyz"[axis];
+        }
+    }
+    return name;
+}
+
+sim::Seconds at_rate(sim::Bytes bytes, double links, sim::BytesPerSecond link) {
+    return bytes.value() == 0 ? sim::Seconds(0) : bytes / (link * links);
+}
+
+constexpr unsigned kMasks = 1U << topology::kAxes;
+
+void add(collectives::LeastTraffic& sum, const collectives::LeastTraffic& more, double times) {
+    sum.receive += more.receive * times;
+    sum.send += more.send * times;
+    sum.mean += more.mean * times;
+}
+
+/// An AllToAll of unequal members as the chip of one rank sees it: it takes its load of every other, and gives theirs.
+collectives::LeastTraffic exchanged(const Collective& exchange, std::size_t rank) {
+    const auto members = static_cast<double>(exchange.loads.size());
+    const sim::Bytes pair = exchange.bytes / members / members;
+    const sim::Bytes own = pair * ((members - 1) * exchange.loads[rank]);
+    const sim::Bytes others = pair * (members - exchange.loads[rank]);
+    return {.receive = exchange.returning ? others : own,
+            .send = exchange.returning ? own : others,
+            .mean = exchange.returning ? others : own};
+}
+
+/// A step in which only some members send: the least that every chip must receive or send is nothing.
+collectives::LeastTraffic shifted(const Collective& step, double members) {
+    const auto& [first, last] = *step.step->senders;
+    return {.receive = {}, .send = {}, .mean = step.step->bytes * ((last - first + 1) / members)};
+}
+
+/// A handover as its chip sees it.
+collectives::LeastTraffic handed(const Handover& handover) {
+    const sim::Bytes none;
+    return handover.sends
+               ? collectives::LeastTraffic{.receive = none, .send = handover.bytes, .mean = none}
+               : collectives::LeastTraffic{
+                     .receive = handover.bytes, .send = none, .mean = handover.bytes};
+}
+
+topology::DeviceMesh::Displacement way_of(const Handover& handover, std::size_t program,
+                                          const StepPrograms& programs,
+                                          const topology::DeviceMesh& mesh) {
+    const auto here = static_cast<int>(programs.stage(program));
+    const auto there = static_cast<int>(handover.peer);
+    const std::string& axis = programs.axes.front();
+    return handover.sends ? mesh.between(axis, here, there) : mesh.between(axis, there, here);
+}
+
+/// Least traffic of all operations of a program that use exactly the axes of each mask.
+using TrafficByAxes = std::array<collectives::LeastTraffic, kMasks>;
+
+TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
+                              const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
+    TrafficByAxes sums{};
+    for (const Op& op : programs.programs[program].ops) {
+        if (const auto* handover = std::get_if<Handover>(&op.work)) {
+            const auto way = way_of(*handover, program, programs, mesh);
+            if (way.slices == 0) {
+                const unsigned axes = collectives::handover_links(slice, way.chips).axes;
+                add(sums[axes], handed(*handover), 1);
+            }
+        }
+        const auto* collective = std::get_if<Collective>(&op.work);
+        if (collective == nullptr || mesh.across(collective->axes).length > 1) {
+            continue;
+        }
+        const collectives::Group group = mesh.group(collective->axes);
+        if (collective->step && collective->step->senders) {
+            add(sums[collectives::axes_mask(group)],
+                shifted(*collective, collectives::group_size(group)), 1);
+            continue;
+        }
+        // The axis of unequal experts is the last of the programs' axes.
+        add(sums[collectives::axes_mask(group)],
+            collective->loads.empty()
+                ? collectives::least_traffic(collective->operation, collectives::group_size(group),
+                                             collective->bytes)
+                : exchanged(*collective, program % collective->loads.size()),
+            1);
+    }
+    return sums;
+}
+
+/// Least traffic of one chip of a program with other slices.
+collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, std::size_t program,
+                                                 const topology::DeviceMesh& mesh) {
+    collectives::LeastTraffic sum{};
+    for (const Op& op : programs.programs[program].ops) {
+        if (const auto* handover = std::get_if<Handover>(&op.work)) {
+            if (way_of(*handover, program, programs, mesh).slices != 0) {
+                add(sum, handed(*handover), 1);
+            }
+        } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+            add(sum,
+                collectives::least_traffic(collective->operation,
+                                           mesh.across(collective->axes).length, collective->bytes),
+                1.0 / collectives::group_size(mesh.group(collective->axes)));
+        }
+    }
+    return sum;
+}
+
+/// What one chip of a program exchanges with its host's memory.
+collectives::LeastTraffic traffic_with_host(const StepProgram& program) {
+    collectives::LeastTraffic sum{};
+    for (const Op& op : program.ops) {
+        if (const auto* transfer = std::get_if<HostTransfer>(&op.work)) {
+            (transfer->to_host ? sum.send : sum.receive) += transfer->bytes;
+        }
+    }
+    sum.mean = sum.receive;
+    return sum;
+}
+
+/// Chips of each program in each slice: [slice][program].
+std::vector<std::vector<int>> chips_of_programs(const StepPrograms& programs,
+                                                const topology::Lattice& slice,
+                                                const topology::DeviceMesh& mesh) {
+    const std::size_t count = programs.programs.size();
+    if (count == 1) {
+        return {{slice.size()}};
+    }
+    const topology::SliceFactor across = mesh.across(programs.axes);
+    // Slices beyond the factor's span repeat those before.
+    std::vector<std::vector<int>> chips(static_cast<std::size_t>(across.stride * across.length),
+                                        std::vector<int>(count));
+    for (std::size_t s = 0; s < chips.size(); ++s) {
+        for (int chip = 0; chip < slice.size(); ++chip) {
+            ++chips[s][static_cast<std::size_t>(
+                mesh.rank(programs.axes, slice.point(chip), static_cast<int>(s)))];
+        }
+    }
+    return chips;
+}
+
+void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
+    if (time > lower.links) {
+        lower.links = time;
+        lower.link_classes = classes;
+    }
+}
+
+}  // namespace
+
+collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh) {
+    collectives::Ends ends;
+    if (collective.loads.empty()) {
+        return ends;
+    }
+    ends.returning = collective.returning;
+    std::vector<std::string> others;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        if (std::ranges::count(collective.axes, axis.name) == 0) {
+            others.push_back(axis.name);
+        }
+    }
+    // The group of the first chip, in the order in which the slice numbers chips.
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        const topology::Point point = slice.point(chip);
+        if (mesh.rank(others, point, 0) == 0) {
+            ends.loads.push_back(
+                collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))]);
+        }
+    }
+    return ends;
+}
+
+namespace {
+
+void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topology::Lattice& slice,
+                  const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    std::vector<TrafficByAxes> traffic;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        traffic.push_back(traffic_by_axes(programs, p, slice, mesh));
+    }
+    const auto count = static_cast<double>(traffic.size());
+    for (unsigned set = 1; set < kMasks; ++set) {
+        const collectives::LinkCount links = collectives::links_per_chip(slice, set);
+        sim::Bytes mean;
+        for (const TrafficByAxes& of_program : traffic) {
+            collectives::LeastTraffic sum{};
+            for (unsigned axes = 1; axes < kMasks; ++axes) {
+                if ((axes & ~set) == 0) {
+                    add(sum, of_program[axes], 1);
+                }
+            }
+            mean += sum.mean / count;
+            raise(lower, at_rate(sum.receive, links.fewest, rates.ici_one_way), set);
+            raise(lower, at_rate(sum.send, links.fewest, rates.ici_one_way), set);
+        }
+        raise(lower, at_rate(mean, links.mean, rates.ici_one_way), set);
+    }
+}
+
+/// What the chips of one slice move together each way, of the slice with most; or the mean over slices.
+sim::Bytes most_of_slices(const std::vector<collectives::LeastTraffic>& of_chip,
+                          const std::vector<std::vector<int>>& chips) {
+    sim::Bytes most;
+    sim::Bytes mean;
+    for (const std::vector<int>& of_slice : chips) {
+        collectives::LeastTraffic sum{};
+        for (std::size_t p = 0; p < of_chip.size(); ++p) {
+            add(sum, of_chip[p], of_slice[p]);
+        }
+        most = std::max({most, sum.receive, sum.send});
+        mean += sum.mean / static_cast<double>(chips.size());
+    }
+    return std::max(most, mean);
+}
+
+void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
+                     const topology::Lattice& slice, const topology::DeviceMesh& mesh,
+                     const MachineRates& rates) {
+    std::vector<collectives::LeastTraffic> between;
+    std::vector<collectives::LeastTraffic> over_pcie;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        between.push_back(traffic_between_slices(programs, p, mesh));
+        const collectives::LeastTraffic host = traffic_with_host(programs.programs[p]);
+        raise(lower, at_rate(std::max(host.send, host.receive), 1, rates.between_slices.pcie),
+              collectives::kPcieClass);
+        over_pcie.push_back(between.back());
+        add(over_pcie.back(), host, 1);
+    }
+    const auto chips = chips_of_programs(programs, slice, mesh);
+    raise(lower,
+          at_rate(most_of_slices(between, chips), rates.between_slices.hosts,
+                  rates.between_slices.dcn),
+          collectives::kDcnClass);
+    raise(lower, at_rate(most_of_slices(over_pcie, chips), slice.size(), rates.between_slices.pcie),
+          collectives::kPcieClass);
+}
+
+/// What a chip receives, alone on the shortest routes or, of all chips of a slice, between slices.
+sim::Seconds handover_time(const Handover& handover, const topology::DeviceMesh::Displacement& way,
+                           const topology::Lattice& slice, const MachineRates& rates) {
+    if (handover.sends) {
+        return {};
+    }
+    if (way.slices != 0) {
+        const sim::Seconds dcn = at_rate(handover.bytes * slice.size(), rates.between_slices.hosts,
+                                         rates.between_slices.dcn);
+        const sim::Seconds pcie = at_rate(handover.bytes, 1, rates.between_slices.pcie);
+        return dcn < pcie ? pcie : dcn;
+    }
+    const int routes = collectives::handover_links(slice, way.chips).routes;
+    return at_rate(handover.bytes, routes, rates.ici_one_way);
+}
+
+}  // namespace
+
+LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    LowerBound lower;
+    for (const StepProgram& program : programs.programs) {
+        sim::Seconds compute;
+        sim::Seconds hbm;
+        sim::Seconds vpu;
+        for (const Op& op : program.ops) {
+            if (const auto* work = std::get_if<Compute>(&op.work)) {
+                const ComputeTime time = compute_time(*work, rates);
+                compute += time.mxu;
+                hbm += time.hbm;
+                vpu += time.vpu;
+            }
+        }
+        lower.compute = std::max(lower.compute, compute);
+        lower.hbm = std::max(lower.hbm, hbm);
+        lower.vpu = std::max(lower.vpu, vpu);
+    }
+    raise_by_ici(lower, programs, slice, mesh, rates);
+    raise_by_slices(lower, programs, slice, mesh, rates);
+    lower.time = lower.compute;
+    lower.bound = "compute";
+    if (lower.hbm > lower.time) {
+        lower.time = lower.hbm;
+        lower.bound = "hbm";
+    }
+    if (lower.vpu > lower.time) {
+        lower.time = lower.vpu;
+        lower.bound = "vpu";
+    }
+    if (lower.links > lower.time) {
+        lower.time = lower.links;
+        lower.bound = lower.link_classes == collectives::kDcnClass ? "dcn"
+                      : lower.link_classes == collectives::kPcieClass
+                          ? "pcie"
+                          : axes_name(lower.link_classes);
+    }
+    return lower;
+}
+
+sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
+                             const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    // Layers repeat their collectives: the bound of each kind is worked out once.
+    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double, bool>,
+             sim::Seconds>
+        bounds;
+    const auto bound_of = [&](const Collective& collective) {
+        const auto [bound, added] =
+            bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
+                                collective.returning});
+        if (added) {
+            bound->second = collective.loads.empty()
+                                ? collectives::physical_bound(
+                                      collective.operation, slice,
+                                      {mesh.group(collective.axes), mesh.across(collective.axes)},
+                                      collective.bytes, rates.ici_one_way, rates.between_slices)
+                                : collectives::physical_bound(collective.operation, slice,
+                                                              mesh.group(collective.axes),
+                                                              collective.bytes, rates.ici_one_way,
+                                                              ends_of(collective, slice, mesh));
+        }
+        return bound->second;
+    };
+    sim::Seconds longest;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        sim::Seconds sum;
+        for (const Op& op : programs.programs[p].ops) {
+            if (const auto* work = std::get_if<Compute>(&op.work)) {
+                const ComputeTime time = compute_time(*work, rates);
+                sum += std::max({time.mxu, time.hbm, time.vpu});
+            } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+                sum += bound_of(*collective);
+            } else if (const auto* handover = std::get_if<Handover>(&op.work)) {
+                sum += handover_time(*handover, way_of(*handover, p, programs, mesh), slice, rates);
+            } else {
+                sum += at_rate(std::get<HostTransfer>(op.work).bytes, 1, rates.between_slices.pcie);
+            }
+        }
+        longest = std::max(longest, sum);
+    }
+    return longest;
+}
+
+}  // namespace podsim::workloads

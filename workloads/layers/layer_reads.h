@@ -1,0 +1,18 @@
+// The order in which the passes over a layer read its matrices.
+#pragma once
+
+#include <vector>
+
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+
+struct LayerReads {
+    std::vector<Matrix> forward;
+    std::vector<Matrix> backward;  ///< with what runs again
+};
+
+/// Found by writing the layer by itself, with the plan's remat and overlapped forms.
+LayerReads reads_of_layer(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer);
+
+}  // namespace podsim::workloads

@@ -1,0 +1,242 @@
+#include "workloads/models/hf_json.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <utility>
+
+#include "sim/base/nearest.h"
+
+namespace podsim::workloads {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLargestFile = 1 << 20;
+constexpr std::size_t kDeepestNesting = 64;
+constexpr std::size_t kLongestQuote = 160;
+constexpr std::size_t kLongestName = 100;  // longer ones are not compared with ours
+
+/// Line and column of the byte at `offset`; the column counts bytes.
+sim::SourceMark mark_at(const std::string& path, const std::string& text, std::size_t offset) {
+    sim::SourceMark mark{path, 1, 1};
+    for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
+        if (text[i] == '\n') {
+            ++mark.line;
+            mark.column = 1;
+        } else {
+            ++mark.column;
+        }
+    }
+    return mark;
+}
+
+/// Finds where the text stops being JSON.
+class SyntaxCheck : public nlohmann::json_sax<json> {
+public:
+    explicit SyntaxCheck(const std::string& path, const std::string& text)
+        : path_(path), text_(text) {}
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool key(string_t&) override { return true; }
+    bool start_object(std::size_t) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_object() override { return true; }
+    bool end_array() override { return true; }
+
+    bool parse_error(std::size_t position, const std::string&,
+                     const nlohmann::detail::exception& error) override {
+        // `[json.exception.x.1] parse error at line 1, column 2: <the part worth keeping>; last
+        // read: ...`
+        std::string_view detail = error.what();
+        for (const std::string_view before : {"] ", "parse error at ", ": "}) {
+            const std::size_t at = detail.find(before);
+            if (at != std::string_view::npos) {
+                detail.remove_prefix(at + before.size());
+            }
+        }
+        detail = detail.substr(0, detail.find("; last read"));
+        throw sim::InputError(fmt::format("not valid JSON: {}", clip(detail)), {},
+                              mark_at(path_, text_, position > 0 ? position - 1 : 0));
+    }
+
+private:
+    const std::string& path_;
+    const std::string& text_;
+};
+
+/// The end of the JSON string whose quote stands at `begin`: the offset behind its last quote.
+std::size_t end_of_string(const std::string& text, std::size_t begin) {
+    std::size_t i = begin + 1;
+    while (i < text.size() && text[i] != '"') {
+        i += text[i] == '\\' ? 2 : 1;
+    }
+    return std::min(i + 1, text.size());
+}
+
+/// Refuses nesting that no config has, before the parser meets it. The text need not be JSON.
+void check_nesting(const std::string& path, const std::string& text) {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') {
+            i = end_of_string(text, i) - 1;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0 ? 1 : 0;
+        } else if ((c == '{' || c == '[') && ++depth > kDeepestNesting) {
+            throw sim::InputError(
+                fmt::format("JSON nested deeper than {} levels is not a model's config.json",
+                            kDeepestNesting),
+                {}, mark_at(path, text, i));
+        }
+    }
+}
+
+std::string read_text(const std::string& path) {
+    std::error_code ignored;
+    std::ifstream file;
+    if (!std::filesystem::is_directory(path, ignored)) {
+        file.open(path, std::ios::binary);
+    }
+    if (!file.is_open()) {
+        throw sim::InputError("cannot read the file", "hf_config names a model's config.json",
+                              {path, 0, 0});
+    }
+    std::string text(kLargestFile + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kLargestFile) {
+        throw sim::InputError("larger than 1 MiB, so not a model's config.json", {}, {path, 0, 0});
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string clip(std::string_view text) {
+    std::string line(text.substr(0, kLongestQuote));
+    for (char& c : line) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+            c = ' ';
+        }
+    }
+    return text.size() > kLongestQuote ? line + "..." : line;
+}
+
+/// The keys of the outermost object of a valid JSON text, in their order.
+std::vector<HfConfig::KeyPlace> HfConfig::top_keys(const std::string& text) {
+    std::vector<KeyPlace> keys;
+    std::size_t depth = 0;
+    bool expects_key = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') {
+            const std::size_t end = end_of_string(text, i);
+            if (depth == 1 && expects_key) {
+                keys.push_back({json::parse(text.substr(i, end - i)).get<std::string>(), i});
+                expects_key = false;
+            }
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+            expects_key = depth == 1 && c == '{';
+        } else if (c == '}' || c == ']') {
+            --depth;
+        } else if (c == ',') {
+            expects_key = depth == 1;
+        }
+    }
+    return keys;
+}
+
+HfConfig::HfConfig(const std::string& path, std::span<const std::string_view> known)
+    : path_(path), text_(read_text(path)), known_(known) {
+    check_nesting(path_, text_);
+    SyntaxCheck check(path_, text_);
+    json::sax_parse(text_, &check);
+    root_ = json::parse(text_);
+    if (!root_.is_object()) {
+        throw sim::InputError("the top level is not a JSON object",
+                              "a model's config.json is one object", {path_, 1, 1});
+    }
+    keys_ = top_keys(text_);
+}
+
+sim::SourceMark HfConfig::mark(std::string_view key) const {
+    const auto found = std::find_if(keys_.rbegin(), keys_.rend(),
+                                    [&](const KeyPlace& place) { return place.key == key; });
+    return mark_at(path_, text_, found == keys_.rend() ? 0 : found->offset);
+}
+
+void HfConfig::refuse(std::string_view key, std::string problem, std::string remedy) const {
+    throw sim::InputError(std::move(problem), std::move(remedy), mark(key));
+}
+
+void HfConfig::refuse_missing(std::string_view key, const std::string& remedy) const {
+    std::vector<std::string> others;
+    for (const KeyPlace& place : keys_) {
+        if (place.key.size() <= kLongestName && !std::ranges::count(known_, place.key)) {
+            others.push_back(place.key);
+        }
+    }
+    const std::string near = sim::nearest(key, others);
+    const std::string question =
+        near.empty() ? "" : fmt::format("is it '{}' in line {}? ", clip(near), mark(near).line);
+    throw sim::InputError(fmt::format("the key '{}' is missing", key), question + remedy,
+                          {path_, 1, 1});
+}
+
+const json* HfConfig::find(const char* key) const {
+    const auto entry = root_.find(key);
+    return entry == root_.end() || entry->is_null() ? nullptr : &*entry;
+}
+
+std::optional<std::int64_t> HfConfig::whole(const char* key, std::int64_t limit,
+                                            std::int64_t least) const {
+    const json* value = find(key);
+    if (value == nullptr) {
+        return std::nullopt;
+    }
+    if (!value->is_number_integer()) {
+        refuse(key,
+               fmt::format("'{}' is {}, not a whole number", key,
+                           clip(value->dump(-1, ' ', true, json::error_handler_t::replace))),
+               fmt::format("allowed are {} to {}", least, limit));
+    }
+    const bool huge = value->is_number_unsigned() &&
+                      value->get<std::uint64_t>() > static_cast<std::uint64_t>(limit);
+    if (huge || value->get<std::int64_t>() < least) {
+        refuse(key, fmt::format("'{}' = {} is out of range", key, value->dump()),
+               fmt::format("allowed are {} to {}", least, limit));
+    }
+    return value->get<std::int64_t>();
+}
+
+std::int64_t HfConfig::required(const char* key, std::int64_t limit, std::int64_t least) const {
+    const std::optional<std::int64_t> value = whole(key, limit, least);
+    if (!value) {
+        refuse_missing(key, fmt::format("give a whole number from {} to {}", least, limit));
+    }
+    return *value;
+}
+
+bool HfConfig::flag(const char* key, bool fallback) const {
+    const json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    if (!value->is_boolean()) {
+        refuse(key, fmt::format("'{}' is {}, not true or false", key,
+                                clip(value->dump(-1, ' ', true, json::error_handler_t::replace))));
+    }
+    return value->get<bool>();
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,67 @@
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads {
+
+std::string_view to_string(Pass pass) {
+    switch (pass) {
+        case Pass::forward:
+            return "forward";
+        case Pass::recompute:
+            return "recompute";
+        case Pass::backward:
+            return "backward";
+        case Pass::optimizer:
+            return "optimizer";
+    }
+    return "?";
+}
+
+std::string_view to_string(MatmulDtype dtype) {
+    switch (dtype) {
+        case MatmulDtype::bf16:
+            return "bf16";
+        case MatmulDtype::int8:
+            return "int8";
+        case MatmulDtype::fp8:
+            return "fp8";
+    }
+    return "?";
+}
+
+std::string_view to_string(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::tensor:
+            return "tensor";
+        case Purpose::context:
+            return "context";
+        case Purpose::expert:
+            return "expert";
+        case Purpose::weights:
+            return "weights";
+        case Purpose::gradients:
+            return "gradients";
+        case Purpose::pipeline:
+            return "pipeline";
+    }
+    return "?";
+}
+
+std::string_view to_string(MemoryClass memory_class) {
+    switch (memory_class) {
+        case MemoryClass::parameters:
+            return "parameters";
+        case MemoryClass::gradients:
+            return "gradients";
+        case MemoryClass::optimizer:
+            return "optimizer";
+        case MemoryClass::activations:
+            return "activations";
+        case MemoryClass::gathered_weights:
+            return "gathered_weights";
+        case MemoryClass::buffers:
+            return "buffers";
+    }
+    return "?";
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,151 @@
+// The training step as programs of single chips: compute, collectives, handovers and their dependencies,
+// no seconds.
+//
+// All chips run the same program (SPMD), or one of several by their place along logical axes of the mesh: the
+// stages of a pipeline, and the members of an axis that do unequal work. Operations stand in program order; an operation may depend
+// only on earlier ones. Compute operations run one after another in this order on the chip's
+// compute stream; collectives run beside it as soon as their dependencies are met.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "collectives/vocabulary/operation.h"
+#include "sim/base/quantity.h"
+
+namespace podsim::workloads {
+
+using OpIndex = std::uint32_t;
+
+enum class Pass { forward, recompute, backward, optimizer };
+std::string_view to_string(Pass pass);
+
+/// `count` products of an m x k by a k x n matrix.
+struct MatmulShape {
+    double m = 0;
+    double k = 0;
+    double n = 0;
+    double count = 1;
+};
+
+/// What a matmul multiplies: decides which of the chip's rates it runs at.
+enum class MatmulDtype { bf16, int8, fp8 };
+std::string_view to_string(MatmulDtype dtype);
+
+/// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
+/// part of it is skipped (causal attention counts half). MXU time scales flops by the padding of
+/// `matmuls`; HBM traffic and the vector unit's elementwise operations overlap with it inside the operation.
+struct Compute {
+    sim::Flops flops;
+    std::vector<MatmulShape> matmuls;
+    sim::Bytes hbm;
+    sim::Flops vector{};  ///< elementwise operations (vector_work.h)
+    MatmulDtype dtype = MatmulDtype::bf16;
+    bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
+    sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
+};
+
+/// What a collective is for: decides its priority and the row of the report it appears in.
+/// tensor, context, expert and pipeline stand on the critical path, then weight gathers, then gradient
+/// reductions.
+enum class Purpose { tensor, context, expert, weights, gradients, pipeline };
+std::string_view to_string(Purpose purpose);
+
+struct Collective {
+    collectives::Operation operation{};
+    Purpose purpose{};
+    std::vector<std::string> axes;  ///< logical mesh axes whose product is the group
+    sim::Bytes bytes;               ///< V: the complete array within one group
+    /// One ring step of the operation alone (collectives/algorithms/ring_steps.h). The first of its steps counts V, the
+    /// others nothing.
+    std::optional<collectives::RingStep> step{};
+    /// Of an AllToAll of unequal members: what each takes (`returning`: gives), over the mean, by its rank along the axis.
+    std::vector<double> loads{};
+    bool returning = false;
+
+    friend bool operator==(const Collective&, const Collective&) = default;
+};
+
+/// One end of a transfer between programs: from every chip of one to the chip at the same place of the
+/// other. The sender's operation has no end to wait for; the receiver's ends when the bytes are there.
+struct Handover {
+    std::uint32_t message =
+        0;  ///< the same at both ends, and unique among all messages of the step
+    bool sends = false;
+    std::uint32_t peer = 0;  ///< the stage of the other end
+    Purpose purpose = Purpose::pipeline;
+    sim::Bytes bytes;  ///< of one chip
+};
+
+/// A tensor on its way between a chip's HBM and its host's memory, over the chip's PCIe link, beside the chain.
+struct HostTransfer {
+    bool to_host = false;
+    sim::Bytes bytes;
+
+    friend bool operator==(const HostTransfer&, const HostTransfer&) = default;
+};
+
+using Work = std::variant<Compute, Collective, Handover, HostTransfer>;
+
+struct Op {
+    std::string name;  ///< `layer 3 forward gate_up`, for traces and reports
+    Pass pass{};
+    int layer = -1;  ///< -1: embedding, unembedding, optimizer
+    Work work;
+    std::vector<OpIndex> after;  ///< operations that must have ended
+};
+
+enum class MemoryClass { parameters, gradients, optimizer, activations, gathered_weights, buffers };
+std::string_view to_string(MemoryClass memory_class);
+
+inline constexpr OpIndex kWholeStep = 0xffffffff;
+
+/// Bytes held in one chip's HBM from the start of one operation to the end of another (the last to
+/// end of `freed_after`).
+struct Buffer {
+    MemoryClass memory_class{};
+    sim::Bytes bytes;
+    OpIndex allocated_at = kWholeStep;  ///< kWholeStep: held from the start of the step
+    std::vector<OpIndex> freed_after;   ///< empty: held to the end of the step
+};
+
+struct StepProgram {
+    std::vector<Op> ops;
+    std::vector<Buffer> buffers;
+    std::vector<OpIndex>
+        units{};  ///< the first operation of each unit of the stage's order (pipeline_order.h)
+    /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
+    std::array<std::uint32_t, 3> priority{0, 1, 2};
+};
+
+/// The program of a chip is its rank along `axes`, the last of them fastest; a single one is that of all chips.
+///
+/// Programs of one stage are those of members that do unequal work: they have the same collectives and transfers
+/// with the host in the same order, and the n-th of each that is the same in all its parts is one operation of
+/// them all, which every chip begins when it comes to it. A collective over an axis along which they differ must be
+/// the same in all of them. Stages share no collective; a handover is between a stage's chips and those of the
+/// other stage at the same ranks of the other axes.
+struct StepPrograms {
+    std::vector<StepProgram> programs;
+    std::vector<std::string> axes;
+    std::size_t stages = 1;  ///< of a pipeline, whose axis is then the first
+
+    StepPrograms() = default;
+    StepPrograms(StepProgram program) : programs{std::move(program)} {}  // NOLINT: one for all
+
+    /// Programs of each stage.
+    [[nodiscard]] std::size_t members() const { return programs.size() / stages; }
+    [[nodiscard]] std::size_t stage(std::size_t program) const { return program / members(); }
+    /// That of the other stage's chips at the same ranks of the other axes.
+    [[nodiscard]] std::size_t peer(std::size_t program, const Handover& handover) const {
+        return handover.peer * members() + program % members();
+    }
+};
+
+}  // namespace podsim::workloads

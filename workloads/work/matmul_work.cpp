@@ -1,0 +1,108 @@
+#include "workloads/work/matmul_work.h"
+
+#include <utility>
+
+#include "workloads/work/vector_work.h"
+
+namespace podsim::workloads {
+namespace {
+
+using sim::Bytes;
+using sim::Flops;
+using vector_unit::kQuantise;
+using vector_unit::kRescale;
+
+struct Elements {
+    double operands = 0;  ///< that the matmul reads unquantised
+    double result = 0;
+};
+
+Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs runs,
+                  const Elementwise& fused) {
+    work.elementwise = Bytes(fused.bytes);
+    if (runs == Runs::in_bf16 || s.precision.matmul == MatmulDtype::bf16) {
+        return work;
+    }
+    work.dtype = s.precision.matmul;
+    work.vector += Flops(kQuantise * elements.operands + kRescale * elements.result);
+    return work;
+}
+
+double weight_bytes(const Shard& s, Runs runs) {
+    return runs == Runs::in_plan ? s.weight_bytes : s.plain_weight_bytes;
+}
+
+}  // namespace
+
+Compute activations(const Shard& s, double m, double k, double n, Elementwise fused, Runs runs) {
+    Compute work{
+        Flops(2 * m * k * n),
+        {{m, k, n, 1}},
+        Bytes((m * k + m * n) * s.precision.compute + k * n * weight_bytes(s, runs) + fused.bytes),
+        Flops(fused.operations)};
+    return quantised(std::move(work), s, {m * k + (s.weights_gathered ? 0 : k * n), m * n}, runs,
+                     fused);
+}
+
+Compute activations(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
+    return activations(s, s.tokens, k, n, fused, runs);
+}
+
+Compute weight_gradient(const Shard& s, double m, double k, double n, Elementwise fused,
+                        Runs runs) {
+    Compute work{
+        Flops(2 * m * k * n),
+        {{k, m, n, 1}},
+        Bytes((m * k + m * n) * s.precision.compute + k * n * s.precision.gradients + fused.bytes),
+        Flops(fused.operations)};
+    return quantised(std::move(work), s, {m * k + m * n, k * n}, runs, fused);
+}
+
+Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
+    return weight_gradient(s, s.tokens, k, n, fused, runs);
+}
+
+Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
+    const double tokens = s.experts.tokens;
+    const double held = s.experts.held;
+    const double weights = tokens > 0 ? held * k * n : 0;  // that are read
+    Compute work{Flops(2 * tokens * k * n),
+                 {{tokens / held, k, n, held}},
+                 Bytes(tokens * (k + n) * s.precision.compute + weights * s.experts.weight_bytes +
+                       fused.bytes),
+                 Flops(fused.operations)};
+    return quantised(std::move(work), s,
+                     {tokens * k + (s.experts.gathered ? 0 : weights), tokens * n}, Runs::in_plan,
+                     fused);
+}
+
+Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise fused) {
+    const double tokens = s.experts.tokens;
+    const double held = s.experts.held;
+    Compute work{Flops(2 * tokens * k * n),
+                 {{k, tokens / held, n, held}},
+                 Bytes(tokens * (k + n) * s.precision.compute +
+                       held * k * n * s.precision.gradients + fused.bytes),
+                 Flops(fused.operations)};
+    const double results = tokens > 0 ? held * k * n : 0;  // zeros are written as they are
+    return quantised(std::move(work), s, {tokens * (k + n), results}, Runs::in_plan, fused);
+}
+
+Compute both(Compute a, const Compute& b) {
+    a.flops += b.flops;
+    a.hbm += b.hbm;
+    a.vector += b.vector;
+    a.elementwise += b.elementwise;
+    a.matmuls.insert(a.matmuls.end(), b.matmuls.begin(), b.matmuls.end());
+    return a;
+}
+
+Compute only(Elementwise work) {
+    return {.flops = Flops(0),
+            .matmuls = {},
+            .hbm = Bytes(work.bytes),
+            .vector = Flops(work.operations),
+            .elementwise = Bytes(work.bytes)};
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,34 @@
+// Matmuls as operations: FLOPs, shapes, HBM bytes and vector work. What work.cpp and attention_work.cpp are written in.
+//
+// Quantised matmuls (int8, fp8; plan.h says which) quantise both operands as they read them, unless weights arrive
+// quantised by their gather, and scale the result back.
+#pragma once
+
+#include "workloads/work/elementwise.h"
+
+namespace podsim::workloads {
+
+/// Which precision a matmul runs in.
+enum class Runs { in_bf16, in_plan };
+
+/// Y = X W of tokens x k rows: the operand of weights is k x n.
+Compute activations(const Shard& shard, double k, double n, Elementwise fused = {},
+                    Runs runs = Runs::in_plan);
+/// The same of m rows.
+Compute activations(const Shard& shard, double m, double k, double n, Elementwise fused, Runs runs);
+/// dW = X^T dY: k x n, summed over the tokens, or over m rows.
+Compute weight_gradient(const Shard& shard, double k, double n, Elementwise fused = {},
+                        Runs runs = Runs::in_plan);
+Compute weight_gradient(const Shard& shard, double m, double k, double n, Elementwise fused,
+                        Runs runs);
+/// A matmul k x n of every expert of this chip with its share of the tokens. Without tokens it does nothing, and
+/// reads no weights; a weight gradient is then written as zeros.
+Compute grouped(const Shard& shard, double k, double n, Elementwise fused = {});
+Compute grouped_weight_gradient(const Shard& shard, double k, double n, Elementwise fused = {});
+
+/// The work of two matmuls in one operation.
+Compute both(Compute a, const Compute& b);
+/// No matmul.
+Compute only(Elementwise work);
+
+}  // namespace podsim::workloads
