@@ -38,8 +38,8 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
         return std::nullopt;
     }
     Imbalance imbalance;
-    if (uneven_experts(scenario.plan)) {
-        imbalance.experts = std::ranges::max(scenario.plan.expert_loads);
+    if (scenario.plan.experts.uneven()) {
+        imbalance.experts = std::ranges::max(scenario.plan.experts.loads);
     }
     for (std::size_t stage = 0; stage < programs.stages; ++stage) {
         const std::size_t first = stage * members;
@@ -51,12 +51,12 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
                                          return work_of(step.workload.graphs[first + p]).seconds();
                                      }));
     }
-    const bool plain = scenario.plan.placement == workloads::Placement::plain;
-    if (options.explain && (plain || uneven_experts(scenario.plan))) {
+    const bool plain = scenario.plan.attention.placement == workloads::Placement::plain;
+    if (options.explain && (plain || scenario.plan.experts.uneven())) {
         Scenario even = scenario;
         even.evaluation.reset();
-        even.plan.placement = workloads::Placement::zig_zag;
-        even.plan.expert_loads.clear();
+        even.plan.attention.placement = workloads::Placement::zig_zag;
+        even.plan.experts.loads.clear();
         imbalance.even_step =
             simulate_step(even, Fold::automatic, {.reuse = options.reuse, .explain = false})
                 .step_time;

@@ -8,6 +8,7 @@
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/yaml/schema.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -80,7 +81,7 @@ std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenar
     read.train_steps = static_cast<int>(evaluation["train_steps"].whole(1, 1 << 20, 1));
     workloads::TrainingPlan plan = scenario.plan;
     plan.forward_only = true;
-    plan.tokens = read.tokens;
+    plan.batch.tokens = read.tokens;
     try {
         workloads::validate(plan, scenario.model);
     } catch (const sim::InputError& error) {

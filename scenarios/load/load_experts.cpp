@@ -58,7 +58,7 @@ void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& 
                            const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     const bool drawn = imbalance.is_map();
     if (!imbalance.present() || (!drawn && imbalance.node().kind != YamlNode::Kind::sequence)) {
-        plan.expert_imbalance = imbalance.get<double>(parse_multiple, 1);
+        plan.experts.imbalance = imbalance.get<double>(parse_multiple, 1);
         return;
     }
     std::vector<double> shares;
@@ -79,7 +79,7 @@ void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& 
         throw imbalance.error(shares.empty() ? "the list is empty" : "no rank takes any tokens",
                               "write a share for each rank of the axis expert, as in [4, 2, 1, 1]");
     }
-    plan.expert_loads = as_loads(std::move(shares));
+    plan.experts.loads = as_loads(std::move(shares));
     if (mesh.across({"expert"}).length > 1) {
         throw imbalance.error(
             "the axis expert has members in several slices, between which "

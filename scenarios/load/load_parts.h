@@ -38,7 +38,7 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
 void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
                            const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
 
-/// `training.remat` into `remat` and `remat_names` of the plan.
+/// `training.remat` into `remat` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan);
 

@@ -9,6 +9,7 @@
 #include "scenarios/spec/formulas.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -206,19 +207,20 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     const Reader training = root["training"];
     const Reader overlap = root["overlap"];
     TrainingPlan plan;
-    plan.tokens = batch["tokens"].read(parse_count);
-    plan.sequence = batch["sequence"].read(parse_count);
-    plan.data = mesh.size("data");
-    plan.fsdp = mesh.size("fsdp");
-    plan.context = mesh.size("context");
-    plan.tensor = mesh.size("tensor");
-    plan.tensor_transpose = mesh.size("tensor_transpose");
-    plan.expert = mesh.size("expert");
-    plan.pipeline = mesh.size("pipeline");
-    plan.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
+    plan.batch.tokens = batch["tokens"].read(parse_count);
+    plan.batch.sequence = batch["sequence"].read(parse_count);
+    plan.ways.data = mesh.size("data");
+    plan.ways.fsdp = mesh.size("fsdp");
+    plan.ways.context = mesh.size("context");
+    plan.ways.tensor = mesh.size("tensor");
+    plan.ways.tensor_transpose = mesh.size("tensor_transpose");
+    plan.ways.expert = mesh.size("expert");
+    plan.ways.pipeline = mesh.size("pipeline");
+    plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
-    plan.causal = training["attention"].choose<bool>(kAttentions, true);
-    plan.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
+    plan.attention.causal = training["attention"].choose<bool>(kAttentions, true);
+    plan.attention.placement =
+        training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
@@ -226,33 +228,35 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
         plan.precision.optimizer_moment != workloads::Precision{}.optimizer_moment) {
         throw training["moments"].error("sgd keeps no moments", "leave it out");
     }
-    plan.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
-    plan.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
-    plan.schedule =
+    plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
+    plan.batch.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
+    plan.pipeline.schedule =
         training["schedule"].choose<PipelineSchedule>(kSchedules, PipelineSchedule::one_f_one_b);
-    plan.chunks = static_cast<int>(training["chunks"].whole(1, 4096, 1));
+    plan.pipeline.chunks = static_cast<int>(training["chunks"].whole(1, 4096, 1));
     plan.forward_only = training["step"].choose<bool>(kSteps, false);
     plan.layers_only = training["parts"].choose<bool>(kParts, false);
-    plan.weights = overlap["weights"].choose<WeightGroups>(kWeightGroups, WeightGroups::layer);
-    plan.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
-    plan.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
-    plan.reductions_in_flight = static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
+    plan.overlap.weights =
+        overlap["weights"].choose<WeightGroups>(kWeightGroups, WeightGroups::layer);
+    plan.overlap.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
+    plan.overlap.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
+    plan.overlap.reductions_in_flight =
+        static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
     refuse_zero_3(training["zero"]);
     plan.zero = static_cast<int>(training["zero"].whole(0, 2, 0));
-    plan.bucket = overlap["bucket"].get<sim::Bytes>(parse_bucket, plan.bucket);
-    plan.collectives_in_flight =
+    plan.overlap.bucket = overlap["bucket"].get<sim::Bytes>(parse_bucket, plan.overlap.bucket);
+    plan.overlap.collectives_in_flight =
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
-    plan.priority = read_priority(overlap["priority"]);
+    plan.overlap.priority = read_priority(overlap["priority"]);
     // Where an axis has one member its form changes nothing: a sweep of meshes may have such settings.
     const Reader context = overlap["context"];
     if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring &&
         mesh.size("context") > 1) {
-        plan.context_steps =
-            attention_ring(context, mesh, hardware, model, plan.placement, plan.causal);
+        plan.overlap.context_steps = attention_ring(
+            context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
     }
     const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
     if (tensor != TensorForm::blocking && mesh.size("tensor") > 1) {
-        plan.tensor_steps =
+        plan.overlap.tensor_steps =
             ring_steps(overlap["tensor"], mesh, hardware, "tensor", tensor == TensorForm::two_way);
     }
     try {

@@ -9,11 +9,11 @@ namespace podsim::scenarios {
 namespace {
 
 using workloads::LayerTensor;
-using workloads::Remat;
+using workloads::RematPolicy;
 using workloads::TensorSet;
 
-constexpr std::pair<std::string_view, Remat> kRemats[] = {
-    {"none", Remat::none}, {"matmuls", Remat::matmuls}, {"block", Remat::block}};
+constexpr std::pair<std::string_view, RematPolicy> kRemats[] = {
+    {"none", RematPolicy::none}, {"matmuls", RematPolicy::matmuls}, {"block", RematPolicy::block}};
 
 /// A tensor, or the parts of one that a single matmul writes: query, key, value; gate, up.
 struct Named {
@@ -90,12 +90,12 @@ TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan) {
     if (!remat.is_map()) {
-        plan.remat = remat.choose<Remat>(kRemats, Remat::block);
+        plan.remat.policy = remat.choose<RematPolicy>(kRemats, RematPolicy::block);
         return;
     }
-    plan.remat = Remat::named;
-    plan.remat_names.save = read_names(remat["save"], model);
-    plan.remat_names.offload = read_names(remat["offload"], model);
+    plan.remat.policy = RematPolicy::named;
+    plan.remat.names.save = read_names(remat["save"], model);
+    plan.remat.names.offload = read_names(remat["offload"], model);
 }
 
 }  // namespace podsim::scenarios

@@ -7,6 +7,7 @@
 
 #include "scenarios/report/report.h"
 #include "scenarios/text/format.h"
+#include "workloads/plan/ranks.h"
 
 namespace podsim::scenarios {
 
@@ -18,29 +19,29 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
     std::vector<std::string> causes;
     std::vector<std::string> instead;
     if (uneven_context(scenario.plan, scenario.model) &&
-        scenario.plan.placement == workloads::Placement::zig_zag) {
+        scenario.plan.attention.placement == workloads::Placement::zig_zag) {
         causes.push_back(
             fmt::format("a window in a ring over context ({}): the fullest rank has {:.3f} x the "
                         "mean of attention",
-                        scenario.plan.context, imbalance.attention));
+                        scenario.plan.ways.context, imbalance.attention));
     } else if (uneven_context(scenario.plan, scenario.model)) {
         causes.push_back(
             fmt::format("plain causal placement over context ({}): the last rank has "
                         "{:.3f} x the mean of attention",
-                        scenario.plan.context, imbalance.attention));
+                        scenario.plan.ways.context, imbalance.attention));
         instead.emplace_back("zig-zag");
     }
-    if (uneven_experts(scenario.plan)) {
+    if (scenario.plan.experts.uneven()) {
         causes.push_back(
             fmt::format("unequal experts over expert ({}): the fullest rank has {:.3f} x the mean "
                         "of tokens",
-                        scenario.plan.expert, imbalance.experts));
+                        scenario.plan.ways.expert, imbalance.experts));
         instead.emplace_back("equal experts");
     }
     std::string loads;
-    if (uneven_experts(scenario.plan)) {
+    if (scenario.plan.experts.uneven()) {
         loads = fmt::format("  tokens of expert's ranks over the mean: {:.3f}\n",
-                            fmt::join(scenario.plan.expert_loads, ", "));
+                            fmt::join(scenario.plan.experts.loads, ", "));
     }
     std::string even;
     if (imbalance.even_step) {

@@ -9,12 +9,14 @@
 #include "scenarios/report/report.h"
 #include "scenarios/text/format.h"
 #include "sim/base/error.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
 
-using workloads::Remat;
+using workloads::RematPolicy;
 using workloads::TrainingPlan;
 using workloads::WeightGroups;
 
@@ -28,16 +30,16 @@ struct Change {
 bool offload_input(TrainingPlan& plan) {
     using workloads::LayerTensor;
     workloads::RematNames names;
-    if (plan.remat == Remat::named) {
-        names = plan.remat_names;
+    if (plan.remat.policy == RematPolicy::named) {
+        names = plan.remat.names;
     }
     if (names.offload.has(LayerTensor::input)) {
         return false;
     }
     names.save.remove(LayerTensor::input);
     names.offload.add(LayerTensor::input);
-    plan.remat = Remat::named;
-    plan.remat_names = names;
+    plan.remat.policy = RematPolicy::named;
+    plan.remat.names = names;
     return true;
 }
 
@@ -48,38 +50,43 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
         changes.push_back({std::move(text), plan});
         edit(changes.back().plan);
     };
-    if (plan.weights != WeightGroups::matmul && plan.fsdp * plan.context * plan.expert > 1) {
-        add("overlap.weights: matmul", [](TrainingPlan& p) { p.weights = WeightGroups::matmul; });
+    if (plan.overlap.weights != WeightGroups::matmul &&
+        plan.ways.fsdp * plan.ways.context * plan.ways.expert > 1) {
+        add("overlap.weights: matmul",
+            [](TrainingPlan& p) { p.overlap.weights = WeightGroups::matmul; });
     }
-    if (plan.prefetch_layers > 0) {
-        add("overlap.prefetch_layers: 0", [](TrainingPlan& p) { p.prefetch_layers = 0; });
+    if (plan.overlap.prefetch_layers > 0) {
+        add("overlap.prefetch_layers: 0", [](TrainingPlan& p) { p.overlap.prefetch_layers = 0; });
     }
-    if (plan.reductions_in_flight > 1) {
-        add("overlap.reductions_in_flight: 1", [](TrainingPlan& p) { p.reductions_in_flight = 1; });
+    if (plan.overlap.reductions_in_flight > 1) {
+        add("overlap.reductions_in_flight: 1",
+            [](TrainingPlan& p) { p.overlap.reductions_in_flight = 1; });
     }
     if (plan.precision.gradients > 2) {
         add("training.gradients: bf16", [](TrainingPlan& p) { p.precision.gradients = 2; });
     }
-    if (plan.remat == Remat::none) {
-        add("training.remat: matmuls", [](TrainingPlan& p) { p.remat = Remat::matmuls; });
+    if (plan.remat.policy == RematPolicy::none) {
+        add("training.remat: matmuls",
+            [](TrainingPlan& p) { p.remat.policy = RematPolicy::matmuls; });
     }
-    if (plan.remat != Remat::block) {
-        add("training.remat: block", [](TrainingPlan& p) { p.remat = Remat::block; });
+    if (plan.remat.policy != RematPolicy::block) {
+        add("training.remat: block", [](TrainingPlan& p) { p.remat.policy = RematPolicy::block; });
     }
     if (TrainingPlan offloading = plan; offload_input(offloading)) {
-        add("training.remat: " + remat_text(offloading), [&](TrainingPlan& p) { p = offloading; });
+        add("training.remat: " + to_string(offloading.remat),
+            [&](TrainingPlan& p) { p = offloading; });
     }
-    if (plan.data > 1) {
+    if (plan.ways.data > 1) {
         add("the data axis of the mesh as fsdp", [](TrainingPlan& p) {
-            p.fsdp *= p.data;
-            p.data = 1;
+            p.ways.fsdp *= p.ways.data;
+            p.ways.data = 1;
         });
     }
-    if (const workloads::Occupancy batch = workloads::occupancy(plan);
+    if (const workloads::Occupancy batch = workloads::occupancy(plan.batch, plan.ways);
         batch.sequences_per_shard > 1) {
-        const std::int64_t tokens = batch.shards * plan.sequence;
+        const std::int64_t tokens = batch.shards * plan.batch.sequence;
         add(fmt::format("batch.tokens: {} (one sequence a shard)", tokens),
-            [&](TrainingPlan& p) { p.tokens = tokens; });
+            [&](TrainingPlan& p) { p.batch.tokens = tokens; });
     }
     return changes;
 }
@@ -89,9 +96,9 @@ std::vector<Change> larger_slices(const TrainingPlan& plan, int chips) {
     std::vector<Change> changes;
     for (int times = 2; times <= 64; times *= 2) {
         TrainingPlan larger = plan;
-        larger.fsdp *= times;
-        changes.push_back({fmt::format("fsdp {} ways instead of {} ({} chips)", larger.fsdp,
-                                       plan.fsdp, std::int64_t{chips} * times),
+        larger.ways.fsdp *= times;
+        changes.push_back({fmt::format("fsdp {} ways instead of {} ({} chips)", larger.ways.fsdp,
+                                       plan.ways.fsdp, std::int64_t{chips} * times),
                            larger});
     }
     return changes;
@@ -109,7 +116,8 @@ sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) 
 
 std::string remedies(const Scenario& scenario, const StepResult& result) {
     TrainingPlan plan = scenario.plan;
-    plan.prefetch_layers = result.prefetch_layers;  // it has been lowered already to save memory
+    plan.overlap.prefetch_layers =
+        result.prefetch_layers;  // it has been lowered already to save memory
     std::string text;
     sim::Bytes least = sim::Bytes::infinity();
     const auto offer = [&](const Change& change) {
@@ -144,7 +152,7 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     const MemoryUse& memory = result.memory;
     Table table;
     std::string whose = memory.member;
-    if (scenario.plan.pipeline > 1) {
+    if (scenario.plan.ways.pipeline > 1) {
         whose = fmt::format("stage {}{}{}", memory.stage, whose.empty() ? "" : ", ", whose);
     }
     table.row({fmt::format("Memory of a chip {}{}at its peak", whose.empty() ? "" : "of ",

@@ -81,7 +81,8 @@ Json links_json(std::span<const LinkUse> links) {
 
 Json step_json(const Scenario& scenario, const StepResult& result,
                std::span<const Verdict> verdicts) {
-    const workloads::Occupancy batch = workloads::occupancy(scenario.plan);
+    const workloads::Occupancy batch =
+        workloads::occupancy(scenario.plan.batch, scenario.plan.ways);
     Json json = {
         {"schema", kSchemaName},
         {"scenario", scenario.name},
@@ -93,8 +94,8 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"mesh", scenario.mesh_text},
         {"model", scenario.model.name},
         {"parameters", workloads::count_parameters(scenario.model).total},
-        {"batch_tokens", scenario.plan.tokens},
-        {"sequence", scenario.plan.sequence},
+        {"batch_tokens", scenario.plan.batch.tokens},
+        {"sequence", scenario.plan.batch.sequence},
         {"occupied_fraction", batch.occupied},
         {"step_time_s", decimal_seconds(result.step_time)},
         {"compute_s", decimal_seconds(result.compute)},
@@ -118,11 +119,11 @@ Json step_json(const Scenario& scenario, const StepResult& result,
         {"profile", scenario.hardware.profile},
         {"warnings", warnings(scenario, result)},
     };
-    if (scenario.plan.pipeline > 1) {
+    if (scenario.plan.ways.pipeline > 1) {
         json["pipeline"] = {
-            {"stages", scenario.plan.pipeline},
-            {"schedule", workloads::to_string(scenario.plan.schedule)},
-            {"microbatches", scenario.plan.microbatches},
+            {"stages", scenario.plan.ways.pipeline},
+            {"schedule", workloads::to_string(scenario.plan.pipeline.schedule)},
+            {"microbatches", scenario.plan.batch.microbatches},
             {"bubble_fraction", result.bubble},
             {"formula_bubble_fraction", workloads::bubble_fraction(scenario.plan, result.passes)},
             {"forward_s", result.passes.forward.value()},
@@ -137,8 +138,8 @@ Json step_json(const Scenario& scenario, const StepResult& result,
                              {"compute_over_mean", result.imbalance->compute},
                              {"reported_member", result.reported_member},
                              {"memory_member", result.memory.member}};
-        if (uneven_experts(scenario.plan)) {
-            json["imbalance"]["expert_loads"] = scenario.plan.expert_loads;
+        if (scenario.plan.experts.uneven()) {
+            json["imbalance"]["expert_loads"] = scenario.plan.experts.loads;
         }
         if (result.imbalance->even_step) {
             json["imbalance"]["even_step_time_s"] = decimal_seconds(*result.imbalance->even_step);

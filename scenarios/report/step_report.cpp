@@ -79,7 +79,8 @@ std::string mesh_with_sizes(const Scenario& scenario) {
 }
 
 std::string header(const Scenario& scenario) {
-    const workloads::Occupancy batch = workloads::occupancy(scenario.plan);
+    const workloads::Occupancy batch =
+        workloads::occupancy(scenario.plan.batch, scenario.plan.ways);
     Table table({1});
     const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
     const std::string active =
@@ -90,12 +91,12 @@ std::string header(const Scenario& scenario) {
                                     format_count(static_cast<double>(count.total)), active)});
     table.row({"slice", slice_text(scenario.hardware)});
     table.row({"mesh", mesh_with_sizes(scenario)});
-    table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.tokens,
-                                    batch.sequences, scenario.plan.sequence)});
-    if (scenario.plan.microbatches > 1 || scenario.plan.pipeline > 1) {
-        table.row(
-            {"microbatches", fmt::format("{} of {} sequences a shard", scenario.plan.microbatches,
-                                         batch.sequences_per_shard)});
+    table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.batch.tokens,
+                                    batch.sequences, scenario.plan.batch.sequence)});
+    if (scenario.plan.batch.microbatches > 1 || scenario.plan.ways.pipeline > 1) {
+        table.row({"microbatches",
+                   fmt::format("{} of {} sequences a shard", scenario.plan.batch.microbatches,
+                               batch.sequences_per_shard)});
     }
     if (batch.occupied < 1) {
         table.row({"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
@@ -126,12 +127,12 @@ std::string diagnosis(const StepResult& result) {
 
 /// The bubble beside its formula.
 std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult& result) {
-    if (plan.pipeline == 1) {
+    if (plan.ways.pipeline == 1) {
         return {};
     }
     const workloads::PassTimes& passes = result.passes;
     const std::string of =
-        plan.schedule == workloads::PipelineSchedule::zero_bubble && !plan.forward_only
+        plan.pipeline.schedule == workloads::PipelineSchedule::zero_bubble && !plan.forward_only
             ? fmt::format(" (p - 1)(F + B - W) with F {}, B {}, W {}",
                           format_time(passes.forward.value()),
                           format_time(passes.input_gradients.value()),
@@ -140,7 +141,7 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
     return fmt::format(
         "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula{}; times "
         "of a chip are of stage {}\n",
-        plan.pipeline, workloads::to_string(plan.schedule), 100 * result.bubble,
+        plan.ways.pipeline, workloads::to_string(plan.pipeline.schedule), 100 * result.bubble,
         100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
 }
 
@@ -277,17 +278,18 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
-        plan.causal ? "causal" : "full",
-        !plan.causal || plan.context == 1               ? ""
-        : plan.placement == workloads::Placement::plain ? " on contiguous parts"
-                                                        : " on zig-zag parts",
-        workloads::remat_text(plan), plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
+        plan.attention.causal ? "causal" : "full",
+        !plan.attention.causal || plan.ways.context == 1          ? ""
+        : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
+                                                                  : " on zig-zag parts",
+        workloads::to_string(plan.remat),
+        plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",
-        plan.weights == workloads::WeightGroups::layer
+        plan.overlap.weights == workloads::WeightGroups::layer
             ? ""
-            : fmt::format(", weights by {}", to_string(plan.weights)),
-        plan.layer_loop ? ", layers in a loop" : "");
+            : fmt::format(", weights by {}", to_string(plan.overlap.weights)),
+        plan.overlap.layer_loop ? ", layers in a loop" : "");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -50,7 +51,7 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     const workloads::MachineRates rates = machine_rates(hardware);
 
     workloads::TrainingPlan plan = scenario.plan;
-    plan.prefetch_layers =
+    plan.overlap.prefetch_layers =
         workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
     const workloads::StepPrograms programs = workloads::build_stages(scenario.model, plan);
     const auto lowered = [&](Fold how) {
@@ -90,13 +91,13 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
     result.exposed = stream.waited_for;
     result.exposed_total = stream.waited;
     result.breakdown = stream.by_pass;
-    result.prefetch_layers = plan.prefetch_layers;
+    result.prefetch_layers = plan.overlap.prefetch_layers;
 
     if (scenario.evaluation.has_value()) {
         Scenario evaluated = scenario;
         evaluated.evaluation.reset();
         evaluated.plan.forward_only = true;
-        evaluated.plan.tokens = scenario.evaluation->tokens;
+        evaluated.plan.batch.tokens = scenario.evaluation->tokens;
         result.evaluation =
             simulate(evaluated, fold,
                      {.reuse = options.reuse, .explain = false, .watch = options.watch})
@@ -107,12 +108,13 @@ StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
 
     const double seconds = result.step_time.seconds();
     const int chips = hardware.chips();
-    const workloads::StepFlops flops =
-        workloads::step_flops(scenario.model, plan, programs, scenario.report.flop_rule);
+    const workloads::StepFlops flops = workloads::step_flops(
+        scenario.model, plan, workloads::mean_recomputed(scenario.model, plan, programs),
+        scenario.report.flop_rule);
     const sim::Flops peak(rates.peak(plan.precision.matmul).value() * chips * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
-    result.tokens_per_s = static_cast<double>(plan.tokens) / seconds;
+    result.tokens_per_s = static_cast<double>(plan.batch.tokens) / seconds;
 
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
         MemoryUse use =

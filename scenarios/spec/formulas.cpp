@@ -23,7 +23,7 @@ double d_ff(const Scenario& scenario) {
 }
 
 double tokens(const Scenario& scenario) {
-    return as_number(scenario.plan.tokens);
+    return as_number(scenario.plan.batch.tokens);
 }
 
 /// The count that formulas use: the scenario's own, or the model's.
@@ -195,9 +195,9 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
          "write report.tokens, such as 15T");
     need(kNeedsMfu, scenario.report.mfu.has_value(), "the scenario states no MFU",
          "write report.mfu, such as 40 %");
-    need(kNeedsTensor, scenario.plan.tensor > 1, "the mesh has no tensor parallelism",
+    need(kNeedsTensor, scenario.plan.ways.tensor > 1, "the mesh has no tensor parallelism",
          "write mesh.tensor");
-    need(kNeedsTensor | kNeedsOneTensor, scenario.plan.tensor_transpose == 1,
+    need(kNeedsTensor | kNeedsOneTensor, scenario.plan.ways.tensor_transpose == 1,
          "the text has no such formula for tensor parallelism over d_model too",
          "leave out mesh.tensor_transpose");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",

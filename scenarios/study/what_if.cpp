@@ -86,9 +86,9 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
         ceilings.push_back(
             {"equal work", "every rank of an axis does the mean", *result.imbalance->even_step});
     }
-    if (scenario.plan.remat != workloads::Remat::none) {
+    if (scenario.plan.remat.policy != workloads::RematPolicy::none) {
         add("no remat", "nothing is computed twice, whether or not it fits", [](Scenario& s) {
-            s.plan.remat = workloads::Remat::none;
+            s.plan.remat.policy = workloads::RematPolicy::none;
             s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
         });
     }

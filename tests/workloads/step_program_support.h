@@ -47,19 +47,20 @@ inline ModelSpec random_model(Random& random) {
 /// A legal plan for such a model; full shards unless `padded`.
 inline TrainingPlan random_plan(Random& random, bool padded) {
     TrainingPlan plan;
-    plan.data = random.from(1, 3);
-    plan.fsdp = random.from(1, 4);
-    plan.context = random.from(1, 3);
-    plan.tensor = 1 << random.from(0, 2);
-    plan.sequence = std::int64_t{2} * plan.context * plan.tensor * random.from(1, 8);
-    const int shards = plan.data * plan.fsdp;
-    plan.tokens =
-        plan.sequence * (padded ? random.from(1, 3 * shards) : shards * random.from(1, 3));
-    plan.causal = random.coin();
-    plan.remat = static_cast<Remat>(random.from(0, 2));
+    plan.ways.data = random.from(1, 3);
+    plan.ways.fsdp = random.from(1, 4);
+    plan.ways.context = random.from(1, 3);
+    plan.ways.tensor = 1 << random.from(0, 2);
+    plan.batch.sequence =
+        std::int64_t{2} * plan.ways.context * plan.ways.tensor * random.from(1, 8);
+    const int shards = plan.ways.data * plan.ways.fsdp;
+    plan.batch.tokens =
+        plan.batch.sequence * (padded ? random.from(1, 3 * shards) : shards * random.from(1, 3));
+    plan.attention.causal = random.coin();
+    plan.remat.policy = static_cast<RematPolicy>(random.from(0, 2));
     plan.optimizer = static_cast<Optimizer>(random.from(0, 1));
-    plan.prefetch_layers = random.from(0, 3);
-    plan.reductions_in_flight = random.from(1, 4);
+    plan.overlap.prefetch_layers = random.from(0, 3);
+    plan.overlap.reductions_in_flight = random.from(1, 4);
     return plan;
 }
 
@@ -101,8 +102,8 @@ inline ModelSpec random_any_model(Random& random) {
 /// A legal plan for it.
 inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec& model) {
     TrainingPlan plan = random_plan(random, padded);
-    plan.expert = model.experts.count > 0 ? 1 << random.from(0, 2) : 1;
-    plan.tokens *= plan.expert;
+    plan.ways.expert = model.experts.count > 0 ? 1 << random.from(0, 2) : 1;
+    plan.batch.tokens *= plan.ways.expert;
     return plan;
 }
 
@@ -111,11 +112,11 @@ inline void name_tensors(Random& random, const ModelSpec& model, TrainingPlan& p
     if (random.coin()) {
         return;
     }
-    plan.remat = Remat::named;
+    plan.remat.policy = RematPolicy::named;
     for (const LayerTensor tensor : kLayerTensors) {
         const int where = random.from(0, 2);
         if (where > 0 && !(model.parallel_block && tensor == LayerTensor::out)) {
-            (where == 1 ? plan.remat_names.save : plan.remat_names.offload).add(tensor);
+            (where == 1 ? plan.remat.names.save : plan.remat.names.offload).add(tensor);
         }
     }
 }
@@ -135,8 +136,8 @@ inline ModelSpec one_layer() {
 
 inline TrainingPlan one_chip() {
     TrainingPlan plan;
-    plan.tokens = plan.sequence = 32;
-    plan.remat = Remat::none;
+    plan.batch.tokens = plan.batch.sequence = 32;
+    plan.remat.policy = RematPolicy::none;
     return plan;
 }
 

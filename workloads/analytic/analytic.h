@@ -11,11 +11,12 @@
 #include "topology/chips/efficiency.h"
 #include "topology/lattice/lattice.h"
 #include "topology/mesh/mesh.h"
-#include "workloads/models/model.h"
-#include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
+
+struct ModelSpec;
+struct TrainingPlan;
 
 /// The machine as the formulas see it.
 struct MachineRates {

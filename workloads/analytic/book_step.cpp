@@ -64,6 +64,8 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/analytic.h"
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -75,10 +77,10 @@ double larger(sim::Seconds math, double comms) {
 /// Matmul parameters of a layer, for one token, that recomputation uses.
 double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
     const LayerParameters parameters = count_layer(model, kind);
-    if (plan.remat == Remat::block) {
+    if (plan.remat.policy == RematPolicy::block) {
         return static_cast<double>(parameters.matmul());
     }
-    const TensorSet kept = kept_tensors(plan);
+    const TensorSet kept = kept_tensors(plan.remat);
     const auto out = static_cast<double>(model.heads * value_dim(model) * model.d_model);
     const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
     const double mlp = static_cast<double>(parameters.mlp + parameters.experts_taken) - router;
@@ -94,10 +96,11 @@ double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
 sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const ParameterCount count = count_parameters(model);
-    const double tensor = plan.tensor_ways();
-    const double shards = static_cast<double>(plan.fsdp) * plan.context * plan.expert;
-    const double tokens =
-        static_cast<double>(plan.tokens) / (plan.data * shards * plan.microbatches);
+    const double tensor = plan.ways.of_matrix();
+    const double shards =
+        static_cast<double>(plan.ways.fsdp) * plan.ways.context * plan.ways.expert;
+    const double tokens = static_cast<double>(plan.batch.tokens) /
+                          (plan.ways.data * shards * plan.batch.microbatches);
     const auto d_model = static_cast<double>(model.d_model);
     const auto table = static_cast<double>(count.embedding);
     const double compute = plan.precision.compute;
@@ -133,12 +136,12 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double reductions = plan.zero == 2 ? 1 : 2;
     const auto scatter = [&](double parameters) {
         return over({"fsdp", "context", "expert"}, parameters / tensor * gradient) +
-               over({"data"},
-                    reductions * parameters / (tensor * shards * plan.microbatches) * gradient);
+               over({"data"}, reductions * parameters /
+                                  (tensor * shards * plan.batch.microbatches) * gradient);
     };
-    const double rows = over({"tensor"}, tokens * d_model / plan.tensor_transpose * compute);
+    const double rows = over({"tensor"}, tokens * d_model / plan.ways.tensor_transpose * compute);
     const auto columns = [&](double width) {
-        return over({"tensor_transpose"}, tokens * width / plan.tensor * compute);
+        return over({"tensor_transpose"}, tokens * width / plan.ways.tensor * compute);
     };
     const auto attended = static_cast<double>(model.heads * value_dim(model));
     const auto qkv = static_cast<double>(model.heads * model.head_dim +
@@ -147,18 +150,18 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
     const double branches = model.gated_mlp ? 2 : 1;
     const double between_products = columns(qkv + attended + (branches + 1) * d_ff);
     const auto expert_gather = [&](double parameters, double element) {
-        return over({"fsdp", "context"}, parameters / (tensor * plan.expert) * element);
+        return over({"fsdp", "context"}, parameters / (tensor * plan.ways.expert) * element);
     };
     const auto expert_scatter = [&](double parameters) {
         return expert_gather(parameters, gradient) +
-               over({"data"},
-                    reductions * parameters / (tensor * shards * plan.microbatches) * gradient);
+               over({"data"}, reductions * parameters /
+                                  (tensor * shards * plan.batch.microbatches) * gradient);
     };
     const auto heads = static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
-    const double kv = over({"context"}, tokens * plan.context * heads / tensor * compute);
+    const double kv = over({"context"}, tokens * plan.ways.context * heads / tensor * compute);
     const double routed = tokens * static_cast<double>(model.experts.per_token) * d_model * compute;
     const double exchange =
-        over({"expert"}, routed / tensor * plan.expert) / 4 + over({"tensor"}, routed);
+        over({"expert"}, routed / tensor * plan.ways.expert) / 4 + over({"tensor"}, routed);
     const double logits = 2 * table * tokens / tensor;
     // Matmuls in the plan's precision, and those that are bf16 in every one.
     const auto math = [&](double flops, double in_bf16) {
@@ -166,7 +169,7 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                sim::Flops(in_bf16) / rates.flops;
     };
 
-    const TensorSet kept = kept_tensors(plan);
+    const TensorSet kept = kept_tensors(plan.remat);
     // An evaluation step has no backward pass.
     const auto backward = [&](sim::Seconds mathematics, double communication) {
         return plan.forward_only ? 0 : larger(mathematics, communication);
@@ -176,24 +179,24 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
         const LayerParameters parameters = count_layer(model, kind);
         const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
         const auto experts = static_cast<double>(parameters.experts);
-        const double weights = plan.expert > 1
+        const double weights = plan.ways.expert > 1
                                    ? gather(dense, weight) + expert_gather(experts, weight)
                                    : gather(dense + experts, weight);
-        const double gradients =
-            plan.expert > 1 ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
+        const double gradients = plan.ways.expert > 1 ? scatter(dense) + expert_scatter(experts)
+                                                      : scatter(dense + experts);
         const bool mlp_rows = !kind.experts || model.experts.shared > 0;
         const double blocks = model.parallel_block || !mlp_rows ? 1 : 2;
         const double tokens_once = kind.experts ? exchange : 0;
-        const bool again = plan.remat == Remat::block;
-        const double length = static_cast<double>(plan.sequence);
+        const bool again = plan.remat.policy == RematPolicy::block;
+        const double length = static_cast<double>(plan.batch.sequence);
         const double attention =
-            2 * tokens * (attention_pairs(model, kind, length, plan.causal) / length) *
+            2 * tokens * (attention_pairs(model, kind, length, plan.attention.causal) / length) *
             static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
         const double forward = 2 * static_cast<double>(parameters.matmul()) * tokens / tensor;
         const double projected = 2 * forward + 2 * rerun(model, plan, kind) * tokens / tensor;
         const double attended_times = kept.has(LayerTensor::attended) ? 2 : 3;
-        const bool sums_again =
-            plan.remat == Remat::named && !model.parallel_block && !kept.has(LayerTensor::out);
+        const bool sums_again = plan.remat.policy == RematPolicy::named && !model.parallel_block &&
+                                !kept.has(LayerTensor::out);
         layers +=
             static_cast<double>(number) *
             (larger(math(forward, attention),
@@ -213,10 +216,10 @@ sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                                ? 0
                                : over({"data"}, static_cast<double>(count.total) /
                                                     (tensor * shards) * plan.precision.copy());
-    const double m = plan.microbatches;
-    const double idle = (plan.pipeline - 1.0) / plan.chunks;
-    const double bubble = plan.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
-    return sim::Seconds((m + bubble) * layers / plan.pipeline +
+    const double m = plan.batch.microbatches;
+    const double idle = (plan.ways.pipeline - 1.0) / plan.pipeline.chunks;
+    const double bubble = plan.pipeline.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
+    return sim::Seconds((m + bubble) * layers / plan.ways.pipeline +
                         (plan.layers_only ? 0 : m * unembedding + updated));
 }
 

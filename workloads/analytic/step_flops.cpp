@@ -3,6 +3,9 @@
 #include <map>
 #include <tuple>
 
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
+
 namespace podsim::workloads {
 
 sim::Flops PassFlops::total() const {
@@ -23,42 +26,23 @@ PassFlops flops_by_pass(const StepProgram& program) {
     return sums;
 }
 
-namespace {
-
-/// What recomputation executes on a chip, of the mean of all programs, for the tokens that there are: experts that are
-/// padded, or do the work of the fullest, count with the mean load.
-sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
-                           const StepPrograms& programs) {
-    if (plan.capacity_factor > 1 || plan.expert_imbalance > 1) {
-        TrainingPlan mean = plan;
-        mean.capacity_factor = mean.expert_imbalance = 1;
-        return mean_recomputed(model, mean, build_stages(model, mean));
-    }
-    sim::Flops sum;
-    for (const StepProgram& program : programs.programs) {
-        sum += flops_by_pass(program).of(Pass::recompute);
-    }
-    return sum / static_cast<double>(programs.programs.size());
-}
-
-}  // namespace
-
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepPrograms& programs,
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
                      FlopRule rule) {
     const ParameterCount count = count_parameters(model);
     const double outside =
         plan.layers_only ? 6 * static_cast<double>(count.total - count.layers) : 0;
-    const double tokens = static_cast<double>(plan.tokens) / (plan.forward_only ? 3 : 1);
-    const FlopsPerToken executed = training_flops_per_token(model, plan.sequence, plan.causal);
-    const double counted = rule == FlopRule::executed ? executed.total()
-                           : rule == FlopRule::parameters
-                               ? executed.parameters
-                               : training_flops_per_token(model, plan.sequence, false).total();
+    const double tokens = static_cast<double>(plan.batch.tokens) / (plan.forward_only ? 3 : 1);
+    const FlopsPerToken executed =
+        training_flops_per_token(model, plan.batch.sequence, plan.attention.causal);
+    const double counted =
+        rule == FlopRule::executed ? executed.total()
+        : rule == FlopRule::parameters
+            ? executed.parameters
+            : training_flops_per_token(model, plan.batch.sequence, false).total();
     StepFlops flops;
     flops.model = sim::Flops(tokens * (counted - outside));
-    flops.hardware =
-        sim::Flops(tokens * (executed.total() - outside)) +
-        mean_recomputed(model, plan, programs) * (chips(plan) * occupancy(plan).occupied);
+    flops.hardware = sim::Flops(tokens * (executed.total() - outside)) +
+                     recomputed * (plan.ways.chips() * occupancy(plan.batch, plan.ways).occupied);
     return flops;
 }
 

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "sim/base/quantity.h"
-#include "workloads/models/model.h"
-#include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
+
+struct ModelSpec;
+struct TrainingPlan;
 
 /// FLOPs that one chip executes in each pass, the tokens of padded shards included.
 struct PassFlops {
@@ -24,9 +25,9 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///   model     tokens x (6 x all parameters + attention: 12 S N H L, half of it when causal). The
 ///   lookup of an
 ///             untied embedding and the norms execute no FLOPs but count, as is usual for MFU.
-///   hardware  model + what recomputation executes, x occupied (the share of it on real tokens); of experts at
-///             their mean load, whatever their capacity or the fullest takes.
-/// Of several programs each is run by as many chips. Without embedding and loss (plan.layers_only) the
+///   hardware  model + `recomputed` (what recomputation executes on a chip, step.h) x chips x occupied (the share of
+///             it on real tokens).
+/// Without embedding and loss (plan.layers_only) the
 /// parameters are those of the layers.
 /// Of an evaluation step (plan.forward_only) a third of model: 2 x parameters and the forward dot products.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
@@ -40,7 +41,7 @@ struct StepFlops {
     sim::Flops model;
     sim::Flops hardware;
 };
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, const StepPrograms& programs,
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
                      FlopRule rule = FlopRule::executed);
 
 /// Collective bytes of one layer (-1: outside the layers), pass and purpose: the sum of V over its

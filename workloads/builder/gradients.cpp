@@ -19,8 +19,8 @@ void StepBuilder::reduce_gradients(const Weights& weights, Gradients unreduced) 
 
 void StepBuilder::begin_gradient(Matrix matrix) {
     if (!open_.contains(group(matrix))) {
-        const Weights weights =
-            layers_[static_cast<std::size_t>(layer_)].of_group(plan_.weights, group(matrix));
+        const Weights weights = layers_[static_cast<std::size_t>(layer_)].of_group(
+            plan_.overlap.weights, group(matrix));
         open_[group(matrix)].unreduced =
             begin_group(part_ + ' ' + label_of(group(matrix)), weights, {});
     }
@@ -37,7 +37,7 @@ void StepBuilder::end_gradient(Matrix matrix) {
     });
     if (complete) {
         const std::string label = label_of(group(matrix));
-        reduce_group(part_ + ' ' + label, layer.of_group(plan_.weights, group(matrix)),
+        reduce_group(part_ + ' ' + label, layer.of_group(plan_.overlap.weights, group(matrix)),
                      open.unreduced, label);
         open_.erase(group(matrix));
     }
@@ -45,12 +45,12 @@ void StepBuilder::end_gradient(Matrix matrix) {
 
 Gradients StepBuilder::begin_group(const std::string& name, const Weights& weights,
                                    Gradients carried) {
-    wait_for_reductions(static_cast<std::size_t>(plan_.reductions_in_flight) - 1);
+    wait_for_reductions(static_cast<std::size_t>(plan_.overlap.reductions_in_flight) - 1);
     if (carried.dense != kNoBuffer) {
         return carried;
     }
     const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor_ways();
+    const double element = plan_.precision.gradients / plan_.ways.of_matrix();
     Accumulated& sums = accumulated_[name];
     const bool first = sums.begun++ == 0;
     const auto begin = [&](double bytes, bool stays, BufferId& whole) {
@@ -65,7 +65,7 @@ Gradients StepBuilder::begin_group(const std::string& name, const Weights& weigh
         return whole;
     };
     return {begin(parts.dense * element, add_up_whole(dense_axes_), sums.whole.dense),
-            begin(parts.experts * element / plan_.expert, add_up_whole(expert_axes_),
+            begin(parts.experts * element / plan_.ways.expert, add_up_whole(expert_axes_),
                   sums.whole.experts)};
 }
 
@@ -78,7 +78,7 @@ void StepBuilder::wait_for_reductions(std::size_t pending) {
 }
 
 OpIndex StepBuilder::reduce(Bucket& bucket, double bytes, std::string_view label) {
-    const bool whole = plan_.bucket == sim::Bytes::infinity();
+    const bool whole = plan_.overlap.bucket == sim::Bytes::infinity();
     const std::string suffix = whole ? "" : fmt::format(" bucket {}", bucket.number++);
     const auto reduction = [&](std::string_view verb, Operation operation,
                                const std::vector<std::string>& axes, double size, OpIndex after) {
@@ -118,14 +118,14 @@ OpIndex StepBuilder::reduce(Bucket& bucket, double bytes, std::string_view label
             taken.push_back(hold(MemoryClass::gradients, shard, end));
         }
     }
-    if (plan_.data > 1 && shards) {
+    if (plan_.ways.data > 1 && shards) {
         end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
                         Operation::reduce_scatter, {"data"}, shard, end);
         release_all(end);
         if (first) {
-            hold(MemoryClass::gradients, shard / plan_.data, end);
+            hold(MemoryClass::gradients, shard / plan_.ways.data, end);
         }
-    } else if (plan_.data > 1 && microbatch == plan_.microbatches - 1) {
+    } else if (plan_.ways.data > 1 && microbatch == plan_.batch.microbatches - 1) {
         end = reduction("all-reduce", Operation::all_reduce, {"data"}, shard, end);
     }
     return end;
@@ -141,17 +141,18 @@ void StepBuilder::fill(Bucket& bucket, double bytes, BufferId unreduced, int mic
 void StepBuilder::reduce_group(const std::string& name, const Weights& weights, Gradients unreduced,
                                std::string_view label) {
     const Weights parts = split(weights);
-    const double element = plan_.precision.gradients / plan_.tensor_ways();
+    const double element = plan_.precision.gradients / plan_.ways.of_matrix();
     const int microbatch = accumulated_[name].reduced++;
     fill(dense_bucket_, parts.dense * element, unreduced.dense, microbatch);
-    fill(expert_bucket_, parts.experts * element / plan_.expert, unreduced.experts, microbatch);
-    if (plan_.bucket == sim::Bytes::infinity()) {
+    fill(expert_bucket_, parts.experts * element / plan_.ways.expert, unreduced.experts,
+         microbatch);
+    if (plan_.overlap.bucket == sim::Bytes::infinity()) {
         flush(label);
         return;
     }
     for (Bucket* bucket : {&dense_bucket_, &expert_bucket_}) {
-        while (bucket->bytes >= plan_.bucket.value()) {
-            reductions_.push_back({reduce(*bucket, plan_.bucket.value())});
+        while (bucket->bytes >= plan_.overlap.bucket.value()) {
+            reductions_.push_back({reduce(*bucket, plan_.overlap.bucket.value())});
         }
     }
 }
@@ -193,7 +194,7 @@ void StepBuilder::optimize_shards(double parameters) {
         const double updated = use == groups.back() ? left : use->weights.total();
         left -= updated;
         layer_ = use->layer;
-        const double share = local(updated) / plan_.data;
+        const double share = local(updated) / plan_.ways.data;
         const OpIndex update = compute(fmt::format("update {}", use->part),
                                        optimizer_update(share, plan_.optimizer, bytes, written));
         add_collective(name(fmt::format("gather {}", use->part)),

@@ -73,7 +73,7 @@ void StepBuilder::fetch(Offloaded& layer) {
 }
 
 std::size_t StepBuilder::awaits(const Offloaded& layer) const {
-    return stretches_.first_at(static_cast<double>(layer.use) + 1 + plan_.prefetch_layers);
+    return stretches_.first_at(static_cast<double>(layer.use) + 1 + plan_.overlap.prefetch_layers);
 }
 
 void StepBuilder::begin_transfers(std::size_t stretch) {

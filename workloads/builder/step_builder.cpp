@@ -15,36 +15,36 @@ StepBuilder::StepBuilder(const ModelSpec& model, const TrainingPlan& plan, const
     : plan_(plan),
       shard_(make_shard(model, plan, ranks)),
       uses_(std::move(uses)),
-      stretches_(uses_, plan.weights) {
+      stretches_(uses_, plan.overlap.weights) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         layers_.push_back(layer_weights(model, layer_kind(model, layer)));
     }
-    if (plan_.tensor > 1) {
+    if (plan_.ways.tensor > 1) {
         tensor_axes_.emplace_back("tensor");
     }
-    if (plan_.tensor_transpose > 1) {
+    if (plan_.ways.tensor_transpose > 1) {
         tensor_axes_.emplace_back("tensor_transpose");
     }
-    if (plan_.fsdp > 1) {
+    if (plan_.ways.fsdp > 1) {
         expert_axes_.emplace_back("fsdp");
     }
-    if (plan_.context > 1) {
+    if (plan_.ways.context > 1) {
         expert_axes_.emplace_back("context");
     }
     dense_axes_ = expert_axes_;
-    if (plan_.expert > 1) {
+    if (plan_.ways.expert > 1) {
         dense_axes_.emplace_back("expert");
     }
-    expert_ways_ = static_cast<double>(plan_.fsdp) * plan_.context;
-    dense_ways_ = expert_ways_ * plan_.expert;
+    expert_ways_ = static_cast<double>(plan_.ways.fsdp) * plan_.ways.context;
+    dense_ways_ = expert_ways_ * plan_.ways.expert;
 
     dense_bucket_.ways = dense_ways_;
     expert_bucket_.ways = expert_ways_;
-    program_.priority = plan_.priority;
+    program_.priority = plan_.overlap.priority;
 
     const double held = local(parameters);
     const bool sharded = plan_.zero > 0;
-    const double updated = sharded ? held / plan_.data : held;
+    const double updated = sharded ? held / plan_.ways.data : held;
     const Precision& bytes = plan_.precision;
     hold(MemoryClass::parameters, held * (sharded ? bytes.copy() : bytes.parameters), kWholeStep);
     if (sharded && bytes.parameters > bytes.copy()) {
@@ -63,12 +63,12 @@ std::string StepBuilder::name(std::string_view what) const {
 }
 
 std::string StepBuilder::label_of(std::size_t group) const {
-    const std::string_view label = name_of_group(plan_.weights, group);
+    const std::string_view label = name_of_group(plan_.overlap.weights, group);
     return label.empty() ? "" : fmt::format("{} ", label);
 }
 
 std::string StepBuilder::of_microbatch(int microbatch) const {
-    return plan_.microbatches == 1 ? "" : fmt::format("microbatch {} ", microbatch);
+    return plan_.batch.microbatches == 1 ? "" : fmt::format("microbatch {} ", microbatch);
 }
 
 OpIndex StepBuilder::add(std::string name, Work work, std::vector<OpIndex> after) {
@@ -84,7 +84,7 @@ OpIndex StepBuilder::add_collective(std::string name, Collective collective,
 }
 
 void StepBuilder::wait_for_turn(std::vector<OpIndex>& after) const {
-    const auto in_flight = static_cast<std::size_t>(plan_.collectives_in_flight);
+    const auto in_flight = static_cast<std::size_t>(plan_.overlap.collectives_in_flight);
     if (in_flight > 0 && collectives_.size() >= in_flight) {
         after.push_back(collectives_[collectives_.size() - in_flight]);
         std::ranges::sort(after);
@@ -149,11 +149,11 @@ OpIndex StepBuilder::gather_over_tensor(std::string_view what, double bytes) {
         pending_ = {std::string(what), bytes, Purpose::tensor};
         return next();
     }
-    return plan_.tensor == 1 ? next() : block_on_gather(what, bytes);
+    return plan_.ways.tensor == 1 ? next() : block_on_gather(what, bytes);
 }
 
 OpIndex StepBuilder::scatter_over_tensor(std::string_view what, double bytes, OpIndex producer) {
-    if (plan_.tensor == 1) {
+    if (plan_.ways.tensor == 1) {
         return producer;
     }
     if (std::exchange(scattered_, false)) {
@@ -183,15 +183,15 @@ double StepBuilder::token_bytes() const {
 }
 
 OpIndex StepBuilder::exchange_tokens(std::string_view what, bool back) {
-    if (plan_.expert == 1) {
+    if (plan_.ways.expert == 1) {
         return last();
     }
     const double own =
-        shard_.experts.copies * shard_.d_model * shard_.precision.compute / plan_.tensor;
+        shard_.experts.copies * shard_.d_model * shard_.precision.compute / plan_.ways.tensor;
     Collective exchange{
-        Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(own * plan_.expert)};
-    if (uneven_experts(plan_)) {
-        exchange.loads = plan_.expert_loads;
+        Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(own * plan_.ways.expert)};
+    if (plan_.experts.uneven()) {
+        exchange.loads = plan_.experts.loads;
         exchange.returning = back;
     }
     return blocking(fmt::format("exchange {}", what), std::move(exchange));
@@ -210,14 +210,14 @@ OpIndex StepBuilder::gather_kv(std::string_view what) {
         const OpIndex columns =
             gather_columns(fmt::format("columns of {}", what),
                            shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim));
-        if (plan_.context == 1) {
+        if (plan_.ways.context == 1) {
             return columns;
         }
     }
-    if (plan_.context == 1) {
+    if (plan_.ways.context == 1) {
         return next();
     }
-    if (plan_.context_steps) {
+    if (plan_.overlap.context_steps) {
         pending_ = {std::string(what), shard_.kv_elements() * shard_.precision.compute,
                     Purpose::context};
         return next();
@@ -231,7 +231,7 @@ OpIndex StepBuilder::gather_kv(std::string_view what) {
 
 OpIndex StepBuilder::scatter_kv(std::string_view what, OpIndex producer) {
     OpIndex scattered = producer;
-    if (plan_.context > 1 && !plan_.context_steps) {
+    if (plan_.ways.context > 1 && !plan_.overlap.context_steps) {
         const double bytes = shard_.kv_elements() * shard_.precision.compute;
         scattered =
             blocking(fmt::format("scatter {}", what),
@@ -261,7 +261,7 @@ void StepBuilder::begin_unit(int microbatch) {
 }
 
 void StepBuilder::end_unit() {
-    if (plan_.microbatches > 1 && (dense_bucket_.bytes > 0 || expert_bucket_.bytes > 0)) {
+    if (plan_.batch.microbatches > 1 && (dense_bucket_.bytes > 0 || expert_bucket_.bytes > 0)) {
         flush();
     }
 }
@@ -290,7 +290,7 @@ void StepBuilder::send_rows(std::string_view what, Handover handover) {
 void StepBuilder::exchange_gradients(double parameters, const Handover& ours,
                                      const Handover& theirs) {
     const double bytes =
-        local(parameters) * plan_.precision.gradients / (plan_.zero == 2 ? plan_.data : 1);
+        local(parameters) * plan_.precision.gradients / (plan_.zero == 2 ? plan_.ways.data : 1);
     Handover sent = ours;
     Handover received = theirs;
     sent.bytes = received.bytes = sim::Bytes(bytes);

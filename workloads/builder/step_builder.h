@@ -9,7 +9,7 @@
 //   Use u's gather waits for the last compute of use u - 1 - prefetch, so prefetch + 1 gathered
 //   buffers are alive; the first compute of use u waits for its gather. A collective of use u that
 //   comes before its first compute does not wait.
-//   Weights in several groups (TrainingPlan::weights): a use is a row of m stretches, each of compute that reads one
+//   Weights in several groups (Overlap::weights): a use is a row of m stretches, each of compute that reads one
 //   group; they begin at u, u + 1/m, ... A group is gathered once a use, by itself: for its first stretch there, at x, after
 //   the last compute of the stretch before the first that begins at x - prefetch or later; the first compute of the
 //   stretch waits. It is held until the use's last compute that reads it. (One group: m = 1.)
@@ -24,7 +24,7 @@
 //   parameters, which the step's end waits for (the next forward pass needs them: nothing hides the last).
 // With collectives_in_flight = n the i-th collective in program order also waits for the end of the (i - n)-th.
 //
-// With TrainingPlan::tensor_steps a gather and the matmul after it, and a matmul and the scatter after it, are
+// With Overlap::tensor_steps a gather and the matmul after it, and a matmul and the scatter after it, are
 // one stretch of ring steps and parts of the matmul (step_builder_overlap.cpp).
 //
 // Expert parallelism. For all weights but the routed experts the axis `expert` is one more of fsdp: they are
@@ -101,7 +101,7 @@ public:
     void begin_unit(int microbatch);
     /// No bucket holds gradients of two microbatches.
     void end_unit();
-    /// In a loop of layers (TrainingPlan::layer_loop) the layer under way ends with its reductions: what comes next waits.
+    /// In a loop of layers (Overlap::layer_loop) the layer under way ends with its reductions: what comes next waits.
     /// end_use() calls it.
     void end_turn();
 
@@ -234,13 +234,13 @@ private:
                       std::vector<OpIndex> after);
     [[nodiscard]] Compute part_of_rows(const Compute& whole, double share) const;
     [[nodiscard]] bool overlaps() const {
-        return plan_.tensor > 1 && plan_.tensor_steps.has_value();
+        return plan_.ways.tensor > 1 && plan_.overlap.tensor_steps.has_value();
     }
     OpIndex gather_over_tensor(std::string_view what, double bytes);
     OpIndex scatter_over_tensor(std::string_view what, double bytes, OpIndex producer);
     /// The first stretch in which what is needed at `position` may be under way.
     [[nodiscard]] std::size_t may_start(double position) const {
-        return stretches_.first_at(position - plan_.prefetch_layers);
+        return stretches_.first_at(position - plan_.overlap.prefetch_layers);
     }
     /// The same of a stretch's gather.
     [[nodiscard]] std::size_t may_gather(const Stretch& stretch) const;
@@ -248,7 +248,9 @@ private:
     void end_stretch();
     /// Notes that the last compute has read what reads() said.
     OpIndex done_reading(OpIndex op);
-    [[nodiscard]] std::size_t group(Matrix matrix) const { return group_of(plan_.weights, matrix); }
+    [[nodiscard]] std::size_t group(Matrix matrix) const {
+        return group_of(plan_.overlap.weights, matrix);
+    }
     void gather_weights(std::size_t stretch);
     void gather_part(std::size_t stretch, std::string_view what,
                      const std::vector<std::string>& axes, double bytes);
@@ -293,7 +295,7 @@ private:
     [[nodiscard]] std::string label_of(std::size_t group) const;
     /// This chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
-        return parameters / (plan_.tensor_ways() * dense_ways_);
+        return parameters / (plan_.ways.of_matrix() * dense_ways_);
     }
 
     const TrainingPlan plan_;
@@ -330,7 +332,7 @@ private:
         [[nodiscard]] bool keys() const { return purpose == Purpose::context; }
     };
     [[nodiscard]] const collectives::SteppedGather& order(const Pending& gather) const {
-        return gather.keys() ? *plan_.context_steps : *plan_.tensor_steps;
+        return gather.keys() ? *plan_.overlap.context_steps : *plan_.overlap.tensor_steps;
     }
     std::optional<Pending> pending_;
 

@@ -119,7 +119,7 @@ OpIndex StepBuilder::compute_scattered(std::string_view what, Compute work, doub
     if (!overlaps()) {
         return compute(what, std::move(work));
     }
-    const SteppedGather& order = *plan_.tensor_steps;
+    const SteppedGather& order = *plan_.overlap.tensor_steps;
     const Pending array{std::string(what), bytes, Purpose::tensor};
     std::vector<OpIndex> steps(order.steps.size());
     std::vector<std::vector<OpIndex>> sums(order.steps.size());  // what a step adds to

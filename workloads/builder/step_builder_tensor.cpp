@@ -60,25 +60,25 @@ void StepBuilder::all_reduce_tensor(std::string_view what, double bytes) {
 }
 
 double StepBuilder::transposed_bytes(double width) const {
-    return plan_.tensor_transpose == 1
+    return plan_.ways.tensor_transpose == 1
                ? 0
                : shard_.tokens * shard_.block_columns(width) * shard_.precision.compute;
 }
 
 OpIndex StepBuilder::gather_transposed(std::string_view what, double width) {
-    return plan_.tensor_transpose == 1
+    return plan_.ways.tensor_transpose == 1
                ? next()
                : block_on_gather(what, transposed_bytes(width), {"tensor_transpose"});
 }
 
 OpIndex StepBuilder::scatter_transposed(std::string_view what, double width, OpIndex from) {
-    return plan_.tensor_transpose == 1
+    return plan_.ways.tensor_transpose == 1
                ? from
                : block_on_scatter(what, transposed_bytes(width), from, {"tensor_transpose"});
 }
 
 void StepBuilder::reduce_norm(std::string_view what, double norms) {
-    if (plan_.tensor_transpose == 1) {
+    if (plan_.ways.tensor_transpose == 1) {
         return;
     }
     constexpr double kSum = 4;  // bytes
@@ -87,7 +87,7 @@ void StepBuilder::reduce_norm(std::string_view what, double norms) {
              {Operation::all_reduce,
               Purpose::tensor,
               {"tensor_transpose"},
-              sim::Bytes(shard_.tokens / plan_.tensor * sums * kSum)});
+              sim::Bytes(shard_.tokens / plan_.ways.tensor * sums * kSum)});
 }
 
 }  // namespace podsim::workloads

@@ -12,12 +12,13 @@ using collectives::Operation;
 
 std::size_t StepBuilder::may_gather(const Stretch& stretch) const {
     const std::size_t start = may_start(stretch.begins);
-    return plan_.layer_loop ? std::max(start, stretches_.first_at(static_cast<double>(stretch.use)))
-                            : start;
+    return plan_.overlap.layer_loop
+               ? std::max(start, stretches_.first_at(static_cast<double>(stretch.use)))
+               : start;
 }
 
 Weights StepBuilder::split(const Weights& weights) const {
-    return plan_.expert > 1 ? weights : Weights{weights.total(), 0};
+    return plan_.ways.expert > 1 ? weights : Weights{weights.total(), 0};
 }
 
 void StepBuilder::gather_part(std::size_t stretch, std::string_view what,
@@ -53,15 +54,15 @@ void StepBuilder::gather_weights(std::size_t stretch) {
     }
     const bool of_layer = use.layer >= 0;
     const Weights weights =
-        split(of.reads_all
-                  ? use.weights
-                  : layers_[static_cast<std::size_t>(use.layer)].of_group(plan_.weights, of.group));
+        split(of.reads_all ? use.weights
+                           : layers_[static_cast<std::size_t>(use.layer)].of_group(
+                                 plan_.overlap.weights, of.group));
     const double element =
-        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.tensor_ways();
+        (of_layer ? plan_.precision.weights() : plan_.precision.compute) / plan_.ways.of_matrix();
     const std::string label = of.reads_all ? "" : label_of(of.group);
     gather_part(stretch, label + "weights", dense_axes_, weights.dense * element);
     gather_part(stretch, label + "expert weights", expert_axes_,
-                weights.experts * element / plan_.expert);
+                weights.experts * element / plan_.ways.expert);
 }
 
 void StepBuilder::begin_use() {
@@ -80,7 +81,7 @@ void StepBuilder::end_use() {
 }
 
 void StepBuilder::end_turn() {
-    if (!plan_.layer_loop) {
+    if (!plan_.overlap.layer_loop) {
         return;
     }
     if (dense_bucket_.bytes > 0 || expert_bucket_.bytes > 0) {

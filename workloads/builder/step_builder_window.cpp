@@ -53,14 +53,15 @@ OpIndex StepBuilder::add_shift(std::string_view what, const Shift& shift, bool b
         step.senders->first += direction;
         step.senders->second += direction;
     }
-    return add(name(fmt::format("{} {} {} step {}", back ? "scatter" : "gather", what,
-                                to_string(shift.way), shift.step)),
-               Collective{back ? Operation::reduce_scatter : Operation::all_gather,
-                          Purpose::context,
-                          {"context"},
-                          sim::Bytes(shift.bytes * shift.senders.count() / (plan_.context - 1)),
-                          step},
-               std::move(after));
+    return add(
+        name(fmt::format("{} {} {} step {}", back ? "scatter" : "gather", what,
+                         to_string(shift.way), shift.step)),
+        Collective{back ? Operation::reduce_scatter : Operation::all_gather,
+                   Purpose::context,
+                   {"context"},
+                   sim::Bytes(shift.bytes * shift.senders.count() / (plan_.ways.context - 1)),
+                   step},
+        std::move(after));
 }
 
 OpIndex StepBuilder::compute_over_window(std::string_view what, const WindowRing& ring,

@@ -7,7 +7,7 @@ namespace {
 /// attention they are never there at once (step_builder_overlap.cpp).
 double gathered_kv_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
-    if (shard.context > 1 && builder.plan().context_steps) {
+    if (shard.context > 1 && builder.plan().overlap.context_steps) {
         return shard.kv_split_by_columns
                    ? shard.kv_elements() / shard.context * shard.precision.compute
                    : 0;
@@ -23,7 +23,7 @@ double latent_bytes(const Shard& shard) {
 }
 double gathered_latent_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
-    return builder.plan().tensor > 1 ? activation_bytes(shard, shard.latent.width) : 0;
+    return builder.plan().ways.tensor > 1 ? activation_bytes(shard, shard.latent.width) : 0;
 }
 
 /// A share of the keys of attention's dot products: queries and outputs are read, and partial outputs
@@ -59,13 +59,13 @@ Compute gradient_part(const Shard& shard, const Compute& whole, double share, bo
 /// The block of keys that comes in a round of ring attention; nothing where no query of this chip sees it.
 std::optional<int> block_of(const StepBuilder& builder, std::size_t piece) {
     const int rank = builder.shard().rank;
-    const int block = builder.plan().context_steps->source(rank, piece);
+    const int block = builder.plan().overlap.context_steps->source(rank, piece);
     return block <= rank ? std::optional(block) : std::nullopt;
 }
 
 /// Whether keys and values come in a ring to a window.
 bool in_window_ring(const StepBuilder& builder, LayerKind kind) {
-    return builder.shard().context > 1 && builder.plan().context_steps &&
+    return builder.shard().context > 1 && builder.plan().overlap.context_steps &&
            windowed(builder.shard(), kind.local);
 }
 
@@ -92,7 +92,8 @@ OpIndex attend(StepBuilder& builder, LayerKind kind) {
     const Compute whole = attention_forward(shard, kind.local);
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
-            return forward_part(shard, whole, builder.plan().context_steps->pieces[piece].share,
+            return forward_part(shard, whole,
+                                builder.plan().overlap.context_steps->pieces[piece].share,
                                 piece == 0);
         }
         const std::optional<int> block = block_of(builder, piece);
@@ -212,7 +213,7 @@ OpIndex AttentionBackward::output_weights() {
 
 void AttentionBackward::dot_products(OpIndex output_gradient) {
     const Shard& shard = builder_.shard();
-    const bool ring = shard.context > 1 && builder_.plan().context_steps.has_value();
+    const bool ring = shard.context > 1 && builder_.plan().overlap.context_steps.has_value();
     if (alive_.kv_gathered == kNoBuffer || ring) {
         builder_.release(alive_.kv_gathered, output_gradient);
         alive_.kv_gathered = builder_.hold(MemoryClass::buffers, gathered_kv_bytes(builder_),
@@ -221,7 +222,8 @@ void AttentionBackward::dot_products(OpIndex output_gradient) {
     const Compute whole = attention_backward(shard, kind_.local);
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
-            return gradient_part(shard, whole, builder_.plan().context_steps->pieces[piece].share,
+            return gradient_part(shard, whole,
+                                 builder_.plan().overlap.context_steps->pieces[piece].share,
                                  piece == 0);
         }
         const std::optional<int> block = block_of(builder_, piece);

@@ -4,16 +4,16 @@ namespace podsim::workloads {
 
 Keep saved_by(const TrainingPlan& plan) {
     Keep keep;
-    keep.tensors = kept_tensors(plan);
-    keep.normed = plan.remat == Remat::none;
-    if (plan.remat == Remat::named) {
-        keep.offloaded = plan.remat_names.offload;
+    keep.tensors = kept_tensors(plan.remat);
+    keep.normed = plan.remat.policy == RematPolicy::none;
+    if (plan.remat.policy == RematPolicy::named) {
+        keep.offloaded = plan.remat.names.offload;
     }
     return keep;
 }
 
 double gathered_row_bytes(const StepBuilder& builder) {
-    return builder.plan().tensor > 1 ? builder.full_rows() : 0;
+    return builder.plan().ways.tensor > 1 ? builder.full_rows() : 0;
 }
 
 RowBuffers hold_rows(StepBuilder& builder, Holder& holder, OpIndex rows, OpIndex last_use) {
@@ -27,7 +27,7 @@ RowBuffers hold_rows(StepBuilder& builder, Holder& holder, OpIndex rows, OpIndex
 }
 
 BufferId complete_rows(StepBuilder& builder, const RowBuffers& alive, std::string_view what) {
-    const bool normed_is_complete = builder.plan().tensor == 1 && alive.normed != kNoBuffer;
+    const bool normed_is_complete = builder.plan().ways.tensor == 1 && alive.normed != kNoBuffer;
     if (alive.gathered != kNoBuffer || normed_is_complete) {
         return alive.gathered;
     }

@@ -9,19 +9,20 @@ namespace {
 /// Bytes of this chip's share of its experts' tokens: r k load rows.
 double token_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
-    return shard.experts.tokens / builder.plan().tensor * shard.d_model * shard.precision.compute;
+    return shard.experts.tokens / builder.plan().ways.tensor * shard.d_model *
+           shard.precision.compute;
 }
 
 /// Bytes of an exchange's buffer: what comes, or what goes where that is more.
 double exchanged_bytes(const StepBuilder& builder) {
     const Shard& shard = builder.shard();
-    return std::max(shard.experts.tokens, shard.experts.copies) / builder.plan().tensor *
+    return std::max(shard.experts.tokens, shard.experts.copies) / builder.plan().ways.tensor *
            shard.d_model * shard.precision.compute;
 }
 
 /// Bytes of its experts' complete tokens where tensor parallelism gathers them.
 double gathered_token_bytes(const StepBuilder& builder) {
-    return builder.plan().tensor > 1 ? token_bytes(builder) * builder.plan().tensor : 0;
+    return builder.plan().ways.tensor > 1 ? token_bytes(builder) * builder.plan().ways.tensor : 0;
 }
 
 double expert_bytes(const Shard& shard, double width) {
@@ -64,8 +65,9 @@ OpIndex expert_pass(StepBuilder& builder, Holder& holder, ExpertBuffers& held) {
     const OpIndex tokens = builder.gather_tokens("tokens");
     const OpIndex gate_up = builder.compute("experts gate_up", experts_gate_up_forward(shard));
     builder.reads(Matrix::down);
-    const OpIndex down = builder.compute_scattered("experts down", experts_down_forward(shard),
-                                                   token_bytes(builder) * builder.plan().tensor);
+    const OpIndex down =
+        builder.compute_scattered("experts down", experts_down_forward(shard),
+                                  token_bytes(builder) * builder.plan().ways.tensor);
     const OpIndex reduced = builder.scatter_tokens("expert output", down);
     builder.exchange_tokens("expert output", true);
     const OpIndex output = builder.compute("combine", combine_forward(shard));
@@ -165,9 +167,9 @@ void ExpertBackward::complete_tokens() {
 
 void ExpertBackward::token_gradient() {
     builder_.reads(Matrix::gate_up);
-    const OpIndex dx = builder_.compute_scattered("experts gate_up input gradient",
-                                                  experts_gate_up_input_gradient(builder_.shard()),
-                                                  token_bytes(builder_) * builder_.plan().tensor);
+    const OpIndex dx = builder_.compute_scattered(
+        "experts gate_up input gradient", experts_gate_up_input_gradient(builder_.shard()),
+        token_bytes(builder_) * builder_.plan().ways.tensor);
     reduced_ = builder_.scatter_tokens("token gradient", dx);
     builder_.exchange_tokens("token gradient", true);
 }
@@ -225,7 +227,7 @@ void ExpertBackward::input_gradients() {
         builder_.scatter_rows("shared input gradient", shared_->input());
     }
     hidden_gradient();
-    if (builder_.plan().tensor > 1) {
+    if (builder_.plan().ways.tensor > 1) {
         builder_.release(std::exchange(exchanged_, kNoBuffer), hidden_);  // the gathered ones stay
     }
     bring_tokens();

@@ -16,8 +16,8 @@
 // Between the two stay alive: complete dy of the experts' tokens and the gradients of their first matmul, and what the
 // weight gradients read of the forward pass: tokens, gate, up and hidden products, logits, the router's rows.
 // Each of the r = t / T rows of a chip is copied for each of the k experts that its token takes, with the
-// load of TrainingPlan: r k load rows of D leave every chip and, in the case that sets the pace, arrive
-// there: V of an AllToAll is E r k load D. Without expert ways tokens stay where they are. Ranks of unequal load l_e (plan.h):
+// load of ExpertLoad: r k load rows of D leave every chip and, in the case that sets the pace, arrive
+// there: V of an AllToAll is E r k load D. Without expert ways tokens stay where they are. Ranks of unequal load l_e (ExpertLoad):
 // r k rows leave every chip, r k l_e arrive at rank e, and return from it.
 // The router works on the chip's own rows; its matrix (D x experts, some 1e-4 of a layer) counts as split
 // over tensor, like norms.

@@ -14,7 +14,7 @@ LayerBuffers parallel_pass(StepBuilder& builder, Holder& holder, LayerKind kind)
     builder.reduce_norm("layer norm", builder.shard().norms_of_block);
     // A gather that overlaps does so with the larger matmul.
     const Mlp block = dense_mlp(builder.shard());
-    const bool mlp_first = builder.plan().tensor_steps.has_value();
+    const bool mlp_first = builder.plan().overlap.tensor_steps.has_value();
     builder.reads(mlp_first ? Matrix::gate_up : first_projection(builder.shard()));
     const OpIndex rows = builder.gather_rows("layer input");
     Parts gate_up = mlp_first ? mlp_gate_up(builder, block) : Parts{};
@@ -168,7 +168,7 @@ LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind) {
 
 void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved) {
     const OpIndex start = builder.last();
-    if (builder.plan().remat == Remat::block) {
+    if (builder.plan().remat.policy == RematPolicy::block) {
         saved = recompute_block(builder, kind, saved.input);
     }
     recompute_before_mlp(builder, kind, saved);

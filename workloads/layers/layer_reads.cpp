@@ -1,12 +1,13 @@
 #include "workloads/layers/layer_reads.h"
 
 #include "workloads/layers/split_backward.h"
+#include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 
 LayerReads reads_of_layer(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks,
                           int layer) {
-    plan.weights = WeightGroups::layer;
+    plan.overlap.weights = WeightGroups::layer;
     WeightUse use;
     use.layer = layer;
     std::vector<WeightUse> uses{use, use};
@@ -17,7 +18,7 @@ LayerReads reads_of_layer(const ModelSpec& model, TrainingPlan plan, const Ranks
     const LayerBuffers saved = layer_forward(builder, kind);
     builder.end_use();
     builder.begin_use();
-    if (plan.schedule == PipelineSchedule::zero_bubble) {
+    if (plan.pipeline.schedule == PipelineSchedule::zero_bubble) {
         SplitBackward(builder, kind, saved).input_gradients();
     } else {
         layer_backward(builder, kind, saved);

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "workloads/plan/plan.h"
+#include "workloads/models/weights.h"
+#include "workloads/plan/ranks.h"
 
 namespace podsim::workloads {
 

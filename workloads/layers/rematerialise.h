@@ -6,7 +6,7 @@
 // Only what is missing runs again, with the collectives that it needs. The MLP's last matmul never does: nothing
 // reads its output. The hidden product and norms of kept outputs are fused into weight gradients (work.h). A parallel
 // block has no out_proj: its projections and first MLP matmul run again from one gather of its rows.
-// Remat::block instead runs the whole forward pass again (recompute_block), as the reference text counts it.
+// RematPolicy::block instead runs the whole forward pass again (recompute_block), as the reference text counts it.
 #pragma once
 
 #include "workloads/layers/layer.h"

@@ -9,7 +9,7 @@ SplitBackward::SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBu
 
 void SplitBackward::input_gradients() {
     const OpIndex start = builder_.last();
-    if (builder_.plan().remat == Remat::block) {
+    if (builder_.plan().remat.policy == RematPolicy::block) {
         alive_ = recompute_block(builder_, kind_, alive_.input);
     }
     recompute_before_mlp(builder_, kind_, alive_);

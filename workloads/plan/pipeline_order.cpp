@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/plan/plan.h"
+
 namespace podsim::workloads {
 namespace {
 
@@ -10,7 +12,7 @@ using Kind = PipelineUnit::Kind;
 std::vector<PipelineUnit> all_forward_first(const TrainingPlan& plan) {
     std::vector<PipelineUnit> units;
     for (const Kind kind : {Kind::forward, Kind::backward}) {
-        for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch) {
+        for (int microbatch = 0; microbatch < plan.batch.microbatches; ++microbatch) {
             units.push_back({kind, 0, microbatch});
         }
     }
@@ -19,15 +21,15 @@ std::vector<PipelineUnit> all_forward_first(const TrainingPlan& plan) {
 
 /// 1F1B, and ZB-H1 with weight gradients that lag.
 std::vector<PipelineUnit> one_by_one(const TrainingPlan& plan, int stage) {
-    const bool split = plan.schedule == PipelineSchedule::zero_bubble;
+    const bool split = plan.pipeline.schedule == PipelineSchedule::zero_bubble;
     std::vector<PipelineUnit> units;
-    units.reserve(3 * static_cast<std::size_t>(plan.microbatches));
-    const int ahead = std::min(plan.pipeline - stage - 1, plan.microbatches);
+    units.reserve(3 * static_cast<std::size_t>(plan.batch.microbatches));
+    const int ahead = std::min(plan.ways.pipeline - stage - 1, plan.batch.microbatches);
     for (int k = 0; k < ahead; ++k) {
         units.push_back({Kind::forward, 0, k});
     }
-    for (int k = 0; k < plan.microbatches; ++k) {
-        if (ahead + k < plan.microbatches) {
+    for (int k = 0; k < plan.batch.microbatches; ++k) {
+        if (ahead + k < plan.batch.microbatches) {
             units.push_back({Kind::forward, 0, ahead + k});
         }
         units.push_back({Kind::backward, 0, k});
@@ -35,23 +37,24 @@ std::vector<PipelineUnit> one_by_one(const TrainingPlan& plan, int stage) {
             units.push_back({Kind::weights, 0, k - stage});
         }
     }
-    for (int k = std::max(plan.microbatches - stage, 0); split && k < plan.microbatches; ++k) {
+    for (int k = std::max(plan.batch.microbatches - stage, 0); split && k < plan.batch.microbatches;
+         ++k) {
         units.push_back({Kind::weights, 0, k});
     }
     return units;
 }
 
 std::vector<PipelineUnit> interleaved(const TrainingPlan& plan, int stage) {
-    const int p = plan.pipeline;
-    const int v = plan.chunks;
-    const int total = plan.microbatches * v;
+    const int p = plan.ways.pipeline;
+    const int v = plan.pipeline.chunks;
+    const int total = plan.batch.microbatches * v;
     const auto unit = [&](Kind kind, int k) {
         const int chunk = k % (p * v) / p;
         return PipelineUnit{kind, kind == Kind::forward ? chunk : v - 1 - chunk,
                             k / (p * v) * p + k % p};
     };
     const int ahead =
-        plan.microbatches == p ? total : std::min(2 * (p - stage - 1) + (v - 1) * p, total);
+        plan.batch.microbatches == p ? total : std::min(2 * (p - stage - 1) + (v - 1) * p, total);
     std::vector<PipelineUnit> units;
     units.reserve(2 * static_cast<std::size_t>(total));
     for (int k = 0; k < ahead; ++k) {
@@ -85,7 +88,7 @@ std::string_view to_string(PipelineSchedule schedule) {
 namespace {
 
 std::vector<PipelineUnit> training_order(const TrainingPlan& plan, int stage) {
-    switch (plan.schedule) {
+    switch (plan.pipeline.schedule) {
         case PipelineSchedule::gpipe:
             return all_forward_first(plan);
         case PipelineSchedule::interleaved:
@@ -110,13 +113,13 @@ std::vector<PipelineUnit> stage_order(const TrainingPlan& plan, int stage) {
 }
 
 double bubble_fraction(const TrainingPlan& plan, const PassTimes& times) {
-    const double idle = plan.pipeline - 1;
-    if (plan.schedule != PipelineSchedule::zero_bubble || plan.forward_only) {
-        return idle / (static_cast<double>(plan.chunks) * plan.microbatches + idle);
+    const double idle = plan.ways.pipeline - 1;
+    if (plan.pipeline.schedule != PipelineSchedule::zero_bubble || plan.forward_only) {
+        return idle / (static_cast<double>(plan.pipeline.chunks) * plan.batch.microbatches + idle);
     }
     const sim::Seconds through = times.forward + times.input_gradients;
     const sim::Seconds bubble = std::max(through - times.weight_gradients, sim::Seconds(0)) * idle;
-    return bubble / ((through + times.weight_gradients) * plan.microbatches + bubble);
+    return bubble / ((through + times.weight_gradients) * plan.batch.microbatches + bubble);
 }
 
 }  // namespace podsim::workloads

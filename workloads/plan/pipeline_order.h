@@ -20,9 +20,19 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/plan/plan.h"
+#include "sim/base/quantity.h"
 
 namespace podsim::workloads {
+
+struct TrainingPlan;
+
+/// The order in which stages take their microbatches, as the head of this file states them.
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
+
+struct Pipeline {
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    int chunks = 1;  ///< v: runs of layers of a stage, of the interleaved schedule
+};
 
 /// `gpipe`, `1f1b`, `interleaved`, `zero_bubble`.
 std::string_view to_string(PipelineSchedule schedule);

@@ -1,5 +1,7 @@
 #include "workloads/plan/remat.h"
 
+#include <fmt/format.h>
+
 namespace podsim::workloads {
 
 std::string_view to_string(LayerTensor tensor) {
@@ -31,6 +33,43 @@ std::string to_string(TensorSet tensors) {
         }
     }
     return text;
+}
+
+std::string to_string(const Remat& remat) {
+    switch (remat.policy) {
+        case RematPolicy::none:
+            return "none";
+        case RematPolicy::matmuls:
+            return "matmuls";
+        case RematPolicy::block:
+            return "block";
+        case RematPolicy::named:
+            break;
+    }
+    const auto& [save, offload] = remat.names;
+    std::string text;
+    if (!save.empty() || offload.empty()) {
+        text = fmt::format("save: [{}]", to_string(save));
+    }
+    if (!offload.empty()) {
+        text += fmt::format("{}offload: [{}]", text.empty() ? "" : ", ", to_string(offload));
+    }
+    return fmt::format("{{{}}}", text);
+}
+
+TensorSet kept_tensors(const Remat& remat) {
+    using enum LayerTensor;
+    switch (remat.policy) {
+        case RematPolicy::none:
+            return {input, qkv, attended, out, gate_up, hidden, output};
+        case RematPolicy::matmuls:
+            return {input, qkv, out, gate_up, output};
+        case RematPolicy::block:
+            return {input};
+        case RematPolicy::named:
+            return TensorSet{input} | remat.names.save | remat.names.offload;
+    }
+    return {};
 }
 
 }  // namespace podsim::workloads

@@ -8,7 +8,7 @@
 
 namespace podsim::workloads {
 
-enum class Remat {
+enum class RematPolicy {
     none,     ///< every intermediate is saved
     matmuls,  ///< the seven matmul outputs of a layer are saved, attention's dot products
               ///< recomputed
@@ -58,10 +58,21 @@ private:
 /// `qkv_proj, out_proj`
 std::string to_string(TensorSet tensors);
 
-/// Of Remat::named. Nothing is in both; a layer's input is kept in any case.
+/// Of RematPolicy::named. Nothing is in both; a layer's input is kept in any case.
 struct RematNames {
     TensorSet save;     ///< in HBM
     TensorSet offload;  ///< in the host's memory, from the forward to the backward pass
 };
+
+struct Remat {
+    RematPolicy policy = RematPolicy::block;
+    RematNames names;
+};
+
+/// `block`, or what the scenario says: `{save: [qkv_proj], offload: [decoder_layer_input]}`.
+std::string to_string(const Remat& remat);
+
+/// What of a layer stays for the backward pass (its input in any case), in HBM or at the host.
+TensorSet kept_tensors(const Remat& remat);
 
 }  // namespace podsim::workloads

@@ -16,18 +16,6 @@ std::string_view to_string(Pass pass) {
     return "?";
 }
 
-std::string_view to_string(MatmulDtype dtype) {
-    switch (dtype) {
-        case MatmulDtype::bf16:
-            return "bf16";
-        case MatmulDtype::int8:
-            return "int8";
-        case MatmulDtype::fp8:
-            return "fp8";
-    }
-    return "?";
-}
-
 std::string_view to_string(Purpose purpose) {
     switch (purpose) {
         case Purpose::tensor:

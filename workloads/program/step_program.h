@@ -18,6 +18,7 @@
 
 #include "collectives/vocabulary/operation.h"
 #include "sim/base/quantity.h"
+#include "workloads/program/matmul_dtype.h"
 
 namespace podsim::workloads {
 
@@ -33,10 +34,6 @@ struct MatmulShape {
     double n = 0;
     double count = 1;
 };
-
-/// What a matmul multiplies: decides which of the chip's rates it runs at.
-enum class MatmulDtype { bf16, int8, fp8 };
-std::string_view to_string(MatmulDtype dtype);
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
 /// part of it is skipped (causal attention counts half). MXU time scales flops by the padding of

@@ -24,6 +24,7 @@
 #include "workloads/layers/split_backward.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -60,12 +61,12 @@ public:
           tied_(model.tied_embeddings),
           groups_(model),
           order_(stage_order(plan, ranks.stage)),
-          run_(static_cast<int>(model.layers) / (plan.pipeline * plan.chunks)),
+          run_(static_cast<int>(model.layers) / (plan.ways.pipeline * plan.pipeline.chunks)),
           reads_(reads_by_kind(model, plan, ranks)),
           builder_(model, plan, ranks, weight_uses(), parameters()),
-          saved_(static_cast<std::size_t>(plan.chunks * plan.microbatches)),
+          saved_(static_cast<std::size_t>(plan.pipeline.chunks * plan.batch.microbatches)),
           split_(saved_.size()),
-          output_(static_cast<std::size_t>(plan.microbatches), kNoBuffer) {}
+          output_(static_cast<std::size_t>(plan.batch.microbatches), kNoBuffer) {}
 
     StepProgram write() {
         for (const PipelineUnit& unit : order_) {
@@ -84,7 +85,7 @@ public:
             builder_.end_unit();
         }
         if (!plan_.layers_only && !plan_.forward_only) {
-            if (tied_ && plan_.pipeline > 1 && (first() || last())) {
+            if (tied_ && plan_.ways.pipeline > 1 && (first() || last())) {
                 exchange_table();
             }
             builder_.set_part("optimizer", Pass::optimizer);
@@ -95,10 +96,14 @@ public:
 
 private:
     [[nodiscard]] bool first() const { return stage_ == 0; }
-    [[nodiscard]] bool last() const { return stage_ == plan_.pipeline - 1; }
-    [[nodiscard]] int virtual_stage(int chunk) const { return chunk * plan_.pipeline + stage_; }
-    [[nodiscard]] int virtual_stages() const { return plan_.pipeline * plan_.chunks; }
-    [[nodiscard]] bool splits() const { return plan_.schedule == PipelineSchedule::zero_bubble; }
+    [[nodiscard]] bool last() const { return stage_ == plan_.ways.pipeline - 1; }
+    [[nodiscard]] int virtual_stage(int chunk) const {
+        return chunk * plan_.ways.pipeline + stage_;
+    }
+    [[nodiscard]] int virtual_stages() const { return plan_.ways.pipeline * plan_.pipeline.chunks; }
+    [[nodiscard]] bool splits() const {
+        return plan_.pipeline.schedule == PipelineSchedule::zero_bubble;
+    }
     [[nodiscard]] bool embeds(int chunk) const {
         return !plan_.layers_only && virtual_stage(chunk) == 0;
     }
@@ -107,12 +112,12 @@ private:
     }
     [[nodiscard]] int first_layer(int chunk) const { return virtual_stage(chunk) * run_; }
     [[nodiscard]] std::size_t slot(const PipelineUnit& unit) const {
-        return static_cast<std::size_t>(unit.chunk * plan_.microbatches + unit.microbatch);
+        return static_cast<std::size_t>(unit.chunk * plan_.batch.microbatches + unit.microbatch);
     }
 
     [[nodiscard]] double parameters() const {
         double sum = 0;
-        for (int chunk = 0; chunk < plan_.chunks; ++chunk) {
+        for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {
             for (int layer = first_layer(chunk); layer < first_layer(chunk) + run_; ++layer) {
                 sum += groups_.layers[static_cast<std::size_t>(layer)].total();
             }
@@ -139,7 +144,7 @@ private:
                                                                        const TrainingPlan& plan,
                                                                        const Ranks& ranks) {
         std::map<LayerKind, LayerReads> reads;
-        if (plan.weights != WeightGroups::layer) {
+        if (plan.overlap.weights != WeightGroups::layer) {
             for (int layer = 0; layer < model.layers; ++layer) {
                 const LayerKind kind = layer_kind(model, layer);
                 if (!reads.contains(kind)) {
@@ -330,7 +335,7 @@ private:
 
     /// Messages from virtual stage q to q + 1 and back are numbered by q, microbatch and direction.
     [[nodiscard]] std::uint32_t message(int from, int microbatch, Pass pass) const {
-        return static_cast<std::uint32_t>(2 * (from * plan_.microbatches + microbatch) +
+        return static_cast<std::uint32_t>(2 * (from * plan_.batch.microbatches + microbatch) +
                                           (pass == Pass::backward ? 1 : 0));
     }
 
@@ -342,8 +347,9 @@ private:
         Handover handover;
         handover.message = message(std::min(here, other), unit.microbatch, pass);
         handover.sends = sends;
-        handover.peer = static_cast<std::uint32_t>(other % plan_.pipeline);
-        builder_.set_part(plan_.chunks == 1 ? "stage" : fmt::format("chunk {}", unit.chunk), pass);
+        handover.peer = static_cast<std::uint32_t>(other % plan_.ways.pipeline);
+        builder_.set_part(
+            plan_.pipeline.chunks == 1 ? "stage" : fmt::format("chunk {}", unit.chunk), pass);
         const char* what = pass == Pass::forward ? "activations" : "gradients";
         if (sends) {
             builder_.send_rows(fmt::format("send {}", what), handover);
@@ -358,7 +364,7 @@ private:
         Handover ours;
         ours.message = unused + (first() ? 0 : 1);
         ours.sends = true;
-        ours.peer = static_cast<std::uint32_t>(first() ? plan_.pipeline - 1 : 0);
+        ours.peer = static_cast<std::uint32_t>(first() ? plan_.ways.pipeline - 1 : 0);
         Handover theirs = ours;
         theirs.message = unused + (first() ? 1 : 0);
         theirs.sends = false;
@@ -386,7 +392,8 @@ private:
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
     TrainingPlan kept = plan;
     if (plan.forward_only) {
-        kept.remat = Remat::block;  // a layer keeps its input alone, and that to its end
+        kept.remat.policy =
+            RematPolicy::block;  // a layer keeps its input alone, and that to its end
     }
     return Stage(model, kept, ranks).write();
 }

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/analytic/step_flops.h"
+#include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -13,10 +16,11 @@ constexpr double kPart = 0.25;  // of a layer, by which the prefetch is lowered
 /// In the order of StepPrograms.
 std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
     std::vector<Ranks> all;
-    for (int stage = 0; stage < plan.pipeline; ++stage) {
-        for (int context = 0; context < (uneven_context(plan, model) ? plan.context : 1);
+    for (int stage = 0; stage < plan.ways.pipeline; ++stage) {
+        for (int context = 0; context < (uneven_context(plan, model) ? plan.ways.context : 1);
              ++context) {
-            for (int expert = 0; expert < (uneven_experts(plan) ? plan.expert : 1); ++expert) {
+            for (int expert = 0; expert < (plan.experts.uneven() ? plan.ways.expert : 1);
+                 ++expert) {
                 all.push_back({stage, context, expert});
             }
         }
@@ -28,12 +32,12 @@ std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan&
 
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
     StepPrograms steps;
-    steps.stages = static_cast<std::size_t>(plan.pipeline);
+    steps.stages = static_cast<std::size_t>(plan.ways.pipeline);
     steps.axes.emplace_back("pipeline");
     if (uneven_context(plan, model)) {
         steps.axes.emplace_back("context");
     }
-    if (uneven_experts(plan)) {
+    if (plan.experts.uneven()) {
         steps.axes.emplace_back("expert");
     }
     for (const Ranks& ranks : ranks_of_programs(model, plan)) {
@@ -50,20 +54,34 @@ sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
     return most;
 }
 
+sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
+                           const StepPrograms& programs) {
+    if (plan.experts.capacity_factor > 1 || plan.experts.imbalance > 1) {
+        TrainingPlan mean = plan;
+        mean.experts.capacity_factor = mean.experts.imbalance = 1;
+        return mean_recomputed(model, mean, build_stages(model, mean));
+    }
+    sim::Flops sum;
+    for (const StepProgram& program : programs.programs) {
+        sum += flops_by_pass(program).of(Pass::recompute);
+    }
+    return sum / static_cast<double>(programs.programs.size());
+}
+
 double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
     // Beyond the number of uses a further look ahead changes nothing.
-    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.microbatches);
-    const double most = std::min(plan.prefetch_layers, uses);
+    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.batch.microbatches);
+    const double most = std::min(plan.overlap.prefetch_layers, uses);
     TrainingPlan trial = plan;
     const auto fits = [&](double prefetch) {
-        trial.prefetch_layers = prefetch;
+        trial.overlap.prefetch_layers = prefetch;
         return peak_of_stages(model, trial) <= capacity;
     };
     double ahead = most;
     while (ahead > 0 && !fits(ahead)) {
         ahead = std::ceil(ahead) - 1;
     }
-    if (plan.weights == WeightGroups::layer) {
+    if (plan.overlap.weights == WeightGroups::layer) {
         return ahead;
     }
     const double too_many = std::min(ahead + 1, most);

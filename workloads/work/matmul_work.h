@@ -1,6 +1,6 @@
 // Matmuls as operations: FLOPs, shapes, HBM bytes and vector work. What work.cpp and attention_work.cpp are written in.
 //
-// Quantised matmuls (int8, fp8; plan.h says which) quantise both operands as they read them, unless weights arrive
+// Quantised matmuls (int8, fp8; Precision::matmul says which) quantise both operands as they read them, unless weights arrive
 // quantised by their gather, and scale the result back.
 #pragma once
 

@@ -1,5 +1,7 @@
 #include "workloads/work/work.h"
 
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
 
@@ -8,16 +10,17 @@ namespace podsim::workloads {
 using namespace vector_unit;
 
 Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
-    const Occupancy batch = occupancy(plan);
+    const Occupancy batch = occupancy(plan.batch, plan.ways);
     Shard shard;
     shard.tokens = batch.tokens_per_chip_group;
-    const double ways = plan.tensor_ways();
-    shard.transposed = plan.tensor_transpose;
+    const double ways = plan.ways.of_matrix();
+    shard.transposed = plan.ways.tensor_transpose;
     shard.rows = shard.tokens / ways;
     shard.sequences = static_cast<double>(batch.sequences_per_shard);
-    shard.sequence = static_cast<double>(plan.sequence);
-    shard.context = plan.context;
-    shard.plain = plan.causal && plan.context > 1 && plan.placement == Placement::plain;
+    shard.sequence = static_cast<double>(plan.batch.sequence);
+    shard.context = plan.ways.context;
+    shard.plain = plan.attention.causal && plan.ways.context > 1 &&
+                  plan.attention.placement == Placement::plain;
     shard.rank = ranks.context;
     shard.d_model = static_cast<double>(model.d_model);
     shard.d_ff = static_cast<double>(model.d_ff) / ways;
@@ -25,16 +28,16 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.heads = static_cast<double>(model.heads) / ways;
     shard.kv_heads = static_cast<double>(model.kv_heads) / ways;
     shard.all_kv_heads = static_cast<double>(model.kv_heads);
-    shard.kv_split_by_columns = model.kv_heads % plan.tensor_ways() != 0;
+    shard.kv_split_by_columns = model.kv_heads % plan.ways.of_matrix() != 0;
     shard.head_dim = static_cast<double>(model.head_dim);
     shard.value_dim = static_cast<double>(value_dim(model));
     shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
     shard.window = static_cast<double>(model.window);
     shard.parallel_block = model.parallel_block;
-    shard.causal = plan.causal;
+    shard.causal = plan.attention.causal;
     shard.tied = model.tied_embeddings;
-    if (plan.remat == Remat::matmuls || plan.remat == Remat::named) {
-        const TensorSet kept = kept_tensors(plan);
+    if (plan.remat.policy == RematPolicy::matmuls || plan.remat.policy == RematPolicy::named) {
+        const TensorSet kept = kept_tensors(plan.remat);
         const bool gate_up = kept.has(LayerTensor::gate_up);
         // A parallel block's norm comes with either matmul.
         shard.attention_norms_again =
@@ -47,16 +50,16 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.layer_norm = model.norm == Norm::layer;
     shard.qk_norm = model.qk_norm;
     shard.norms_of_block = static_cast<double>(model.norms) / (model.parallel_block ? 1 : 2);
-    shard.vmem = plan.vmem.value();
+    shard.vmem = plan.attention.vmem.value();
     shard.precision = plan.precision;
     // A gather brings weights in the dtype that they are used in; others are cast where they are read.
-    const bool experts_gathered = plan.fsdp > 1 || plan.context > 1;
-    shard.weights_gathered = experts_gathered || plan.expert > 1;
+    const bool experts_gathered = plan.ways.fsdp > 1 || plan.ways.context > 1;
+    shard.weights_gathered = experts_gathered || plan.ways.expert > 1;
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
     shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;
     if (model.latent.kv_rank > 0) {
-        shard.latent.ways = plan.tensor;
+        shard.latent.ways = plan.ways.tensor;
         shard.latent.q_rank = static_cast<double>(model.latent.q_rank);
         shard.latent.kv_rank = static_cast<double>(model.latent.kv_rank);
         shard.latent.rope_dim = static_cast<double>(model.latent.rope_dim);
@@ -64,16 +67,18 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
         shard.latent.direct = model.latent.q_rank > 0 ? 0 : shard.heads * shard.head_dim;
     }
     if (model.experts.count > 0) {
-        const double load = plan.capacity_factor * (plan.expert > 1 ? plan.expert_imbalance : 1);
+        const double load =
+            plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
         shard.experts.routed = static_cast<double>(model.experts.count);
-        shard.experts.held = shard.experts.routed / plan.expert;
+        shard.experts.held = shard.experts.routed / plan.ways.expert;
         shard.experts.per_token = static_cast<double>(model.experts.per_token);
         shard.experts.gathered = experts_gathered;
         shard.experts.weight_bytes = experts_gathered ? plan.precision.weights() : held;
         shard.experts.copies = shard.tokens * static_cast<double>(model.experts.per_token) * load;
         shard.experts.tokens =
-            shard.experts.copies *
-            (uneven_experts(plan) ? plan.expert_loads[static_cast<std::size_t>(ranks.expert)] : 1);
+            shard.experts.copies * (plan.experts.uneven()
+                                        ? plan.experts.loads[static_cast<std::size_t>(ranks.expert)]
+                                        : 1);
         shard.experts.d_ff = static_cast<double>(model.experts.d_ff) / ways;
         shard.experts.shared_width = static_cast<double>(model.experts.shared) * shard.experts.d_ff;
     }

@@ -48,10 +48,13 @@
 #include <span>
 
 #include "workloads/models/model.h"
-#include "workloads/plan/plan.h"
+#include "workloads/plan/precision.h"
+#include "workloads/plan/ranks.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
+
+enum class Optimizer;
 
 /// The part of model and batch that one chip works on. Heads, widths and vocabulary are per tensor way.
 struct Shard {
@@ -129,7 +132,7 @@ struct Shard {
     }
     /// Attention's output.
     [[nodiscard]] double attended_width() const { return heads * value_dim; }
-    /// Of the pieces in which a causal sequence lies on the context ranks (plan.h): of a rank, and keys of one.
+    /// Of the pieces in which a causal sequence lies on the context ranks (Placement): of a rank, and keys of one.
     [[nodiscard]] double pieces_of_rank() const { return plain ? 1 : 2; }
     [[nodiscard]] double piece() const { return sequence / (context * pieces_of_rank()); }
     /// Pieces that a window reaches back from a query's own (window_ring.h).

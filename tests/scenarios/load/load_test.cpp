@@ -18,16 +18,16 @@ TEST_F(Load, DefaultsAreTheOnesOfTheTable) {
     EXPECT_EQ(scenario.hardware.ici_rates, topology::IciRates::book);
     EXPECT_EQ(scenario.hardware.message_cap.value(), 4.0 * 1024 * 1024);
     EXPECT_FALSE(scenario.hardware.twisted);
-    EXPECT_EQ(scenario.plan.tokens, 262144);
-    EXPECT_EQ(scenario.plan.sequence, 4096);
-    EXPECT_EQ(scenario.plan.fsdp, 64);
-    EXPECT_EQ(scenario.plan.tensor, 1);
-    EXPECT_TRUE(scenario.plan.causal);
-    EXPECT_EQ(scenario.plan.remat, workloads::Remat::block);
+    EXPECT_EQ(scenario.plan.batch.tokens, 262144);
+    EXPECT_EQ(scenario.plan.batch.sequence, 4096);
+    EXPECT_EQ(scenario.plan.ways.fsdp, 64);
+    EXPECT_EQ(scenario.plan.ways.tensor, 1);
+    EXPECT_TRUE(scenario.plan.attention.causal);
+    EXPECT_EQ(scenario.plan.remat.policy, workloads::RematPolicy::block);
     EXPECT_EQ(scenario.plan.optimizer, workloads::Optimizer::adam);
     EXPECT_EQ(scenario.plan.precision.gradients, 2);
-    EXPECT_EQ(scenario.plan.prefetch_layers, 1);
-    EXPECT_EQ(scenario.plan.reductions_in_flight, 2);
+    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 1);
+    EXPECT_EQ(scenario.plan.overlap.reductions_in_flight, 2);
     EXPECT_EQ(scenario.mesh_text, "fsdp x y z");
     EXPECT_FALSE(scenario.report.tokens.has_value());
     EXPECT_TRUE(scenario.expectations.empty());
@@ -36,15 +36,15 @@ TEST_F(Load, DefaultsAreTheOnesOfTheTable) {
 TEST_F(Load, WithoutAMeshFsdpTakesEverything) {
     const Scenario scenario = load_scenario(write(good_but("mesh: {fsdp: x y z}\n", "")));
     EXPECT_EQ(scenario.mesh_text, "fsdp x y z");
-    EXPECT_EQ(scenario.plan.fsdp, 64);
+    EXPECT_EQ(scenario.plan.ways.fsdp, 64);
 }
 
 TEST_F(Load, SizesAloneArePlaced) {
     const Scenario scenario =
         load_scenario(write(good_but("fsdp: x y z", "fsdp: 8, context: 2, tensor: 4")));
-    EXPECT_EQ(scenario.plan.fsdp, 8);
-    EXPECT_EQ(scenario.plan.context, 2);
-    EXPECT_EQ(scenario.plan.tensor, 4);
+    EXPECT_EQ(scenario.plan.ways.fsdp, 8);
+    EXPECT_EQ(scenario.plan.ways.context, 2);
+    EXPECT_EQ(scenario.plan.ways.tensor, 4);
 }
 
 TEST_F(Load, EverySection) {
@@ -86,15 +86,15 @@ expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 
     EXPECT_EQ(hardware.message_cap.value(), 1024.0 * 1024);
     EXPECT_FALSE(scenario.model.gated_mlp);
     EXPECT_TRUE(scenario.model.tied_embeddings);
-    EXPECT_EQ(scenario.plan.data, 5);
-    EXPECT_EQ(scenario.plan.fsdp, 3);
-    EXPECT_EQ(scenario.plan.tensor, 2);
-    EXPECT_FALSE(scenario.plan.causal);
-    EXPECT_EQ(scenario.plan.remat, workloads::Remat::matmuls);
+    EXPECT_EQ(scenario.plan.ways.data, 5);
+    EXPECT_EQ(scenario.plan.ways.fsdp, 3);
+    EXPECT_EQ(scenario.plan.ways.tensor, 2);
+    EXPECT_FALSE(scenario.plan.attention.causal);
+    EXPECT_EQ(scenario.plan.remat.policy, workloads::RematPolicy::matmuls);
     EXPECT_EQ(scenario.plan.optimizer, workloads::Optimizer::sgd);
     EXPECT_EQ(scenario.plan.precision.gradients, 4);
-    EXPECT_EQ(scenario.plan.prefetch_layers, 0);
-    EXPECT_EQ(scenario.plan.reductions_in_flight, 3);
+    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0);
+    EXPECT_EQ(scenario.plan.overlap.reductions_in_flight, 3);
     EXPECT_EQ(scenario.report.tokens, 15e12);
     EXPECT_EQ(scenario.report.usd_per_chip_hour, 4.2);
     ASSERT_EQ(scenario.expectations.size(), 2U);
@@ -106,13 +106,13 @@ expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 
 
 TEST_F(Load, GroupsOfWeights) {
     const Scenario plain = load_scenario(write(kGood));
-    EXPECT_EQ(plain.plan.weights, workloads::WeightGroups::layer);
-    EXPECT_FALSE(plain.plan.layer_loop);
+    EXPECT_EQ(plain.plan.overlap.weights, workloads::WeightGroups::layer);
+    EXPECT_FALSE(plain.plan.overlap.layer_loop);
     const Scenario scenario = load_scenario(write(
         std::string(kGood) + "overlap: {weights: matmul, layers: loop, prefetch_layers: 0.5}\n"));
-    EXPECT_EQ(scenario.plan.weights, workloads::WeightGroups::matmul);
-    EXPECT_TRUE(scenario.plan.layer_loop);
-    EXPECT_EQ(scenario.plan.prefetch_layers, 0.5);
+    EXPECT_EQ(scenario.plan.overlap.weights, workloads::WeightGroups::matmul);
+    EXPECT_TRUE(scenario.plan.overlap.layer_loop);
+    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0.5);
 }
 
 TEST_F(Load, SettingsReplaceAndAdd) {
@@ -126,8 +126,8 @@ TEST_F(Load, SettingsReplaceAndAdd) {
     EXPECT_EQ(scenario.hardware.chip.ici_latency.value.value(), 0);
     EXPECT_EQ(scenario.model.layers, 4);
     EXPECT_EQ(scenario.model.d_model, 4096);
-    EXPECT_EQ(scenario.plan.prefetch_layers, 0);
-    EXPECT_EQ(scenario.plan.fsdp, 128);
+    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0);
+    EXPECT_EQ(scenario.plan.ways.fsdp, 128);
     EXPECT_EQ(scenario.name, "a=b");
 }
 
@@ -182,12 +182,12 @@ TEST_F(Load, TheLibraryOfScenariosLoads) {
     const std::string library = std::string(PODSIM_SOURCE_DIR) + "/scenarios/";
     const Scenario pod = load_scenario(library + "quickstart/llama3-70b-v5p-pod.yaml");
     EXPECT_EQ(pod.hardware.slice.size(), 8960);
-    EXPECT_EQ(pod.plan.fsdp, 1120);
-    EXPECT_EQ(pod.plan.context, 2);
-    EXPECT_EQ(pod.plan.tensor, 4);
+    EXPECT_EQ(pod.plan.ways.fsdp, 1120);
+    EXPECT_EQ(pod.plan.ways.context, 2);
+    EXPECT_EQ(pod.plan.ways.tensor, 4);
     EXPECT_EQ(pod.mesh_text, "fsdp x/4 y z/2, context z%2, tensor x%4");
-    EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").plan.fsdp, 4096);
-    EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").plan.tensor, 4);
+    EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").plan.ways.fsdp, 4096);
+    EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").plan.ways.tensor, 4);
 }
 
 TEST_F(Load, GroupsFromAxes) {

@@ -5,6 +5,7 @@
 #include "scenarios/report/report.h"
 #include "scenarios/text/format.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -117,16 +118,16 @@ TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     scenario.model.vocabulary = 1024;  // so that the peak stands in a layer
     StepResult result = hand_made();
     result.prefetch_layers = 0;
-    scenario.plan.prefetch_layers = 0;
+    scenario.plan.overlap.prefetch_layers = 0;
     result.memory.peak = workloads::peak_of_stages(scenario.model, scenario.plan);
-    scenario.plan.weights = workloads::WeightGroups::matmul;
+    scenario.plan.overlap.weights = workloads::WeightGroups::matmul;
     result.memory.capacity = workloads::peak_of_stages(scenario.model, scenario.plan);
     result.memory.fits = false;
     ASSERT_LT(result.memory.capacity, result.memory.peak);
     const std::string offer =
         "    overlap.weights: matmul: peak " + format_bytes(result.memory.capacity) + '\n';
     EXPECT_THAT(memory_report(scenario, result), Not(HasSubstr(offer)));
-    scenario.plan.weights = workloads::WeightGroups::layer;
+    scenario.plan.overlap.weights = workloads::WeightGroups::layer;
     EXPECT_THAT(memory_report(scenario, result), HasSubstr(offer));
 }
 

@@ -111,8 +111,8 @@ TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
 // ---- whole steps
 
 void overlap(Scenario& scenario, bool two_way) {
-    if (scenario.plan.tensor > 1) {
-        scenario.plan.tensor_steps = collectives::step_gather(
+    if (scenario.plan.ways.tensor > 1) {
+        scenario.plan.overlap.tensor_steps = collectives::step_gather(
             scenario.hardware.slice, scenario.mesh.group({"tensor"}), two_way);
     }
 }
@@ -144,7 +144,8 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
                 spec.experts = {.count = 4, .per_token = 2, .shared = 1, .d_ff = 4096};
             }
             Scenario scenario = make_scenario("v5p", {4, 4, 4}, spec, mesh, 64, 2048);
-            scenario.plan.remat = kind == 0 ? workloads::Remat::none : workloads::Remat::block;
+            scenario.plan.remat.policy =
+                kind == 0 ? workloads::RematPolicy::none : workloads::RematPolicy::block;
             // Without embedding the first layer's gather is the program's first operation.
             scenario.plan.layers_only = kind == 1;
             const StepResult blocking = simulate_step(scenario, Fold::automatic);
@@ -173,7 +174,7 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
         Scenario scenario = make_scenario("v5p", {4, 4, 4}, model(),
                                           {{"fsdp", rest}, {"context", context}}, 64, 32768);
         const StepResult gathered = simulate_step(scenario, Fold::automatic);
-        scenario.plan.context_steps = collectives::step_gather(
+        scenario.plan.overlap.context_steps = collectives::step_gather(
             scenario.hardware.slice, scenario.mesh.group({"context"}), false);
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(folded.step_time, simulate_step(scenario, Fold::off).step_time);

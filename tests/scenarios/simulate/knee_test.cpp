@@ -27,10 +27,10 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
         latency->value = sim::Seconds(0);
     }
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.tokens = tokens_per_shard / 16 * 16 * plan.data * plan.fsdp;
-    plan.remat = workloads::Remat::none;
+    plan.batch.tokens = tokens_per_shard / 16 * 16 * plan.ways.data * plan.ways.fsdp;
+    plan.remat.policy = workloads::RematPolicy::none;
     plan.optimizer = workloads::Optimizer::sgd;
-    plan.prefetch_layers = 2;
+    plan.overlap.prefetch_layers = 2;
     return scenario;
 }
 
@@ -93,9 +93,9 @@ TEST(Knee, DataParallelBetweenSlices) {
 Scenario mixed(std::int64_t d_ff, std::int64_t tokens_per_chip, bool serialised) {
     Scenario scenario =
         layer_of({16, 16, 16}, 1, {{"fsdp", "y z"}, {"tensor", "x"}}, d_ff, 16 * tokens_per_chip);
-    scenario.plan.tensor_steps =
+    scenario.plan.overlap.tensor_steps =
         collectives::step_gather(scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
-    scenario.plan.collectives_in_flight = serialised ? 1 : 0;
+    scenario.plan.overlap.collectives_in_flight = serialised ? 1 : 0;
     return scenario;
 }
 
@@ -131,7 +131,7 @@ TEST(Knee, OverlappedTensorOverTwoAxes) {
         Scenario scenario =
             layer_of({16, 16, 4}, 1, {{"data", "z"}, {"tensor", "x y"}}, d_ff, 16384);
         scenario.model.heads = scenario.model.kv_heads = scenario.model.vocabulary = 256;
-        scenario.plan.tensor_steps = collectives::step_gather(
+        scenario.plan.overlap.tensor_steps = collectives::step_gather(
             scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
         return period(scenario, "forward");
     };
@@ -160,7 +160,7 @@ TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
         Scenario scenario =
             layer_of({4, 4, 4}, 1, choice.mesh, 32768, static_cast<std::int64_t>(48000 / choice.x));
         scenario.model.heads = scenario.model.kv_heads = 64;
-        scenario.plan.collectives_in_flight = 1;
+        scenario.plan.overlap.collectives_in_flight = 1;
         scenario.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
         simulated.push_back(period(scenario, "forward"));
     }

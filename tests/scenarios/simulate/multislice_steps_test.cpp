@@ -23,7 +23,7 @@ Scenario two_slices(topology::Point shape,
     axes.push_back({"data", {{topology::kSliceAxis, 1, 2}}});
     scenario.hardware.slices = 2;
     scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
-    scenario.plan.data = 2;
+    scenario.plan.ways.data = 2;
     return scenario;
 }
 

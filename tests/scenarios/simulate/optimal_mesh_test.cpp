@@ -18,6 +18,8 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -83,11 +85,11 @@ Scenario scenario_of(const topology::Point& shape, const Candidate& mesh, std::i
     chip.hbm_capacity.value = sim::Bytes::infinity();
     chip.ici_latency.value = sim::Seconds(0);
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.fsdp = scenario.mesh.size("fsdp");
-    plan.tensor = scenario.mesh.size("tensor");
-    plan.remat = workloads::Remat::none;
+    plan.ways.fsdp = scenario.mesh.size("fsdp");
+    plan.ways.tensor = scenario.mesh.size("tensor");
+    plan.remat.policy = workloads::RematPolicy::none;
     plan.optimizer = workloads::Optimizer::sgd;
-    plan.collectives_in_flight = 1;
+    plan.overlap.collectives_in_flight = 1;
     workloads::validate(plan, model);
     return scenario;
 }
@@ -112,11 +114,11 @@ double text_of(const Scenario& scenario) {
     const workloads::TrainingPlan& plan = scenario.plan;
     const topology::Lattice& slice = scenario.hardware.slice;
     const auto parameters = static_cast<double>(workloads::count_layer(scenario.model, {}).total());
-    const double tokens = static_cast<double>(plan.tokens) / plan.fsdp;
+    const double tokens = static_cast<double>(plan.batch.tokens) / plan.ways.fsdp;
     double sum =
-        3 * 2 * parameters / plan.tensor * share_of_axes(slice, scenario.mesh.group({"fsdp"}));
-    if (plan.tensor > 1) {
-        const double columns = plan.tensor > 8 ? 3.0 * 2 * 8 * 128 : 0;
+        3 * 2 * parameters / plan.ways.tensor * share_of_axes(slice, scenario.mesh.group({"fsdp"}));
+    if (plan.ways.tensor > 1) {
+        const double columns = plan.ways.tensor > 8 ? 3.0 * 2 * 8 * 128 : 0;
         sum += 2 * tokens * (10 * 8192 + columns) *
                share_of_axes(slice, scenario.mesh.group({"tensor"}));
     }
@@ -169,7 +171,7 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
     std::map<int, workloads::StepProgram> programs;  // by tensor ways
     for (Candidate& mesh : meshes) {
         const Scenario scenario = scenario_of(shape, mesh, tokens);
-        const auto [program, added] = programs.try_emplace(scenario.plan.tensor);
+        const auto [program, added] = programs.try_emplace(scenario.plan.ways.tensor);
         if (added) {
             program->second = workloads::build_step(scenario.model, scenario.plan);
         }

@@ -60,7 +60,7 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
             scenario.model = latent_experts(kLayers);
         }
         scenario.model.tied_embeddings = cases[i].tied;
-        scenario.plan.expert_loads = cases[i].loads;
+        scenario.plan.experts.loads = cases[i].loads;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_LT(folded.simulated_chips, 64);
@@ -96,8 +96,8 @@ TEST(PipelineFold, StagesOfSlicesFoldAsTheyShould) {
                                         PipelineSchedule::one_f_one_b, 4);
         scenario.hardware.slices = slices;
         scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
-        scenario.plan.pipeline = 2;
-        scenario.plan.data = slices / 2;
+        scenario.plan.ways.pipeline = 2;
+        scenario.plan.ways.data = slices / 2;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_EQ(folded.step_time, whole.step_time);

@@ -10,6 +10,7 @@
 #include "scenarios/run/run_record.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/pipeline_order.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -44,22 +45,23 @@ Scenario random_pipeline(std::mt19937_64& random) {
         scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
     }
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.pipeline = scenario.mesh.size("pipeline");
-    plan.schedule = one_of<PipelineSchedule>(
+    plan.ways.pipeline = scenario.mesh.size("pipeline");
+    plan.pipeline.schedule = one_of<PipelineSchedule>(
         random, {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b,
                  PipelineSchedule::interleaved, PipelineSchedule::zero_bubble});
-    const bool interleaved = plan.schedule == PipelineSchedule::interleaved;
-    plan.chunks = interleaved ? 2 : 1;
-    plan.microbatches = interleaved ? plan.pipeline * one_of<int>(random, {1, 2})
-                                    : one_of<int>(random, {1, 2, 3, 5});
-    plan.tokens = 512 * plan.fsdp * plan.expert * plan.microbatches;
-    if (plan.expert > 1) {
+    const bool interleaved = plan.pipeline.schedule == PipelineSchedule::interleaved;
+    plan.pipeline.chunks = interleaved ? 2 : 1;
+    plan.batch.microbatches = interleaved ? plan.ways.pipeline * one_of<int>(random, {1, 2})
+                                          : one_of<int>(random, {1, 2, 3, 5});
+    plan.batch.tokens = 512 * plan.ways.fsdp * plan.ways.expert * plan.batch.microbatches;
+    if (plan.ways.expert > 1) {
         scenario.model.kv_heads = scenario.model.heads;
         scenario.model.latent = {.q_rank = 128, .kv_rank = 96, .rope_dim = 32, .value_dim = 64};
         scenario.model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
     }
-    plan.prefetch_layers = one_of<int>(random, {0, 1, 2});
-    scenario.model.layers = plan.pipeline * plan.chunks * (7 + static_cast<int>(random() % 12));
+    plan.overlap.prefetch_layers = one_of<int>(random, {0, 1, 2});
+    scenario.model.layers =
+        plan.ways.pipeline * plan.pipeline.chunks * (7 + static_cast<int>(random() % 12));
     scenario.model.tied_embeddings = random() % 2 == 0;
     if (random() % 2 == 0) {
         scenario.hardware.chip.ici_latency.value = sim::Seconds(2e-5);  // a backlog that grows
@@ -67,10 +69,10 @@ Scenario random_pipeline(std::mt19937_64& random) {
     if (random() % 3 == 0) {
         scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     }
-    plan.weights = one_of<workloads::WeightGroups>(
+    plan.overlap.weights = one_of<workloads::WeightGroups>(
         random, {workloads::WeightGroups::layer, workloads::WeightGroups::block,
                  workloads::WeightGroups::matmul});
-    plan.layer_loop = random() % 3 == 0;
+    plan.overlap.layer_loop = random() % 3 == 0;
     return scenario;
 }
 

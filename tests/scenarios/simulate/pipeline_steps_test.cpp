@@ -11,6 +11,7 @@
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/analytic/analytic.h"
 #include "workloads/plan/pipeline_order.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -38,10 +39,10 @@ Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int ch
                     std::int64_t{16} * microbatches, schedule, microbatches, chunks);
     if (experts) {
         scenario.model = latent_experts(kLayers);
-        scenario.plan.tokens *= 8;  // the MXU decides
+        scenario.plan.batch.tokens *= 8;  // the MXU decides
     }
     scenario.plan.layers_only = true;
-    scenario.plan.remat = workloads::Remat::none;
+    scenario.plan.remat.policy = workloads::RematPolicy::none;
     scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
     scenario.hardware.chip.collective_launch.value = sim::Seconds(0);
@@ -108,15 +109,15 @@ double most_activations(const workloads::StepProgram& program, const ChipRun& ch
 /// The activations that one microbatch saves in one chunk of layers.
 double activations_of_chunk(const Scenario& scenario) {
     workloads::TrainingPlan plan = scenario.plan;
-    plan.tokens /= plan.microbatches;
-    plan.microbatches = plan.pipeline = plan.chunks = 1;
-    plan.schedule = PipelineSchedule::one_f_one_b;
+    plan.batch.tokens /= plan.batch.microbatches;
+    plan.batch.microbatches = plan.ways.pipeline = plan.pipeline.chunks = 1;
+    plan.pipeline.schedule = PipelineSchedule::one_f_one_b;
     double sum = 0;
     for (const workloads::Buffer& buffer : workloads::build_step(scenario.model, plan).buffers) {
         sum +=
             buffer.memory_class == workloads::MemoryClass::activations ? buffer.bytes.value() : 0;
     }
-    return sum / (scenario.plan.pipeline * scenario.plan.chunks);
+    return sum / (scenario.plan.ways.pipeline * scenario.plan.pipeline.chunks);
 }
 
 // A stage takes m (F + B) where B has both gradients; the chip that ends last waits (p - 1)(F + B), of which
@@ -234,8 +235,8 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
 // and so comes the first gradient back; with GPipe the first chip waits for 2 (p - 1) of them.
 TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
     Scenario scenario = uniform(PipelineSchedule::gpipe, 4, 8);
-    scenario.plan.fsdp = 1;  // nothing else on the links: 16 pipelines side by side
-    scenario.plan.tokens /= 16;
+    scenario.plan.ways.fsdp = 1;  // nothing else on the links: 16 pipelines side by side
+    scenario.plan.batch.tokens /= 16;
     scenario.mesh = topology::DeviceMesh(
         scenario.hardware.slice, {{"pipeline", {{2, 1, 4}}}, {"copies", {{0, 1, 4}, {1, 1, 4}}}});
     const StepResult free = simulate_step(scenario, Fold::automatic);
@@ -268,7 +269,7 @@ TEST(Microbatches, GatherAndScatterForEachReduceOnce) {
     std::map<std::pair<workloads::Purpose, collectives::Operation>, double> bytes[2];
     double flops[2] = {0, 0};
     for (const int split : {0, 1}) {
-        scenario.plan.microbatches = split == 1 ? 4 : 1;
+        scenario.plan.batch.microbatches = split == 1 ? 4 : 1;
         for (const workloads::Op& op : workloads::build_step(scenario.model, scenario.plan).ops) {
             if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
                 bytes[split][{one->purpose, one->operation}] += one->bytes.value();

@@ -16,10 +16,10 @@ inline Scenario pipeline_on(topology::Point shape,
                             std::int64_t sequences, workloads::PipelineSchedule schedule,
                             int microbatches, int chunks = 1) {
     Scenario scenario = make_scenario("v5p", shape, small_model(kLayers), mesh, sequences, 512);
-    scenario.plan.pipeline = scenario.mesh.size("pipeline");
-    scenario.plan.schedule = schedule;
-    scenario.plan.microbatches = microbatches;
-    scenario.plan.chunks = chunks;
+    scenario.plan.ways.pipeline = scenario.mesh.size("pipeline");
+    scenario.plan.pipeline.schedule = schedule;
+    scenario.plan.batch.microbatches = microbatches;
+    scenario.plan.pipeline.chunks = chunks;
     return scenario;
 }
 

@@ -9,6 +9,7 @@
 #include "scenarios/report/report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -17,9 +18,9 @@ using testing::make_scenario;
 using PlacementFile = CommandTest;
 
 Scenario plain(Scenario scenario, bool ring) {
-    scenario.plan.placement = workloads::Placement::plain;
+    scenario.plan.attention.placement = workloads::Placement::plain;
     if (ring) {
-        scenario.plan.context_steps = collectives::step_gather(
+        scenario.plan.overlap.context_steps = collectives::step_gather(
             scenario.hardware.slice, scenario.mesh.group({"context"}), false);
     }
     return scenario;
@@ -57,13 +58,13 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
             }
             workloads::ModelSpec model = testing::small_model(2);
             Scenario base = make_scenario(one.chip, one.shape, model, one.mesh, 32, 4096);
-            if (base.plan.expert > 1) {
+            if (base.plan.ways.expert > 1) {
                 base.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
             }
             const Scenario scenario = plain(base, ring);
             const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
             EXPECT_EQ(folded.simulated_chips, one.chips);
-            const auto rank = static_cast<int>(base.plan.context) - 1;
+            const auto rank = static_cast<int>(base.plan.ways.context) - 1;
             EXPECT_EQ(folded.reported_member, "context rank " + std::to_string(rank));
         }
     }
@@ -82,15 +83,15 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
                     64, 4096),
                 ring);
             if (kind == 0) {
-                scenario.plan.pipeline = scenario.plan.microbatches = 4;
+                scenario.plan.ways.pipeline = scenario.plan.batch.microbatches = 4;
             }
             if (kind == 1) {
-                scenario.plan.remat = workloads::Remat::named;
-                scenario.plan.remat_names.offload.add(workloads::LayerTensor::input);
+                scenario.plan.remat.policy = workloads::RematPolicy::named;
+                scenario.plan.remat.names.offload.add(workloads::LayerTensor::input);
             }
             if (kind == 2) {
                 scenario.hardware.slices = 2;
-                scenario.plan.data = 2;
+                scenario.plan.ways.data = 2;
                 scenario.mesh = topology::DeviceMesh(scenario.hardware.slice,
                                                      {{"data", {{topology::kSliceAxis, 1, 2}}},
                                                       {"fsdp", {{0, 1, 4}, {1, 1, 4}}},

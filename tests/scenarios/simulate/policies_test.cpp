@@ -24,15 +24,16 @@ Scenario random_policies(std::mt19937_64& random) {
     Scenario scenario = random_scenario(random);
     workloads::TrainingPlan& plan = scenario.plan;
     const topology::ChipSpec& chip = scenario.hardware.chip;
-    plan.vmem = chip.vmem.value / (chip.cores.value * std::pow(2.0, from(0, 6)));
-    plan.zero = plan.data > 1 ? from(0, 2) : 0;
+    plan.attention.vmem = chip.vmem.value / (chip.cores.value * std::pow(2.0, from(0, 6)));
+    plan.zero = plan.ways.data > 1 ? from(0, 2) : 0;
     plan.precision.matmul = from(0, 1) == 1 ? MatmulDtype::int8 : MatmulDtype::bf16;
     plan.precision.parameters = from(1, 2) * 2;
     plan.precision.gradients = from(1, 2) * 2;
     plan.precision.optimizer_moment = from(1, 2) * 2;
-    plan.bucket = from(0, 1) == 1 ? sim::Bytes(std::pow(10, from(6, 7))) : plan.bucket;
-    plan.collectives_in_flight = from(0, 3);
-    std::ranges::shuffle(plan.priority, random);
+    plan.overlap.bucket =
+        from(0, 1) == 1 ? sim::Bytes(std::pow(10, from(6, 7))) : plan.overlap.bucket;
+    plan.overlap.collectives_in_flight = from(0, 3);
+    std::ranges::shuffle(plan.overlap.priority, random);
     if (from(0, 3) == 0) {  // a vector unit that is the bound
         scenario.hardware.chip.vpu_flops.value = scenario.hardware.chip.vpu_flops.value / 100;
     }
@@ -62,9 +63,9 @@ TEST(Policies, FoldedEqualsUnfoldedToThePicosecond) {
                                               {{"data", "x y"}, {rest, "z"}}, 64, 512);
             scenario.plan.zero = zero;
             scenario.plan.precision.matmul = precision;
-            scenario.plan.bucket = sim::Bytes(3e6);
-            scenario.plan.collectives_in_flight = 1 + zero;
-            scenario.plan.priority = {1, 2, 0};
+            scenario.plan.overlap.bucket = sim::Bytes(3e6);
+            scenario.plan.overlap.collectives_in_flight = 1 + zero;
+            scenario.plan.overlap.priority = {1, 2, 0};
             const StepResult folded = simulate_step(scenario, Fold::automatic);
             const StepResult whole = simulate_step(scenario, Fold::off);
             EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
@@ -91,7 +92,7 @@ TEST(Policies, SerialisedCollectivesNeverOverlap) {
         return count;
     };
     EXPECT_GT(overlaps(), 0);
-    scenario.plan.collectives_in_flight = 1;
+    scenario.plan.overlap.collectives_in_flight = 1;
     EXPECT_EQ(overlaps(), 0);
 }
 

@@ -8,6 +8,7 @@
 #include "scenarios/lower/lower_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "topology/mesh/fold.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -33,14 +33,14 @@ inline Scenario make_scenario(const std::string& chip, topology::Point shape,
     }
     scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, slices);
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.data = scenario.mesh.size("data");
-    plan.fsdp = scenario.mesh.size("fsdp");
-    plan.context = scenario.mesh.size("context");
-    plan.tensor = scenario.mesh.size("tensor");
-    plan.tensor_transpose = scenario.mesh.size("tensor_transpose");
-    plan.expert = scenario.mesh.size("expert");
-    plan.sequence = sequence;
-    plan.tokens = sequences * sequence;
+    plan.ways.data = scenario.mesh.size("data");
+    plan.ways.fsdp = scenario.mesh.size("fsdp");
+    plan.ways.context = scenario.mesh.size("context");
+    plan.ways.tensor = scenario.mesh.size("tensor");
+    plan.ways.tensor_transpose = scenario.mesh.size("tensor_transpose");
+    plan.ways.expert = scenario.mesh.size("expert");
+    plan.batch.sequence = sequence;
+    plan.batch.tokens = sequences * sequence;
     return scenario;
 }
 
@@ -190,11 +190,12 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     std::erase_if(mesh, [](const auto& axis) { return axis.second.empty(); });
     Scenario scenario = make_scenario(chip, shape, small_model(pick(1, 2, 3, 5)), mesh, 1, 1024);
     workloads::TrainingPlan& plan = scenario.plan;
-    plan.tokens = plan.sequence * pick(1, 3, 8, 64);
-    plan.remat = pick(workloads::Remat::none, workloads::Remat::matmuls, workloads::Remat::block);
-    plan.prefetch_layers = pick(0, 1, 2);
-    plan.reductions_in_flight = pick(1, 2, 3);
-    plan.causal = pick(0, 1) == 1;
+    plan.batch.tokens = plan.batch.sequence * pick(1, 3, 8, 64);
+    plan.remat.policy = pick(workloads::RematPolicy::none, workloads::RematPolicy::matmuls,
+                             workloads::RematPolicy::block);
+    plan.overlap.prefetch_layers = pick(0, 1, 2);
+    plan.overlap.reductions_in_flight = pick(1, 2, 3);
+    plan.attention.causal = pick(0, 1) == 1;
     scenario.model.gated_mlp = pick(0, 1) == 1;
     scenario.model.tied_embeddings = pick(0, 1) == 1;
     if (pick(0, 0, 1) == 1) {
@@ -206,11 +207,11 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     if (pick(0, 0, 1) == 1) {
         scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     }
-    plan.weights = pick(workloads::WeightGroups::layer, workloads::WeightGroups::block,
-                        workloads::WeightGroups::matmul);
-    plan.layer_loop = pick(0, 0, 1) == 1;
-    if (plan.weights != workloads::WeightGroups::layer) {
-        plan.prefetch_layers += pick(0.0, 0.25, 0.5);
+    plan.overlap.weights = pick(workloads::WeightGroups::layer, workloads::WeightGroups::block,
+                                workloads::WeightGroups::matmul);
+    plan.overlap.layer_loop = pick(0, 0, 1) == 1;
+    if (plan.overlap.weights != workloads::WeightGroups::layer) {
+        plan.overlap.prefetch_layers += pick(0.0, 0.25, 0.5);
     }
     return scenario;
 }

@@ -4,6 +4,7 @@
 
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -14,7 +15,7 @@ using TensorTransposeFile = CommandTest;
 
 struct Case {
     std::vector<std::pair<std::string, std::string>> mesh;
-    workloads::Remat remat = workloads::Remat::block;
+    workloads::RematPolicy remat = workloads::RematPolicy::block;
     bool parallel = false;
     int zero = 0;
     workloads::PipelineSchedule schedule = workloads::PipelineSchedule::one_f_one_b;
@@ -22,18 +23,18 @@ struct Case {
 
 // With 16 ways four heads of keys and values are split by columns, which both axes gather.
 TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
-    using workloads::Remat;
+    using workloads::RematPolicy;
     const std::vector<Case> cases{
         {{{"tensor", "x"}, {"tensor_transpose", "y"}, {"fsdp", "z"}}},
         {{{"tensor", "x%2"}, {"tensor_transpose", "y"}, {"fsdp", "x/2"}, {"context", "z"}},
-         Remat::none},
+         RematPolicy::none},
         {{{"tensor", "x"}, {"tensor_transpose", "y/2"}, {"fsdp", "y%2"}, {"data", "z"}},
-         Remat::matmuls,
+         RematPolicy::matmuls,
          true,
          2},
-        {{{"tensor", "x%2"}, {"tensor_transpose", "x/2 y"}, {"fsdp", "z"}}, Remat::none},
+        {{{"tensor", "x%2"}, {"tensor_transpose", "x/2 y"}, {"fsdp", "z"}}, RematPolicy::none},
         {{{"tensor", "x"}, {"tensor_transpose", "y%2"}, {"data", "y/2"}, {"pipeline", "z"}},
-         Remat::matmuls,
+         RematPolicy::matmuls,
          false,
          1,
          workloads::PipelineSchedule::zero_bubble}};
@@ -44,11 +45,11 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
         model.parallel_block = cases[i].parallel;
         Scenario scenario = make_scenario("v5p", {4, 4, 4}, model, cases[i].mesh, 16, 512);
         workloads::TrainingPlan& plan = scenario.plan;
-        plan.remat = cases[i].remat;
+        plan.remat.policy = cases[i].remat;
         plan.zero = cases[i].zero;
-        plan.pipeline = scenario.mesh.size("pipeline");
-        plan.schedule = cases[i].schedule;
-        plan.microbatches = plan.pipeline;
+        plan.ways.pipeline = scenario.mesh.size("pipeline");
+        plan.pipeline.schedule = cases[i].schedule;
+        plan.batch.microbatches = plan.ways.pipeline;
         workloads::validate(plan, model);
         EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }

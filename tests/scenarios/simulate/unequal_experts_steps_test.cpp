@@ -8,6 +8,7 @@
 #include "scenarios/report/report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -24,9 +25,9 @@ workloads::ModelSpec small_experts() {
 Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
                  const char* chip = "v5p") {
     Scenario scenario = make_scenario(chip, shape, small_experts(), mesh, 64, 256);
-    const int ranks = scenario.plan.expert;
+    const int ranks = scenario.plan.ways.expert;
     for (int rank = 0; rank < ranks; ++rank) {
-        scenario.plan.expert_loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
+        scenario.plan.experts.loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
     }
     return scenario;
 }
@@ -52,14 +53,14 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         SCOPED_TRACE(::testing::PrintToString(one.mesh));
         Scenario scenario = unequal(one.mesh, one.shape, one.chip);
         if (one.plain) {
-            scenario.plan.placement = workloads::Placement::plain;
+            scenario.plan.attention.placement = workloads::Placement::plain;
         }
         const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
         EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
         ASSERT_TRUE(folded.imbalance);
-        EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.plan.expert_loads[0]);
+        EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.plan.experts.loads[0]);
         EXPECT_LT(folded.imbalance->even_step, folded.step_time);
     }
 }
@@ -71,18 +72,18 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
     for (const std::vector<double>& loads :
          {std::vector<double>{0, 2, 2, 0}, {4, 0, 0, 0}, {0, 1, 0, 3}}) {
         for (const bool tensor : {false, true}) {
-            for (const workloads::Remat remat :
-                 {workloads::Remat::none, workloads::Remat::matmuls, workloads::Remat::block,
-                  workloads::Remat::named}) {
+            for (const workloads::RematPolicy remat :
+                 {workloads::RematPolicy::none, workloads::RematPolicy::matmuls,
+                  workloads::RematPolicy::block, workloads::RematPolicy::named}) {
                 SCOPED_TRACE(::testing::PrintToString(loads) + (tensor ? " tensor " : " fsdp ") +
                              std::to_string(static_cast<int>(remat)));
                 Scenario scenario =
                     unequal({{"fsdp", "x"}, {tensor ? "tensor" : "data", "y"}, {"expert", "z"}});
-                scenario.plan.expert_loads = loads;
-                scenario.plan.remat = remat;
-                scenario.plan.remat_names.offload = {LayerTensor::gate_up, LayerTensor::hidden};
-                if (tensor && remat != workloads::Remat::none) {
-                    scenario.plan.tensor_steps = collectives::step_gather(
+                scenario.plan.experts.loads = loads;
+                scenario.plan.remat.policy = remat;
+                scenario.plan.remat.names.offload = {LayerTensor::gate_up, LayerTensor::hidden};
+                if (tensor && remat != workloads::RematPolicy::none) {
+                    scenario.plan.overlap.tensor_steps = collectives::step_gather(
                         scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
                 }
                 const StepResult result = testing::expect_folded_equals_unfolded(scenario);
@@ -98,9 +99,9 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
          {workloads::PipelineSchedule::one_f_one_b, workloads::PipelineSchedule::zero_bubble}) {
         Scenario scenario = unequal({{"pipeline", "x"}, {"fsdp", "y"}, {"expert", "z"}});
         scenario.model.layers = 4;
-        scenario.plan.expert_loads = {0, 3, 1, 0};
-        scenario.plan.pipeline = scenario.plan.microbatches = 4;
-        scenario.plan.schedule = schedule;
+        scenario.plan.experts.loads = {0, 3, 1, 0};
+        scenario.plan.ways.pipeline = scenario.plan.batch.microbatches = 4;
+        scenario.plan.pipeline.schedule = schedule;
         workloads::validate(scenario.plan, scenario.model);
         EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
@@ -111,10 +112,10 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
 // more. 64 x 256 tokens on 64 chips make 512 rows a chip.
 void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
-    scenario.plan.expert_loads = loads;
+    scenario.plan.experts.loads = loads;
     testing::count_flops(scenario.hardware.chip);
     const StepResult result = simulate_step(scenario, Fold::automatic);
-    scenario.plan.expert_loads.clear();
+    scenario.plan.experts.loads.clear();
     const StepResult even = simulate_step(scenario, Fold::automatic);
     EXPECT_EQ((result.step_time - even.step_time).ps,
               (static_cast<std::int64_t>(loads[0]) - 1) * 2 * 4 * 3 * 2 * 512 * 512 * 512);
@@ -155,7 +156,7 @@ TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
 TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
     const auto loads = [&](const std::string& list) {
         return load_scenario(write(std::string(kGood) + "{expert_imbalance: " + list + "}\n"))
-            .plan.expert_loads;
+            .plan.experts.loads;
     };
     using ::testing::ElementsAre;
     EXPECT_THAT(loads("[1e308, 1e308, 1e308, 1e308]"), ElementsAre(1, 1, 1, 1));

@@ -7,6 +7,7 @@
 #include "scenarios/report/report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -41,13 +42,13 @@ Scenario windowed(const Case& one, Placement placement) {
     model.window = 640;
     model.global_every = 3;
     Scenario scenario = make_scenario(one.chip, one.shape, model, one.mesh, 64, 4096);
-    if (scenario.plan.expert > 1) {
+    if (scenario.plan.ways.expert > 1) {
         scenario.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
     }
-    scenario.plan.pipeline = scenario.mesh.size("pipeline");
-    scenario.plan.microbatches = scenario.plan.pipeline;
-    scenario.plan.placement = placement;
-    scenario.plan.context_steps =
+    scenario.plan.ways.pipeline = scenario.mesh.size("pipeline");
+    scenario.plan.batch.microbatches = scenario.plan.ways.pipeline;
+    scenario.plan.attention.placement = placement;
+    scenario.plan.overlap.context_steps =
         collectives::step_gather(scenario.hardware.slice, scenario.mesh.group({"context"}), false);
     return scenario;
 }

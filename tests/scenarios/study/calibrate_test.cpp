@@ -105,8 +105,8 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
                     {{"data", topology::parse_factors("slice", scenario.hardware.slice, slices)},
                      {"fsdp", topology::parse_factors("x y", scenario.hardware.slice, slices)}},
                     slices);
-                scenario.plan.data = slices;
-                scenario.plan.tokens *= slices;
+                scenario.plan.ways.data = slices;
+                scenario.plan.batch.tokens *= slices;
             }
             scenario.hardware.efficiency = {.mxu = share, .straggler = straggler};
             const double time = simulated_reference(scenario);

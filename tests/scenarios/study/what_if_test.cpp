@@ -10,6 +10,7 @@
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/analytic/analytic.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -68,7 +69,7 @@ TEST_F(WhatIfRun, AgreesWithTheGap) {
     auto times = ceilings_of(scenario);
     EXPECT_EQ(times.at("step") - times.at("latency=0"), share(result.gap, "latency"));
     Scenario no_remat = scenario;
-    no_remat.plan.remat = workloads::Remat::none;
+    no_remat.plan.remat.policy = workloads::RematPolicy::none;
     EXPECT_EQ(times.at("no remat"), simulate_step(no_remat, Fold::automatic).step_time.ps);
     Scenario free = scenario;
     free.hardware.chip.ici_latency.value = sim::Seconds(0);

@@ -4,6 +4,7 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/analytic.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -104,15 +105,18 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         const TrainingPlan plan = testing::random_any_plan(random, true, model);
-        Lattice slice{{plan.tensor * plan.data, plan.context * plan.expert, plan.fsdp}, {}, {}};
+        Lattice slice{{plan.ways.tensor * plan.ways.data, plan.ways.context * plan.ways.expert,
+                       plan.ways.fsdp},
+                      {},
+                      {}};
         for (bool& wraps : slice.wrapped) {
             wraps = random.coin();
         }
-        const DeviceMesh mesh(slice, {{"tensor", {{0, 1, plan.tensor}}},
-                                      {"data", {{0, plan.tensor, plan.data}}},
-                                      {"context", {{1, 1, plan.context}}},
-                                      {"expert", {{1, plan.context, plan.expert}}},
-                                      {"fsdp", {{2, 1, plan.fsdp}}}});
+        const DeviceMesh mesh(slice, {{"tensor", {{0, 1, plan.ways.tensor}}},
+                                      {"data", {{0, plan.ways.tensor, plan.ways.data}}},
+                                      {"context", {{1, 1, plan.ways.context}}},
+                                      {"expert", {{1, plan.ways.context, plan.ways.expert}}},
+                                      {"fsdp", {{2, 1, plan.ways.fsdp}}}});
         const MachineRates machine =
             rates(std::pow(10, random.from(6, 12)), std::pow(10, random.from(4, 9)),
                   std::pow(10, random.from(4, 9)), 128);
@@ -121,7 +125,7 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
         const sim::Seconds serial = roofline_serial(program, slice, mesh, machine);
         EXPECT_GT(lower.time.value(), 0);
         EXPECT_LE(lower.time.value(), serial.value() * (1 + 1e-12)) << lower.bound;
-        if (chips(plan) == 1) {
+        if (plan.ways.chips() == 1) {
             EXPECT_EQ(lower.links.value(), 0);
         }
     }
@@ -144,8 +148,8 @@ ModelSpec book_model() {
 
 TrainingPlan book_plan() {
     TrainingPlan plan;
-    plan.tokens = 65536;
-    plan.sequence = 4096;
+    plan.batch.tokens = 65536;
+    plan.batch.sequence = 4096;
     return plan;
 }
 
@@ -156,8 +160,8 @@ TrainingPlan book_plan() {
 //   unembedding: gather of 2^23 = 0.25; max(0.5, 1.25) + max(1, 1.25) = 2.5
 TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
     TrainingPlan plan = book_plan();
-    plan.fsdp = 16;
-    plan.tensor = 4;
+    plan.ways.fsdp = 16;
+    plan.ways.tensor = 4;
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"fsdp", {{0, 1, 4}, {1, 1, 4}}}, {"tensor", {{2, 1, 4}}}});
     const auto step = [&](double link) {
@@ -167,11 +171,11 @@ TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
     // Sixteen times the links: compute-bound everywhere.
     EXPECT_DOUBLE_EQ(step(0x1p26), 2 * (1 + 3) + 0.5 + 1);
     // Without remat, communication-bound: the third gather makes 6 rows of 8.
-    plan.remat = Remat::none;
+    plan.remat.policy = RematPolicy::none;
     EXPECT_DOUBLE_EQ(step(0x1p22), 2 * (4.375 + 6.75) + 2.5);
     EXPECT_DOUBLE_EQ(step(0x1p26), 2 * (1 + 2) + 0.5 + 1);
     // Attention again: a = 0.25 s.
-    plan.remat = Remat::matmuls;
+    plan.remat.policy = RematPolicy::matmuls;
     EXPECT_DOUBLE_EQ(step(0x1p26), 2 * (1 + 2.25) + 0.5 + 1);
 }
 
@@ -182,13 +186,14 @@ TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
 //   unembedding: max(0.5, 1) + max(1, 1 + 0.25) = 2.25
 TEST(Analytic, BookStepOfDataContextAndFsdpByHand) {
     TrainingPlan plan = book_plan();
-    plan.data = plan.context = plan.fsdp = 4;
-    plan.remat = Remat::none;
+    plan.ways.data = plan.ways.context = plan.ways.fsdp = 4;
+    plan.remat.policy = RematPolicy::none;
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"data", {{0, 1, 4}}}, {"context", {{1, 1, 4}}}, {"fsdp", {{2, 1, 4}}}});
     EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p22)).value(),
                      2 * (3.5 + 7.375) + 2.25);
-    plan.causal = false;  // a doubles: 1.25 s forward, hidden; without communication it shows
+    plan.attention.causal =
+        false;  // a doubles: 1.25 s forward, hidden; without communication it shows
     EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p42)).value(),
                      2 * (1.25 + 2.5) + 0.5 + 1);
 }

@@ -7,7 +7,9 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -27,9 +29,10 @@ TEST(CollectiveMatmul, BytesAndFlopsAreThoseOfTheBlockingForm) {
         testing::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram blocking = build_step(model, plan);
-        plan.tensor_steps = plan.tensor > 1
-                                ? std::optional(ring(plan.tensor, random.coin(), random.coin()))
-                                : std::nullopt;
+        plan.overlap.tensor_steps =
+            plan.ways.tensor > 1
+                ? std::optional(ring(plan.ways.tensor, random.coin(), random.coin()))
+                : std::nullopt;
         const StepProgram overlapped = build_step(model, plan);
         const auto rows = collective_bytes(blocking);
         const auto other = collective_bytes(overlapped);
@@ -58,8 +61,8 @@ ModelSpec one_layer() {
 
 TrainingPlan four_ways(bool two_way) {
     TrainingPlan plan = testing::one_chip();
-    plan.tensor = 4;
-    plan.tensor_steps = ring(4, two_way);
+    plan.ways.tensor = 4;
+    plan.overlap.tensor_steps = ring(4, two_way);
     return plan;
 }
 
@@ -127,18 +130,19 @@ TEST(RingAttention, BytesAndFlops) {
         ModelSpec model = testing::random_any_model(random);
         model.window = model.global_every = 0;
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        plan.context = random.from(2, 5);
-        plan.sequence *= std::int64_t{plan.context} * 2;
-        plan.tokens *= std::int64_t{plan.context} * 2;
+        plan.ways.context = random.from(2, 5);
+        plan.batch.sequence *= std::int64_t{plan.ways.context} * 2;
+        plan.batch.tokens *= std::int64_t{plan.ways.context} * 2;
         testing::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram gathered = build_step(model, plan);
-        plan.context_steps = ring(plan.context, false, random.coin());
+        plan.overlap.context_steps = ring(plan.ways.context, false, random.coin());
         const StepProgram program = build_step(model, plan);
-        const double ways = model.kv_heads % plan.tensor == 0 ? plan.tensor : 1;
-        const double v = static_cast<double>(2 * occupancy(plan).sequences_per_shard *
-                                             plan.sequence * model.kv_heads) *
-                         static_cast<double>(model.head_dim + value_dim(model)) / ways;
+        const double ways = model.kv_heads % plan.ways.tensor == 0 ? plan.ways.tensor : 1;
+        const double v =
+            static_cast<double>(2 * occupancy(plan.batch, plan.ways).sequences_per_shard *
+                                plan.batch.sequence * model.kv_heads) *
+            static_cast<double>(model.head_dim + value_dim(model)) / ways;
         std::map<Pass, double> bytes;
         for (const CollectiveBytes& row : collective_bytes(program)) {
             if (row.layer == 0 && row.purpose == Purpose::context) {
@@ -148,7 +152,7 @@ TEST(RingAttention, BytesAndFlops) {
         EXPECT_DOUBLE_EQ(bytes[Pass::forward], v);
         EXPECT_DOUBLE_EQ(bytes[Pass::backward], 2 * v);
         // Attention runs again where its output is kept nowhere: for its own gradient, or the projection behind it.
-        const bool again = !kept_tensors(plan).has(LayerTensor::attended);
+        const bool again = !kept_tensors(plan.remat).has(LayerTensor::attended);
         EXPECT_DOUBLE_EQ(bytes[Pass::recompute], again ? v : 0);
         for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
             EXPECT_NEAR(flops_by_pass(program).of(pass).value(),
@@ -162,10 +166,10 @@ TEST(RingAttention, BytesAndFlops) {
 // the last to come are those of the chip's own.
 TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
     TrainingPlan plan = four_ways(false);
-    plan.tensor = 1;
-    plan.tensor_steps.reset();
-    plan.context = 4;
-    plan.context_steps = ring(4, false);
+    plan.ways.tensor = 1;
+    plan.overlap.tensor_steps.reset();
+    plan.ways.context = 4;
+    plan.overlap.context_steps = ring(4, false);
     const StepProgram program = build_step(one_layer(), plan);
     EXPECT_THAT(
         edges(program, "forward", "attention 1/4", "out"),

@@ -9,7 +9,9 @@
 #include "workloads/analytic/step_flops.h"
 #include "workloads/models/weights.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -60,11 +62,11 @@ TEST(LayerWeights, ByHand) {
 /// A plan that puts every kind of gather and reduction in front of layers.
 TrainingPlan random_sharded_plan(Random& random, const ModelSpec& model) {
     TrainingPlan plan = testing::random_any_plan(random, true, model);
-    plan.fsdp = std::max(plan.fsdp, 2);
-    plan.tokens = plan.sequence * plan.data * plan.fsdp * plan.expert;
-    plan.microbatches = random.from(1, 2);
-    plan.tokens *= plan.microbatches;
-    plan.zero = plan.data > 1 ? random.from(0, 2) : 0;
+    plan.ways.fsdp = std::max(plan.ways.fsdp, 2);
+    plan.batch.tokens = plan.batch.sequence * plan.ways.data * plan.ways.fsdp * plan.ways.expert;
+    plan.batch.microbatches = random.from(1, 2);
+    plan.batch.tokens *= plan.batch.microbatches;
+    plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
     testing::name_tensors(random, model, plan);
     return plan;
 }
@@ -79,8 +81,8 @@ TEST(WeightGroups, BytesAreThoseOfWholeLayers) {
         const StepProgram whole = build_step(model, plan);
         const std::vector<CollectiveBytes> expected = collective_bytes(whole);
         for (const WeightGroups groups : kFiner) {
-            plan.weights = groups;
-            plan.layer_loop = random.coin();
+            plan.overlap.weights = groups;
+            plan.overlap.layer_loop = random.coin();
             const StepProgram program = build_step(model, plan);
             EXPECT_EQ(flops_by_pass(program).total(), flops_by_pass(whole).total());
             const std::vector<CollectiveBytes> found = collective_bytes(program);
@@ -137,10 +139,10 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = random_sharded_plan(random, model);
-        plan.microbatches = 1;
-        plan.weights = WeightGroups::matmul;
-        plan.prefetch_layers = 0.25 * random.from(0, 8);
-        plan.layer_loop = random.coin();
+        plan.batch.microbatches = 1;
+        plan.overlap.weights = WeightGroups::matmul;
+        plan.overlap.prefetch_layers = 0.25 * random.from(0, 8);
+        plan.overlap.layer_loop = random.coin();
         const StepProgram program = build_step(model, plan);
         for (OpIndex i = 0; i < program.ops.size(); ++i) {
             const Op& op = program.ops[i];
@@ -150,7 +152,8 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
                 continue;
             }
             ++readers;
-            const bool routed = op.name.find("experts ") != std::string::npos && plan.expert > 1;
+            const bool routed =
+                op.name.find("experts ") != std::string::npos && plan.ways.expert > 1;
             const OpIndex gather = find_op(
                 program, part + (op.pass == Pass::forward ? " forward" : " backward") + " gather " +
                              matrix + (routed ? " expert weights" : " weights"));
@@ -166,14 +169,14 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
 
 /// Four layers over fsdp = 2; layer i is use i + 1, the embedding use 0.
 struct Four {
-    explicit Four(WeightGroups groups, double prefetch, Remat remat = Remat::none) {
+    explicit Four(WeightGroups groups, double prefetch, RematPolicy remat = RematPolicy::none) {
         model.layers = 4;
         plan = testing::one_chip();
-        plan.fsdp = 2;
-        plan.tokens = 64;
-        plan.remat = remat;
-        plan.weights = groups;
-        plan.prefetch_layers = prefetch;
+        plan.ways.fsdp = 2;
+        plan.batch.tokens = 64;
+        plan.remat.policy = remat;
+        plan.overlap.weights = groups;
+        plan.overlap.prefetch_layers = prefetch;
     }
     [[nodiscard]] std::vector<std::string> after(const std::string& name) const {
         const StepProgram program = build_step(model, plan);
@@ -221,7 +224,7 @@ TEST(WeightGroups, EachIsReducedAfterItsLastGradient) {
 
 TEST(WeightGroups, ALoopOfLayersEndsWithItsReductionsAndBeginsWithItsGathers) {
     Four four(WeightGroups::block, 1);
-    four.plan.layer_loop = true;
+    four.plan.overlap.layer_loop = true;
     for (const std::string block : {"attention", "mlp"}) {
         EXPECT_THAT(four.after("layer 2 forward gather " + block + " weights"),
                     ElementsAre("layer 1 forward down"));
@@ -248,12 +251,12 @@ TEST(WeightGroups, HeldByStretches) {
                     .vocabulary = 16,
                     .gated_mlp = false};
     TrainingPlan plan;
-    plan.tokens = 16;
-    plan.sequence = 8;
-    plan.fsdp = 2;
-    plan.weights = WeightGroups::matmul;
+    plan.batch.tokens = 16;
+    plan.batch.sequence = 8;
+    plan.ways.fsdp = 2;
+    plan.overlap.weights = WeightGroups::matmul;
     const auto held = [&](double prefetch, const std::string& name) {
-        plan.prefetch_layers = prefetch;
+        plan.overlap.prefetch_layers = prefetch;
         const StepProgram program = build_step(model, plan);
         return testing::held_at(program, "layer 4 " + name, MemoryClass::gathered_weights);
     };
@@ -271,22 +274,22 @@ TEST(WeightGroups, HeldByStretches) {
     EXPECT_EQ(held(0, "backward down weight gradient"), 272 - 64);
     EXPECT_EQ(held(0, "backward qkv weight gradient"), 0);
     EXPECT_EQ(held(0.25, "backward qkv weight gradient"), 104);
-    plan.weights = WeightGroups::layer;
+    plan.overlap.weights = WeightGroups::layer;
     EXPECT_EQ(held(0, "forward qkv"), 272);
     EXPECT_EQ(held(1, "forward qkv"), 2 * 272);
 }
 
 // The largest prefetch in quarters of a layer whose peak fits, found by trying all.
 TEST(WeightGroups, APartOfALayerMayFitAhead) {
-    Four four(WeightGroups::matmul, 3, Remat::block);
+    Four four(WeightGroups::matmul, 3, RematPolicy::block);
     four.model.layers = 8;
     four.model.d_ff = 256;  // so that weights decide
-    four.plan.tokens = four.plan.sequence = 4;
-    four.plan.tokens *= 2;
+    four.plan.batch.tokens = four.plan.batch.sequence = 4;
+    four.plan.batch.tokens *= 2;
     std::vector<sim::Bytes> peaks;  // of 0, 1/4, ... 3
     for (int quarters = 0; quarters <= 12; ++quarters) {
         TrainingPlan plan = four.plan;
-        plan.prefetch_layers = 0.25 * quarters;
+        plan.overlap.prefetch_layers = 0.25 * quarters;
         peaks.push_back(peak_in_program_order(build_step(four.model, plan)).total);
     }
     ASSERT_TRUE(std::ranges::is_sorted(peaks));
@@ -302,8 +305,8 @@ TEST(WeightGroups, APartOfALayerMayFitAhead) {
         }
     }
     EXPECT_GT(parts, 4);
-    four.plan.weights = WeightGroups::layer;
-    four.plan.prefetch_layers = 2;
+    four.plan.overlap.weights = WeightGroups::layer;
+    four.plan.overlap.prefetch_layers = 2;
     const sim::Bytes two = peak_in_program_order(build_step(four.model, four.plan)).total;
     EXPECT_EQ(prefetch_that_fits(four.model, four.plan, two), 2);
     EXPECT_EQ(prefetch_that_fits(four.model, four.plan, two - sim::Bytes(1)), 1);
@@ -311,11 +314,11 @@ TEST(WeightGroups, APartOfALayerMayFitAhead) {
 
 TEST(WeightGroups, PartsOfALayerNeedGroups) {
     TrainingPlan plan = testing::one_chip();
-    plan.prefetch_layers = 0.5;
+    plan.overlap.prefetch_layers = 0.5;
     EXPECT_EQ(testing::message_of([&] { validate(plan, testing::one_layer()); }),
               "prefetch_layers = 0.5 of weights that are gathered by whole layers; write a whole "
               "number, or gather them by block or matmul");
-    plan.weights = WeightGroups::block;
+    plan.overlap.weights = WeightGroups::block;
     EXPECT_NO_THROW(validate(plan, testing::one_layer()));
 }
 

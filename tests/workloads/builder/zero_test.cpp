@@ -7,7 +7,9 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -35,9 +37,9 @@ ModelSpec tiny() {
 
 TrainingPlan four_ways(int zero) {
     TrainingPlan plan;
-    plan.sequence = 8;
-    plan.tokens = 32;
-    plan.data = 4;
+    plan.batch.sequence = 8;
+    plan.batch.tokens = 32;
+    plan.ways.data = 4;
     plan.zero = zero;
     return plan;
 }
@@ -73,9 +75,10 @@ TEST(Zero, BytesOfRandomPlans) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        plan.data = random.from(2, 4);
-        const double x = plan.fsdp * plan.context * plan.expert;
-        const double held = static_cast<double>(count_parameters(model).total) / plan.tensor / x;
+        plan.ways.data = random.from(2, 4);
+        const double x = plan.ways.fsdp * plan.ways.context * plan.ways.expert;
+        const double held =
+            static_cast<double>(count_parameters(model).total) / plan.ways.tensor / x;
         const auto bytes = [&](int zero, Purpose purpose) {
             plan.zero = zero;
             return bytes_of(build_step(model, plan), purpose);
@@ -190,7 +193,7 @@ TEST(Zero, ATiedTableIsUpdatedAndGatheredOnce) {
 
 TEST(Zero, RefusedWithoutDataAndBeyondTwo) {
     TrainingPlan plan = four_ways(1);
-    plan.data = 1;
+    plan.ways.data = 1;
     EXPECT_EQ(message_of([&] { validate(plan, tiny()); }),
               "zero = 1 shards over data, but data = 1; leave it out; fsdp is ZeRO-3 already");
     plan.zero = 3;
@@ -213,12 +216,12 @@ std::vector<double> reductions_of(const StepProgram& program) {
 TEST(Buckets, MergeAndSplitGroups) {
     TrainingPlan plan = four_ways(0);
     EXPECT_THAT(reductions_of(build_step(tiny(), plan)), ElementsAre(136, 272, 272, 128));
-    plan.bucket = sim::Bytes(400);
+    plan.overlap.bucket = sim::Bytes(400);
     EXPECT_THAT(reductions_of(build_step(tiny(), plan)), ElementsAre(400, 400, 8));
-    plan.bucket = sim::Bytes(100);
+    plan.overlap.bucket = sim::Bytes(100);
     EXPECT_THAT(reductions_of(build_step(tiny(), plan)),
                 ElementsAre(100, 100, 100, 100, 100, 100, 100, 100, 8));
-    plan.bucket = sim::Bytes(1e6);
+    plan.overlap.bucket = sim::Bytes(1e6);
     const StepProgram program = build_step(tiny(), plan);
     EXPECT_THAT(reductions_of(program), ElementsAre(808));
     EXPECT_THAT(testing::names(program),
@@ -232,12 +235,12 @@ TEST(Buckets, ReduceEverything) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        plan.zero = plan.data > 1 ? random.from(0, 2) : 0;
+        plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
         const double whole = bytes_of(build_step(model, plan), Purpose::gradients);
         const std::string update =
             plan.zero > 0 ? "optimizer update embedding" : "optimizer update";
         const double kept = held_at(build_step(model, plan), update, MemoryClass::gradients);
-        plan.bucket = sim::Bytes(random.from(1, 200) * 100);
+        plan.overlap.bucket = sim::Bytes(random.from(1, 200) * 100);
         const StepProgram program = build_step(model, plan);
         EXPECT_NEAR(bytes_of(program, Purpose::gradients), whole, 1e-9 * whole);
         std::vector<bool> before(program.ops.size());
@@ -260,7 +263,7 @@ TEST(Buckets, ReduceEverything) {
                 ++reductions;
             }
         }
-        if (plan.fsdp * plan.context * plan.expert > 1 || plan.data > 1) {
+        if (plan.ways.fsdp * plan.ways.context * plan.ways.expert > 1 || plan.ways.data > 1) {
             EXPECT_NEAR(held_at(program, update, MemoryClass::gradients), kept,
                         static_cast<double>(2 * reductions +
                                             2 * static_cast<std::size_t>(model.layers) + 4));
@@ -272,10 +275,10 @@ TEST(Buckets, ReduceEverything) {
 TEST(CollectivesInFlight, FollowOneAnotherInProgramOrder) {
     for (const int limit : {1, 3}) {
         TrainingPlan plan = four_ways(2);
-        plan.fsdp = plan.tensor = 1;
-        plan.context = 2;
-        plan.prefetch_layers = 2;
-        plan.collectives_in_flight = limit;
+        plan.ways.fsdp = plan.ways.tensor = 1;
+        plan.ways.context = 2;
+        plan.overlap.prefetch_layers = 2;
+        plan.overlap.collectives_in_flight = limit;
         const StepProgram program = build_step(tiny(), plan);
         std::vector<OpIndex> collectives;
         for (OpIndex op = 0; op < program.ops.size(); ++op) {

@@ -9,6 +9,8 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/pipeline_order.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -46,12 +48,12 @@ Sums collectives_of(const StepProgram& program) {
 
 TrainingPlan split_plan(Random& random, ModelSpec& model) {
     TrainingPlan plan = testing::random_any_plan(random, false, model);
-    plan.pipeline = random.from(2, 3);
-    plan.schedule = PipelineSchedule::zero_bubble;
-    plan.microbatches = random.from(1, 4);
-    plan.tokens *= plan.microbatches;
+    plan.ways.pipeline = random.from(2, 3);
+    plan.pipeline.schedule = PipelineSchedule::zero_bubble;
+    plan.batch.microbatches = random.from(1, 4);
+    plan.batch.tokens *= plan.batch.microbatches;
     testing::name_tensors(random, model, plan);
-    model.layers = std::int64_t{plan.pipeline} * random.from(1, 2);
+    model.layers = std::int64_t{plan.ways.pipeline} * random.from(1, 2);
     if (model.experts.count > 0) {
         model.experts.first_dense = random.from(0, static_cast<int>(model.layers));
         model.experts.every = random.from(1, static_cast<int>(model.layers));
@@ -74,10 +76,10 @@ TEST(SplitBackward, HasEveryMatmulOnceInEachPass) {
         ModelSpec model = testing::random_any_model(random);
         const TrainingPlan plan = split_plan(random, model);
         TrainingPlan whole = plan;
-        whole.schedule = PipelineSchedule::one_f_one_b;
+        whole.pipeline.schedule = PipelineSchedule::one_f_one_b;
         experts += model.experts.count > 0 ? 1 : 0;
         latents += model.latent.kv_rank > 0 ? 1 : 0;
-        for (int stage = 0; stage < plan.pipeline; ++stage) {
+        for (int stage = 0; stage < plan.ways.pipeline; ++stage) {
             const StepProgram split = build_step(model, plan, {.stage = stage});
             const StepProgram fused = build_step(model, whole, {.stage = stage});
             const Sums sums = collectives_of(split);
@@ -154,16 +156,16 @@ ModelSpec latent_experts() {
     return model;
 }
 
-TrainingPlan last_weights(int expert, int tensor, Remat remat) {
+TrainingPlan last_weights(int expert, int tensor, RematPolicy remat) {
     TrainingPlan plan;
-    plan.sequence = 32;
-    plan.expert = expert;
-    plan.tensor = tensor;
-    plan.microbatches = plan.pipeline = 2;
-    plan.tokens = plan.sequence * expert * plan.microbatches;
-    plan.schedule = PipelineSchedule::zero_bubble;
+    plan.batch.sequence = 32;
+    plan.ways.expert = expert;
+    plan.ways.tensor = tensor;
+    plan.batch.microbatches = plan.ways.pipeline = 2;
+    plan.batch.tokens = plan.batch.sequence * expert * plan.batch.microbatches;
+    plan.pipeline.schedule = PipelineSchedule::zero_bubble;
     plan.layers_only = true;
-    plan.remat = remat;
+    plan.remat.policy = remat;
     return plan;
 }
 
@@ -177,7 +179,7 @@ TEST(SplitBackward, HoldsWhatWeightGradientsOfExpertsAndLatentsRead) {
     const double kept = 5 * 16 + 16 + 4 + 32 + 128 + 64 + 64 + 32 + 16;
     const double gradients = 2 * 16 + 32 + 128 + 64 + 48 + 16;
     for (const int expert : {1, 2}) {
-        const TrainingPlan plan = last_weights(expert, 1, Remat::none);
+        const TrainingPlan plan = last_weights(expert, 1, RematPolicy::none);
         EXPECT_EQ(held_before_last_unit(build_step(latent_experts(), plan, {.stage = 1})),
                   32 * 2 * (kept + gradients));
     }
@@ -189,7 +191,7 @@ TEST(SplitBackward, HoldsWhatWeightGradientsOfExpertsAndLatentsRead) {
 TEST(SplitBackward, HoldsCompleteRowsOfTensorWays) {
     const double alive = 8 + 2 * 16 + 8 + 16 + 8 + 8 + 2 + 16 + 32 + 64 + 32 + 32 + 16;
     const double gradients = 16 + 16 + 32 + 64 + 32 + 24 + 8;
-    const TrainingPlan plan = last_weights(2, 2, Remat::block);
+    const TrainingPlan plan = last_weights(2, 2, RematPolicy::block);
     EXPECT_EQ(held_before_last_unit(build_step(latent_experts(), plan, {.stage = 1})),
               32 * 2 * (alive + gradients));
 }
@@ -197,7 +199,7 @@ TEST(SplitBackward, HoldsCompleteRowsOfTensorWays) {
 // What was not kept of the experts' tokens comes to them once more with the input gradients.
 TEST(SplitBackward, ExchangesTokensWithTheInputGradients) {
     const StepProgram program =
-        build_step(latent_experts(), last_weights(2, 2, Remat::matmuls), {.stage = 0});
+        build_step(latent_experts(), last_weights(2, 2, RematPolicy::matmuls), {.stage = 0});
     const std::string before = "microbatch 1 layer 0 backward ";
     std::vector<std::string> names;
     for (const Op& op : program.ops) {

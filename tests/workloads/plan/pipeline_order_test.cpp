@@ -8,6 +8,8 @@
 #include <string>
 
 #include "tests/workloads/step_program_support.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -16,10 +18,10 @@ using Kind = PipelineUnit::Kind;
 
 TrainingPlan plan_of(PipelineSchedule schedule, int stages, int microbatches, int chunks = 1) {
     TrainingPlan plan;
-    plan.schedule = schedule;
-    plan.pipeline = stages;
-    plan.microbatches = microbatches;
-    plan.chunks = chunks;
+    plan.pipeline.schedule = schedule;
+    plan.ways.pipeline = stages;
+    plan.batch.microbatches = microbatches;
+    plan.pipeline.chunks = chunks;
     return plan;
 }
 
@@ -30,7 +32,7 @@ std::string text_of(const TrainingPlan& plan, int stage) {
         text += text.empty() ? "" : " ";
         text += unit.kind == Kind::forward ? "F" : unit.kind == Kind::backward ? "B" : "W";
         text += std::to_string(unit.microbatch);
-        text += plan.chunks > 1 ? "." + std::to_string(unit.chunk) : "";
+        text += plan.pipeline.chunks > 1 ? "." + std::to_string(unit.chunk) : "";
     }
     return text;
 }
@@ -71,22 +73,23 @@ TEST(Stages, TogetherDoTheWholeStep) {
         testing::Random random(seed);
         ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, false, model);
-        plan.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
-        plan.pipeline = random.from(2, 4);
-        plan.chunks = plan.schedule == PipelineSchedule::interleaved ? random.from(2, 3) : 1;
-        plan.microbatches = plan.pipeline * random.from(1, 3);
-        plan.tokens *= plan.microbatches;
-        model.layers = std::int64_t{plan.pipeline} * plan.chunks * random.from(1, 2);
+        plan.pipeline.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
+        plan.ways.pipeline = random.from(2, 4);
+        plan.pipeline.chunks =
+            plan.pipeline.schedule == PipelineSchedule::interleaved ? random.from(2, 3) : 1;
+        plan.batch.microbatches = plan.ways.pipeline * random.from(1, 3);
+        plan.batch.tokens *= plan.batch.microbatches;
+        model.layers = std::int64_t{plan.ways.pipeline} * plan.pipeline.chunks * random.from(1, 2);
         model.experts.first_dense = std::min(model.experts.first_dense, model.layers);
         model.experts.every = std::min(model.experts.every, model.layers);
         model.global_every = std::min(model.global_every, model.layers);
         validate(plan, model);
         TrainingPlan whole = plan;
-        whole.pipeline = whole.chunks = 1;
-        whole.schedule = PipelineSchedule::one_f_one_b;
+        whole.ways.pipeline = whole.pipeline.chunks = 1;
+        whole.pipeline.schedule = PipelineSchedule::one_f_one_b;
 
         const StepPrograms stages = build_stages(model, plan);
-        ASSERT_EQ(stages.programs.size(), static_cast<std::size_t>(plan.pipeline));
+        ASSERT_EQ(stages.programs.size(), static_cast<std::size_t>(plan.ways.pipeline));
         std::map<std::uint32_t, std::pair<std::uint32_t, double>> sent;
         std::set<std::uint32_t> received;
         double flops = 0;
@@ -121,8 +124,9 @@ TEST(Stages, TogetherDoTheWholeStep) {
             }
         }
         EXPECT_EQ(received.size(), sent.size());
-        const std::size_t boundaries = static_cast<std::size_t>(plan.pipeline * plan.chunks - 1);
-        EXPECT_EQ(sent.size(), 2 * boundaries * static_cast<std::size_t>(plan.microbatches) +
+        const std::size_t boundaries =
+            static_cast<std::size_t>(plan.ways.pipeline * plan.pipeline.chunks - 1);
+        EXPECT_EQ(sent.size(), 2 * boundaries * static_cast<std::size_t>(plan.batch.microbatches) +
                                    (model.tied_embeddings ? 2 : 0));
         double alone = 0;
         for (const Op& op : build_step(model, whole).ops) {

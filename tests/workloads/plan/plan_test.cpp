@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/workloads/step_program_support.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -12,11 +13,11 @@ using testing::message_of;
 
 TrainingPlan quick_start() {
     TrainingPlan plan;
-    plan.tokens = 4 << 20;
-    plan.sequence = 4096;
-    plan.fsdp = 1120;
-    plan.context = 2;
-    plan.tensor = 4;
+    plan.batch.tokens = 4 << 20;
+    plan.batch.sequence = 4096;
+    plan.ways.fsdp = 1120;
+    plan.ways.context = 2;
+    plan.ways.tensor = 4;
     return plan;
 }
 
@@ -27,7 +28,7 @@ std::string refusal(const TrainingPlan& plan) {
 TEST(Plan, ShardsWithoutASequenceArePadded) {
     const TrainingPlan plan = quick_start();
     EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
-    const Occupancy load = occupancy(plan);
+    const Occupancy load = occupancy(plan.batch, plan.ways);
     EXPECT_EQ(load.sequences, 1024);
     EXPECT_EQ(load.sequences_per_shard, 1);
     EXPECT_DOUBLE_EQ(load.occupied, 1024.0 / 1120);  // 91.4 %
@@ -36,32 +37,32 @@ TEST(Plan, ShardsWithoutASequenceArePadded) {
 
 TEST(Plan, SequencesPerShardRoundUp) {
     TrainingPlan plan = quick_start();
-    plan.fsdp = 300;
-    plan.data = 2;
-    EXPECT_EQ(occupancy(plan).sequences_per_shard, 2);
-    EXPECT_DOUBLE_EQ(occupancy(plan).occupied, 1024.0 / 1200);
-    plan.fsdp = 256;
-    EXPECT_EQ(occupancy(plan).occupied, 1);
+    plan.ways.fsdp = 300;
+    plan.ways.data = 2;
+    EXPECT_EQ(occupancy(plan.batch, plan.ways).sequences_per_shard, 2);
+    EXPECT_DOUBLE_EQ(occupancy(plan.batch, plan.ways).occupied, 1024.0 / 1200);
+    plan.ways.fsdp = 256;
+    EXPECT_EQ(occupancy(plan.batch, plan.ways).occupied, 1);
 }
 
 TEST(Plan, TensorMustDivideEveryPart) {
     TrainingPlan plan = quick_start();
-    plan.tensor = 6;
+    plan.ways.tensor = 6;
     EXPECT_EQ(refusal(plan),
               "tensor = 6 does not divide the 64 query heads of llama-3-70b; the "
               "nearest that work are 4 and 8");
     // 16 ways split the columns of the 8 key/value heads; 128 are more than there are query heads.
-    plan.tensor = 16;
+    plan.ways.tensor = 16;
     EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
     ModelSpec odd = find_model("llama-3-70b");
     odd.kv_heads = odd.head_dim = 1;
-    plan.tensor = 2;
+    plan.ways.tensor = 2;
     EXPECT_EQ(message_of([&] { validate(plan, odd); }),
               "tensor = 2 does not divide the 1 columns of the key/value heads of llama-3-70b; the "
               "nearest that works is 1");
     ModelSpec model = find_model("llama-3-70b");
     model.d_ff = 28674;
-    plan.tensor = 4;
+    plan.ways.tensor = 4;
     EXPECT_EQ(
         message_of([&] { validate(plan, model); }),
         "tensor = 4 does not divide the 28674 feed-forward columns (d_ff) of llama-3-70b; the "
@@ -76,62 +77,62 @@ TEST(Plan, TensorMustDivideEveryPart) {
 
 TEST(Plan, ExpertWaysMustDivideTheExperts) {
     TrainingPlan plan = quick_start();
-    plan.expert = 4;
+    plan.ways.expert = 4;
     EXPECT_EQ(refusal(plan), "expert = 4, but llama-3-70b has no experts; use the axis as fsdp");
     const auto of_mixtral = [&] {
         return message_of([&] { validate(plan, find_model("mixtral-8x7b")); });
     };
-    plan.expert = 3;
+    plan.ways.expert = 3;
     EXPECT_EQ(
         of_mixtral(),
         "expert = 3 does not divide the 8 experts of mixtral-8x7b; the nearest that work are 2 "
         "and 4");
-    plan.expert = 4;
-    plan.capacity_factor = 0.5;
+    plan.ways.expert = 4;
+    plan.experts.capacity_factor = 0.5;
     EXPECT_EQ(of_mixtral(), "capacity_factor = 0.5 is out of range; allowed are 1 to 1024");
-    plan.capacity_factor = plan.expert_imbalance = 1.5;
+    plan.experts.capacity_factor = plan.experts.imbalance = 1.5;
     EXPECT_EQ(
         of_mixtral(),
         "capacity_factor beside expert_imbalance; experts are either padded to a capacity or take "
         "what comes: keep one");
-    plan.capacity_factor = 1;
+    plan.experts.capacity_factor = 1;
     EXPECT_NO_THROW(validate(plan, find_model("mixtral-8x7b")));
-    plan.expert = 1;
+    plan.ways.expert = 1;
     EXPECT_EQ(refusal(plan),
               "expert_imbalance = 1.5, but llama-3-70b has no experts; leave it out");
     const std::string one_rank =
         "expert_imbalance with expert = 1: every chip has all experts; leave it out, or add the "
         "axis expert";
     EXPECT_EQ(of_mixtral(), one_rank);
-    plan.expert_imbalance = 1;
-    plan.expert_loads = {1};
+    plan.experts.imbalance = 1;
+    plan.experts.loads = {1};
     EXPECT_EQ(of_mixtral(), one_rank);
     EXPECT_EQ(refusal(plan), "expert_imbalance of llama-3-70b, which has no experts; leave it out");
     // The batch is split over expert, too.
-    plan.expert = 8;
-    EXPECT_EQ(occupancy(plan).occupied, 1024.0 / (1120 * 8));
+    plan.ways.expert = 8;
+    EXPECT_EQ(occupancy(plan.batch, plan.ways).occupied, 1024.0 / (1120 * 8));
 }
 
 TEST(Plan, BatchAndSequenceMustSplit) {
     TrainingPlan plan = quick_start();
-    plan.tokens += 1;
+    plan.batch.tokens += 1;
     EXPECT_EQ(refusal(plan),
               "tokens = 4194305 is not a multiple of sequence = 4096; the nearest that "
               "work are 4194304 and 4198400");
-    plan.tokens = 100;
+    plan.batch.tokens = 100;
     EXPECT_EQ(refusal(plan),
               "tokens = 100 is not a multiple of sequence = 4096; the nearest that works is 4096");
     plan = quick_start();
-    plan.context = 3;
+    plan.ways.context = 3;
     EXPECT_EQ(refusal(plan),
               "sequence = 4096 does not split into the 2 x context = 6 equal pieces of "
               "the causal zig-zag placement; the nearest that work are 4092 and 4104");
-    plan.causal = false;
+    plan.attention.causal = false;
     EXPECT_EQ(refusal(plan),
               "sequence = 4096 does not split over context = 3; the nearest that work "
               "are 4092 and 4104");
     plan = quick_start();
-    plan.sequence = plan.tokens = 4100;
+    plan.batch.sequence = plan.batch.tokens = 4100;
     EXPECT_EQ(refusal(plan),
               "sequence = 4100 does not split over context x tensor = 8; the nearest "
               "that work are 4096 and 4104");
@@ -139,19 +140,19 @@ TEST(Plan, BatchAndSequenceMustSplit) {
 
 TEST(Plan, EverySettingHasARange) {
     TrainingPlan plan = quick_start();
-    plan.tokens = 0;
+    plan.batch.tokens = 0;
     EXPECT_EQ(refusal(plan), "tokens = 0 is out of range; allowed are 1 to 1099511627776");
     plan = quick_start();
-    plan.sequence = -4096;
+    plan.batch.sequence = -4096;
     EXPECT_EQ(refusal(plan), "sequence = -4096 is out of range; allowed are 1 to 1099511627776");
     plan = quick_start();
-    plan.fsdp = 0;
+    plan.ways.fsdp = 0;
     EXPECT_EQ(refusal(plan), "fsdp = 0 is out of range; allowed are 1 to 1048576");
     plan = quick_start();
-    plan.prefetch_layers = -1;
+    plan.overlap.prefetch_layers = -1;
     EXPECT_EQ(refusal(plan), "prefetch_layers = -1 is out of range; allowed are 0 to 1048576");
     plan = quick_start();
-    plan.reductions_in_flight = 0;
+    plan.overlap.reductions_in_flight = 0;
     EXPECT_EQ(refusal(plan), "reductions_in_flight = 0 is out of range; allowed are 1 to 1048576");
     plan = quick_start();
     plan.precision.gradients = std::numeric_limits<double>::quiet_NaN();

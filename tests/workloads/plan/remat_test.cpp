@@ -1,4 +1,4 @@
-// Remat by named tensors, and offloading to the host.
+// RematPolicy by named tensors, and offloading to the host.
 #include "workloads/plan/remat.h"
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/builder/step_builder.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -30,8 +32,8 @@ TensorSet subset(unsigned bits) {
 }
 
 TrainingPlan named(TrainingPlan plan, TensorSet save, TensorSet offload = {}) {
-    plan.remat = Remat::named;
-    plan.remat_names = {save, offload};
+    plan.remat.policy = RematPolicy::named;
+    plan.remat.names = {save, offload};
     return plan;
 }
 
@@ -102,8 +104,8 @@ TEST(NamedRemat, AParallelBlockNeverNeedsTheOutProjectionAgain) {
 TEST(NamedRemat, RunsAgainInOrderWithItsCollectives) {
     ModelSpec model = one_layer();
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
-    plan.context = 2;
+    plan.ways.tensor = 2;
+    plan.ways.context = 2;
     const auto again = [&](TensorSet save) {
         return of_layer(build_step(model, named(plan, save)), Pass::recompute);
     };
@@ -131,7 +133,7 @@ TEST(NamedRemat, MatmulsIsASetOfNames) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        plan.remat = Remat::matmuls;
+        plan.remat.policy = RematPolicy::matmuls;
         const StepProgram policy = build_step(model, plan);
         TensorSet save{LayerTensor::qkv, LayerTensor::gate_up, LayerTensor::output};
         if (!model.parallel_block) {
@@ -173,8 +175,8 @@ TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
     ModelSpec model = one_layer();
     model.layers = 3;
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
-    plan.prefetch_layers = 0;
+    plan.ways.tensor = 2;
+    plan.overlap.prefetch_layers = 0;
     const std::map<LayerTensor, double> bytes = bytes_of_tensors();
     for (unsigned save = 0; save < 128; ++save) {
         const TensorSet offload = subset(127U & ~save);
@@ -205,7 +207,7 @@ TEST(Offload, PrefetchPlusOneLayersAreInHbm) {
     const double row = 32 * 16 * 2;
     for (const int prefetch : {0, 1, 3}) {
         TrainingPlan plan = named(one_chip(), {}, {LayerTensor::input});
-        plan.prefetch_layers = prefetch;
+        plan.overlap.prefetch_layers = prefetch;
         const StepProgram program = build_step(model, plan);
         for (const char* name :
              {"layer 4 forward attention", "layer 4 backward out weight gradient"}) {
@@ -222,8 +224,8 @@ TEST(Offload, ThePeakFallsByWhatIsFreed) {
     ModelSpec model = one_layer();
     model.layers = 8;
     TrainingPlan plan = one_chip();
-    plan.tokens = plan.sequence = 512;
-    plan.prefetch_layers = 0;
+    plan.batch.tokens = plan.batch.sequence = 512;
+    plan.overlap.prefetch_layers = 0;
     const double row = 512 * 16 * 2;
     const std::string at = "layer 7 backward down weight gradient";
     const auto total_at = [&](const StepProgram& program) {
@@ -248,7 +250,7 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
     model.layers = 4;
     TrainingPlan plan = named(one_chip(), {}, {LayerTensor::qkv});
     for (const int prefetch : {0, 1}) {
-        plan.prefetch_layers = prefetch;
+        plan.overlap.prefetch_layers = prefetch;
         const StepProgram program = build_step(model, plan);
         const OpIndex stored = find_op(program, "layer 1 forward offload qkv_proj");
         const OpIndex fetched = find_op(program, "layer 1 backward fetch qkv_proj");
@@ -296,8 +298,8 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
         }
         const auto offload = names & static_cast<unsigned>(random.from(0, 127));
         plan = named(plan, subset(names & ~offload), subset(offload));
-        plan.microbatches = random.from(1, 3);
-        plan.tokens *= plan.microbatches;
+        plan.batch.microbatches = random.from(1, 3);
+        plan.batch.tokens *= plan.batch.microbatches;
         validate(plan, model);
         const StepProgram program = build_step(model, plan);
         for (std::size_t i = 0; i < program.ops.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -33,7 +34,7 @@ ModelSpec tiny() {
 //   hidden 128, the gradient of the residual stream 64, that of up 128: 896
 TEST(Memory, PeakByHand) {
     TrainingPlan plan;
-    plan.tokens = plan.sequence = 8;
+    plan.batch.tokens = plan.batch.sequence = 8;
     const StepProgram program = build_step(tiny(), plan);
     const MemoryPeak peak = peak_in_program_order(program);
     EXPECT_EQ(program.ops[peak.at].name, "layer 0 backward down weight gradient");
@@ -55,10 +56,10 @@ TEST(Memory, SavedActivationsByRemat) {
     model.gated_mlp = true;
     model.layers = 3;
     TrainingPlan plan;
-    plan.tokens = plan.sequence = 8;
-    plan.tensor = 2;
-    const auto saved = [&](Remat remat) {
-        plan.remat = remat;
+    plan.batch.tokens = plan.batch.sequence = 8;
+    plan.ways.tensor = 2;
+    const auto saved = [&](RematPolicy remat) {
+        plan.remat.policy = remat;
         return held_at(build_step(model, plan), "unembedding forward loss",
                        MemoryClass::activations) /
                3;
@@ -68,9 +69,9 @@ TEST(Memory, SavedActivationsByRemat) {
     const double gate_up = 2 * 8 * 4 * 2;        // g t F / T
     const double attended = 8 * 2 * 4 * 2;       // t N H / T
     const double hidden = 8 * 4 * 2;             // t F / T
-    EXPECT_EQ(saved(Remat::block), row);
-    EXPECT_EQ(saved(Remat::matmuls), 3 * row + qkv + gate_up);
-    EXPECT_EQ(saved(Remat::none), 5 * row + qkv + gate_up + attended + hidden);
+    EXPECT_EQ(saved(RematPolicy::block), row);
+    EXPECT_EQ(saved(RematPolicy::matmuls), 3 * row + qkv + gate_up);
+    EXPECT_EQ(saved(RematPolicy::none), 5 * row + qkv + gate_up + attended + hidden);
 }
 
 TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
@@ -86,8 +87,9 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
         }
         // Sharded gradients alone remain: all parameters over tensor x fsdp x context, rounded up
         // to whole bytes in each of the reduced groups.
-        const double shard = static_cast<double>(count_parameters(model).total) * 2 /
-                             (plan.tensor * plan.fsdp * plan.context * plan.expert);
+        const double shard =
+            static_cast<double>(count_parameters(model).total) * 2 /
+            (plan.ways.tensor * plan.ways.fsdp * plan.ways.context * plan.ways.expert);
         const double gradients = held_at(program, "optimizer update", MemoryClass::gradients);
         EXPECT_GE(gradients, shard - 1e-6);
         EXPECT_LE(gradients, shard + 2 * static_cast<double>(model.layers) + 2);
@@ -98,11 +100,11 @@ TEST(Memory, PrefetchPlusOneGatheredBuffersAreAlive) {
     ModelSpec model = tiny();
     model.layers = 8;
     TrainingPlan plan;
-    plan.tokens = 16;
-    plan.sequence = 8;
-    plan.fsdp = 2;
+    plan.batch.tokens = 16;
+    plan.batch.sequence = 8;
+    plan.ways.fsdp = 2;
     for (const int prefetch : {0, 1, 3}) {
-        plan.prefetch_layers = prefetch;
+        plan.overlap.prefetch_layers = prefetch;
         const StepProgram program = build_step(model, plan);
         for (const char* name :
              {"layer 4 forward attention", "layer 4 backward out weight gradient"}) {
@@ -117,31 +119,31 @@ TEST(Memory, ThePrefetchIsTheLargestThatFits) {
     ModelSpec model = tiny();
     model.layers = 8;
     TrainingPlan plan;
-    plan.tokens = 16;
-    plan.sequence = 8;
-    plan.fsdp = 2;
+    plan.batch.tokens = 16;
+    plan.batch.sequence = 8;
+    plan.ways.fsdp = 2;
     const auto peak = [&](int prefetch) {
         TrainingPlan trial = plan;
-        trial.prefetch_layers = prefetch;
+        trial.overlap.prefetch_layers = prefetch;
         return peak_in_program_order(build_step(model, trial)).total;
     };
-    plan.prefetch_layers = 5;
+    plan.overlap.prefetch_layers = 5;
     EXPECT_LT(peak(2), peak(3));
     EXPECT_EQ(prefetch_that_fits(model, plan, peak(5)), 5);
     EXPECT_EQ(prefetch_that_fits(model, plan, peak(2)), 2);
     EXPECT_EQ(prefetch_that_fits(model, plan, peak(3) - sim::Bytes(1)), 2);
     EXPECT_EQ(prefetch_that_fits(model, plan, sim::Bytes(1)), 0);
-    plan.prefetch_layers = 1 << 20;
+    plan.overlap.prefetch_layers = 1 << 20;
     EXPECT_EQ(prefetch_that_fits(model, plan, sim::Bytes::infinity()), 2 * 8 + 2);
 }
 
 TEST(Memory, TheQuickStartFits) {
     TrainingPlan plan;
-    plan.tokens = 4 << 20;
-    plan.sequence = 4096;
-    plan.fsdp = 1120;
-    plan.context = 2;
-    plan.tensor = 4;
+    plan.batch.tokens = 4 << 20;
+    plan.batch.sequence = 4096;
+    plan.ways.fsdp = 1120;
+    plan.ways.context = 2;
+    plan.ways.tensor = 4;
     const MemoryPeak peak = peak_in_program_order(build_step(find_model("llama-3-70b"), plan));
     EXPECT_LT(peak.total.value(), 96e9);
     // 70.55e9 parameters x 8 bytes of Adam's moments over 8960 chips.

@@ -6,6 +6,7 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -27,9 +28,9 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, false, model);
-        plan.remat = Remat::none;
+        plan.remat.policy = RematPolicy::none;
         if (model.window > 0) {
-            plan.context = 1;  // with more, chips that see fewer keys count as the fullest
+            plan.ways.context = 1;  // with more, chips that see fewer keys count as the fullest
         }
         const StepProgram program = build_step(model, plan);
         const ParameterCount count = count_parameters(model);
@@ -37,20 +38,21 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         std::int64_t attention = 0;  // of a sequence: 6 N (H + Hv) for each pair, all halves whole
         for (std::int64_t layer = 0; layer < model.layers; ++layer) {
             const std::int64_t seen = layer_kind(model, layer).local
-                                          ? std::min(model.window, plan.sequence)
-                                          : plan.sequence;
-            const std::int64_t twice = 2 * plan.sequence * seen - (plan.causal ? seen * seen : 0);
+                                          ? std::min(model.window, plan.batch.sequence)
+                                          : plan.batch.sequence;
+            const std::int64_t twice =
+                2 * plan.batch.sequence * seen - (plan.attention.causal ? seen * seen : 0);
             attention += 3 * model.heads * (model.head_dim + value_dim(model)) * twice;
         }
-        const auto executed =
-            static_cast<double>(6 * plan.tokens * matmul + plan.tokens / plan.sequence * attention);
-        EXPECT_EQ(flops_by_pass(program).total().value() * chips(plan), executed);
+        const auto executed = static_cast<double>(
+            6 * plan.batch.tokens * matmul + plan.batch.tokens / plan.batch.sequence * attention);
+        EXPECT_EQ(flops_by_pass(program).total().value() * plan.ways.chips(), executed);
         // MFU's count differs by the embedding's lookup and the norms alone.
         const std::int64_t uncounted = count.active - matmul;
-        const StepFlops flops = step_flops(model, plan, program);
-        EXPECT_NEAR(
-            flops.model.value() / (executed + static_cast<double>(6 * plan.tokens * uncounted)), 1,
-            1e-14);
+        const StepFlops flops = step_flops(model, plan, mean_recomputed(model, plan, program));
+        EXPECT_NEAR(flops.model.value() /
+                        (executed + static_cast<double>(6 * plan.batch.tokens * uncounted)),
+                    1, 1e-14);
         EXPECT_EQ(flops.hardware.value(), flops.model.value());
     }
 }
@@ -60,10 +62,10 @@ TEST(Step, FlopsOfEveryModelOfTheCatalogue) {
     for (const ModelSpec& model : model_catalogue()) {
         SCOPED_TRACE(model.name);
         TrainingPlan plan;
-        plan.sequence = 4096;
-        plan.tokens = 8 * plan.sequence;
-        plan.remat = Remat::none;
-        plan.fsdp = 8;
+        plan.batch.sequence = 4096;
+        plan.batch.tokens = 8 * plan.batch.sequence;
+        plan.remat.policy = RematPolicy::none;
+        plan.ways.fsdp = 8;
         const ParameterCount count = count_parameters(model);
         double attention = 0;  // 6 N (H + Hv) for each pair of a sequence
         for (const auto& [kind, layers] : layer_kinds(model)) {
@@ -72,7 +74,7 @@ TEST(Step, FlopsOfEveryModelOfTheCatalogue) {
                          attention_pairs(model, kind, 4096, true);
         }
         const std::int64_t matmul = count.layers_matmul + count.embedding;
-        const double executed = static_cast<double>(6 * plan.tokens * matmul) + 8 * attention;
+        const double executed = static_cast<double>(6 * plan.batch.tokens * matmul) + 8 * attention;
         EXPECT_DOUBLE_EQ(flops_by_pass(build_step(model, plan)).total().value() * 8, executed);
     }
 }
@@ -83,17 +85,17 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        plan.remat = Remat::block;
+        plan.remat.policy = RematPolicy::block;
         const StepProgram program = build_step(model, plan);
         const PassFlops flops = flops_by_pass(program);
         EXPECT_EQ(flops.of(Pass::backward), flops.of(Pass::forward) * 2);
         const double logits = compute_of(program, "unembedding forward logits").flops.value();
         EXPECT_EQ(flops.of(Pass::recompute).value(), flops.of(Pass::forward).value() - logits);
         EXPECT_EQ(flops.of(Pass::optimizer).value(), 0);
-        const StepFlops step = step_flops(model, plan, program);
-        EXPECT_DOUBLE_EQ(
-            (step.hardware - step.model).value(),
-            flops.of(Pass::recompute).value() * chips(plan) * occupancy(plan).occupied);
+        const StepFlops step = step_flops(model, plan, mean_recomputed(model, plan, program));
+        EXPECT_DOUBLE_EQ((step.hardware - step.model).value(),
+                         flops.of(Pass::recompute).value() * plan.ways.chips() *
+                             occupancy(plan.batch, plan.ways).occupied);
     }
 }
 
@@ -117,42 +119,45 @@ TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
         Random random(seed);
         const ModelSpec model = testing::random_model(random);
         TrainingPlan plan = testing::random_plan(random, false);
-        plan.remat = random.coin() ? Remat::none : Remat::block;
+        plan.remat.policy = random.coin() ? RematPolicy::none : RematPolicy::block;
         const StepProgram program = build_step(model, plan);
-        const double x = plan.fsdp * plan.context;
-        const double y = plan.tensor;
+        const double x = plan.ways.fsdp * plan.ways.context;
+        const double y = plan.ways.tensor;
         const double weights = static_cast<double>(count_layer(model, {}).total()) / y;
-        const double rows = static_cast<double>(plan.tokens * model.d_model) / (plan.data * x);
-        const double kv = static_cast<double>(plan.tokens * 2 * model.kv_heads * model.head_dim) /
-                          (plan.data * plan.fsdp) / y;
+        const double rows =
+            static_cast<double>(plan.batch.tokens * model.d_model) / (plan.ways.data * x);
+        const double kv =
+            static_cast<double>(plan.batch.tokens * 2 * model.kv_heads * model.head_dim) /
+            (plan.ways.data * plan.ways.fsdp) / y;
         const auto bytes = [&](Pass pass, Purpose purpose) {
             return bytes_of(program, 0, pass, purpose);
         };
-        const bool again = plan.remat == Remat::block;
+        const bool again = plan.remat.policy == RematPolicy::block;
 
         EXPECT_EQ(bytes(Pass::forward, Purpose::weights), x > 1 ? 2 * weights : 0);
         EXPECT_EQ(bytes(Pass::backward, Purpose::weights), x > 1 ? 2 * weights : 0);
         EXPECT_EQ(bytes(Pass::forward, Purpose::gradients), 0);
         EXPECT_DOUBLE_EQ(bytes(Pass::backward, Purpose::gradients),
-                         (x > 1 ? 2 * weights : 0) + (plan.data > 1 ? 4 * weights / x : 0));
+                         (x > 1 ? 2 * weights : 0) + (plan.ways.data > 1 ? 4 * weights / x : 0));
         EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::tensor), y > 1 ? 2 * 4 * rows : 0);
         EXPECT_DOUBLE_EQ(bytes(Pass::recompute, Purpose::tensor),
                          y > 1 && again ? 2 * 4 * rows : 0);
         EXPECT_DOUBLE_EQ(bytes(Pass::backward, Purpose::tensor),
                          y > 1 ? 2 * (again ? 4 : 6) * rows : 0);
         // Gathered forward, gathered once more for the backward pass, gradient reduced.
-        EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::context), plan.context > 1 ? 2 * kv : 0);
+        EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::context),
+                         plan.ways.context > 1 ? 2 * kv : 0);
         EXPECT_DOUBLE_EQ(
             bytes(Pass::recompute, Purpose::context) + bytes(Pass::backward, Purpose::context),
-            plan.context > 1 ? 2 * 2 * kv : 0);
+            plan.ways.context > 1 ? 2 * 2 * kv : 0);
     }
 }
 
 TEST(Step, EveryGroupIsGatheredAndReducedInFull) {
     ModelSpec model = one_layer();
     TrainingPlan plan = one_chip();
-    plan.fsdp = 2;
-    plan.tokens = 64;
+    plan.ways.fsdp = 2;
+    plan.batch.tokens = 64;
     const auto total = static_cast<double>(count_parameters(model).total);
     for (const bool tied : {false, true}) {
         model.tied_embeddings = tied;
@@ -172,8 +177,8 @@ TEST(Step, ATiedTableIsReducedOnce) {
     ModelSpec model = one_layer();
     model.tied_embeddings = true;
     TrainingPlan plan = one_chip();
-    plan.fsdp = 2;
-    plan.tokens = 64;
+    plan.ways.fsdp = 2;
+    plan.batch.tokens = 64;
     const StepProgram program = build_step(model, plan);
     EXPECT_THAT(testing::names(program),
                 Not(Contains("unembedding backward reduce-scatter gradients")));

@@ -4,6 +4,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -33,9 +34,9 @@ TEST(Step, OneChipRunsTheBareSequence) {
 
 TEST(Step, TensorAndContextCollectivesStandInProgramOrder) {
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
-    plan.context = 2;
-    plan.prefetch_layers = 0;
+    plan.ways.tensor = 2;
+    plan.ways.context = 2;
+    plan.overlap.prefetch_layers = 0;
     const StepProgram program = build_step(one_layer(), plan);
     std::vector<std::string> layer;
     for (const Op& op : program.ops) {
@@ -63,9 +64,9 @@ TEST(Step, TensorAndContextCollectivesStandInProgramOrder) {
 
 TEST(Step, RematBlockRunsTheForwardAgainAndNeedsNoThirdGather) {
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
-    plan.context = 2;
-    plan.remat = Remat::block;
+    plan.ways.tensor = 2;
+    plan.ways.context = 2;
+    plan.remat.policy = RematPolicy::block;
     const std::vector<std::string> names = testing::names(build_step(one_layer(), plan));
     for (const char* what : {"gather attention input", "qkv", "gather keys and values", "attention",
                              "out", "scatter attention output", "gather mlp input", "gate_up",
@@ -81,9 +82,9 @@ TEST(Step, RematBlockRunsTheForwardAgainAndNeedsNoThirdGather) {
 
 TEST(Step, RematMatmulsRunsOnlyAttentionAgain) {
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
-    plan.context = 2;
-    plan.remat = Remat::matmuls;
+    plan.ways.tensor = 2;
+    plan.ways.context = 2;
+    plan.remat.policy = RematPolicy::matmuls;
     std::vector<std::string> again;
     for (const Op& op : build_step(one_layer(), plan).ops) {
         if (op.pass == Pass::recompute) {

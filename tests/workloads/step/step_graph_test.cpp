@@ -4,6 +4,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -28,8 +29,8 @@ ModelSpec one_layer() {
 
 TrainingPlan one_chip() {
     TrainingPlan plan;
-    plan.tokens = plan.sequence = 32;
-    plan.remat = Remat::none;
+    plan.batch.tokens = plan.batch.sequence = 32;
+    plan.remat.policy = RematPolicy::none;
     return plan;
 }
 
@@ -98,9 +99,9 @@ TEST(StepGraph, WeightGathersRunAheadByThePrefetch) {
     ModelSpec model = one_layer();
     model.layers = 4;
     TrainingPlan plan = one_chip();
-    plan.fsdp = 2;
-    plan.tokens = 64;
-    plan.prefetch_layers = 1;
+    plan.ways.fsdp = 2;
+    plan.batch.tokens = 64;
+    plan.overlap.prefetch_layers = 1;
     const StepProgram program = build_step(model, plan);
     const auto after = [&](const std::string& name) {
         return program.ops[find_op(program, name)].after;
@@ -117,7 +118,7 @@ TEST(StepGraph, WeightGathersRunAheadByThePrefetch) {
     EXPECT_THAT(after("layer 2 forward qkv"), Contains(at("layer 2 forward gather weights")));
     EXPECT_THAT(after("layer 2 backward down input gradient"),
                 Contains(at("layer 2 backward gather weights")));
-    plan.prefetch_layers = 0;
+    plan.overlap.prefetch_layers = 0;
     const StepProgram strict = build_step(model, plan);
     EXPECT_THAT(strict.ops[find_op(strict, "layer 2 forward gather weights")].after,
                 ElementsAre(find_op(strict, "layer 1 forward down")));
@@ -127,10 +128,10 @@ TEST(StepGraph, ReductionsInFlightAreBounded) {
     ModelSpec model = one_layer();
     model.layers = 4;
     TrainingPlan plan = one_chip();
-    plan.fsdp = 2;
-    plan.data = 2;
-    plan.tokens = 128;
-    plan.reductions_in_flight = 2;
+    plan.ways.fsdp = 2;
+    plan.ways.data = 2;
+    plan.batch.tokens = 128;
+    plan.overlap.reductions_in_flight = 2;
     const StepProgram program = build_step(model, plan);
     const auto after = [&](const std::string& name) {
         return program.ops[find_op(program, name)].after;

@@ -4,6 +4,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -21,7 +22,7 @@ TEST(Step, ParallelBlockGathersAndScattersOnce) {
     model.parallel_block = true;
     model.norms = 1;
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
+    plan.ways.tensor = 2;
     const StepProgram program = build_step(model, plan);
     EXPECT_THAT(of_layer(program, Pass::forward),
                 ElementsAre("gather layer input", "qkv", "attention", "out", "gate_up", "down",
@@ -39,7 +40,7 @@ TEST(Step, LatentAttentionGathersItsLatents) {
     model.kv_heads = 4;
     model.latent = {.q_rank = 8, .kv_rank = 6, .rope_dim = 2, .value_dim = 4};
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
+    plan.ways.tensor = 2;
     const StepProgram program = build_step(model, plan);
     EXPECT_THAT(of_layer(program, Pass::forward),
                 ElementsAre("gather attention input", "latent", "gather latents", "qkv",
@@ -66,7 +67,7 @@ TEST(Step, OneKeyValueHeadIsSplitByColumns) {
     ModelSpec model = one_layer();
     model.kv_heads = 1;
     TrainingPlan plan = one_chip();
-    plan.tensor = 2;
+    plan.ways.tensor = 2;
     const StepProgram program = build_step(model, plan);
     EXPECT_THAT(of_layer(program, Pass::forward), Contains("gather columns of keys and values"));
     EXPECT_THAT(of_layer(program, Pass::backward),
@@ -88,7 +89,7 @@ TEST(Step, LocalAttentionSeesItsWindow) {
     EXPECT_EQ(local.matmuls[0].n, 8);
     EXPECT_EQ(local.matmuls[1].k, 8);
     // Two context ways: pieces of 8 queries have 32, 64, 64, 64 pairs. Zig-zag: 96 and 128.
-    plan.context = 2;
+    plan.ways.context = 2;
     EXPECT_EQ(compute_of(build_step(model, plan), "layer 0 forward attention").flops.value(),
               2 * 4 * 8 * 128);
 }
@@ -101,9 +102,9 @@ ModelSpec with_experts() {
 
 TEST(Step, TokensTravelToTheirExperts) {
     TrainingPlan plan = one_chip();
-    plan.expert = 4;
-    plan.tensor = 2;
-    plan.tokens = 32 * 4;
+    plan.ways.expert = 4;
+    plan.ways.tensor = 2;
+    plan.batch.tokens = 32 * 4;
     const StepProgram program = build_step(with_experts(), plan);
     const std::vector<std::string> forward = of_layer(program, Pass::forward);
     EXPECT_THAT(
@@ -147,13 +148,13 @@ TEST(Step, TheMostLoadedExpertSetsThePace) {
                (2 * 4 * 16);
     };
     EXPECT_EQ(tokens(), 64);
-    plan.capacity_factor = 1.25;
+    plan.experts.capacity_factor = 1.25;
     EXPECT_EQ(tokens(), 80);
-    plan.capacity_factor = 1;
-    plan.expert_imbalance = 1.5;
+    plan.experts.capacity_factor = 1;
+    plan.experts.imbalance = 1.5;
     EXPECT_EQ(tokens(), 64);  // one chip has all experts: what one has more another has less
-    plan.expert = 2;
-    plan.tokens *= 2;
+    plan.ways.expert = 2;
+    plan.batch.tokens *= 2;
     EXPECT_EQ(tokens(), 96);
     const StepProgram program = build_step(with_experts(), plan);
     const OpIndex exchange = find_op(program, "layer 0 forward exchange tokens");
@@ -164,9 +165,9 @@ TEST(Step, TheMostLoadedExpertSetsThePace) {
 // experts of a chip over fsdp, their gradients' shards over data.
 TEST(Step, ExpertWeightsAreReducedWithoutTheExpertAxis) {
     TrainingPlan plan = one_chip();
-    plan.expert = 4;
-    plan.fsdp = plan.data = 2;
-    plan.tokens = 32 * 16;
+    plan.ways.expert = 4;
+    plan.ways.fsdp = plan.ways.data = 2;
+    plan.batch.tokens = 32 * 16;
     const StepProgram program = build_step(with_experts(), plan);
     const LayerParameters count = count_layer(with_experts(), {.experts = true});
     const auto dense = static_cast<double>(count.total() - count.experts);

@@ -10,6 +10,8 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -40,10 +42,10 @@ Layer random_layer(Random& random, const TrainingPlan& plan) {
     model.parallel_block = true;
     model.norms = 1;
     layer.plan = plan;
-    layer.plan.sequence = 16LL * plan.context * random.from(1, 4);
-    const int shards = plan.data * plan.fsdp * plan.expert * plan.microbatches;
-    layer.plan.tokens = layer.plan.sequence * shards * random.from(1, 3);
-    layer.b = static_cast<double>(layer.plan.tokens);
+    layer.plan.batch.sequence = 16LL * plan.ways.context * random.from(1, 4);
+    const int shards = plan.ways.data * plan.ways.fsdp * plan.ways.expert * plan.batch.microbatches;
+    layer.plan.batch.tokens = layer.plan.batch.sequence * shards * random.from(1, 3);
+    layer.b = static_cast<double>(layer.plan.batch.tokens);
     layer.d = static_cast<double>(model.d_model);
     const double attention = 4.0 * layer.d * 8 * static_cast<double>(model.head_dim);
     layer.p = 2 * layer.d * static_cast<double>(model.d_ff) + attention + layer.d;
@@ -78,7 +80,7 @@ void expect_bytes(Shape shape, Expected expected) {
         const int x = random.from(2, 6);
         const int y = 1 << random.from(1, 3);
         TrainingPlan plan;
-        plan.remat = Remat::none;
+        plan.remat.policy = RematPolicy::none;
         shape(plan, x, y);
         const Layer layer = random_layer(random, plan);
         const LayerBytes found = bytes_of(layer);
@@ -90,7 +92,7 @@ void expect_bytes(Shape shape, Expected expected) {
 }
 
 TEST(Strategies, Data) {
-    expect_bytes([](TrainingPlan& plan, int x, int) { plan.data = x; },
+    expect_bytes([](TrainingPlan& plan, int x, int) { plan.ways.data = x; },
                  [](const Layer& layer, int, int) {
                      return LayerBytes{0, 4 * layer.p};
                  });
@@ -101,7 +103,7 @@ TEST(Strategies, DataWithZero) {
     for (const int zero : {1, 2}) {
         expect_bytes(
             [&](TrainingPlan& plan, int x, int) {
-                plan.data = x;
+                plan.ways.data = x;
                 plan.zero = zero;
             },
             [&](const Layer& layer, int, int) {
@@ -111,7 +113,7 @@ TEST(Strategies, DataWithZero) {
 }
 
 TEST(Strategies, FullySharded) {
-    expect_bytes([](TrainingPlan& plan, int x, int) { plan.fsdp = x; },
+    expect_bytes([](TrainingPlan& plan, int x, int) { plan.ways.fsdp = x; },
                  [](const Layer& layer, int, int) {
                      return LayerBytes{2 * layer.p, 4 * layer.p};
                  });
@@ -119,7 +121,7 @@ TEST(Strategies, FullySharded) {
 
 // 4 B D + 4 B D, and the third gather where the forward one is not kept.
 TEST(Strategies, Tensor) {
-    expect_bytes([](TrainingPlan& plan, int, int y) { plan.tensor = y; },
+    expect_bytes([](TrainingPlan& plan, int, int y) { plan.ways.tensor = y; },
                  [](const Layer& layer, int, int) {
                      return LayerBytes{4 * layer.bd(), 4 * layer.bd() + 2 * layer.bd()};
                  });
@@ -129,9 +131,9 @@ TEST(Strategies, Tensor) {
 TEST(Strategies, FullyShardedAndTensor) {
     expect_bytes(
         [](TrainingPlan& plan, int x, int y) {
-            plan.fsdp = x;
-            plan.tensor = y;
-            plan.remat = Remat::block;
+            plan.ways.fsdp = x;
+            plan.ways.tensor = y;
+            plan.remat.policy = RematPolicy::block;
         },
         [](const Layer& layer, int x, int y) {
             return LayerBytes{4 * layer.bd() / x + 2 * layer.p / y,
@@ -144,11 +146,11 @@ TEST(Strategies, FullyShardedAndTensor) {
 TEST(Strategies, OverlappedTensor) {
     for (const bool two_way : {false, true}) {
         const auto shape = [&](TrainingPlan& plan, int, int y) {
-            plan.tensor = y;
+            plan.ways.tensor = y;
             topology::Lattice slice;
             slice.lengths = {y, 1, 1};
             slice.wrapped = {true, false, false};
-            plan.tensor_steps = collectives::step_gather(slice, {{0, 1, y}}, two_way);
+            plan.overlap.tensor_steps = collectives::step_gather(slice, {{0, 1, y}}, two_way);
         };
         expect_bytes(shape, [](const Layer& layer, int, int) {
             return LayerBytes{4 * layer.bd(), 4 * layer.bd() + 2 * layer.bd()};
@@ -175,12 +177,13 @@ TEST(Strategies, RingAttention) {
     for (const bool ring : {false, true}) {
         expect_bytes(
             [&](TrainingPlan& plan, int x, int) {
-                plan.context = x;
+                plan.ways.context = x;
                 if (ring) {
                     topology::Lattice slice;
                     slice.lengths = {x, 1, 1};
                     slice.wrapped = {true, false, false};
-                    plan.context_steps = collectives::step_gather(slice, {{0, 1, x}}, false);
+                    plan.overlap.context_steps =
+                        collectives::step_gather(slice, {{0, 1, x}}, false);
                 }
             },
             [](const Layer& layer, int, int) {
@@ -195,12 +198,12 @@ TEST(Strategies, RingAttention) {
 TEST(Strategies, WeightStationary) {
     expect_bytes(
         [](TrainingPlan& plan, int, int y) {
-            plan.tensor = 2;
-            plan.tensor_transpose = y / 2 == 1 ? 2 : y / 2;
+            plan.ways.tensor = 2;
+            plan.ways.tensor_transpose = y / 2 == 1 ? 2 : y / 2;
         },
         [](const Layer& layer, int, int) {
-            const double x = layer.plan.tensor_transpose;
-            const double y = layer.plan.tensor;
+            const double x = layer.plan.ways.tensor_transpose;
+            const double y = layer.plan.ways.tensor;
             const double o = 8 * static_cast<double>(layer.model.head_dim);
             const auto f = static_cast<double>(layer.model.d_ff);
             const double forward =
@@ -216,10 +219,10 @@ TEST(Strategies, Experts) {
         SCOPED_TRACE(seed);
         Random random(seed);
         TrainingPlan plan;
-        plan.fsdp = 1 << random.from(1, 3);
-        plan.remat = Remat::none;
+        plan.ways.fsdp = 1 << random.from(1, 3);
+        plan.remat.policy = RematPolicy::none;
         Layer layer = random_layer(random, plan);
-        layer.plan.expert = std::exchange(layer.plan.fsdp, 1);
+        layer.plan.ways.expert = std::exchange(layer.plan.ways.fsdp, 1);
         ModelSpec& model = layer.model;
         model.parallel_block = false;
         model.norms = 2;
@@ -242,22 +245,22 @@ TEST(Strategies, PipelineHandovers) {
         SCOPED_TRACE(seed);
         Random random(seed);
         TrainingPlan plan;
-        plan.pipeline = random.from(2, 4);
-        plan.microbatches = plan.pipeline * random.from(1, 2);
-        plan.fsdp = random.from(1, 3);
-        plan.tensor = 1 << random.from(0, 2);
-        plan.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
-        plan.chunks = plan.schedule == PipelineSchedule::interleaved ? 2 : 1;
+        plan.ways.pipeline = random.from(2, 4);
+        plan.batch.microbatches = plan.ways.pipeline * random.from(1, 2);
+        plan.ways.fsdp = random.from(1, 3);
+        plan.ways.tensor = 1 << random.from(0, 2);
+        plan.pipeline.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
+        plan.pipeline.chunks = plan.pipeline.schedule == PipelineSchedule::interleaved ? 2 : 1;
         plan.layers_only = true;
         Layer layer = random_layer(random, [&] {
             TrainingPlan flat = plan;
-            flat.pipeline = flat.chunks = 1;
-            flat.schedule = PipelineSchedule::one_f_one_b;
+            flat.ways.pipeline = flat.pipeline.chunks = 1;
+            flat.pipeline.schedule = PipelineSchedule::one_f_one_b;
             return flat;
         }());
-        layer.model.layers = 2LL * plan.pipeline * plan.chunks;
-        plan.tokens = layer.plan.tokens;
-        plan.sequence = layer.plan.sequence;
+        layer.model.layers = 2LL * plan.ways.pipeline * plan.pipeline.chunks;
+        plan.batch.tokens = layer.plan.batch.tokens;
+        plan.batch.sequence = layer.plan.batch.sequence;
         validate(plan, layer.model);
         double forward = 0;
         double backward = 0;
@@ -269,8 +272,8 @@ TEST(Strategies, PipelineHandovers) {
                 }
             }
         }
-        const double chips = plan.fsdp * plan.tensor;
-        const double boundaries = plan.pipeline * plan.chunks - 1;
+        const double chips = plan.ways.fsdp * plan.ways.tensor;
+        const double boundaries = plan.ways.pipeline * plan.pipeline.chunks - 1;
         EXPECT_DOUBLE_EQ(forward * chips, boundaries * 2 * layer.bd());
         EXPECT_DOUBLE_EQ(backward * chips, boundaries * 2 * layer.bd());
     }

@@ -10,7 +10,9 @@
 #include "workloads/analytic/analytic.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -36,10 +38,10 @@ ModelSpec random_dense(Random& random) {
 
 TrainingPlan random_2d(Random& random) {
     TrainingPlan plan = testing::random_plan(random, false);
-    plan.tensor = 1 << random.from(1, 2);
-    plan.tensor_transpose = plan.tensor == 4 ? 2 : 1 << random.from(1, 2);
-    plan.sequence *= 4;  // over context x tensor
-    plan.tokens *= 4;
+    plan.ways.tensor = 1 << random.from(1, 2);
+    plan.ways.tensor_transpose = plan.ways.tensor == 4 ? 2 : 1 << random.from(1, 2);
+    plan.batch.sequence *= 4;  // over context x tensor
+    plan.batch.tokens *= 4;
     return plan;
 }
 
@@ -72,10 +74,10 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
         testing::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram program = build_step(model, plan);
-        const double x = plan.tensor_transpose;
-        const double y = plan.tensor;
-        const double tokens =
-            static_cast<double>(plan.tokens) / (plan.data * plan.fsdp * plan.context);
+        const double x = plan.ways.tensor_transpose;
+        const double y = plan.ways.tensor;
+        const double tokens = static_cast<double>(plan.batch.tokens) /
+                              (plan.ways.data * plan.ways.fsdp * plan.ways.context);
         const auto wide = [&](double columns) { return 2 * tokens * columns / y; };
         const auto q = static_cast<double>((model.heads + 2 * model.kv_heads) * model.head_dim);
         const auto o = static_cast<double>(model.heads * model.head_dim);
@@ -85,12 +87,12 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
         const double rows = y > 1 ? 2 * tokens * static_cast<double>(model.d_model) / x : 0;
         const double forward = 2 * blocks * rows + wide(q + o + (g + 1) * f);
         EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::forward, false), forward);
-        if (plan.remat == Remat::block) {
+        if (plan.remat.policy == RematPolicy::block) {
             EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::recompute, false), forward);
             EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false), forward);
         } else {
             // A matmul that runs again scatters again, and leaves what it gathers for the weight gradients.
-            const TensorSet kept = kept_tensors(plan);
+            const TensorSet kept = kept_tensors(plan.remat);
             const double qkv = kept.has(LayerTensor::qkv) ? 0 : 1;
             const double gate_up = kept.has(LayerTensor::gate_up) ? 0 : 1;
             const double out = kept.has(LayerTensor::out) || model.parallel_block ? 0 : 1;
@@ -117,14 +119,14 @@ TEST(TensorTranspose, FlopsWeightsAndGradientsAreThoseOfOneAxisOfAllWays) {
         Random random(seed);
         const ModelSpec model = random_dense(random);
         TrainingPlan plan = random_2d(random);
-        plan.zero = plan.data > 1 ? random.from(0, 2) : 0;
+        plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
         const StepProgram two = build_step(model, plan);
-        plan.tensor *= std::exchange(plan.tensor_transpose, 1);
-        plan.sequence *= 4;  // over context x tensor
-        plan.tokens *= 4;
+        plan.ways.tensor *= std::exchange(plan.ways.tensor_transpose, 1);
+        plan.batch.sequence *= 4;  // over context x tensor
+        plan.batch.tokens *= 4;
         const StepProgram one = build_step(model, plan);
-        plan.sequence /= 4;
-        plan.tokens /= 4;
+        plan.batch.sequence /= 4;
+        plan.batch.tokens /= 4;
         const StepProgram same = build_step(model, plan);
         for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
             EXPECT_EQ(flops_by_pass(two).of(pass), flops_by_pass(same).of(pass));
@@ -150,7 +152,7 @@ TEST(TensorTranspose, OperationsOfALayer) {
     ModelSpec model = one_layer();
     model.kv_heads = 4;
     TrainingPlan plan = one_chip();
-    plan.tensor = plan.tensor_transpose = 2;
+    plan.ways.tensor = plan.ways.tensor_transpose = 2;
     const StepProgram program = build_step(model, plan);
     EXPECT_THAT(testing::of_layer(program, Pass::forward),
                 ElementsAre("reduce attention norm", "gather attention input", "qkv", "scatter qkv",
@@ -204,7 +206,7 @@ TEST(TensorTranspose, SavedActivationsAreSharesOfAllWays) {
         const ModelSpec model = random_dense(random);
         TrainingPlan plan = random_2d(random);
         const StepProgram two = build_step(model, plan);
-        plan.tensor *= std::exchange(plan.tensor_transpose, 1);
+        plan.ways.tensor *= std::exchange(plan.ways.tensor_transpose, 1);
         const StepProgram one = build_step(model, plan);
         const char* end = "unembedding forward logits";
         EXPECT_EQ(held_before(two, end, MemoryClass::activations),
@@ -233,10 +235,10 @@ TEST(TensorTranspose, BookStepByHand) {
                           .vocabulary = 8192,
                           .gated_mlp = false};
     TrainingPlan plan;
-    plan.tokens = 65536;
-    plan.sequence = 4096;
-    plan.remat = Remat::none;
-    plan.tensor = plan.tensor_transpose = 4;
+    plan.batch.tokens = 65536;
+    plan.batch.sequence = 4096;
+    plan.remat.policy = RematPolicy::none;
+    plan.ways.tensor = plan.ways.tensor_transpose = 4;
     topology::Lattice slice;
     slice.lengths = {4, 4, 1};
     slice.wrapped = {true, true, false};
@@ -253,12 +255,12 @@ TEST(TensorTranspose, SaysWhatIsWrong) {
     ModelSpec model = one_layer();
     model.kv_heads = 4;
     TrainingPlan plan = one_chip();
-    plan.tensor_transpose = 4;
+    plan.ways.tensor_transpose = 4;
     EXPECT_EQ(message_of([&] { validate(plan, model); }),
               "tensor_transpose = 4 without tensor: it splits weight matrices over d_model beside "
               "tensor, which splits their other dimension; add the axis tensor, or use this one as "
               "tensor");
-    plan.tensor = 2;
+    plan.ways.tensor = 2;
     EXPECT_EQ(message_of([&] { validate(plan, model); }),
               "tensor x tensor_transpose = 8 does not divide the 4 query heads of one layer; "
               "the nearest that works is 4");
@@ -272,7 +274,7 @@ TEST(TensorTranspose, SaysWhatIsWrong) {
               "tensor_transpose = 4 with one layer: experts cannot be split over d_model yet; "
               "use the axis as tensor or fsdp");
     model.experts = {};
-    plan.tensor_steps.emplace();
+    plan.overlap.tensor_steps.emplace();
     EXPECT_EQ(message_of([&] { validate(plan, model); }),
               "tensor_transpose = 4 with overlapped tensor collectives: ring steps between parts "
               "of a matmul are there for matrices split over one axis alone; "

@@ -5,6 +5,8 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -20,8 +22,8 @@ ModelSpec four_experts() {
 /// 32 tokens each.
 TrainingPlan two_ranks() {
     TrainingPlan plan = testing::one_chip();
-    plan.tokens *= 2;
-    plan.expert = 2;
+    plan.batch.tokens *= 2;
+    plan.ways.expert = 2;
     return plan;
 }
 
@@ -33,25 +35,26 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, true, model);
-        if (plan.expert == 1) {
+        if (plan.ways.expert == 1) {
             continue;
         }
         ++tried;
         const StepPrograms even = build_stages(model, plan);
         ASSERT_EQ(even.programs.size(), 1U);
         const int first = random.coin() ? 1 : 0;  // 0: the first rank takes nothing
-        for (int rank = 0; rank < plan.expert; ++rank) {
-            plan.expert_loads.push_back(2.0 * (rank + first) / (plan.expert - 1 + 2 * first));
+        for (int rank = 0; rank < plan.ways.expert; ++rank) {
+            plan.experts.loads.push_back(2.0 * (rank + first) / (plan.ways.expert - 1 + 2 * first));
         }
         const StepPrograms ranks = build_stages(model, plan);
-        ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.expert));
+        ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.ways.expert));
         EXPECT_THAT(ranks.axes, ::testing::ElementsAre("pipeline", "expert"));
         for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward, Pass::optimizer}) {
             double sum = 0;
             for (const StepProgram& program : ranks.programs) {
                 sum += flops_by_pass(program).of(pass).value();
             }
-            const double expected = plan.expert * flops_by_pass(even.programs[0]).of(pass).value();
+            const double expected =
+                plan.ways.expert * flops_by_pass(even.programs[0]).of(pass).value();
             EXPECT_NEAR(sum, expected, 1e-12 * expected);
         }
         // V of every AllToAll is that of equal ranks.
@@ -73,7 +76,7 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
 TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
-    plan.expert_loads = {1.5, 0.5};
+    plan.experts.loads = {1.5, 0.5};
     for (const auto& [rank, rows] : {std::pair{0, 96}, {1, 32}}) {
         const StepProgram program =
             build_step(model, plan, {.stage = 0, .context = 0, .expert = rank});
@@ -99,7 +102,7 @@ TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
 TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
-    plan.expert_loads = {2, 0};
+    plan.experts.loads = {2, 0};
     for (const MatmulDtype dtype : {MatmulDtype::bf16, MatmulDtype::int8}) {
         plan.precision.matmul = dtype;
         const StepPrograms both = build_stages(model, plan);
@@ -132,19 +135,19 @@ TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
         Random random(seed);
         const ModelSpec model = testing::random_any_model(random);
         TrainingPlan even = testing::random_any_plan(random, true, model);
-        if (even.expert == 1) {
+        if (even.ways.expert == 1) {
             continue;
         }
         const auto flops = [&](const TrainingPlan& plan) {
-            return step_flops(model, plan, build_stages(model, plan));
+            return step_flops(model, plan, mean_recomputed(model, plan, build_stages(model, plan)));
         };
         TrainingPlan padded = even;
-        padded.capacity_factor = 2.5;
+        padded.experts.capacity_factor = 2.5;
         TrainingPlan fullest = even;
-        fullest.expert_imbalance = 2.5;
+        fullest.experts.imbalance = 2.5;
         TrainingPlan ranks = even;
-        ranks.expert_loads.assign(static_cast<std::size_t>(even.expert), 0);
-        ranks.expert_loads[0] = even.expert;
+        ranks.experts.loads.assign(static_cast<std::size_t>(even.ways.expert), 0);
+        ranks.experts.loads[0] = even.ways.expert;
         const double expected = flops(even).hardware.value();
         for (const TrainingPlan& plan : {padded, fullest, ranks}) {
             EXPECT_NEAR(flops(plan).hardware.value(), expected, 1e-12 * expected);
@@ -156,12 +159,12 @@ TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
 TEST(UnequalExperts, NeedALoadForEveryRank) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
-    plan.expert_loads = {1, 1, 1};
+    plan.experts.loads = {1, 1, 1};
     EXPECT_EQ(testing::message_of([&] { validate(plan, model); }),
               "expert_imbalance has 3 shares, but expert = 2; write one for each rank of the axis "
               "expert");
-    plan.expert_loads = {1.5, 0.5};
-    plan.capacity_factor = 1.25;
+    plan.experts.loads = {1.5, 0.5};
+    plan.experts.capacity_factor = 1.25;
     EXPECT_EQ(testing::message_of([&] { validate(plan, model); }),
               "capacity_factor beside expert_imbalance; experts are either padded to a capacity or "
               "take what comes: keep one");

@@ -4,6 +4,7 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/analytic.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -66,7 +67,7 @@ TEST(VectorWork, FollowsTheStructureOfTheModel) {
 
 TEST(VectorWork, RematOfMatmulsNormsAndActivatesAgain) {
     TrainingPlan plan = one_chip();
-    plan.remat = Remat::matmuls;
+    plan.remat.policy = RematPolicy::matmuls;
     EXPECT_EQ(vector_of(one_layer(), plan, "layer 0 backward down weight gradient"), 32 * 32 * 11);
     EXPECT_EQ(vector_of(one_layer(), plan, "layer 0 backward qkv weight gradient"), 32 * 16 * 4);
     EXPECT_EQ(vector_of(one_layer(), plan, "layer 0 recompute attention"), 4 * 32 * 32 / 2 * 7);
@@ -105,11 +106,11 @@ Shard shard_of(double context, bool causal, double window, double vmem) {
     model.head_dim = 128;
     model.window = static_cast<std::int64_t>(window);
     TrainingPlan plan;
-    plan.sequence = 4096;
-    plan.context = static_cast<int>(context);
-    plan.tokens = plan.sequence;
-    plan.causal = causal;
-    plan.vmem = sim::Bytes(vmem);
+    plan.batch.sequence = 4096;
+    plan.ways.context = static_cast<int>(context);
+    plan.batch.tokens = plan.batch.sequence;
+    plan.attention.causal = causal;
+    plan.attention.vmem = sim::Bytes(vmem);
     return make_shard(model, plan);
 }
 
@@ -168,8 +169,8 @@ TEST(VectorWork, QuantisedMatmulsRunAtTheirOwnRate) {
                              "unembedding forward logits"}) {
         EXPECT_EQ(compute_of(name).dtype, MatmulDtype::bf16) << name;
     }
-    plan.fsdp = 2;
-    plan.tokens = 64;
+    plan.ways.fsdp = 2;
+    plan.batch.tokens = 64;
     const Compute gathered = compute_of("layer 0 forward out");
     EXPECT_EQ(gathered.vector.value(), 4 * 32 * 16 + 32 * 16);
     EXPECT_EQ(gathered.hbm.value(), 2 * (32 * 16 + 32 * 16) + 16 * 16);

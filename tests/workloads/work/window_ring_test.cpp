@@ -11,6 +11,9 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/ranks.h"
+#include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -21,9 +24,9 @@ using Way = WindowRing::Way;
 /// 32 tokens of one sequence on four context ways.
 TrainingPlan four_ways(Placement placement) {
     TrainingPlan plan = testing::one_chip();
-    plan.context = 4;
-    plan.placement = placement;
-    plan.context_steps = testing::ring(4, false);
+    plan.ways.context = 4;
+    plan.attention.placement = placement;
+    plan.overlap.context_steps = testing::ring(4, false);
     return plan;
 }
 
@@ -143,21 +146,23 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
         Random random(seed);
         ModelSpec model = testing::random_any_model(random);
         TrainingPlan plan = testing::random_any_plan(random, false, model);
-        plan.causal = true;
-        plan.context = 1 << random.from(1, 3);
-        plan.sequence = std::int64_t{2} * plan.context * plan.tensor * random.from(1, 16);
-        plan.tokens = plan.sequence * plan.data * plan.fsdp * plan.expert;
-        model.window = random.from(1, static_cast<int>(plan.sequence) - 1);
+        plan.attention.causal = true;
+        plan.ways.context = 1 << random.from(1, 3);
+        plan.batch.sequence =
+            std::int64_t{2} * plan.ways.context * plan.ways.tensor * random.from(1, 16);
+        plan.batch.tokens =
+            plan.batch.sequence * plan.ways.data * plan.ways.fsdp * plan.ways.expert;
+        model.window = random.from(1, static_cast<int>(plan.batch.sequence) - 1);
         testing::name_tensors(random, model, plan);
         TrainingPlan whole = plan;
-        whole.context = 1;
-        plan.context_steps = testing::ring(plan.context, false);
+        whole.ways.context = 1;
+        plan.overlap.context_steps = testing::ring(plan.ways.context, false);
         const StepProgram alone = build_step(model, whole);
         for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
-            plan.placement = placement;
+            plan.attention.placement = placement;
             validate(plan, model);
             const StepPrograms ranks = build_stages(model, plan);
-            ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.context));
+            ASSERT_EQ(ranks.programs.size(), static_cast<std::size_t>(plan.ways.context));
             ++windows;
             for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
                 double sum = 0;

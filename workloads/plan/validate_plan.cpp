@@ -1,4 +1,4 @@
-#include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "sim/base/error.h"
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -59,7 +61,7 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
     std::vector<Part> parts{{model.heads, "query heads"},
                             {model.d_ff, "feed-forward columns (d_ff)"},
                             {model.vocabulary, "vocabulary entries"}};
-    const int ways = plan.tensor_ways();
+    const int ways = plan.ways.of_matrix();
     // Heads of keys and values that cannot be shared out are split by columns (attention.h).
     const bool whole_heads = model.kv_heads % ways == 0;
     parts.insert(parts.begin() + 1, whole_heads ? Part{model.kv_heads, "key/value heads"}
@@ -82,7 +84,7 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
         if (part.size % ways != 0) {
             throw sim::InputError(
                 fmt::format("{} = {} does not divide the {} {} of {}",
-                            plan.tensor_transpose > 1 ? "tensor x tensor_transpose" : "tensor",
+                            plan.ways.tensor_transpose > 1 ? "tensor x tensor_transpose" : "tensor",
                             ways, part.size, part.what, model.name),
                 nearest_divisors(ways, common));
         }
@@ -90,21 +92,21 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
 }
 
 void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
-    if (plan.tensor_transpose == 1) {
+    if (plan.ways.tensor_transpose == 1) {
         return;
     }
-    const std::string setting = fmt::format("tensor_transpose = {}", plan.tensor_transpose);
-    if (plan.tensor == 1) {
+    const std::string setting = fmt::format("tensor_transpose = {}", plan.ways.tensor_transpose);
+    if (plan.ways.tensor == 1) {
         throw sim::InputError(
             fmt::format("{} without tensor: it splits weight matrices over d_model beside tensor, "
                         "which splits their other dimension",
                         setting),
             "add the axis tensor, or use this one as tensor");
     }
-    if (model.d_model % plan.tensor_transpose != 0) {
+    if (model.d_model % plan.ways.tensor_transpose != 0) {
         throw sim::InputError(fmt::format("{} does not divide the width (d_model) {} of {}",
                                           setting, model.d_model, model.name),
-                              nearest_divisors(plan.tensor_transpose, model.d_model));
+                              nearest_divisors(plan.ways.tensor_transpose, model.d_model));
     }
     if (model.experts.count > 0 || model.latent.kv_rank > 0) {
         throw sim::InputError(
@@ -112,7 +114,7 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
                         model.experts.count > 0 ? "experts" : "latent attention"),
             "use the axis as tensor or fsdp");
     }
-    if (plan.tensor_steps) {
+    if (plan.overlap.tensor_steps) {
         throw sim::InputError(
             fmt::format("{} with overlapped tensor collectives: ring steps between parts of a "
                         "matmul are there for matrices split over one axis alone",
@@ -123,19 +125,19 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
 
 void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
     const std::int64_t experts = model.experts.count;
-    if (plan.expert > 1 && experts == 0) {
+    if (plan.ways.expert > 1 && experts == 0) {
         throw sim::InputError(
-            fmt::format("expert = {}, but {} has no experts", plan.expert, model.name),
+            fmt::format("expert = {}, but {} has no experts", plan.ways.expert, model.name),
             "use the axis as fsdp");
     }
-    if (experts > 0 && experts % plan.expert != 0) {
+    if (experts > 0 && experts % plan.ways.expert != 0) {
         throw sim::InputError(fmt::format("expert = {} does not divide the {} experts of {}",
-                                          plan.expert, experts, model.name),
-                              nearest_divisors(plan.expert, experts));
+                                          plan.ways.expert, experts, model.name),
+                              nearest_divisors(plan.ways.expert, experts));
     }
     for (const auto& [setting, value] :
-         {std::pair<std::string_view, double>{"capacity_factor", plan.capacity_factor},
-          std::pair<std::string_view, double>{"expert_imbalance", plan.expert_imbalance}}) {
+         {std::pair<std::string_view, double>{"capacity_factor", plan.experts.capacity_factor},
+          std::pair<std::string_view, double>{"expert_imbalance", plan.experts.imbalance}}) {
         if (!(value >= 1 && value <= kMostLoad)) {
             throw sim::InputError(fmt::format("{} = {} is out of range", setting, value),
                                   fmt::format("allowed are 1 to {}", kMostLoad));
@@ -146,22 +148,22 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
                 "leave it out");
         }
     }
-    if (!plan.expert_loads.empty() && experts == 0) {
+    if (!plan.experts.loads.empty() && experts == 0) {
         throw sim::InputError(
             fmt::format("expert_imbalance of {}, which has no experts", model.name),
             "leave it out");
     }
-    if (plan.expert == 1 && (plan.expert_imbalance > 1 || !plan.expert_loads.empty())) {
+    if (plan.ways.expert == 1 && (plan.experts.imbalance > 1 || !plan.experts.loads.empty())) {
         throw sim::InputError("expert_imbalance with expert = 1: every chip has all experts",
                               "leave it out, or add the axis expert");
     }
-    if (!plan.expert_loads.empty() &&
-        plan.expert_loads.size() != static_cast<std::size_t>(plan.expert)) {
+    if (!plan.experts.loads.empty() &&
+        plan.experts.loads.size() != static_cast<std::size_t>(plan.ways.expert)) {
         throw sim::InputError(fmt::format("expert_imbalance has {} shares, but expert = {}",
-                                          plan.expert_loads.size(), plan.expert),
+                                          plan.experts.loads.size(), plan.ways.expert),
                               "write one for each rank of the axis expert");
     }
-    if (plan.capacity_factor > 1 && (plan.expert_imbalance > 1 || uneven_experts(plan))) {
+    if (plan.experts.capacity_factor > 1 && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
         throw sim::InputError(
             "capacity_factor beside expert_imbalance",
             "experts are either padded to a capacity or take what comes: keep one");
@@ -169,26 +171,28 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
 }
 
 void check_placement(const TrainingPlan& plan) {
-    if (plan.placement == Placement::plain && (plan.context == 1 || !plan.causal)) {
+    if (plan.attention.placement == Placement::plain &&
+        (plan.ways.context == 1 || !plan.attention.causal)) {
         throw sim::InputError(
-            plan.context == 1 ? "placement of a sequence's parts, but context = 1: it has one part"
-                              : "placement of a sequence's parts with full attention, of which all "
-                                "parts have the same work",
-            plan.context == 1 ? "leave it out, or add the axis context"
-                              : "leave it out, or write attention: causal");
+            plan.ways.context == 1
+                ? "placement of a sequence's parts, but context = 1: it has one part"
+                : "placement of a sequence's parts with full attention, of which all "
+                  "parts have the same work",
+            plan.ways.context == 1 ? "leave it out, or add the axis context"
+                                   : "leave it out, or write attention: causal");
     }
 }
 
 void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
     for (const LayerTensor tensor : kLayerTensors) {
-        if (plan.remat_names.save.has(tensor) && plan.remat_names.offload.has(tensor)) {
+        if (plan.remat.names.save.has(tensor) && plan.remat.names.offload.has(tensor)) {
             throw sim::InputError(
                 fmt::format("remat both saves and offloads {}", to_string(tensor)),
                 "name it once: saved tensors stay in HBM, offloaded ones go to the host");
         }
     }
-    if (model.parallel_block && plan.remat == Remat::named &&
-        kept_tensors(plan).has(LayerTensor::out)) {
+    if (model.parallel_block && plan.remat.policy == RematPolicy::named &&
+        kept_tensors(plan.remat).has(LayerTensor::out)) {
         throw sim::InputError(
             fmt::format("remat names out_proj, but the parallel block of {} adds attention's "
                         "output to the MLP's: there is no such tensor",
@@ -198,162 +202,104 @@ void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
 }
 
 void check_sequence(const TrainingPlan& plan) {
-    const bool zigzag = plan.causal && plan.context > 1 && plan.placement == Placement::zig_zag;
-    const std::int64_t pieces = zigzag ? 2LL * plan.context : plan.context;
-    const std::int64_t shards = static_cast<std::int64_t>(plan.context) * plan.tensor;
+    const bool zigzag = plan.attention.causal && plan.ways.context > 1 &&
+                        plan.attention.placement == Placement::zig_zag;
+    const std::int64_t pieces = zigzag ? 2LL * plan.ways.context : plan.ways.context;
+    const std::int64_t shards = static_cast<std::int64_t>(plan.ways.context) * plan.ways.tensor;
     const std::int64_t unit = std::lcm(pieces, shards);
-    if (plan.sequence % pieces != 0) {
+    if (plan.batch.sequence % pieces != 0) {
         throw sim::InputError(
             zigzag ? fmt::format("sequence = {} does not split into the 2 x context = {} equal "
                                  "pieces of the causal zig-zag placement",
-                                 plan.sequence, pieces)
-                   : fmt::format("sequence = {} does not split over context = {}", plan.sequence,
-                                 pieces),
-            nearest_multiples(plan.sequence, unit));
+                                 plan.batch.sequence, pieces)
+                   : fmt::format("sequence = {} does not split over context = {}",
+                                 plan.batch.sequence, pieces),
+            nearest_multiples(plan.batch.sequence, unit));
     }
-    if (plan.sequence % shards != 0) {
+    if (plan.batch.sequence % shards != 0) {
         throw sim::InputError(fmt::format("sequence = {} does not split over context x tensor = {}",
-                                          plan.sequence, shards),
-                              nearest_multiples(plan.sequence, unit));
+                                          plan.batch.sequence, shards),
+                              nearest_multiples(plan.batch.sequence, unit));
     }
 }
 
 void check_microbatches(const TrainingPlan& plan) {
-    const std::int64_t shards = static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert;
-    const std::int64_t sequences = plan.tokens / plan.sequence;
-    if (plan.microbatches > 1 && sequences < shards * plan.microbatches) {
+    const std::int64_t shards =
+        static_cast<std::int64_t>(plan.ways.data) * plan.ways.fsdp * plan.ways.expert;
+    const std::int64_t sequences = plan.batch.tokens / plan.batch.sequence;
+    if (plan.batch.microbatches > 1 && sequences < shards * plan.batch.microbatches) {
         throw sim::InputError(
             fmt::format("microbatches = {}, but {} sequences on data x fsdp x expert = {} shards "
                         "make at most {}",
-                        plan.microbatches, sequences, shards,
+                        plan.batch.microbatches, sequences, shards,
                         std::max<std::int64_t>(sequences / shards, 1)),
             "use fewer microbatches or more tokens");
     }
 }
 
 void check_prefetch(const TrainingPlan& plan) {
-    if (!(plan.prefetch_layers >= 0 && plan.prefetch_layers <= kMostWays)) {
+    if (!(plan.overlap.prefetch_layers >= 0 && plan.overlap.prefetch_layers <= kMostWays)) {
         throw sim::InputError(
-            fmt::format("prefetch_layers = {:g} is out of range", plan.prefetch_layers),
+            fmt::format("prefetch_layers = {:g} is out of range", plan.overlap.prefetch_layers),
             fmt::format("allowed are 0 to {}", kMostWays));
     }
-    if (plan.weights == WeightGroups::layer &&
-        std::floor(plan.prefetch_layers) != plan.prefetch_layers) {
+    if (plan.overlap.weights == WeightGroups::layer &&
+        std::floor(plan.overlap.prefetch_layers) != plan.overlap.prefetch_layers) {
         throw sim::InputError(
             fmt::format("prefetch_layers = {:g} of weights that are gathered by whole layers",
-                        plan.prefetch_layers),
+                        plan.overlap.prefetch_layers),
             "write a whole number, or gather them by block or matmul");
     }
 }
 
 void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
-    const bool interleaved = plan.schedule == PipelineSchedule::interleaved;
-    if (plan.pipeline == 1 && plan.schedule != PipelineSchedule::one_f_one_b) {
+    const bool interleaved = plan.pipeline.schedule == PipelineSchedule::interleaved;
+    if (plan.ways.pipeline == 1 && plan.pipeline.schedule != PipelineSchedule::one_f_one_b) {
         throw sim::InputError("schedule of a pipeline, but the mesh has no axis pipeline",
                               "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
     }
-    if (interleaved != (plan.chunks > 1)) {
-        throw sim::InputError(fmt::format("chunks = {} with the {} schedule", plan.chunks,
+    if (interleaved != (plan.pipeline.chunks > 1)) {
+        throw sim::InputError(fmt::format("chunks = {} with the {} schedule", plan.pipeline.chunks,
                                           interleaved ? "interleaved" : "chosen"),
                               "interleaved needs two chunks or more, the others have one");
     }
-    const std::int64_t runs = static_cast<std::int64_t>(plan.pipeline) * plan.chunks;
+    const std::int64_t runs = static_cast<std::int64_t>(plan.ways.pipeline) * plan.pipeline.chunks;
     if (model.layers % runs != 0) {
         throw sim::InputError(
             fmt::format("{} = {} does not divide the {} layers of {} into equal runs",
-                        plan.chunks > 1 ? "pipeline x chunks" : "pipeline", runs, model.layers,
-                        model.name),
+                        plan.pipeline.chunks > 1 ? "pipeline x chunks" : "pipeline", runs,
+                        model.layers, model.name),
             nearest_divisors(runs, model.layers));
     }
-    if (interleaved && plan.microbatches % plan.pipeline != 0) {
+    if (interleaved && plan.batch.microbatches % plan.ways.pipeline != 0) {
         throw sim::InputError(
             fmt::format("microbatches = {} is not a multiple of pipeline = {}, which the "
                         "interleaved schedule needs",
-                        plan.microbatches, plan.pipeline),
-            nearest_multiples(plan.microbatches, plan.pipeline));
+                        plan.batch.microbatches, plan.ways.pipeline),
+            nearest_multiples(plan.batch.microbatches, plan.ways.pipeline));
     }
 }
 
 }  // namespace
 
-Occupancy occupancy(const TrainingPlan& plan) {
-    const std::int64_t shards =
-        static_cast<std::int64_t>(plan.data) * plan.fsdp * plan.expert * plan.microbatches;
-    Occupancy result;
-    result.shards = shards;
-    result.sequences = plan.tokens / plan.sequence;
-    result.sequences_per_shard = (result.sequences + shards - 1) / shards;
-    result.occupied = static_cast<double>(result.sequences) /
-                      static_cast<double>(result.sequences_per_shard * shards);
-    result.tokens_per_chip_group =
-        static_cast<double>(result.sequences_per_shard * plan.sequence) / plan.context;
-    return result;
-}
-
-std::string remat_text(const TrainingPlan& plan) {
-    switch (plan.remat) {
-        case Remat::none:
-            return "none";
-        case Remat::matmuls:
-            return "matmuls";
-        case Remat::block:
-            return "block";
-        case Remat::named:
-            break;
-    }
-    const auto& [save, offload] = plan.remat_names;
-    std::string text;
-    if (!save.empty() || offload.empty()) {
-        text = fmt::format("save: [{}]", to_string(save));
-    }
-    if (!offload.empty()) {
-        text += fmt::format("{}offload: [{}]", text.empty() ? "" : ", ", to_string(offload));
-    }
-    return fmt::format("{{{}}}", text);
-}
-
-TensorSet kept_tensors(const TrainingPlan& plan) {
-    using enum LayerTensor;
-    switch (plan.remat) {
-        case Remat::none:
-            return {input, qkv, attended, out, gate_up, hidden, output};
-        case Remat::matmuls:
-            return {input, qkv, out, gate_up, output};
-        case Remat::block:
-            return {input};
-        case Remat::named:
-            return TensorSet{input} | plan.remat_names.save | plan.remat_names.offload;
-    }
-    return {};
-}
-
-bool uneven_context(const TrainingPlan& plan, const ModelSpec& model) {
-    const bool window = plan.context_steps && model.window > 0 && model.window < plan.sequence;
-    return plan.causal && plan.context > 1 && (plan.placement == Placement::plain || window);
-}
-
-bool uneven_experts(const TrainingPlan& plan) {
-    return std::ranges::any_of(plan.expert_loads, [](double load) { return load != 1; });
-}
-
 void validate(const TrainingPlan& plan, const ModelSpec& model) {
     validate(model);
-    check_range("tokens", plan.tokens, 1, kMostTokens);
-    check_range("sequence", plan.sequence, 1, kMostTokens);
-    check_range("data", plan.data, 1, kMostWays);
-    check_range("fsdp", plan.fsdp, 1, kMostWays);
-    check_range("context", plan.context, 1, kMostWays);
-    check_range("tensor", plan.tensor, 1, kMostWays);
-    check_range("tensor_transpose", plan.tensor_transpose, 1, kMostWays);
-    check_range("expert", plan.expert, 1, kMostWays);
-    check_range("pipeline", plan.pipeline, 1, kMostWays);
-    check_range("microbatches", plan.microbatches, 1, kMostWays);
-    check_range("chunks", plan.chunks, 1, kMostWays);
+    check_range("tokens", plan.batch.tokens, 1, kMostTokens);
+    check_range("sequence", plan.batch.sequence, 1, kMostTokens);
+    check_range("data", plan.ways.data, 1, kMostWays);
+    check_range("fsdp", plan.ways.fsdp, 1, kMostWays);
+    check_range("context", plan.ways.context, 1, kMostWays);
+    check_range("tensor", plan.ways.tensor, 1, kMostWays);
+    check_range("tensor_transpose", plan.ways.tensor_transpose, 1, kMostWays);
+    check_range("expert", plan.ways.expert, 1, kMostWays);
+    check_range("pipeline", plan.ways.pipeline, 1, kMostWays);
+    check_range("microbatches", plan.batch.microbatches, 1, kMostWays);
+    check_range("chunks", plan.pipeline.chunks, 1, kMostWays);
     check_prefetch(plan);
-    check_range("reductions_in_flight", plan.reductions_in_flight, 1, kMostWays);
+    check_range("reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
     check_range("zero", plan.zero, 0, 2);
-    check_range("collectives_in_flight", plan.collectives_in_flight, 0, kMostWays);
-    if (plan.zero > 0 && plan.data == 1) {
+    check_range("collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
+    if (plan.zero > 0 && plan.ways.data == 1) {
         throw sim::InputError(fmt::format("zero = {} shards over data, but data = 1", plan.zero),
                               "leave it out; fsdp is ZeRO-3 already");
     }
@@ -371,10 +317,10 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                 fmt::format("allowed are more than 0 up to {} B", kWidestElement));
         }
     }
-    if (plan.tokens % plan.sequence != 0) {
+    if (plan.batch.tokens % plan.batch.sequence != 0) {
         throw sim::InputError(fmt::format("tokens = {} is not a multiple of sequence = {}",
-                                          plan.tokens, plan.sequence),
-                              nearest_multiples(plan.tokens, plan.sequence));
+                                          plan.batch.tokens, plan.batch.sequence),
+                              nearest_multiples(plan.batch.tokens, plan.batch.sequence));
     }
     check_tensor_transpose(plan, model);
     check_tensor(plan, model);

@@ -1,0 +1,44 @@
+// What of a step's communication runs beside its compute, and how far ahead or behind.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "collectives/vocabulary/operation.h"
+#include "sim/base/quantity.h"
+#include "workloads/models/weights.h"
+
+namespace podsim::workloads {
+
+/// The classes of collectives that Overlap::priority orders: those on the critical path (tensor, context, expert),
+/// weight gathers, gradient reductions.
+inline constexpr std::size_t kPriorityClasses = 3;
+
+struct Overlap {
+    /// What of a layer is gathered, and its gradients reduced, in one piece.
+    WeightGroups weights = WeightGroups::layer;
+    /// Layers are the turns of a loop, and no gather of weights or reduction of gradients runs from one into the next.
+    bool layer_loop = false;
+    /// Weight gathers may run this many uses ahead; where a layer's weights come in several pieces, parts of a use count.
+    double prefetch_layers = 1;
+    /// The tensor collectives in front of and behind matmuls as ring steps between parts of the matmul (the
+    /// "collective matmul"); nothing: they block.
+    std::optional<collectives::SteppedGather> tensor_steps{};
+    /// Ring attention: keys and values go round the context ring, one way, under the attention to the block
+    /// before; nothing: they are gathered first.
+    std::optional<collectives::SteppedGather> context_steps{};
+    int reductions_in_flight =
+        2;  ///< gradient reductions that may be pending behind the backward pass
+    /// Gradients are reduced in buckets of so many bytes (of the arrays that a chip holds), which may hold several
+    /// groups' gradients or a part of one's; infinity: each group on its own.
+    sim::Bytes bucket = sim::Bytes::infinity();
+    /// Collectives of all kinds that may run at once: the i-th in program order waits for the one so many before;
+    /// 0: no limit, 1: one after the other.
+    int collectives_in_flight = 0;
+    /// Which goes first at a link: the place of each class, in the order of kPriorityClasses.
+    std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 2};
+};
+
+}  // namespace podsim::workloads

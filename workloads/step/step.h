@@ -1,0 +1,31 @@
+// The training step of a plan, built.
+#pragma once
+
+#include "sim/base/quantity.h"
+#include "workloads/plan/ranks.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads {
+
+struct ModelSpec;
+struct TrainingPlan;
+
+/// Builds the step of one chip. `plan` has been validated.
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {});
+/// Of every stage and of every member of an axis of unequal work.
+StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan);
+
+/// The peak of the chip that needs most, in program order.
+sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan);
+
+/// What recomputation executes on a chip, of the mean of all programs, for the tokens that there are: experts that are
+/// padded, or do the work of the fullest, count with the mean load. `programs` are those of the plan.
+sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
+                           const StepPrograms& programs);
+
+/// The largest prefetch (at most that of the plan, at least 0) for which the program's memory
+/// in program order stays within `capacity`; 0 when none does. Decided before the run. In steps of a layer, or of a
+/// quarter where a layer's weights come in several pieces.
+double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
+
+}  // namespace podsim::workloads
