@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/checkout.h"
 #include "tests/house/source_files.h"
 
 namespace podsim::house {
@@ -227,7 +228,7 @@ TEST_P(LayerRule, keeps_every_file_in_a_room_of_16_stems_and_2000_lines) {
 }
 
 TEST_P(LayerRule, has_a_page_of_3_to_6_lines_in_every_room) {
-    const std::filesystem::path top(PODSIM_SOURCE_DIR);
+    const std::filesystem::path top(source_folder());
     for (const auto& floor : GetParam().floors) {
         for (const std::string& room : floor) {
             const std::filesystem::path page = top / GetParam().folder / room / "README.md";

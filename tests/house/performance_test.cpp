@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "tests/checkout.h"
 #include "tests/house/source_files.h"
 
 namespace podsim::house {
 namespace {
 
-const std::filesystem::path kTop(PODSIM_SOURCE_DIR);
+const std::filesystem::path kTop(source_folder());
 
 TEST(Performance, page_shows_the_recorded_results) {
     const std::string command = "'" + (kTop / "bench/performance.py").string() + "' check";

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/checkout.h"
 #include "tests/house/source_files.h"
 
 namespace podsim::house {
@@ -36,8 +37,8 @@ struct Output {
 
 /// Runs the program in the top folder; standard output in lines.
 Output run_program(const std::string& arguments) {
-    const std::string command = std::string("cd '") + PODSIM_SOURCE_DIR + "' && '" +
-                                PODSIM_PROGRAM + "' " + arguments + " </dev/null";
+    const std::string command = std::string("cd '") + source_folder() + "' && '" + program_path() +
+                                "' " + arguments + " </dev/null";
     std::FILE* const pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) {
         throw std::runtime_error("cannot start " + command);
@@ -74,7 +75,7 @@ std::string without_wall_time(std::string line) {
 std::vector<std::string> block_of(const std::string& page, const std::string& begin,
                                   const std::string& end) {
     const std::vector<std::string> lines =
-        read_lines(std::filesystem::path(PODSIM_SOURCE_DIR) / page);
+        read_lines(std::filesystem::path(source_folder()) / page);
     const auto first = std::ranges::find(lines, begin);
     const auto last = std::find(first, lines.end(), end);
     if (last == lines.end()) {

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/checkout.h"
+
 namespace podsim::house {
 
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
@@ -19,7 +21,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
 }
 
 std::vector<SourceFile> source_files(const std::string& folder) {
-    const std::filesystem::path top(PODSIM_SOURCE_DIR);
+    const std::filesystem::path top(source_folder());
     std::vector<SourceFile> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top / folder)) {
         const std::filesystem::path& path = entry.path();

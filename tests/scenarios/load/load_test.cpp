@@ -2,6 +2,7 @@
 #include "scenarios/load/load.h"
 
 #include "sim/base/error.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -179,7 +180,7 @@ TEST_F(Load, InlineStructuresAreRead) {
 }
 
 TEST_F(Load, TheLibraryOfScenariosLoads) {
-    const std::string library = std::string(PODSIM_SOURCE_DIR) + "/scenarios/";
+    const std::string library = source_folder() + "/scenarios/";
     const Scenario pod = load_scenario(library + "quickstart/llama3-70b-v5p-pod.yaml");
     EXPECT_EQ(pod.hardware.slice.size(), 8960);
     EXPECT_EQ(pod.plan.ways.fsdp, 1120);

@@ -4,6 +4,7 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load.h"
 #include "scenarios/spec/program.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
@@ -221,7 +222,7 @@ TEST(CollectiveMatmulStep, TurningPointIsThatOfTheReferenceText) {
 // ---- files
 
 TEST_F(CollectiveMatmulFile, TheProfiledCollectiveMatmul) {
-    const std::string scenarios = std::string(PODSIM_SOURCE_DIR) + "/scenarios/";
+    const std::string scenarios = source_folder() + "/scenarios/";
     const auto seconds = [&](const std::string& file) {
         const Outcome outcome = podsim({"run", scenarios + file, "--json", "-"});
         EXPECT_EQ(outcome.status, 0) << outcome.err;

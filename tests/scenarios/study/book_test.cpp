@@ -5,6 +5,7 @@
 #include "scenarios/report/report.h"
 #include "scenarios/spec/formulas.h"
 #include "scenarios/yaml/schema.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -14,8 +15,8 @@ using Book = CommandTest;
 using Json = nlohmann::json;
 
 TEST_F(Book, EveryScenarioHolds) {
-    const Outcome outcome = podsim(
-        {"compare", std::string(PODSIM_SOURCE_DIR) + "/scenarios/book", "--json", path("r.json")});
+    const Outcome outcome =
+        podsim({"compare", source_folder() + "/scenarios/book", "--json", path("r.json")});
     EXPECT_EQ(outcome.status, 0) << outcome.out;
     std::ifstream file(path("r.json"));
     const Json json = Json::parse(file);
@@ -35,8 +36,7 @@ TEST_F(Book, TheGapToTheTextAddsUp) {
          {"popquiz-allgather-v5e", "popquiz-allgather-tiny", "ex3.2-allgather-x",
           "ex3.2-allgather-xy", "ex3.2-allreduce-z", "ex3.3-latency", "ex2.5-p2p"}) {
         const Json json = Json::parse(
-            podsim({"run", std::string(PODSIM_SOURCE_DIR) + "/scenarios/book/" + name + ".yaml",
-                    "--json", "-"})
+            podsim({"run", source_folder() + "/scenarios/book/" + name + ".yaml", "--json", "-"})
                 .out);
         double sum = 0;
         for (const auto& [term, seconds] : json["gap_to_book"].items()) {

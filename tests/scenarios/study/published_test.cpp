@@ -7,12 +7,13 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
+#include "tests/checkout.h"
 
 namespace podsim::scenarios {
 namespace {
 
 const std::filesystem::path kPublished =
-    std::filesystem::path(PODSIM_SOURCE_DIR) / "scenarios/published";
+    std::filesystem::path(source_folder()) / "scenarios/published";
 
 StepResult simulated(const std::filesystem::path& file) {
     return simulate_step(load_scenario(file.string()), Fold::automatic, {.explain = false});

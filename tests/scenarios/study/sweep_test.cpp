@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <thread>
 
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -262,7 +263,7 @@ TEST_F(SweepCommand, LeavesOtherFilesAlone) {
 int signal_after_new_line(std::vector<std::string> args, const std::string& record, int signal) {
     const auto ends = [&] { return std::ranges::count(text_of(record), '\n'); };
     const auto before = ends();
-    args.insert(args.begin(), PODSIM_PROGRAM);
+    args.insert(args.begin(), program_path());
     std::vector<char*> argv;
     for (std::string& arg : args) {
         argv.push_back(arg.data());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/checkout.h"
 #include "tests/workloads/step_program_support.h"
 #include "workloads/models/model.h"
 
@@ -100,8 +101,8 @@ TEST(HfConfigFile, EveryFamilyHasItsPublishedCount) {
         {"gpt-neox-20b", 20'554'567'680},      // EleutherAI/gpt-neox-20b
     };
     for (const auto& [name, parameters] : published) {
-        const ModelSpec model = read_hf_config(std::string(PODSIM_SOURCE_DIR) +
-                                               "/tests/workloads/configs/" + name + ".json");
+        const ModelSpec model =
+            read_hf_config(source_folder() + "/tests/workloads/configs/" + name + ".json");
         EXPECT_EQ(count_parameters(model).total, parameters) << name;
     }
 }
@@ -109,8 +110,8 @@ TEST(HfConfigFile, EveryFamilyHasItsPublishedCount) {
 TEST(HfConfigFile, AFamilyIsTheModelOfTheCatalogue) {
     for (const char* name :
          {"llama-3-8b", "mistral-7b", "mixtral-8x7b", "gemma-3-1b", "deepseek-v3"}) {
-        const ModelSpec model = read_hf_config(std::string(PODSIM_SOURCE_DIR) +
-                                               "/tests/workloads/configs/" + name + ".json");
+        const ModelSpec model =
+            read_hf_config(source_folder() + "/tests/workloads/configs/" + name + ".json");
         const ModelSpec& known = find_model(name);
         EXPECT_EQ(layer_kinds(model), layer_kinds(known)) << name;
         EXPECT_EQ(model.latent, known.latent) << name;
