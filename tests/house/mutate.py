@@ -70,6 +70,7 @@ OTHER_WORD = {
 }
 NOT_A_CALL = {"if", "for", "while", "switch", "catch", "return", "sizeof", "static_assert", "decltype",
               "noexcept", "alignas", "throw", "operator"}
+SYMMETRIC = {"max", "min", "gcd", "lcm"}
 NOT_DROPPED = {"return", "const", "constexpr", "auto", "using", "case", "default", "if", "for", "while",
                "switch", "else", "do", "try", "catch", "struct", "class", "enum", "static",
                "static_assert", "template", "typedef", "friend", "public", "private", "protected",
@@ -277,7 +278,7 @@ def argument_places(text, found):
     for i, token in enumerate(found):
         if token.text not in ("(", "{") or token.inside not in ("code", "value") or i == 0:
             continue
-        if found[i - 1].text in NOT_A_CALL or found[i - 1].kind != "word" and found[i - 1].text != ">":
+        if found[i - 1].text in NOT_A_CALL | SYMMETRIC or found[i - 1].kind != "word" and found[i - 1].text != ">":
             continue
         close = matching(found, i, 1)
         if close is None or (token.text == "{" and any(t.text == ";" for t in found[i:close])):
@@ -296,7 +297,9 @@ def argument_places(text, found):
         for (a, b), (c, d) in zip(parts, parts[1:]):
             first = text[found[a].begin:found[b].end]
             second = text[found[c].begin:found[d].end]
-            if first == second or re.match(r"(const |\[)", first) or first.count("<") != first.count(">"):
+            named = first.startswith(".") or second.startswith(".")
+            text_of_format = first.startswith('"') and found[i - 1].text == "format"
+            if first == second or named or text_of_format or re.match(r"(const |\[)", first) or first.count("<") != first.count(">"):
                 continue
             between = text[found[b].end:found[c].begin]
             yield Place("arguments", found[a].line, found[a].begin, found[d].end,
