@@ -166,14 +166,14 @@ private:
             give("latency", before.end);
             held = before;
         }
-        give(kLinkClasses[held.server.index() % workload_.machine.ports / 2], held.start);
+        give(kLinkClasses[held.link.index() % workload_.machine.ports / 2], held.start);
         return held;
     }
 
     /// The link was given to this message just now.
     Next before_holding(sim::Holding held) {
         while (true) {
-            if (const auto busy = record_.held_until(held.server.index(), at_)) {
+            if (const auto busy = record_.held_until(held.link.index(), at_)) {
                 held = back_over_link(*busy);
                 continue;
             }
@@ -217,7 +217,7 @@ private:
         const sim::Machine& machine = workload_.machine;
         const sim::Hop& link = schedule(message.operation).hops[transfer.first_hop + hop];
         const std::size_t place = machine.shifted(link.shift, message.source.index());
-        const auto found = record_.holding(machine.server(place, link.port), message, hop, at_);
+        const auto found = record_.holding(machine.link(place, link.port), message, hop, at_);
         if (!found.has_value()) {
             throw std::logic_error("a message crossed no link");
         }
@@ -230,11 +230,11 @@ private:
 
     [[nodiscard]] sim::Time own_time(const sim::Holding& held,
                                      const sim::Transfer& transfer) const {
-        return sim::round_up(transfer.bytes / workload_.machine.links[held.server.index()].rate);
+        return sim::round_up(transfer.bytes / workload_.machine.links[held.link.index()].rate);
     }
     [[nodiscard]] sim::Time tail_latency(const sim::Holding& held) const {
         return workload_.machine.rule == sim::LatencyRule::additive
-                   ? workload_.machine.links[held.server.index()].latency
+                   ? workload_.machine.links[held.link.index()].latency
                    : sim::Time{};
     }
 

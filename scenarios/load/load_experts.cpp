@@ -47,9 +47,9 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
     std::vector<double> shares(static_cast<std::size_t>(ranks), 0);
     for (std::int64_t expert = 0; expert < experts; ++expert) {
         std::uint64_t state = seed;
-        state = next_random(state) + static_cast<std::uint64_t>(expert);
+        state = sim::next_random(state) + static_cast<std::uint64_t>(expert);
         shares[static_cast<std::size_t>(expert * ranks / experts)] +=
-            exponential(spread * near_normal(state));
+            sim::exponential(spread * sim::near_normal(state));
     }
     return shares;
 }

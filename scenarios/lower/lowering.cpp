@@ -107,11 +107,11 @@ sim::Machine build_machine(const Hardware& hardware, const collectives::ShiftTab
         const sim::LinkSpec pcie{.rate = links.pcie, .latency = sim::round_up(links.pcie_latency)};
         const sim::LinkSpec out{.rate = links.dcn, .latency = sim::round_up(links.dcn_latency)};
         for (std::size_t place = 0; place < machine.places; ++place) {
-            machine.links[machine.server(place, collectives::kPcieToHost)] = pcie;
-            machine.links[machine.server(place, collectives::kPcieToChip)] = pcie;
-            machine.links[machine.server(place, collectives::kDcnOut)] = out;
+            machine.links[machine.link(place, collectives::kPcieToHost)] = pcie;
+            machine.links[machine.link(place, collectives::kPcieToChip)] = pcie;
+            machine.links[machine.link(place, collectives::kDcnOut)] = out;
             // The network's latency is counted once, on the way in to it.
-            machine.links[machine.server(place, collectives::kDcnIn)] = {.rate = links.dcn,
+            machine.links[machine.link(place, collectives::kDcnIn)] = {.rate = links.dcn,
                                                                          .latency = {}};
         }
         machine.index_at_shared = shifts.index_in_host();

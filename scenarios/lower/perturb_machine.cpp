@@ -19,7 +19,7 @@ void slow_link(const Perturbation& one, const topology::Places& places, int plac
     const topology::Point chip = places.point(place);
     if (one.direction >= 0) {
         const std::uint32_t port = collectives::port_of(one.axis, 1);
-        slow_down(machine.links[machine.server(static_cast<std::size_t>(place), port)], one.share);
+        slow_down(machine.links[machine.link(static_cast<std::size_t>(place), port)], one.share);
     }
     if (one.direction <= 0) {
         // Both ways: the far end's link back.
@@ -30,7 +30,7 @@ void slow_link(const Perturbation& one, const topology::Places& places, int plac
             const auto source =
                 static_cast<std::size_t>(places.index(*from, places.slice_of(place)));
             const std::uint32_t port = collectives::port_of(one.axis, -1);
-            slow_down(machine.links[machine.server(source, port)], one.share);
+            slow_down(machine.links[machine.link(source, port)], one.share);
         }
     }
 }
@@ -57,12 +57,12 @@ void slow_hosts(const Perturbation& one, const topology::Point& box, const topol
         }
         const auto chip = static_cast<std::size_t>(place);
         if (one.kind == Perturbation::Kind::slow_host) {
-            slow_down(machine.links[machine.server(chip, collectives::kPcieToHost)], one.share);
-            slow_down(machine.links[machine.server(chip, collectives::kPcieToChip)], one.share);
+            slow_down(machine.links[machine.link(chip, collectives::kPcieToHost)], one.share);
+            slow_down(machine.links[machine.link(chip, collectives::kPcieToChip)], one.share);
         }
         if (origin(place) == place) {
-            slow_down(machine.links[machine.server(chip, collectives::kDcnOut)], one.share);
-            slow_down(machine.links[machine.server(chip, collectives::kDcnIn)], one.share);
+            slow_down(machine.links[machine.link(chip, collectives::kDcnOut)], one.share);
+            slow_down(machine.links[machine.link(chip, collectives::kDcnIn)], one.share);
         }
     }
 }
@@ -141,9 +141,9 @@ unsigned perturbed_axes(const std::vector<Perturbation>& perturbations) {
 double random_factor(const Perturbation& perturbation, const topology::Point& chip, int slice) {
     std::uint64_t state = perturbation.seed;
     for (const int coordinate : {chip[0], chip[1], chip[2], slice}) {
-        state = next_random(state) + static_cast<std::uint64_t>(coordinate);
+        state = sim::next_random(state) + static_cast<std::uint64_t>(coordinate);
     }
-    return 1 + perturbation.spread * std::abs(near_normal(state));
+    return 1 + perturbation.spread * std::abs(sim::near_normal(state));
 }
 
 }  // namespace podsim::scenarios

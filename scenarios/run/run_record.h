@@ -79,7 +79,7 @@ private:
         std::uint32_t hop = 0;
 
         [[nodiscard]] sim::Holding over(std::size_t server) const {
-            return {sim::ServerId(server), operation, source, transfer, hop, start, end};
+            return {sim::LinkId(server), operation, source, transfer, hop, start, end};
         }
     };
 

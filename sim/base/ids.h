@@ -1,4 +1,4 @@
-// Strong indices: a place is not a server, a task not a transfer.
+// Strong indices: a place is not a link, a task not an operation.
 #pragma once
 
 #include <compare>
@@ -18,8 +18,8 @@ struct Id {
 };
 
 using PlaceId = Id<struct PlaceTag>;          ///< a simulated point of the machine
-using ServerId = Id<struct ServerTag>;        ///< a link server
+using LinkId = Id<struct LinkTag>;            ///< a link of the machine: [place][port]
 using TaskId = Id<struct TaskTag>;            ///< a task of a task graph
-using OperationId = Id<struct OperationTag>;  ///< one use of a schedule (one collective of a step)
+using OperationId = Id<struct OperationTag>;  ///< one use of a schedule
 
 }  // namespace podsim::sim

@@ -1,6 +1,6 @@
 #include "sim/base/random.h"
 
-namespace podsim::scenarios {
+namespace podsim::sim {
 
 std::uint64_t next_random(std::uint64_t& state) {
     state += 0x9e3779b97f4a7c15U;
@@ -38,4 +38,4 @@ double exponential(double x) {
     return sum;
 }
 
-}  // namespace podsim::scenarios
+}  // namespace podsim::sim

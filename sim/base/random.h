@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace podsim::scenarios {
+namespace podsim::sim {
 
 /// SplitMix64: the next of a sequence of well-mixed 64-bit numbers.
 std::uint64_t next_random(std::uint64_t& state);
@@ -16,4 +16,4 @@ double near_normal(std::uint64_t& state);
 /// place. For |x| <= 600.
 double exponential(double x);
 
-}  // namespace podsim::scenarios
+}  // namespace podsim::sim

@@ -1,11 +1,9 @@
 #include "sim/executor/executor.h"
 
-#include "sim/executor/player.h"
-#include "sim/executor/player_links.h"
-#include "sim/executor/player_messages.h"
-#include "sim/executor/player_tasks.h"
+#include "sim/executor/play.h"
 #include "sim/queue/event_queue.h"
-#include "sim/state/pending_events.h"
+#include "sim/state/event_per_hop.h"
+#include "sim/state/waves.h"
 
 namespace podsim::sim {
 
@@ -14,23 +12,23 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
         case QueueKind::waves:
             break;
         case QueueKind::radix:
-            return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
+            return play<EventPerHop<RadixQueue>>(workload, observer, reuse);
         case QueueKind::lanes:
-            return Player<EventPerHop<LaneQueue>>(workload, observer, reuse).run();
+            return play<EventPerHop<LaneQueue>>(workload, observer, reuse);
         case QueueKind::calendar:
-            return Player<EventPerHop<CalendarQueue>>(workload, observer, reuse).run();
+            return play<EventPerHop<CalendarQueue>>(workload, observer, reuse);
         case QueueKind::quaternary_heap:
-            return Player<EventPerHop<QuaternaryQueue>>(workload, observer, reuse).run();
+            return play<EventPerHop<QuaternaryQueue>>(workload, observer, reuse);
         case QueueKind::binary_heap:
-            return Player<EventPerHop<BinaryQueue>>(workload, observer, reuse).run();
+            return play<EventPerHop<BinaryQueue>>(workload, observer, reuse);
     }
     constexpr std::size_t kManyPlaces = 512;
     if (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces) {
         // Skipping for one graph alone takes its events out of waves that others share; on more places waves
         // are worth more.
-        return Player<EventPerHop<RadixQueue>>(workload, observer, reuse).run();
+        return play<EventPerHop<RadixQueue>>(workload, observer, reuse);
     }
-    return Player<Waves<RadixQueue>>(workload, observer, reuse).run();
+    return play<Waves<RadixQueue>>(workload, observer, reuse);
 }
 
 }  // namespace podsim::sim

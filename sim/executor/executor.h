@@ -7,6 +7,7 @@
 // on the numbering of places.
 #pragma once
 
+#include "sim/queue/queue_kind.h"
 #include "sim/workload/observer.h"
 #include "sim/workload/result.h"
 #include "sim/workload/task_graph.h"
@@ -15,7 +16,7 @@ namespace podsim::sim {
 
 /// Runs to the end. With `reuse`, the places of a graph with marks skip what repeats: when the
 /// whole state at a mark equals that at an earlier one, relative to the instant and the mark, the
-/// tasks between are played once and their images only counted and reported (reuse.cpp). The result
+/// tasks between are played once and their images only counted and reported (reuse/reuse.h). The result
 /// is the same to the picosecond; the observer sees the images of tasks, but not of transfers and
 /// links. Throws TimeOverflow, and std::logic_error when tasks are left that can never run (a defect
 /// of the caller's graphs or schedules).

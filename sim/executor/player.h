@@ -1,4 +1,4 @@
-// Plays a workload: the executor's state together with what is pending. Private to the kernel.
+// Plays a workload: a run's state together with what is pending. Private to the kernel.
 //
 // player_tasks.h has the rounds, tasks and operations, player_messages.h what arrives and fires, player_links.h
 // what waits and crosses. A template over what keeps the pending events (pending_events.h): no call is virtual.
@@ -6,37 +6,44 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "sim/reuse/reuse.h"
 #include "sim/state/pending_events.h"
 #include "sim/state/run_state.h"
 
 namespace podsim::sim {
 
 template <class Pending>
-class Player : private ExecutorState {
+class Player {
 public:
-    Player(const Workload& workload, Observer* observer, bool reuse)
-        : ExecutorState(workload, observer,
-                        reuse && (Pending::kReplaces || workload.graphs.size() == 1)),
-          pending_(codec_) {}
+    Player(const Workload& workload, Observer* observer, bool reuse);
+    /// To the end, once.
     ExecutionResult run();
 
 private:
     using Members = typename Pending::Members;
     using Some = std::array<std::uint32_t, Pending::kMostMembers>;
 
+    void start_first_tasks();
+    /// Tells the observer, now and then, how far the run is.
+    void report_progress();
+    [[nodiscard]] std::uint64_t played_events() const;
+    void play_round();
+    void skip_repeats();
     void play_instant();
     void deliver(const Batch<Members>& batch);
     void start_task(std::uint32_t place, std::uint32_t task);
     void end_task(std::uint32_t place, std::uint32_t task);
     void start_operation(std::uint32_t place, std::uint32_t number);
-    static bool counted_down(Operation& operation, std::uint32_t place, const Edge& edge);
-    static void comes_early(Operation& operation, std::uint32_t place, std::uint32_t transfer);
-    void met(Operation& operation, std::uint32_t number, Members places, const Edge& edge);
-    void successors_met(Operation& operation, std::uint32_t number, Members places,
-                        const Route& route);
-    void fire(Operation& operation, std::uint32_t number, Members places, std::uint32_t transfer);
+    static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
+    static void comes_early(LiveOperation& operation, std::uint32_t place, std::uint32_t transfer);
+    void met(LiveOperation& operation, std::uint32_t number, Members places, const Edge& edge);
+    void successors_met(LiveOperation& operation, std::uint32_t number, Members places,
+                        const TransferPath& path);
+    void fire(LiveOperation& operation, std::uint32_t number, Members places,
+              std::uint32_t transfer);
     void head_arrived(std::uint32_t message_index);
     void arrived(const Batch<Members>& batch);
     void play_picks(std::vector<std::uint32_t>& servers);
@@ -49,15 +56,15 @@ private:
         std::uint32_t first_server = 0;
         const std::uint32_t* at = nullptr;  ///< [source]: the place of the link
     };
-    Departure departure(const Operation& operation, std::uint32_t number, std::uint32_t transfer,
-                        std::uint32_t hop) const;
+    Departure departure(const LiveOperation& operation, std::uint32_t number,
+                        std::uint32_t transfer, std::uint32_t hop) const;
     void depart(const Departure& departure, std::uint32_t server, std::uint32_t from);
 
     /// A hop on a link of one class.
     struct Crossing {
         std::uint32_t number = 0;  ///< of the operation
         std::uint32_t hop = 0;
-        const Route* route = nullptr;
+        const TransferPath* path = nullptr;
         const LinkSpec* link = nullptr;
         std::uint32_t* wave = nullptr;  ///< the last to which this hop has added
     };
@@ -92,15 +99,20 @@ private:
     [[gnu::flatten]] void play_instant_inlined() { play_instant(); }
     [[gnu::flatten]] void play_picks_inlined() {
         play_picks(freed_);
-        play_picks(marked_);
+        play_picks(listed_);
     }
 
-    static constexpr std::uint64_t kBetweenReports = 1 << 20;
+    static constexpr std::uint64_t kFirstReport = 1 << 12;  ///< after so many played events
+    static constexpr std::uint64_t kMostBetweenReports = 1 << 18;
     static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 
+    RunState state_;
+    std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
     Pending pending_;
+    std::uint64_t next_report_ = kFirstReport;
+    std::uint64_t all_events_ = 0;  ///< with an observer
     FirstHop last_;
-    std::vector<std::uint32_t> marked_;  ///< servers to which something came in this round
+    std::vector<std::uint32_t> listed_;  ///< servers to which something came in this round
     std::vector<std::uint32_t> freed_;   ///< servers whose link frees in this round
 };
 

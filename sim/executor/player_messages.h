@@ -9,9 +9,10 @@ namespace podsim::sim {
 
 /// One predecessor of the edge's transfer has come to the place: whether it was the last.
 template <class Pending>
-bool Player<Pending>::counted_down(Operation& operation, std::uint32_t place, const Edge& edge) {
+bool Player<Pending>::counted_down(LiveOperation& operation, std::uint32_t place,
+                                   const Edge& edge) {
     std::uint8_t* const row = &operation.counters[edge.counter / 2];
-    const std::uint32_t index = operation.placement->index_in_role[place];
+    const std::uint32_t index = operation.roles->index_in_role[place];
     if (edge.counter % 2 == 0) {
         return --row[index] == 0;
     }
@@ -24,7 +25,7 @@ bool Player<Pending>::counted_down(Operation& operation, std::uint32_t place, co
 
 /// The operation has not started at the place; the transfer will fire when it does.
 template <class Pending>
-void Player<Pending>::comes_early(Operation& operation, std::uint32_t place,
+void Player<Pending>::comes_early(LiveOperation& operation, std::uint32_t place,
                                   std::uint32_t transfer) {
     PlaceState& state = operation.places[place];
     operation.early.push_back({transfer, state.early});
@@ -33,7 +34,7 @@ void Player<Pending>::comes_early(Operation& operation, std::uint32_t place,
 
 /// One predecessor of the edge's transfer has come to each of the places.
 template <class Pending>
-void Player<Pending>::met(Operation& operation, std::uint32_t number, Members places,
+void Player<Pending>::met(LiveOperation& operation, std::uint32_t number, Members places,
                           const Edge& edge) {
     Some firing;
     std::size_t count = 0;
@@ -53,32 +54,33 @@ void Player<Pending>::met(Operation& operation, std::uint32_t number, Members pl
 }
 
 template <class Pending>
-void Player<Pending>::successors_met(Operation& operation, std::uint32_t number, Members places,
-                                     const Route& route) {
-    const Edge* const edges = operation.table->edges.data() + route.first_edge;
-    for (std::uint32_t i = 0; i < route.edge_count; ++i) {
+void Player<Pending>::successors_met(LiveOperation& operation, std::uint32_t number, Members places,
+                                     const TransferPath& path) {
+    const Edge* const edges = operation.table->edges.data() + path.first_edge;
+    for (std::uint32_t i = 0; i < path.edge_count; ++i) {
         met(operation, number, places, edges[i]);
     }
 }
 
 template <class Pending>
-void Player<Pending>::fire(Operation& operation, std::uint32_t number, Members places,
+void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Members places,
                            std::uint32_t transfer) {
-    const Route& route = operation.table->routes[transfer];
-    if (route.hop_count == 0) {
-        successors_met(operation, number, places, route);
+    const TransferPath& path = operation.table->paths[transfer];
+    if (path.hop_count == 0) {
+        successors_met(operation, number, places, path);
         return;
     }
-    if (hop_observer_ != nullptr) {
+    if (state_.hop_observer != nullptr) {
         for (const std::uint32_t place : places) {
-            hop_observer_->transfer_fired(OperationId(number), PlaceId(place), transfer, now_);
+            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), transfer,
+                                                state_.now);
         }
     }
     const Departure first_hop = departure(operation, number, transfer, 0);
     Some servers;
     for (std::size_t i = 0; i < places.size(); ++i) {
         servers[i] = first_hop.first_server + first_hop.at[places[i]];
-        servers_.prefetch(servers[i]);
+        state_.servers.prefetch(servers[i]);
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
         depart(first_hop, servers[i], places[i]);
@@ -86,54 +88,55 @@ void Player<Pending>::fire(Operation& operation, std::uint32_t number, Members p
 }
 
 template <class Pending>
-auto Player<Pending>::departure(const Operation& operation, std::uint32_t number,
+auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t number,
                                 std::uint32_t transfer, std::uint32_t hop) const -> Departure {
-    const Route& route = operation.table->routes[transfer];
-    const Hop& link = operation.schedule->hops[route.first_hop + hop];
-    return {.order = order_of(number, route, hop),
+    const TransferPath& path = operation.table->paths[transfer];
+    const Hop& link = operation.schedule->hops[path.first_hop + hop];
+    return {.order = state_.order_of(number, path, hop),
             .transfer = hop == 0 ? transfer : transfer | Waiting::kLaterHop,
-            .first_server = operation.first_server + server_of(0, link.port),
-            .at = machine_.shifts.data() + link.shift * machine_.places};
+            .first_server = operation.first_server + state_.server_of(0, link.port),
+            .at = state_.machine.shifts.data() + link.shift * state_.machine.places};
 }
 
 /// Comes to the link. `from`: the source, on later hops the message.
 template <class Pending>
 void Player<Pending>::depart(const Departure& departure, std::uint32_t server, std::uint32_t from) {
-    if (servers_.add(server,
-                     {.order = departure.order, .transfer = departure.transfer, .from = from},
-                     [this](const Waiting& a, const Waiting& b) { return goes_before(a, b); })) {
-        marked_.push_back(server);
+    if (state_.servers.add(
+            server, {.order = departure.order, .transfer = departure.transfer, .from = from},
+            [this](const Waiting& a, const Waiting& b) { return state_.goes_before(a, b); })) {
+        listed_.push_back(server);
     }
 }
 
 template <class Pending>
 void Player<Pending>::head_arrived(std::uint32_t message_index) {
-    const Message& message = messages_[message_index];
-    const Departure next_hop =
-        departure(operations_[message.operation], message.operation, message.transfer, message.hop);
+    const Message& message = state_.messages[message_index];
+    const Departure next_hop = departure(state_.operations[message.operation], message.operation,
+                                         message.transfer, message.hop);
     depart(next_hop, next_hop.first_server + next_hop.at[message.source], message_index);
 }
 
 template <class Pending>
 void Player<Pending>::arrived(const Batch<Members>& batch) {
-    Operation& operation = operations_[batch.number];
-    const Route& route = operation.table->routes[batch.transfer];
+    LiveOperation& operation = state_.operations[batch.number];
+    const TransferPath& path = operation.table->paths[batch.transfer];
     const std::uint32_t* const destination_of =
-        machine_.shifts.data() + route.destination_shift * machine_.places;
+        state_.machine.shifts.data() + path.destination_shift * state_.machine.places;
     Some destinations;
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         destinations[i] = destination_of[batch.members[i]];
     }
-    if (hop_observer_ != nullptr) {
+    if (state_.hop_observer != nullptr) {
         for (std::size_t i = 0; i < batch.members.size(); ++i) {
-            hop_observer_->transfer_arrived(OperationId(batch.number), PlaceId(batch.members[i]),
-                                            PlaceId(destinations[i]), batch.transfer, now_);
+            state_.hop_observer->transfer_arrived(
+                OperationId(batch.number), PlaceId(batch.members[i]), PlaceId(destinations[i]),
+                batch.transfer, state_.now);
         }
     }
     const Members places(destinations.data(), batch.members.size());
-    successors_met(operation, batch.number, places, route);
+    successors_met(operation, batch.number, places, path);
     for (const std::uint32_t place : places) {
-        place_progress(operation, place);
+        state_.place_progress(operation, place);
     }
 }
 

@@ -10,40 +10,26 @@
 namespace podsim::sim {
 
 template <class Pending>
-ExecutionResult Player<Pending>::run() {
-    for (std::uint32_t place = 0; place < machine_.places; ++place) {
-        const auto& needs = initial_needs_[workload_.graph_of_place[place]];
-        for (std::uint32_t task = 0; task < needs.size(); ++task) {
-            if (needs[task] == 0) {
-                start_task(place, task);
-            }
+Player<Pending>::Player(const Workload& workload, Observer* observer, bool reuse)
+    : state_(workload, observer), pending_(state_.codec) {
+    if (reuse && (Pending::kReplaces || workload.graphs.size() == 1)) {
+        reuse_.emplace(state_);
+        if (!reuse_->possible()) {
+            reuse_.reset();
         }
     }
-    const std::uint64_t all = observer_ != nullptr ? all_events() : 0;
-    std::uint64_t next_report = kBetweenReports;
+    if (observer != nullptr) {
+        all_events_ = state_.all_events();
+    }
+}
+
+template <class Pending>
+ExecutionResult Player<Pending>::run() {
+    start_first_tasks();
     while (true) {
-        if (observer_ != nullptr && result_.events - skipped_events_ >= next_report) {
-            next_report += kBetweenReports;
-            observer_->reached({now_, result_.events, all});
-        }
-        if constexpr (Pending::kInlined) {
-            play_picks_inlined();
-        } else {
-            play_picks(freed_);
-            play_picks(marked_);
-        }
-        if (!marks_reached_.empty()) {
-            std::vector<Event> pending = pending_.pending();
-            if (consider_reuse(pending)) {
-                if constexpr (Pending::kReplaces) {
-                    pending_.replace(pending);
-                } else {
-                    pending_.skip(last_skip_, [&](std::uint64_t what) {
-                        return renumbered(what, components_[0], last_skip_);
-                    });
-                }
-            }
-        }
+        report_progress();
+        play_round();
+        skip_repeats();
         if (pending_.empty()) {
             break;
         }
@@ -55,30 +41,80 @@ ExecutionResult Player<Pending>::run() {
             }
         } while (pending_.more_of_instant());
     }
-    if (open_tasks_ != 0) {
+    if (state_.open_tasks != 0) {
         throw std::logic_error("tasks are left that can never run");
     }
-    result_.played_events = result_.events - skipped_events_;
-    result_.links.resize(machine_.links.size());
-    for (std::size_t server = 0; server < servers_.size(); ++server) {
-        LinkTotals& totals = result_.links[link_of(server)];
-        totals.busy += servers_.busy(server);
-        totals.carried_units += servers_.carried(server);
+    state_.result.played_events = played_events();
+    state_.result.links = state_.link_totals();
+    return std::move(state_.result);
+}
+
+template <class Pending>
+void Player<Pending>::start_first_tasks() {
+    for (std::uint32_t place = 0; place < state_.machine.places; ++place) {
+        const auto& needs = state_.order.initial_needs[state_.workload.graph_of_place[place]];
+        for (std::uint32_t task = 0; task < needs.size(); ++task) {
+            if (needs[task] == 0) {
+                start_task(place, task);
+            }
+        }
     }
-    return std::move(result_);
+}
+
+template <class Pending>
+std::uint64_t Player<Pending>::played_events() const {
+    return state_.result.events - (reuse_ ? reuse_->skipped_events() : 0);
+}
+
+template <class Pending>
+void Player<Pending>::report_progress() {
+    if (state_.observer == nullptr) {
+        return;
+    }
+    if (const std::uint64_t played = played_events(); played >= next_report_) {
+        next_report_ = played + std::min(played, kMostBetweenReports);
+        state_.observer->reached({state_.now, state_.result.events, all_events_});
+    }
+}
+
+template <class Pending>
+void Player<Pending>::play_round() {
+    if constexpr (Pending::kInlined) {
+        play_picks_inlined();
+    } else {
+        play_picks(freed_);
+        play_picks(listed_);
+    }
+}
+
+template <class Pending>
+void Player<Pending>::skip_repeats() {
+    if (!reuse_ || !reuse_->mark_reached()) {
+        return;
+    }
+    std::vector<Event> pending = pending_.pending();
+    if (!reuse_->skip_repeats(pending)) {
+        return;
+    }
+    if constexpr (Pending::kReplaces) {
+        pending_.replace(pending);
+    } else {
+        pending_.skip(reuse_->last_skip(),
+                      [this](std::uint64_t what) { return reuse_->renumbered_by_last_skip(what); });
+    }
 }
 
 template <class Pending>
 void Player<Pending>::play_instant() {
     pending_.play_earliest([this](Time now, const Batch<Members>& batch) {
-        if (now != now_ && ++instant_number_ >> Waiting::kInstantBits != 0) {
+        if (now != state_.now && ++state_.instant_number >> Waiting::kInstantBits != 0) {
             throw std::logic_error("too many instants for one run");
         }
-        now_ = now;
+        state_.now = now;
         deliver(batch);
-        while (!ended_.empty()) {
-            const auto [place, task] = ended_.back();
-            ended_.pop_back();
+        while (!state_.ended.empty()) {
+            const auto [place, task] = state_.ended.back();
+            state_.ended.pop_back();
             end_task(place, task);
         }
     });
@@ -105,7 +141,7 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
             break;
         case EventKind::operation_launched:
             for (const std::uint32_t place : batch.members) {
-                start_operation(place, graph_at(place).tasks[batch.number].operation);
+                start_operation(place, state_.graph_at(place).tasks[batch.number].operation);
             }
             break;
     }
@@ -113,44 +149,46 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
 
 template <class Pending>
 void Player<Pending>::start_task(std::uint32_t place, std::uint32_t task) {
-    const Task& spec = graph_at(place).tasks[task];
+    const Task& spec = state_.graph_at(place).tasks[task];
     if (reuse_) {
-        touch(place, task);
+        reuse_->touch(place, task);
     }
-    if (!began_.empty()) {
-        began_[first_task_[place] + task] = now_;
+    if (!state_.began.empty()) {
+        state_.began[state_.index_of(place, task)] = state_.now;
     }
     const bool work = spec.operation == kNoOperation;
     if (!work) {
-        open(spec.operation);
-        operations_[spec.operation].task[place] = task;
+        state_.open(spec.operation);
+        state_.operations[spec.operation].task[place] = task;
     }
     const EventKind kind = work ? EventKind::task_ended : EventKind::operation_launched;
-    const Time duration = work && !machine_.slowdown.empty()
-                              ? slowed(spec.duration, machine_.slowdown[place])
+    const Time duration = work && !state_.machine.slowdown.empty()
+                              ? slowed(spec.duration, state_.machine.slowdown[place])
                               : spec.duration;
-    pending_.task(kind, now_ + duration, task, place);
+    pending_.task(kind, state_.now + duration, task, place);
 }
 
 template <class Pending>
 void Player<Pending>::end_task(std::uint32_t place, std::uint32_t task) {
-    ++result_.events;
-    --open_tasks_;
-    result_.end = now_;
-    result_.end_of_place[place] = now_;
-    if (observer_ != nullptr) {
-        observer_->task_ended(PlaceId(place), TaskId(task), began_[first_task_[place] + task],
-                              now_);
+    ++state_.result.events;
+    --state_.open_tasks;
+    state_.result.end = state_.now;
+    state_.result.end_of_place[place] = state_.now;
+    if (state_.observer != nullptr) {
+        state_.observer->task_ended(PlaceId(place), TaskId(task),
+                                    state_.began[state_.index_of(place, task)], state_.now);
     }
-    const bool touches = reuse_ && !shared(graph_at(place).tasks[task]);
+    state_.task_needs[state_.index_of(place, task)] = RunState::kTaskEnded;
+    const bool touches = reuse_ && reuse_->is_own(place, task);
     if (reuse_) {
-        log_end(place, task);
+        reuse_->task_ended(place, task);
     }
-    for (const std::uint32_t next : successors_[workload_.graph_of_place[place]][task]) {
+    for (const std::uint32_t next :
+         state_.order.successors[state_.workload.graph_of_place[place]][task]) {
         if (touches) {
-            touch(place, next);
+            reuse_->touch(place, next);
         }
-        if (--task_needs_[first_task_[place] + next] == 0) {
+        if (--state_.task_needs[state_.index_of(place, next)] == 0) {
             start_task(place, next);
         }
     }
@@ -158,9 +196,10 @@ void Player<Pending>::end_task(std::uint32_t place, std::uint32_t task) {
 
 template <class Pending>
 void Player<Pending>::start_operation(std::uint32_t place, std::uint32_t number) {
-    Operation& operation = operations_[number];
+    LiveOperation& operation = state_.operations[number];
     std::uint32_t early = std::exchange(operation.places[place].early, PlaceState::kStarted);
-    for (const std::uint32_t transfer : operation.table->roots_of(role_at(operation, place))) {
+    for (const std::uint32_t transfer :
+         operation.table->roots_of(state_.role_at(operation, place))) {
         fire(operation, number, Members(&place, 1), transfer);
     }
     while (early != PlaceState::kNone) {
@@ -168,7 +207,7 @@ void Player<Pending>::start_operation(std::uint32_t place, std::uint32_t number)
         fire(operation, number, Members(&place, 1), waited.transfer);
         early = waited.next;
     }
-    place_progress(operation, place);
+    state_.place_progress(operation, place);
 }
 
 }  // namespace podsim::sim

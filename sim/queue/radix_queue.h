@@ -4,12 +4,12 @@
 // which t and L differ: the event lies in bucket (k, digit k of t), or in (0, digit 0 of L) when t = L. All
 // pending times of lower k are earlier. When the first bucket that holds anything is taken, its earliest time becomes L.
 // Where all its events share one time the bucket itself is handed over. Where they are few they are sorted into the
-// run, and what is pushed before the end of that bucket's times goes there too, as long as they stay few. Otherwise the
+// front, and what is pushed before the end of that bucket's times goes there too, as long as they stay few. Otherwise the
 // earliest are handed over and the others move to buckets of lower k. So an event moves at most once per digit, and
 // seldom through the lowest, where nearly every bucket would hold one.
 //
-// Order among ties: events of one time always lie in one bucket, or in the run; pushes append to a bucket and go behind
-// their like in the run, moves keep the order. So they are popped in the order in which they were pushed, without a number
+// Order among ties: events of one time always lie in one bucket, or in the front; pushes append to a bucket and go behind
+// their like in the front, moves keep the order. So they are popped in the order in which they were pushed, without a number
 // to say so.
 #pragma once
 
@@ -37,18 +37,18 @@ public:
     void push(const Event& event) {
         assert(event.time >= popped_ && "a radix heap cannot go back in time");
         ++size_;
-        if (bits(event.time) < run_end_) {
-            add_to_run(event);
+        if (bits(event.time) < front_end_) {
+            add_to_front(event);
         } else {
-            place(event);
+            put(event);
         }
     }
 
     Event pop() {
-        if (next_ == run_.size() && !take_earliest(run_)) {
-            sort_into_run();
+        if (next_ == front_.size() && !take_earliest(front_)) {
+            sort_into_front();
         }
-        const Event event = run_[next_++];
+        const Event event = front_[next_++];
         popped_ = event.time;
         --size_;
         return event;
@@ -56,42 +56,43 @@ public:
 
     /// Replaces `instant` by all events of the earliest time, in order.
     void pop_instant(std::vector<Event>& instant) {
-        if (next_ == run_.size()) {
+        if (next_ == front_.size()) {
             if (take_earliest(instant)) {
                 popped_ = last_;
                 size_ -= instant.size();
                 return;
             }
-            run_.swap(instant);
-            sort_into_run();
+            front_.swap(instant);
+            sort_into_front();
         }
-        popped_ = run_[next_].time;
+        popped_ = front_[next_].time;
         std::size_t end = next_ + 1;
-        while (end < run_.size() && run_[end].time == popped_) {
+        while (end < front_.size() && front_[end].time == popped_) {
             ++end;
         }
-        instant.assign(run_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       run_.begin() + static_cast<std::ptrdiff_t>(end));
+        instant.assign(front_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       front_.begin() + static_cast<std::ptrdiff_t>(end));
         next_ = end;
-        if (run_end_ == 0 && more_of_instant()) {
-            take_earliest(run_);
-            instant.insert(instant.end(), run_.begin(), run_.end());
-            next_ = run_.size();
+        if (front_end_ == 0 && more_of_instant()) {
+            take_earliest(front_);
+            instant.insert(instant.end(), front_.begin(), front_.end());
+            next_ = front_.size();
         }
         size_ -= instant.size();
     }
 
     /// Whether events of the time last popped are pending.
     [[nodiscard]] bool more_of_instant() const {
-        if (next_ < run_.size()) {
-            return run_[next_].time == popped_;
+        if (next_ < front_.size()) {
+            return front_[next_].time == popped_;
         }
-        return run_end_ == 0 && buckets_[bits(popped_) & (kDigits - 1)].first != nullptr;
+        return front_end_ == 0 && buckets_[bits(popped_) & (kDigits - 1)].first != nullptr;
     }
 
     /// The pending events, those of one time in their order.
     [[nodiscard]] std::vector<Event> pending() const {
-        std::vector<Event> events(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
+        std::vector<Event> events(front_.begin() + static_cast<std::ptrdiff_t>(next_),
+                                  front_.end());
         events.reserve(size_);
         for (const Bucket& bucket : buckets_) {
             for (const Chunk* chunk = bucket.first; chunk != nullptr; chunk = chunk->next) {
@@ -134,7 +135,7 @@ private:
         Chunk* last = nullptr;
     };
 
-    void place(const Event& event) {
+    void put(const Event& event) {
         const std::uint64_t differs = bits(event.time) ^ bits(last_);
         const auto level = (static_cast<unsigned>(std::bit_width(differs | 1)) - 1) / kDigitBits;
         const std::size_t digit = (bits(event.time) >> (level * kDigitBits)) & (kDigits - 1);
@@ -171,12 +172,12 @@ private:
     }
 
     /// Takes from the first buckets. Whether `out` is then all of the earliest time, last_; otherwise it is to be
-    /// sorted into the run.
+    /// sorted into the front.
     bool take_earliest(std::vector<Event>& out) {
         out.clear();
-        run_.clear();
+        front_.clear();
         next_ = 0;
-        run_end_ = 0;
+        front_end_ = 0;
         while (true) {
             assert(levels_ != 0 && "the queue is empty");
             const auto level = static_cast<unsigned>(std::countr_zero(levels_));
@@ -191,7 +192,7 @@ private:
                 if (!alike) {
                     const std::uint64_t bucket = bits(last_) >> (level * kDigitBits);
                     last_ = Time{static_cast<std::int64_t>(bucket << (level * kDigitBits))};
-                    run_end_ = (bucket + 1) << (level * kDigitBits);
+                    front_end_ = (bucket + 1) << (level * kDigitBits);
                 }
                 return alike;
             }
@@ -200,7 +201,7 @@ private:
             for (; chunk != nullptr; chunk = release(chunk)) {
                 __builtin_prefetch(chunk->next);
                 for (const Event& event : events_of(*chunk)) {
-                    place(event);
+                    put(event);
                 }
             }
         }
@@ -243,33 +244,33 @@ private:
         sorted[at] = event;
     }
 
-    void sort_into_run() {
-        for (std::size_t i = 1; i < run_.size(); ++i) {
-            const Event event = run_[i];
-            insert(run_, i, 0, event);
+    void sort_into_front() {
+        for (std::size_t i = 1; i < front_.size(); ++i) {
+            const Event event = front_[i];
+            insert(front_, i, 0, event);
         }
     }
 
-    void add_to_run(const Event& event) {
-        if (run_.size() - next_ >= kMany) {
-            shorten_run();
-            if (bits(event.time) >= run_end_) {
-                place(event);
+    void add_to_front(const Event& event) {
+        if (front_.size() - next_ >= kMany) {
+            shorten_front();
+            if (bits(event.time) >= front_end_) {
+                put(event);
                 return;
             }
         }
-        if (next_ >= kMany || next_ == run_.size()) {
-            run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(next_));
+        if (next_ >= kMany || next_ == front_.size()) {
+            front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(next_));
             next_ = 0;
         }
-        run_.push_back(event);
-        insert(run_, run_.size() - 1, next_, event);
+        front_.push_back(event);
+        insert(front_, front_.size() - 1, next_, event);
     }
 
     /// Its later half goes back to buckets, but for what has the time of the first.
-    void shorten_run() {
-        const auto first = run_.begin() + static_cast<std::ptrdiff_t>(next_);
-        const auto end = run_.end();
+    void shorten_front() {
+        const auto first = front_.begin() + static_cast<std::ptrdiff_t>(next_);
+        const auto end = front_.end();
         const Time middle = (first + (end - first) / 2)->time;
         const auto from = middle == first->time
                               ? std::ranges::upper_bound(first, end, middle, {}, &Event::time)
@@ -277,12 +278,12 @@ private:
         if (from == end) {
             return;
         }
-        run_end_ = bits(from->time);
-        std::for_each(from, end, [this](const Event& event) { place(event); });
-        run_.erase(from, end);
+        front_end_ = bits(from->time);
+        std::for_each(from, end, [this](const Event& event) { put(event); });
+        front_.erase(from, end);
     }
 
-    static constexpr std::size_t kMany = 64;  ///< too many for the run
+    static constexpr std::size_t kMany = 64;  ///< too many for the front
 
     std::array<Bucket, kLevels * kDigits> buckets_{};
     std::array<std::uint64_t, kLevels * kWords> occupied_{};  ///< bit: the bucket holds events
@@ -290,10 +291,10 @@ private:
     std::size_t size_ = 0;
     Time last_;    ///< L
     Time popped_;  ///< the time last popped
-    /// In order, from next_: earlier than all in buckets. Handed over where run_end_ is 0, otherwise sorted.
-    std::vector<Event> run_;
+    /// In order, from next_: earlier than all in buckets. Handed over where front_end_ is 0, otherwise sorted.
+    std::vector<Event> front_;
     std::size_t next_ = 0;
-    std::uint64_t run_end_ = 0;  ///< what comes before goes to the run
+    std::uint64_t front_end_ = 0;  ///< what comes before goes to the front
     std::vector<std::unique_ptr<Chunk[]>> chunks_;
     Chunk* unused_ = nullptr;
 };

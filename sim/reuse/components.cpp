@@ -1,56 +1,39 @@
-// What each graph's places have to themselves, which decides what can be reused (reuse.cpp).
+#include "sim/reuse/components.h"
+
 #include <algorithm>
+#include <array>
 #include <set>
 
-#include "sim/state/run_state.h"
-
 namespace podsim::sim {
-namespace {
 
-constexpr std::uint32_t kNobody = 0xfffffffe;
-
-}  // namespace
-
-void ExecutorState::prepare_reuse() {
-    components_.resize(workload_.graphs.size());
-    for (std::uint32_t place = 0; place < machine_.places; ++place) {
-        components_[workload_.graph_of_place[place]].places.push_back(place);
+Components::Components(const RunState& state) : state_(state) {
+    all_.resize(state_.workload.graphs.size());
+    for (std::uint32_t place = 0; place < state_.machine.places; ++place) {
+        all_[state_.workload.graph_of_place[place]].places.push_back(place);
     }
     own_operations();
     own_links();
-    reuse_ = false;
-    for (std::size_t graph = 0; graph < components_.size(); ++graph) {
-        const TaskGraph& spec = workload_.graphs[graph];
-        Component& component = components_[graph];
-        // Renumbering keeps the order of operations only where it is that of their tasks.
-        if (spec.marks.empty() || component.places.empty() || !component.apart ||
-            !std::ranges::is_sorted(component.operations) ||
-            (components_.size() == 1 && component.operations.size() < owner_.size())) {
-            continue;
-        }
-        reuse_ = true;
-        component.is_mark.resize(spec.tasks.size());
-        for (const std::uint32_t mark : spec.marks) {
-            component.is_mark[mark] = true;
-        }
-        component.lowest_open.resize(component.places.size());
-    }
-    task_ended_.resize(reuse_ ? first_task_.back() : 0);
+    set_marks();
 }
 
-void ExecutorState::own_operations() {
-    owner_.assign(workload_.operations.size(), kShared);
-    own_number_.resize(workload_.operations.size());
-    const std::vector<std::vector<std::uint32_t>> own = sim::own_operations(workload_);
-    for (std::uint32_t graph = 0; graph < components_.size(); ++graph) {
-        Component& component = components_[graph];
+bool Components::any_marks() const {
+    return std::ranges::any_of(
+        all_, [](const Component& component) { return !component.is_mark.empty(); });
+}
+
+void Components::own_operations() {
+    owner_.assign(state_.workload.operations.size(), kShared);
+    own_number_.resize(state_.workload.operations.size());
+    const std::vector<std::vector<std::uint32_t>> own = sim::own_operations(state_.workload);
+    for (std::uint32_t graph = 0; graph < all_.size(); ++graph) {
+        Component& component = all_[graph];
         component.operations = own[graph];
         for (std::uint32_t i = 0; i < component.operations.size(); ++i) {
             owner_[component.operations[i]] = graph;
             own_number_[component.operations[i]] = i;
         }
         std::uint32_t before = 0;
-        const std::vector<Task>& tasks = workload_.graphs[graph].tasks;
+        const std::vector<Task>& tasks = state_.workload.graphs[graph].tasks;
         for (std::uint32_t task = 0; task < tasks.size(); ++task) {
             component.operations_before.push_back(before);
             if (shared(tasks[task])) {
@@ -62,31 +45,31 @@ void ExecutorState::own_operations() {
     }
 }
 
-/// Finds whose every link is. A component whose operations share links with others loses its marks.
-void ExecutorState::own_links() {
-    if (components_.size() == 1) {
-        link_owner_.assign(machine_.links.size(), 0);
+/// Finds whose every link is.
+void Components::own_links() {
+    if (all_.size() == 1) {
+        link_owner_.assign(state_.machine.links.size(), 0);
     } else {
-        link_owner_.assign(machine_.links.size(), kNobody);
+        link_owner_.assign(state_.machine.links.size(), kNobody);
         std::set<std::array<std::uint32_t, 3>> seen;
         for (std::uint32_t operation = 0; operation < owner_.size(); ++operation) {
-            const OperationSpec& spec = workload_.operations[operation];
+            const OperationSpec& spec = state_.workload.operations[operation];
             if (seen.insert({spec.schedule, spec.placement, owner_[operation]}).second) {
                 own_links_of(operation);
             }
         }
     }
     for (std::uint32_t link = 0; link < link_owner_.size(); ++link) {
-        if (link_owner_[link] < components_.size()) {
-            components_[link_owner_[link]].links.push_back(link);
+        if (link_owner_[link] < all_.size()) {
+            all_[link_owner_[link]].links.push_back(link);
         }
     }
 }
 
-void ExecutorState::own_links_of(std::uint32_t operation) {
-    const OperationSpec& spec = workload_.operations[operation];
-    const Schedule& schedule = workload_.schedules[spec.schedule];
-    const std::vector<std::uint32_t>& roles = *placement_of(spec).role_of_place;
+void Components::own_links_of(std::uint32_t operation) {
+    const OperationSpec& spec = state_.workload.operations[operation];
+    const Schedule& schedule = state_.workload.schedules[spec.schedule];
+    const std::vector<std::uint32_t>& roles = *state_.roles_of(spec).role_of_place;
     for (std::uint32_t place = 0; place < roles.size(); ++place) {
         if (roles[place] == kAbsent) {
             continue;
@@ -96,57 +79,75 @@ void ExecutorState::own_links_of(std::uint32_t operation) {
             const Transfer& transfer = schedule.transfers[role.first_transfer + i];
             for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
                 const Hop& over = schedule.hops[transfer.first_hop + hop];
-                own_link(server_of(machine_.shifted(over.shift, place), over.port),
+                own_link(state_.server_of(state_.machine.shifted(over.shift, place), over.port),
                          owner_[operation]);
             }
         }
     }
 }
 
-void ExecutorState::own_link(std::size_t link, std::uint32_t owner) {
+void Components::own_link(std::size_t link, std::uint32_t owner) {
     std::uint32_t& now = link_owner_[link];
     if (now == kNobody) {
         now = owner;
     } else if (now != owner) {
         for (const std::uint32_t one : {now, owner}) {
             if (one != kShared) {
-                components_[one].apart = false;
+                all_[one].apart = false;
             }
         }
         now = kShared;
     }
 }
 
-std::uint32_t ExecutorState::owner_of(const Event& event) const {
+/// A component whose operations share links with others has no marks. Nor has one whose operations are not numbered in
+/// the order of their tasks: renumbering would not keep their order. Nor a single one with operations that no task uses.
+void Components::set_marks() {
+    for (std::size_t graph = 0; graph < all_.size(); ++graph) {
+        const TaskGraph& spec = state_.workload.graphs[graph];
+        Component& component = all_[graph];
+        if (spec.marks.empty() || component.places.empty() || !component.apart ||
+            !std::ranges::is_sorted(component.operations) ||
+            (all_.size() == 1 && component.operations.size() < owner_.size())) {
+            continue;
+        }
+        component.is_mark.resize(spec.tasks.size());
+        for (const std::uint32_t mark : spec.marks) {
+            component.is_mark[mark] = true;
+        }
+    }
+}
+
+std::uint32_t Components::owner_of(const Event& event) const {
     const EventKind kind = EventCodec::kind(event.what);
     if (kind == EventKind::head_arrived) {
-        return owner_[messages_[EventCodec::number(event.what)].operation];
+        return owner_[state_.messages[EventCodec::number(event.what)].operation];
     }
     if (kind == EventKind::link_free) {
         const std::uint32_t server = EventCodec::number(event.what);
-        return machine_.isolated_operations ? set_owner_[server / links_per_set()]
-                                            : link_owner_[server];
+        return state_.machine.isolated_operations
+                   ? owner_[state_.operation_of_set[server / state_.links_per_set()]]
+                   : link_owner_[server];
     }
-    const EventCodec::Fields fields = codec_.fields(event.what);
+    const EventCodec::Fields fields = state_.codec.fields(event.what);
     if (kind == EventKind::transfer_arrived) {
         return owner_[fields.number];
     }
-    const std::uint32_t graph = workload_.graph_of_place[fields.place];
-    return shared(workload_.graphs[graph].tasks[fields.number]) ? kShared : graph;
+    const std::uint32_t graph = state_.workload.graph_of_place[fields.place];
+    return shared(state_.workload.graphs[graph].tasks[fields.number]) ? kShared : graph;
 }
 
-void ExecutorState::log_end(std::uint32_t place, std::uint32_t task) {
-    const std::uint32_t graph = workload_.graph_of_place[place];
-    Component& component = components_[graph];
-    task_ended_[first_task_[place] + task] = 1;
-    if (component.is_mark.empty() || shared(workload_.graphs[graph].tasks[task])) {
-        return;
+std::vector<std::uint32_t> Components::first_servers_in_use(const Component& component) const {
+    if (!state_.machine.isolated_operations) {
+        return {0};
     }
-    component.ended_log.push_back({place, task, began_[first_task_[place] + task], now_});
-    if (place == component.places.front() && component.is_mark[task]) {
-        std::erase_if(marks_reached_, [&](const auto& mark) { return mark.first == graph; });
-        marks_reached_.emplace_back(graph, task);
+    std::vector<std::uint32_t> sets;
+    for (const std::uint32_t operation : component.operations) {
+        if (state_.operations[operation].table != nullptr) {
+            sets.push_back(state_.operations[operation].first_server);
+        }
     }
+    return sets;
 }
 
 }  // namespace podsim::sim

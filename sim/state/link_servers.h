@@ -66,8 +66,8 @@ public:
     }
     [[nodiscard]] std::uint32_t port(std::size_t server) const { return states_[server].port; }
     /// The server picks.
-    void unmark(std::size_t server) {
-        states_[server].marked = false;
+    void unlist(std::size_t server) {
+        states_[server].listed = false;
         states_[server].free_event_due = false;
     }
     void set_free_event_due(std::size_t server) { states_[server].free_event_due = true; }
@@ -99,8 +99,8 @@ public:
         } else {
             add_to_many(server, waiting, goes_before);
         }
-        const bool newly = !state.marked && !state.free_event_due;
-        state.marked |= newly;
+        const bool newly = !state.listed && !state.free_event_due;
+        state.listed |= newly;
         return newly;
     }
 
@@ -121,7 +121,7 @@ public:
     }
     void prefetch_near(std::size_t server) const {
         const std::size_t count = states_[server].near_count;
-        __builtin_prefetch(near_.data() + place_of(server, count == 0 ? 0 : count - 1), 1);
+        __builtin_prefetch(near_.data() + slot_of(server, count == 0 ? 0 : count - 1), 1);
     }
 
     /// Holds the link from `start` to `end` for bytes of that many units.
@@ -135,7 +135,7 @@ public:
     [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
         std::vector<Waiting> all;
         for (std::size_t i = 0; i < states_[server].near_count; ++i) {
-            all.push_back(near_[place_of(server, i)]);
+            all.push_back(near_[slot_of(server, i)]);
         }
         if (states_[server].has_far) {
             const std::vector<Waiting>& far = far_[server];
@@ -167,10 +167,10 @@ private:
     static constexpr std::size_t kRow = 64;
 
     /// Rows of the same turn of kRow servers: links that do the same lie side by side.
-    static std::size_t place_of(std::size_t server, std::size_t turn) {
+    static std::size_t slot_of(std::size_t server, std::size_t turn) {
         return (server / kRow * kNear + turn) * kRow + server % kRow;
     }
-    Waiting& near(std::size_t server, std::size_t turn) { return near_[place_of(server, turn)]; }
+    Waiting& near(std::size_t server, std::size_t turn) { return near_[slot_of(server, turn)]; }
 
     struct State {
         Time free_at;
@@ -178,7 +178,7 @@ private:
         std::uint16_t port = 0;
         std::uint8_t near_count = 0;
         bool has_far : 1 = false;
-        bool marked : 1 = false;          ///< in the list of those that may pick
+        bool listed : 1 = false;          ///< in the list of those that may pick
         bool free_event_due : 1 = false;  ///< an event at free_at is pending
     };
     static_assert(sizeof(State) == 16);

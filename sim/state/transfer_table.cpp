@@ -13,7 +13,7 @@ constexpr std::uint32_t kMostNarrow = 255;
 
 }  // namespace
 
-Placement::Placement(const std::vector<std::uint32_t>& roles) : role_of_place(&roles) {
+RolesOfPlaces::RolesOfPlaces(const std::vector<std::uint32_t>& roles) : role_of_place(&roles) {
     index_in_role.reserve(roles.size());
     for (const std::uint32_t role : roles) {
         if (role == kAbsent) {
@@ -28,19 +28,24 @@ Placement::Placement(const std::vector<std::uint32_t>& roles) : role_of_place(&r
     }
 }
 
-TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
+TransferTable::TransferTable(const Schedule& schedule, const RolesOfPlaces& own)
     : waves(schedule.hops.size()), places_of_role(own.places_of_role) {
     places_of_role.resize(schedule.roles.size());
     counted_.resize(schedule.roles.size());
+    lay_out_paths(schedule, lay_out_roles(schedule));
+}
 
+std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule) {
     // Edges to transfers with several predecessors lead to a row of counters.
     std::vector<std::uint64_t> counter(schedule.transfers.size(), Edge::kFires);
     for (std::size_t role = 0; role < schedule.roles.size(); ++role) {
         first_root.push_back(static_cast<std::uint32_t>(roots.size()));
         const Role& spec = schedule.roles[role];
+        std::uint64_t& hops = hops_of_role.emplace_back(0);
         for (std::uint32_t i = 0; i < spec.transfer_count; ++i) {
             const std::uint32_t transfer = spec.first_transfer + i;
             const std::uint32_t needs = schedule.transfers[transfer].needs;
+            hops += schedule.transfers[transfer].hop_count;
             if (needs == 1) {
                 roots.push_back(transfer);
             } else if (needs > 2) {
@@ -54,26 +59,30 @@ TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
         }
     }
     first_root.push_back(static_cast<std::uint32_t>(roots.size()));
+    return counter;
+}
 
+void TransferTable::lay_out_paths(const Schedule& schedule,
+                                  const std::vector<std::uint64_t>& counter) {
     std::uint32_t first_phase = schedule.transfers.empty() ? 0 : schedule.transfers[0].phase;
     for (const Transfer& transfer : schedule.transfers) {
         first_phase = std::min(first_phase, transfer.phase);
     }
-    routes.reserve(schedule.transfers.size());
+    paths.reserve(schedule.transfers.size());
     edges.reserve(schedule.successors.size());
     for (const Transfer& transfer : schedule.transfers) {
-        Route& route = routes.emplace_back();
-        route.rank = transfer.rank;
-        route.carried_units = carried_units(transfer.bytes);
-        route.first_hop = transfer.first_hop;
-        route.hop_count = transfer.hop_count;
-        route.destination_shift = transfer.destination_shift;
-        route.phase = transfer.phase - first_phase;
-        route.phase_per_hop = transfer.phase_per_hop;
-        phases = std::max(phases, std::size_t{1} + route.phase +
+        TransferPath& path = paths.emplace_back();
+        path.rank = transfer.rank;
+        path.carried_units = carried_units(transfer.bytes);
+        path.first_hop = transfer.first_hop;
+        path.hop_count = transfer.hop_count;
+        path.destination_shift = transfer.destination_shift;
+        path.phase = transfer.phase - first_phase;
+        path.phase_per_hop = transfer.phase_per_hop;
+        phases = std::max(phases, std::size_t{1} + path.phase +
                                       std::size_t{transfer.hop_count} * transfer.phase_per_hop);
-        route.first_edge = static_cast<std::uint32_t>(edges.size());
-        route.edge_count = transfer.successor_count;
+        path.first_edge = static_cast<std::uint32_t>(edges.size());
+        path.edge_count = transfer.successor_count;
         for (std::uint32_t s = 0; s < transfer.successor_count; ++s) {
             const std::uint32_t next = schedule.successors[transfer.first_successor + s];
             if (schedule.transfers[next].needs == 1) {
@@ -84,12 +93,12 @@ TransferTable::TransferTable(const Schedule& schedule, const Placement& own)
     }
 }
 
-bool TransferTable::holds(const Placement& placement) const {
-    if (placement.places_of_role.size() > places_of_role.size()) {
+bool TransferTable::holds(const RolesOfPlaces& roles) const {
+    if (roles.places_of_role.size() > places_of_role.size()) {
         return false;
     }
-    for (std::size_t role = 0; role < placement.places_of_role.size(); ++role) {
-        if (counted_[role] && placement.places_of_role[role] > places_of_role[role]) {
+    for (std::size_t role = 0; role < roles.places_of_role.size(); ++role) {
+        if (counted_[role] && roles.places_of_role[role] > places_of_role[role]) {
             return false;
         }
     }

@@ -16,9 +16,9 @@
 
 namespace podsim::sim {
 
-/// A transfer's way. The times are those on links of the class `link_class`, worked out when a link of
+/// A transfer's way over links to its destination, and what follows it there. The times are those on links of the class `link_class`, worked out when a link of
 /// another class serves it; so a division is rare where links are alike.
-struct alignas(64) Route {
+struct alignas(64) TransferPath {
     std::uint64_t rank = 0;
     std::int64_t carried_units = 0;  ///< its bytes, in 1/1024 byte
     Time hold;                       ///< bytes / rate
@@ -32,11 +32,11 @@ struct alignas(64) Route {
     std::uint32_t first_edge = 0;
     std::uint32_t edge_count = 0;
 };
-static_assert(sizeof(Route) == 64);
+static_assert(sizeof(TransferPath) == 64);
 
 /// Who takes part in an operation: a role for each place.
-struct Placement {
-    explicit Placement(const std::vector<std::uint32_t>& roles);
+struct RolesOfPlaces {
+    explicit RolesOfPlaces(const std::vector<std::uint32_t>& roles);
 
     const std::vector<std::uint32_t>* role_of_place;
     std::vector<std::uint32_t> index_in_role;   ///< [place]: among the places of its role
@@ -54,25 +54,31 @@ struct Edge {
 };
 
 struct TransferTable {
-    TransferTable(const Schedule& schedule, const Placement& own);
+    TransferTable(const Schedule& schedule, const RolesOfPlaces& own);
 
-    /// Whether the roles of a placement are the schedule's and have counters for their places.
-    [[nodiscard]] bool holds(const Placement& placement) const;
+    /// Whether the given roles are the schedule's and have counters for their places.
+    [[nodiscard]] bool holds(const RolesOfPlaces& roles) const;
     /// The counters of an operation that has not begun.
     [[nodiscard]] std::vector<std::uint8_t> counters() const;
     [[nodiscard]] std::span<const std::uint32_t> roots_of(std::uint32_t role) const {
         return std::span(roots).subspan(first_root[role], first_root[role + 1] - first_root[role]);
     }
 
-    std::vector<Route> routes;         ///< [transfer]
-    std::vector<std::uint32_t> waves;  ///< [hop]: the last to which it has added (pending_events.h)
-    std::vector<Edge> edges;           ///< grouped by transfer
-    std::vector<std::uint32_t> roots;  ///< transfers that fire at the start, grouped by role
-    std::vector<std::uint32_t> first_root;      ///< [role], and the end
-    std::size_t phases = 1;                     ///< below this lie all, of later hops too
+    std::vector<TransferPath> paths;        ///< [transfer]
+    std::vector<std::uint32_t> waves;       ///< [hop]: the last to which it has added (waves.h)
+    std::vector<Edge> edges;                ///< grouped by transfer
+    std::vector<std::uint32_t> roots;       ///< transfers that fire at the start, grouped by role
+    std::vector<std::uint32_t> first_root;  ///< [role], and the end
+    std::vector<std::uint64_t>
+        hops_of_role;        ///< [role]: links crossed by the transfers of one place
+    std::size_t phases = 1;  ///< below this lie all, of later hops too
     std::vector<std::uint32_t> places_of_role;  ///< [role]: for as many there are counters
 
 private:
+    /// Roots and counters of each role. [transfer]: Edge::counter of those that lead to it.
+    std::vector<std::uint64_t> lay_out_roles(const Schedule& schedule);
+    void lay_out_paths(const Schedule& schedule, const std::vector<std::uint64_t>& counter);
+
     /// The counters of one transfer.
     struct Row {
         std::size_t first_byte = 0;

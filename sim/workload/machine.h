@@ -1,6 +1,6 @@
 // The machine as the kernel sees it: identical places, each with the same ports, and nothing else.
 //
-// A port of a place is a link server. A displacement between places is a `shift`: an entry of a table
+// A port of a place is where a link begins; each link is numbered [place][port]. A displacement between places is a `shift`: an entry of a table
 // that says where each place finds the place it names. In a folded run several real points are one
 // place, and a shift may lead back to where it started.
 #pragma once
@@ -40,11 +40,11 @@ struct Machine {
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
     /// [place], 1 or more: work takes so many times as long there. Empty: everywhere 1.
     std::vector<double> slowdown;
-    /// [place], below 256: tells apart the messages of places that share a server (a host's network
-    /// link) and are alike in all else. Empty: no server is shared.
+    /// [place], below 256: tells apart the messages of places that share a link (that of a
+    /// host to the network) and are alike in all else. Empty: no link is shared.
     std::vector<std::uint8_t> index_at_shared;
 
-    [[nodiscard]] std::size_t server(std::size_t place, std::size_t port) const {
+    [[nodiscard]] std::size_t link(std::size_t place, std::size_t port) const {
         return place * ports + port;
     }
     [[nodiscard]] std::uint32_t shifted(std::size_t shift, std::size_t place) const {

@@ -8,7 +8,7 @@ namespace podsim::sim {
 
 /// One link's time for one message: hop `hop` of a transfer from `source`.
 struct Holding {
-    ServerId server;
+    LinkId link;
     OperationId operation;
     PlaceId source;
     std::uint32_t transfer = 0;
@@ -35,7 +35,9 @@ public:
     /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
     /// one without observer.
     [[nodiscard]] virtual bool watches_hops() const { return true; }
-    /// Called about every million events that are played. May throw, which ends the run.
+    /// Called between instants: once some 4,096 events have been played, then each time these have doubled, and at the
+    /// latest after 2^18 more (some 20 ms). So a run that is too short to be called is over at once. May throw, which
+    /// ends the run.
     virtual void reached(const Reached& /*reached*/) {}
 
     /// `began`: when the task's dependencies were met and its resource was free.
@@ -49,9 +51,9 @@ public:
     /// A link is held for one message.
     virtual void link_held(const Holding& /*holding*/) {}
     /// Tasks of images have been reported, but not what else happens until then: the events of the last
-    /// `period` until `from` happen again, `repeats` times, each a period and `operations` later. Those of
+    /// `span` until `from` happen again, `repeats` times, each a span and `operations` later. Those of
     /// that graph's places, operations counted among those that only they take part in (own_operations).
-    virtual void repeated(std::uint32_t /*graph*/, Time /*from*/, Time /*period*/,
+    virtual void repeated(std::uint32_t /*graph*/, Time /*from*/, Time /*span*/,
                           std::uint32_t /*operations*/, std::uint32_t /*repeats*/) {}
 };
 

@@ -1,4 +1,4 @@
-// What a run has come to, and how it is asked to keep its events.
+// What a run has come to.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,5 @@ struct ExecutionResult {
 
     friend bool operator==(const ExecutionResult&, const ExecutionResult&) = default;
 };
-
-/// How pending events are kept: like ones together in a radix heap (waves, pending_events.h), or one for each hop in
-/// one of the queues of event_queue.h. The result is the same with each.
-enum class QueueKind { waves, radix, lanes, calendar, quaternary_heap, binary_heap };
 
 }  // namespace podsim::sim

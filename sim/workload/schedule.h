@@ -33,9 +33,8 @@ struct Transfer {
     std::uint32_t needs = 1;  ///< the start of the operation, and every predecessor
     std::uint32_t phase = 0;  ///< earlier phases of the same operation go first
     std::uint32_t phase_per_hop =
-        0;  ///< added at every hop: 1 puts those with more hops to go first
-    std::uint64_t rank =
-        0;  ///< below 2^40: the turn among equals, unique at a server (with the hop)
+        0;                   ///< added at every hop: 1 puts those with more hops to go first
+    std::uint64_t rank = 0;  ///< below 2^40: the turn among equals, unique at a link (with the hop)
     Bytes bytes;
     Bytes bytes_before;  ///< of the same step, for LatencyRule::floor
 };

@@ -162,7 +162,7 @@ public:
     }
     void link_held(const Holding& holding) override {
         held.push_back(
-            {holding.server.value, holding.operation.value, holding.start.ps, holding.end.ps});
+            {holding.link.value, holding.operation.value, holding.start.ps, holding.end.ps});
     }
 };
 

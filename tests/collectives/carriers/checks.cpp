@@ -41,8 +41,8 @@ void expect_links_conserve_bytes(const Outcome& run) {
                 const sim::Hop& hop = schedule.hops[transfer.first_hop + h];
                 const std::uint32_t at = machine.shifted(hop.shift, place);
                 ASSERT_NE(at, sim::kNoPlace) << "a hop starts beyond the edge";
-                bytes[machine.server(at, hop.port)] += transfer.bytes.value();
-                ++messages[machine.server(at, hop.port)];
+                bytes[machine.link(at, hop.port)] += transfer.bytes.value();
+                ++messages[machine.link(at, hop.port)];
             }
         }
     }

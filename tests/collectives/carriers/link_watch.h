@@ -31,7 +31,7 @@ public:
         }
     }
     void link_held(const sim::Holding& holding) override {
-        sim::Time& until = held_until_[holding.server.index()];
+        sim::Time& until = held_until_[holding.link.index()];
         overlaps_ += holding.start < until || holding.end < holding.start ? 1 : 0;
         until = holding.end;
         if (inner_ != nullptr) {

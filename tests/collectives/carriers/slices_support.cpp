@@ -50,10 +50,10 @@ Outcome run_on(const topology::Places& places, const SlicesCase& c, const Attach
     machine.links.assign(machine.places * machine.ports,
                          {.rate = w.link.rate, .latency = sim::round_up(w.link.latency)});
     for (std::size_t place = 0; place < machine.places; ++place) {
-        machine.links[machine.server(place, kPcieToHost)] = c.pcie;
-        machine.links[machine.server(place, kPcieToChip)] = c.pcie;
-        machine.links[machine.server(place, kDcnOut)] = c.dcn;
-        machine.links[machine.server(place, kDcnIn)] = {.rate = c.dcn.rate, .latency = {}};
+        machine.links[machine.link(place, kPcieToHost)] = c.pcie;
+        machine.links[machine.link(place, kPcieToChip)] = c.pcie;
+        machine.links[machine.link(place, kDcnOut)] = c.dcn;
+        machine.links[machine.link(place, kDcnIn)] = {.rate = c.dcn.rate, .latency = {}};
     }
     machine.shifts = shifts.table();
     machine.index_at_shared = shifts.index_in_host();

@@ -56,7 +56,7 @@ TEST(CriticalPath, OfASendIsItsBytesOnceAndALatencyALink) {
 // come over the second, which is what the end waits for.
 TEST(CriticalPath, GoesByTheSlowestOfTheLinksThatAMessageCrosses) {
     sim::Machine machine = row_of(4, false, {70});
-    machine.links[machine.server(1, 0)].rate = sim::BytesPerSecond(0.25e12);
+    machine.links[machine.link(1, 0)].rate = sim::BytesPerSecond(0.25e12);
     const auto schedule =
         schedule_of({{.role = 0, .distance = 3, .bytes = 1000, .to_role = 1}}, 3, {0, 2, 2, 1});
     const sim::Workload workload = workload_of(machine, {schedule}, {operation(0)});

@@ -8,20 +8,12 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/report/report.h"
 #include "scenarios/simulate/simulate.h"
-#include "sim/base/random.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
 namespace {
 
 using ExpertDrawFile = CommandTest;
-
-TEST(ExpertDraw, ExponentialIsThatOfTheLibrary) {
-    for (double x = -600; x <= 600; x += 0.37) {
-        EXPECT_NEAR(exponential(x) / std::exp(x), 1, 2e-15) << x;
-    }
-    EXPECT_EQ(exponential(0), 1);
-}
 
 // One expert a rank: logarithms of 20,000 loads have mean 0 and deviation 0.5, to within some four standard errors; less than
 // 0.5 % lie beyond 1.4 = 2.8 deviations, as of a normal distribution.

@@ -29,16 +29,15 @@ public:
     std::size_t hops = 0;
 };
 
-/// 4500 operations one after the other, of 1 + 2 x 31 hops at each of 8 places, and 4500 x 8 tasks end:
-/// 8 x 4500 x 64 = 2,304,000 events, which is beyond two times 2^20 and short of three.
-Workload two_million_events() {
-    constexpr std::uint32_t kOperations = 4500;
+/// Operations one after the other, of 1 + 2 x 31 hops at each of 8 places, each of which ends 8 tasks: 8 x 64 = 512 events.
+constexpr std::uint32_t kEventsEach = 512;
+Workload operations_in_a_row(std::uint32_t operations) {
     std::vector<Send> sends(31, {.distance = 2, .bytes = 10});
     sends.push_back({.distance = -1, .bytes = 10});
     Workload workload = workload_of(row_of(8, true, {5}),
                                     {schedule_of(sends, 1, std::vector<std::uint32_t>(8))}, {});
-    workload.operations.assign(kOperations, {.schedule = 0, .priority_class = 0});
-    for (std::uint32_t i = 0; i < kOperations; ++i) {
+    workload.operations.assign(operations, {.schedule = 0, .priority_class = 0});
+    for (std::uint32_t i = 0; i < operations; ++i) {
         Task& task = workload.graphs[0].tasks.emplace_back(operation(i));
         if (i > 0) {
             task.after = {i - 1};
@@ -47,35 +46,64 @@ Workload two_million_events() {
     return workload;
 }
 
+/// 2000 operations, 1,024,000 events: it is called after 2^12, 2^13, ... 2^19 events, then each 2^18 later, which is once.
 TEST(ObserverTest, HearsHowFarTheRunIs) {
-    const Workload workload = two_million_events();
+    const Workload workload = operations_in_a_row(2000);
     Coarse observer;
     const ExecutionResult result = execute(workload, &observer);
-    EXPECT_EQ(result.events, 2'304'000U);
+    const std::uint64_t all = 2000 * kEventsEach;
+    EXPECT_EQ(result.events, all);
     EXPECT_EQ(result, execute(workload));
-    EXPECT_EQ(observer.tasks, 8U * 4500);
+    EXPECT_EQ(observer.tasks, 8U * 2000);
     EXPECT_EQ(observer.hops, 0U);
-    ASSERT_EQ(observer.looks.size(), 2U);
-    for (std::size_t i = 0; i < 2; ++i) {
-        // At the first instant that ends beyond a multiple of 2^20; an instant of this run has at most a
-        // hop a link and a task a place.
+    ASSERT_EQ(observer.looks.size(), 9U);
+    for (std::uint64_t i = 0; i < 9; ++i) {
+        // At the first instant that ends beyond; an instant of this run has at most a hop a link and a task a place,
+        // and what a call is late by is doubled by the next.
         const Reached& look = observer.looks[i];
-        EXPECT_GE(look.events, (i + 1) << 20);
-        EXPECT_LE(look.events, ((i + 1) << 20) + 16 + 8);
-        EXPECT_EQ(look.all_events, 2'304'000U);
+        const std::uint64_t due = i < 8 ? std::uint64_t{1} << (12 + i) : 3U << 18;
+        EXPECT_GE(look.events, due);
+        EXPECT_LE(look.events, due + 256 * (16 + 8));
+        EXPECT_EQ(look.all_events, all);
         // Operations are alike and take the same time, one after the other.
         EXPECT_NEAR(look.now.seconds() / result.end.seconds(),
-                    static_cast<double>(look.events) / 2'304'000, 1.0 / 4500);
+                    static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 2000);
     }
 }
 
+/// Nine operations have 4,608 events, seven 3,584: also a run that takes a
+/// fraction of a millisecond can be stopped.
+TEST(ObserverTest, HearsOfSmallRuns) {
+    Coarse seven;
+    execute(operations_in_a_row(7), &seven);
+    EXPECT_EQ(seven.looks.size(), 0U);
+    Coarse nine;
+    execute(operations_in_a_row(9), &nine);
+    EXPECT_EQ(nine.looks.size(), 1U);
+}
+
 TEST(ObserverTest, EndsTheRun) {
-    const Workload workload = two_million_events();
+    const Workload workload = operations_in_a_row(9);
     Coarse observer;
     observer.stop_at = 1;
     EXPECT_THROW(execute(workload, &observer), std::runtime_error);
     EXPECT_EQ(observer.looks.size(), 1U);
-    EXPECT_LT(observer.tasks, 8U * 4500);
+    EXPECT_EQ(observer.tasks, 8U * 8);  // the ninth operation goes on
+}
+
+/// What is skipped is not played, and brings no call nearer: 400 alike operations have 204,800 events, of which a few
+/// layers are played.
+TEST(ObserverTest, CountsWhatIsPlayed) {
+    Workload workload = operations_in_a_row(400);
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        workload.graphs[0].marks.push_back(i);
+    }
+    Coarse observer;
+    const ExecutionResult result = execute(workload, &observer);
+    EXPECT_EQ(result.events, 400 * kEventsEach);
+    EXPECT_LT(result.played_events, 8 * kEventsEach);
+    EXPECT_EQ(observer.tasks, 8U * 400);
+    EXPECT_EQ(observer.looks.size(), 0U);
 }
 
 }  // namespace

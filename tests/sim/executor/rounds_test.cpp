@@ -185,8 +185,8 @@ TEST(InvarianceTest, NumberingOfPlaces) {
         for (std::size_t place = 0; place < kPlaces; ++place) {
             other.graph_of_place[renamed[place]] = workload.graph_of_place[place];
             for (std::size_t port = 0; port < machine.ports; ++port) {
-                other.machine.links[machine.server(renamed[place], port)] =
-                    machine.links[machine.server(place, port)];
+                other.machine.links[machine.link(renamed[place], port)] =
+                    machine.links[machine.link(place, port)];
             }
             for (std::size_t s = 0; s * kPlaces < machine.shifts.size(); ++s) {
                 other.machine.shifts[s * kPlaces + renamed[place]] =
@@ -200,8 +200,8 @@ TEST(InvarianceTest, NumberingOfPlaces) {
         for (std::size_t place = 0; place < kPlaces; ++place) {
             ASSERT_EQ(before.end_of_place[place], after.end_of_place[renamed[place]]);
             for (std::size_t port = 0; port < machine.ports; ++port) {
-                ASSERT_EQ(before.links[machine.server(place, port)].busy,
-                          after.links[machine.server(renamed[place], port)].busy);
+                ASSERT_EQ(before.links[machine.link(place, port)].busy,
+                          after.links[machine.link(renamed[place], port)].busy);
             }
         }
     }

@@ -1,0 +1,186 @@
+#include "sim/reuse/skip_repeats.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace podsim::sim {
+namespace {
+
+class Skipper {
+public:
+    Skipper(RunState& state, const Components& components, std::uint32_t graph, History& history,
+            const Snapshot& from, const Snapshot& now, std::uint32_t repeats)
+        : state_(state),
+          components_(components),
+          component_(components[graph]),
+          graph_(graph),
+          history_(history),
+          from_(from),
+          repeats_(repeats),
+          period_(now.mark - from.mark),
+          last_touched_(now.last_near_task(period_)),
+          span_(state.now - from.now),
+          first_operation_(component_.operations_before[from.mark]),
+          operations_(component_.operations_before[from.mark + period_] - first_operation_) {}
+
+    Skipped skip() {
+        const Skipped skipped{span_ * repeats_, period_ * repeats_, operations_ * repeats_};
+        const std::vector<OpenTask> open = images_of_open_tasks(skipped);
+        repeat_ended();
+        if (state_.observer != nullptr) {
+            state_.observer->repeated(graph_, state_.now, span_, operations_, repeats_);
+        }
+        count_events();
+        for (const OpenTask& task : open) {
+            state_.task_needs[task.image] = task.needs;
+            state_.began[task.image] = task.began;
+        }
+        history_.highest_touched =
+            std::max(history_.highest_touched, last_touched_ + skipped.tasks);
+        move_links(skipped);
+        move_messages(skipped);
+        move_operations(skipped);
+        history_.ended_log.clear();
+        return skipped;
+    }
+
+private:
+    struct OpenTask {
+        std::size_t image = 0;
+        std::uint32_t needs = 0;
+        Time began;
+    };
+
+    [[nodiscard]] std::vector<OpenTask> images_of_open_tasks(const Skipped& skipped) const;
+    void repeat_ended();
+    void count_events();
+    void move_links(const Skipped& skipped);
+    void move_messages(const Skipped& skipped);
+    void move_operations(const Skipped& skipped);
+
+    RunState& state_;
+    const Components& components_;
+    const Component& component_;
+    std::uint32_t graph_;
+    History& history_;
+    const Snapshot& from_;
+    std::uint32_t repeats_;
+    std::uint32_t period_;           ///< tasks
+    std::uint32_t last_touched_;     ///< of the tasks that repeat
+    Time span_;                      ///< a period's
+    std::uint32_t first_operation_;  ///< of the component's, in the period
+    std::uint32_t operations_;       ///< in a period
+};
+
+std::vector<Skipper::OpenTask> Skipper::images_of_open_tasks(const Skipped& skipped) const {
+    std::vector<OpenTask> open;
+    for (const std::uint32_t place : component_.places) {
+        for (std::uint32_t task = from_.lowest_open; task <= last_touched_; ++task) {
+            const std::size_t at = state_.index_of(place, task);
+            if (state_.task_needs[at] != RunState::kTaskEnded) {
+                open.push_back({at + skipped.tasks, state_.task_needs[at],
+                                state_.began[at] + skipped.later_by});
+            }
+        }
+    }
+    return open;
+}
+
+/// What ended in the period ends again in each repeat.
+void Skipper::repeat_ended() {
+    for (std::size_t i = from_.ended_tasks; i < history_.ended_log.size(); ++i) {
+        const EndedTask& ended = history_.ended_log[i];
+        for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
+            const std::uint32_t task = ended.task + period_ * repeat;
+            const Time later_by = span_ * repeat;
+            state_.task_needs[state_.index_of(ended.place, task)] = RunState::kTaskEnded;
+            if (state_.observer != nullptr) {
+                state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
+                                            ended.began + later_by, ended.ended + later_by);
+            }
+        }
+    }
+    state_.open_tasks -= (history_.ended_log.size() - from_.ended_tasks) * repeats_;
+}
+
+/// Between two equal states lie as many hops as the operations of a period have.
+void Skipper::count_events() {
+    std::uint64_t events = history_.ended_log.size() - from_.ended_tasks;
+    for (std::uint32_t i = first_operation_; i < first_operation_ + operations_; ++i) {
+        events += state_.hops_of(component_.operations[i]);
+    }
+    state_.result.events += events * repeats_;
+}
+
+void Skipper::move_links(const Skipped& skipped) {
+    for (std::size_t i = 0; i < component_.links.size(); ++i) {
+        // What a period adds to the totals of all sets together is added to those of the first set alone.
+        const std::uint32_t link = component_.links[i];
+        const LinkTotals all = state_.totals_of(link);
+        state_.servers.skip(
+            link, {}, [](Waiting&) {}, repeats_,
+            state_.servers.busy(link) - (all.busy - from_.links[i].busy),
+            state_.servers.carried(link) - (all.carried_units - from_.links[i].carried_units));
+    }
+    const std::vector<std::uint32_t>& first_priority = state_.priorities.first;
+    const auto renumber = [&](Waiting& waiting) {
+        const std::uint32_t operation = state_.priorities.operation_of[waiting.priority()];
+        waiting.order +=
+            std::uint64_t{first_priority[components_.image(operation, skipped.operations)] -
+                          first_priority[operation]}
+            << Waiting::kInstantBits;
+    };
+    for (const std::uint32_t first_server : components_.first_servers_in_use(component_)) {
+        for (const std::uint32_t link : component_.links) {
+            state_.servers.skip(first_server + link, skipped.later_by, renumber, 0, {}, 0);
+        }
+    }
+}
+
+void Skipper::move_messages(const Skipped& skipped) {
+    state_.messages.for_each([&](Message& message) {
+        if (components_.owner_of_operation(message.operation) == graph_) {
+            message.operation = components_.image(message.operation, skipped.operations);
+            message.tail_arrival += skipped.later_by;
+        }
+    });
+}
+
+/// From the last, so that none takes the place of one that has not moved yet.
+void Skipper::move_operations(const Skipped& skipped) {
+    for (std::size_t i = component_.operations.size(); i-- > 0;) {
+        LiveOperation& operation = state_.operations[component_.operations[i]];
+        if (operation.table == nullptr) {
+            continue;
+        }
+        for (std::uint32_t& task : operation.task) {
+            task = task == kNoTask ? kNoTask : task + skipped.tasks;
+        }
+        state_.operations[component_.operations[i + skipped.operations]] = std::move(operation);
+        operation = LiveOperation{};
+    }
+}
+
+}  // namespace
+
+Skipped skip_repeats(RunState& state, const Components& components, std::uint32_t graph,
+                     History& history, const Snapshot& from, const Snapshot& now,
+                     std::uint32_t repeats) {
+    return Skipper(state, components, graph, history, from, now, repeats).skip();
+}
+
+std::uint64_t renumbered(const RunState& state, const Components& components, std::uint64_t what,
+                         const Skipped& skipped) {
+    const EventKind kind = EventCodec::kind(what);
+    if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
+        return what;
+    }
+    EventCodec::Fields fields = state.codec.fields(what);
+    fields.number = kind == EventKind::transfer_arrived
+                        ? components.image(fields.number, skipped.operations)
+                        : fields.number + skipped.tasks;
+    return state.codec.of(kind, fields);
+}
+
+}  // namespace podsim::sim

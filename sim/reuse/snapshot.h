@@ -1,0 +1,49 @@
+// The whole state of a component at one instant, relative to the instant and to a mark of its task graph: what makes
+// two states equal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/time.h"
+#include "sim/reuse/signature.h"
+#include "sim/workload/result.h"
+
+namespace podsim::sim {
+
+struct Snapshot {
+    static constexpr std::int64_t kEnded = -1;
+
+    /// A task at one place.
+    struct TaskState {
+        std::int64_t needs = 0;  ///< to come before it starts, or kEnded
+        std::int64_t began = 0;  ///< relative to `now`; 0 unless it runs
+
+        friend bool operator==(const TaskState&, const TaskState&) = default;
+    };
+
+    std::uint32_t mark = 0;  ///< the task that had just ended
+    Time now;
+    std::size_t ended_tasks = 0;    ///< length of the history's log
+    std::uint32_t lowest_open = 0;  ///< the first task that had not ended everywhere
+    /// Operations, links with what waits, and pending events, renumbered: must be equal for the future to be equal.
+    Signature state;
+    /// The tasks that have been touched and are not as at the beginning, ascending; and the state of each at every place
+    /// of the component: [index in tasks][place].
+    std::vector<std::uint32_t> tasks;
+    std::vector<TaskState> task_states;
+    std::vector<LinkTotals> links;  ///< those of the component; they may differ
+
+    /// How many of `tasks` belong to what repeats with that period; the rest lies more than a period on.
+    [[nodiscard]] std::size_t near_tasks(std::uint32_t period) const;
+    /// The last of them; there must be one.
+    [[nodiscard]] std::uint32_t last_near_task(std::uint32_t period) const {
+        return tasks[near_tasks(period) - 1];
+    }
+    /// Whether this is the state of `earlier`, as many tasks on as the marks are apart (the period), but for tasks far
+    /// ahead: those are as they were, and none of them runs.
+    [[nodiscard]] bool is_image_of(const Snapshot& earlier) const;
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,200 @@
+#include "sim/reuse/take_snapshot.h"
+
+#include <algorithm>
+#include <array>
+
+namespace podsim::sim {
+namespace {
+
+class Taker {
+public:
+    Taker(const RunState& state, const Components& components, std::uint32_t graph,
+          std::uint32_t mark)
+        : state_(state), components_(components), component_(components[graph]), graph_(graph) {
+        snapshot_.mark = mark;
+        snapshot_.now = state.now;
+    }
+
+    Snapshot take(const History& history, const std::vector<Event>& pending) {
+        snapshot_.ended_tasks = history.ended_log.size();
+        snapshot_.lowest_open = *std::ranges::min_element(history.lowest_open);
+        append_tasks(history.highest_touched);
+        append_operations();
+        append_links();
+        append_events(pending);
+        for (const std::uint32_t link : component_.links) {
+            snapshot_.links.push_back(state_.totals_of(link));
+        }
+        return std::move(snapshot_);
+    }
+
+private:
+    [[nodiscard]] std::int64_t relative(Time time) const { return time.ps - state_.now.ps; }
+    [[nodiscard]] std::int64_t relative_operation(std::uint32_t operation) const {
+        return components_.relative_number(operation, snapshot_.mark);
+    }
+    [[nodiscard]] std::int64_t relative_task(std::uint32_t task) const {
+        return std::int64_t{task} - snapshot_.mark;
+    }
+    /// What decides how a message goes on: operation, transfer, source, hop and when its tail arrives.
+    [[nodiscard]] std::array<std::int64_t, 5> numbers_of(const Message& message) const {
+        return {relative_operation(message.operation), message.transfer, message.source,
+                message.hop, message.hop == 0 ? 0 : relative(message.tail_arrival)};
+    }
+    template <class Numbers>
+    void push_all(const Numbers& numbers) {
+        for (const std::int64_t number : numbers) {
+            snapshot_.state.push_back(number);
+        }
+    }
+
+    void append_tasks(std::uint32_t highest_touched);
+    void append_operations();
+    void append_places(const LiveOperation& operation);
+    void append_links();
+    void append_events(const std::vector<Event>& pending);
+    [[nodiscard]] std::array<std::int64_t, 7> row_of(const Event& event) const;
+    [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
+
+    const RunState& state_;
+    const Components& components_;
+    const Component& component_;
+    std::uint32_t graph_;
+    Snapshot snapshot_;
+};
+
+/// Tasks are touched when they, or some of their needs, have ended: all others are as at the beginning.
+void Taker::append_tasks(std::uint32_t highest_touched) {
+    const std::vector<std::uint32_t>& initial = state_.order.initial_needs[graph_];
+    for (std::uint32_t task = snapshot_.lowest_open; task <= highest_touched; ++task) {
+        const auto untouched = [&](std::uint32_t place) {
+            return state_.task_needs[state_.index_of(place, task)] == initial[task] &&
+                   initial[task] > 0;
+        };
+        if (components_.shared(state_.workload.graphs[graph_].tasks[task]) ||
+            std::ranges::all_of(component_.places, untouched)) {
+            continue;
+        }
+        snapshot_.tasks.push_back(task);
+        for (const std::uint32_t place : component_.places) {
+            const std::size_t at = state_.index_of(place, task);
+            const std::uint32_t needs = state_.task_needs[at];
+            // When a running task began decides nothing, but is reported.
+            snapshot_.task_states.push_back(
+                {.needs = needs == RunState::kTaskEnded ? Snapshot::kEnded : std::int64_t{needs},
+                 .began = needs == 0 ? relative(state_.began[at]) : 0});
+        }
+    }
+}
+
+/// Of the open operations, in their order, how far each is at every place.
+void Taker::append_operations() {
+    for (const std::uint32_t index : component_.operations) {
+        const LiveOperation& operation = state_.operations[index];
+        if (operation.table == nullptr) {
+            continue;
+        }
+        snapshot_.state.push_back(relative_operation(index));
+        snapshot_.state.push_back(state_.workload.operations[index].schedule);
+        snapshot_.state.append(operation.counters);
+        append_places(operation);
+        for (const std::uint32_t task : operation.task) {
+            snapshot_.state.push_back(task == kNoTask ? kNoTask : relative_task(task));
+        }
+    }
+}
+
+void Taker::append_places(const LiveOperation& operation) {
+    std::vector<std::uint32_t> early;
+    for (const PlaceState& place : operation.places) {
+        snapshot_.state.push_back(place.pending);
+        snapshot_.state.push_back(place.early == PlaceState::kStarted ? 1 : 0);
+        if (place.early == PlaceState::kStarted) {
+            continue;
+        }
+        early.clear();
+        for (std::uint32_t at = place.early; at != PlaceState::kNone;
+             at = operation.early[at].next) {
+            early.push_back(operation.early[at].transfer);
+        }
+        // They will fire in one instant, where their order has no effect.
+        std::ranges::sort(early);
+        snapshot_.state.push_back(static_cast<std::int64_t>(early.size()));
+        push_all(early);
+    }
+}
+
+void Taker::append_links() {
+    for (const std::uint32_t first_server : components_.first_servers_in_use(component_)) {
+        for (const std::uint32_t link : component_.links) {
+            const std::uint32_t server = first_server + link;
+            snapshot_.state.push_back(
+                std::max<std::int64_t>(relative(state_.servers.free_at(server)), 0));
+            snapshot_.state.push_back(state_.servers.free_event_due(server) ? 1 : 0);
+            std::vector<Waiting> waiting = state_.servers.waiting(server);
+            std::ranges::sort(waiting, [this](const Waiting& a, const Waiting& b) {
+                return state_.goes_before(a, b);
+            });
+            snapshot_.state.push_back(static_cast<std::int64_t>(waiting.size()));
+            for (const Waiting& next : waiting) {
+                // Class and phase follow from the operation and the transfer; of the arrival the order
+                // decides what comes, since nothing more comes in this instant.
+                push_all(numbers_of(state_.message_of(next)));
+            }
+        }
+    }
+}
+
+/// In the order of time; within one time by what they are, since their order there has no effect.
+void Taker::append_events(const std::vector<Event>& pending) {
+    std::vector<std::array<std::int64_t, 7>> rows;
+    rows.reserve(pending.size());
+    for (const Event& event : pending) {
+        if (components_.owner_of(event) == graph_) {
+            rows.push_back(row_of(event));
+        }
+    }
+    std::ranges::sort(rows);
+    snapshot_.state.push_back(static_cast<std::int64_t>(rows.size()));
+    for (const auto& row : rows) {
+        push_all(row);
+    }
+}
+
+std::array<std::int64_t, 7> Taker::row_of(const Event& event) const {
+    const EventKind kind = EventCodec::kind(event.what);
+    std::array<std::int64_t, 7> row{relative(event.time), static_cast<std::int64_t>(kind)};
+    if (kind == EventKind::link_free) {
+        row[2] = canonical_link(EventCodec::number(event.what));
+    } else if (kind == EventKind::head_arrived) {
+        std::ranges::copy(numbers_of(state_.messages[EventCodec::number(event.what)]), &row[2]);
+    } else {
+        const EventCodec::Fields fields = state_.codec.fields(event.what);
+        row[2] = kind == EventKind::transfer_arrived ? relative_operation(fields.number)
+                                                     : relative_task(fields.number);
+        row[3] = fields.place;
+        row[4] = fields.transfer;
+    }
+    return row;
+}
+
+/// A server's number that does not depend on which set of links its operation happens to have.
+std::int64_t Taker::canonical_link(std::uint32_t server) const {
+    if (!state_.machine.isolated_operations) {
+        return server;
+    }
+    const std::vector<std::uint32_t> sets = components_.first_servers_in_use(component_);
+    const std::uint32_t link = server % state_.links_per_set();
+    const auto set = std::ranges::find(sets, server - link);
+    return (set - sets.begin()) * std::int64_t{state_.links_per_set()} + link;
+}
+
+}  // namespace
+
+Snapshot take_snapshot(const RunState& state, const Components& components, std::uint32_t graph,
+                       const History& history, std::uint32_t mark,
+                       const std::vector<Event>& pending) {
+    return Taker(state, components, graph, mark).take(history, pending);
+}
+
+}  // namespace podsim::sim

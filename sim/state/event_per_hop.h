@@ -1,0 +1,101 @@
+// Pending events (pending_events.h) with one event in the queue for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "sim/queue/event.h"
+#include "sim/queue/event_queue.h"
+#include "sim/state/event_codec.h"
+#include "sim/state/pending_events.h"
+
+namespace podsim::sim {
+
+template <class Queue>
+class EventPerHop {
+public:
+    using Members = std::span<const std::uint32_t, 1>;
+    static constexpr std::size_t kMostMembers = 1;  ///< of a batch
+    static constexpr bool kInlined =
+        kInlineHotPath && (std::is_same_v<Queue, RadixQueue> || std::is_same_v<Queue, BinaryQueue>);
+
+    explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
+
+    [[nodiscard]] bool empty() const { return queue_.empty(); }
+    [[nodiscard]] bool more_of_instant() const { return queue_.more_of_instant(); }
+    [[nodiscard]] std::vector<Event> pending() const { return queue_.pending(); }
+
+    void task(EventKind kind, Time time, std::uint32_t task, std::uint32_t place) {
+        queue_.push({time, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
+    }
+    /// What its events say but for the member.
+    struct Group {
+        Time time;
+        std::uint64_t what = 0;
+        unsigned member_shift = 0;
+    };
+    Group links_free(Time time, std::uint32_t /*port*/) const {
+        return {time, EventCodec::of(EventKind::link_free, 0), EventCodec::number_shift()};
+    }
+    Group heads_arrived(Time time, std::uint32_t& /*wave*/) const {
+        return {time, EventCodec::of(EventKind::head_arrived, 0), EventCodec::number_shift()};
+    }
+    Group transfers_arrived(Time time, std::uint32_t& /*wave*/, std::uint32_t operation,
+                            std::uint32_t transfer) const {
+        return {time,
+                codec_.of(EventKind::transfer_arrived,
+                          {.number = operation, .place = 0, .transfer = transfer}),
+                codec_.place_shift()};
+    }
+    void add(const Group& group, std::uint32_t member) {
+        queue_.push({group.time, group.what | std::uint64_t{member} << group.member_shift});
+    }
+
+    template <class Deliver>
+    Time play_earliest(const Deliver& deliver) {
+        queue_.pop_instant(instant_);
+        const Time now = instant_.front().time;
+        for (const Event& event : instant_) {
+            play(event.what, now, deliver);
+        }
+        return now;
+    }
+
+    template <class Rewrite>
+    void skip(const Skipped& skipped, const Rewrite& rewrite) {
+        queue_.skip(skipped.later_by, rewrite);
+    }
+
+    static constexpr bool kReplaces = true;
+    void replace(const std::vector<Event>& events) {
+        queue_ = Queue();
+        for (const Event& event : events) {
+            queue_.push(event);
+        }
+    }
+
+private:
+    template <class Deliver>
+    void play(std::uint64_t what, Time now, const Deliver& deliver) const {
+        const EventKind kind = EventCodec::kind(what);
+        if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
+            const std::uint32_t number = EventCodec::number(what);
+            deliver(now, Batch<Members>{.kind = kind, .members = Members(&number, 1)});
+            return;
+        }
+        const EventCodec::Fields fields = codec_.fields(what);
+        deliver(now, Batch<Members>{.kind = kind,
+                                    .number = fields.number,
+                                    .transfer = fields.transfer,
+                                    .members = Members(&fields.place, 1)});
+    }
+
+    EventCodec codec_;
+    Queue queue_;
+    std::vector<Event> instant_;
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,253 @@
+// Pending events (pending_events.h) with one event in the queue for each wave of like ones; the default.
+//
+// On a ring or a lattice the places of one role do the same hop at the same time, so events that differ by the place alone are
+// members of one wave. A hop knows its last wave (`wave`), so finding the one to join is a comparison. Where nothing is
+// alike a wave has one member and costs one line of the cache more than an event alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/queue/event.h"
+#include "sim/state/event_codec.h"
+#include "sim/state/pending_events.h"
+
+namespace podsim::sim {
+
+template <class Queue>
+class Waves {
+public:
+    using Members = std::span<const std::uint32_t>;
+    static constexpr std::size_t kMostMembers = 30;
+    static constexpr bool kInlined = kInlineHotPath;
+
+    explicit Waves(const EventCodec& codec) : codec_(codec) {
+        waves_.push_back(std::make_unique<Wave[]>(kBlock));
+        wave_count_ = 1;  // the first belongs to nobody
+    }
+
+    [[nodiscard]] bool empty() const { return queue_.empty(); }
+    [[nodiscard]] bool more_of_instant() const { return queue_.more_of_instant(); }
+
+    void task(EventKind kind, Time time, std::uint32_t task, std::uint32_t place) {
+        queue_.push({time, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
+    }
+
+private:
+    struct Wave;
+
+public:
+    using Group = Wave*;
+    Group links_free(Time time, std::uint32_t port) {
+        return group(time, key_of(kFreeNumber, port), last_free_[port % kFreeing]);
+    }
+    Group heads_arrived(Time time, std::uint32_t& wave) {
+        return group(time, key_of(kHeadNumber, 0), wave);
+    }
+    Group transfers_arrived(Time time, std::uint32_t& wave, std::uint32_t operation,
+                            std::uint32_t transfer) {
+        return group(time, key_of(operation, transfer), wave);
+    }
+    void add(Group wave, std::uint32_t member) {
+        if (wave->room == 0) {
+            extend(*wave);
+        }
+        --wave->room;
+        *wave->write++ = member;
+    }
+
+    /// The events of the earliest time may be added to while they are delivered, but not to waves.
+    template <class Deliver>
+    Time play_earliest(const Deliver& deliver) {
+        queue_.pop_instant(instant_);
+        const Time now = instant_.front().time;
+        for (const Event& event : instant_) {
+            const EventKind kind = EventCodec::kind(event.what);
+            if (kind == EventKind::task_ended || kind == EventKind::operation_launched) {
+                const EventCodec::Fields fields = codec_.fields(event.what);
+                deliver(now,
+                        Batch<Members>{
+                            .kind = kind, .number = fields.number, .members = {&fields.place, 1}});
+                continue;
+            }
+            const std::uint32_t index = EventCodec::number(event.what);
+            Wave& wave = this->wave(index);
+            wave.time = kNever;
+            for_each_part(wave, [&](const Batch<Members>& batch) { deliver(now, batch); });
+            release(wave);
+            free_waves_.push_back(index);
+        }
+        return now;
+    }
+
+    static constexpr bool kReplaces = false;  ///< hops keep numbers of waves
+
+    /// As EventPerHop would have them.
+    [[nodiscard]] std::vector<Event> pending() const {
+        std::vector<Event> events;
+        for (const Event& event : queue_.pending()) {
+            const EventKind kind = EventCodec::kind(event.what);
+            if (kind == EventKind::task_ended || kind == EventKind::operation_launched) {
+                events.push_back(event);
+                continue;
+            }
+            for_each_part(wave(EventCodec::number(event.what)), [&](const Batch<Members>& batch) {
+                for (const std::uint32_t member : batch.members) {
+                    events.push_back(
+                        {event.time, kind == EventKind::transfer_arrived
+                                         ? codec_.of(kind, {.number = batch.number,
+                                                            .place = member,
+                                                            .transfer = batch.transfer})
+                                         : EventCodec::of(kind, member)});
+                }
+            });
+        }
+        return events;
+    }
+
+    template <class Rewrite>
+    void skip(const Skipped& skipped, const Rewrite& rewrite) {
+        for (std::uint32_t index = 0; index < wave_count_; ++index) {
+            Wave& wave = this->wave(index);
+            if (wave.time != kNever) {
+                wave.time += skipped.later_by;
+                if (kind_of(wave.key) == EventKind::transfer_arrived) {
+                    wave.key += key_of(skipped.operations, 0);
+                }
+            }
+        }
+        queue_.skip(skipped.later_by, [&](std::uint64_t what) {
+            const EventKind kind = EventCodec::kind(what);
+            return kind == EventKind::task_ended || kind == EventKind::operation_launched
+                       ? rewrite(what)
+                       : what;
+        });
+    }
+
+private:
+    static constexpr Time kNever{-1};
+    static constexpr std::uint32_t kInWave = 5;
+    static constexpr std::uint32_t kInPart = kMostMembers;
+    static constexpr std::size_t kFreeing = 64;
+    static constexpr std::uint32_t kBlock = 64;
+
+    /// What is alike: the operation and the transfer that arrive, or these in place of the operation.
+    static constexpr std::uint32_t kFreeNumber = 0xffffffff;
+    static constexpr std::uint32_t kHeadNumber = 0xfffffffe;
+    static std::uint64_t key_of(std::uint32_t number, std::uint32_t transfer) {
+        return std::uint64_t{number} << 32 | transfer;
+    }
+
+    struct alignas(64) Part {
+        Part* next = nullptr;
+        std::array<std::uint32_t, kInPart> members{};
+    };
+    static_assert(sizeof(Part) == 128);
+    /// The first members lie here, the others in a list of parts. Neither it nor its parts ever move.
+    struct alignas(64) Wave {
+        Time time = kNever;  ///< kNever: nobody may join
+        std::uint64_t key = 0;
+        Part* first = nullptr;
+        Part* last = nullptr;
+        std::uint32_t* write = members.data();
+        std::uint32_t room = kInWave;  ///< from there
+        std::array<std::uint32_t, kInWave> members{};
+    };
+    static_assert(sizeof(Wave) == 64);
+
+    [[nodiscard]] Wave& wave(std::uint32_t index) { return waves_[index / kBlock][index % kBlock]; }
+    [[nodiscard]] const Wave& wave(std::uint32_t index) const {
+        return waves_[index / kBlock][index % kBlock];
+    }
+
+    /// `last`: the wave of such an event before.
+    Wave* group(Time time, std::uint64_t key, std::uint32_t& last) {
+        Wave* known = &wave(last);
+        if (known->time != time || known->key != key) {
+            last = begin(time, key);
+            known = &wave(last);
+        }
+        return known;
+    }
+
+    std::uint32_t begin(Time time, std::uint64_t key) {
+        std::uint32_t index = 0;
+        if (free_waves_.empty()) {
+            index = wave_count_++;
+            if (index % kBlock == 0) {
+                waves_.push_back(std::make_unique<Wave[]>(kBlock));
+            }
+        } else {
+            index = free_waves_.back();
+            free_waves_.pop_back();
+        }
+        wave(index).time = time;
+        wave(index).key = key;
+        queue_.push({time, EventCodec::of(kind_of(key), index)});
+        return index;
+    }
+    static EventKind kind_of(std::uint64_t key) {
+        const auto number = static_cast<std::uint32_t>(key >> 32);
+        return number == kFreeNumber   ? EventKind::link_free
+               : number == kHeadNumber ? EventKind::head_arrived
+                                       : EventKind::transfer_arrived;
+    }
+
+    void extend(Wave& wave) {
+        Part* part = free_parts_;
+        if (part == nullptr) {
+            part = &parts_.emplace_back();
+        } else {
+            free_parts_ = part->next;
+        }
+        (wave.first == nullptr ? wave.first : wave.last->next) = part;
+        wave.last = part;
+        wave.write = part->members.data();
+        wave.room = kInPart;
+    }
+
+    template <class Use>
+    void for_each_part(const Wave& wave, const Use& use) const {
+        const auto batch = [&](const std::uint32_t* members, std::uint32_t count) {
+            use(Batch<Members>{.kind = kind_of(wave.key),
+                               .number = static_cast<std::uint32_t>(wave.key >> 32),
+                               .transfer = static_cast<std::uint32_t>(wave.key),
+                               .members = {members, count}});
+        };
+        batch(wave.members.data(), wave.first == nullptr ? kInWave - wave.room : kInWave);
+        for (const Part* part = wave.first; part != nullptr;
+             part = part == wave.last ? nullptr : part->next) {
+            __builtin_prefetch(part->next);
+            __builtin_prefetch(part->next + 1);
+            batch(part->members.data(), part == wave.last ? kInPart - wave.room : kInPart);
+        }
+    }
+
+    void release(Wave& wave) {
+        if (wave.first != nullptr) {
+            wave.last->next = free_parts_;
+            free_parts_ = wave.first;
+        }
+        wave.room = kInWave;
+        wave.first = nullptr;
+        wave.write = wave.members.data();
+    }
+
+    EventCodec codec_;
+    Queue queue_;
+    std::vector<Event> instant_;
+    std::vector<std::unique_ptr<Wave[]>> waves_;  ///< [index / kBlock][index % kBlock]
+    std::uint32_t wave_count_ = 0;
+    std::vector<std::uint32_t> free_waves_;
+    std::deque<Part> parts_;
+    Part* free_parts_ = nullptr;
+    std::array<std::uint32_t, kFreeing>
+        last_free_{};  ///< [port]: the last waves of links that free
+};
+
+}  // namespace podsim::sim
