@@ -1,0 +1,106 @@
+// When two written-down states are equal, by hand.
+#include "sim/reuse/snapshot.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace podsim::sim {
+namespace {
+
+Snapshot snapshot(std::uint32_t mark, std::vector<std::uint32_t> tasks,
+                  std::vector<Snapshot::TaskState> states) {
+    Snapshot made;
+    made.mark = mark;
+    made.lowest_open = mark + 1;
+    made.state.push_back(4711);
+    made.tasks = std::move(tasks);
+    made.task_states = std::move(states);
+    return made;
+}
+
+/// Two places. A period of 3 tasks on, the first task still runs at one place, the second waits at both.
+const std::vector<Snapshot::TaskState> kRunning{
+    {.needs = 0, .began = -40}, {.needs = Snapshot::kEnded}, {.needs = 1}, {.needs = 2}};
+Snapshot earlier() {
+    return snapshot(10, {11, 13}, kRunning);
+}
+Snapshot later() {
+    return snapshot(13, {14, 16}, kRunning);
+}
+
+TEST(SnapshotTest, AStateIsTheImageOfTheSameAPeriodBefore) {
+    EXPECT_TRUE(later().is_image_of(earlier()));
+    // When it was, what links had carried and how long the log was do not matter.
+    Snapshot now = later();
+    now.now = Time{12345};
+    now.ended_tasks = 6;
+    now.links = {{.busy = Time{5}, .carried_units = 7}};
+    EXPECT_TRUE(now.is_image_of(earlier()));
+}
+
+TEST(SnapshotTest, AnyDifferenceCounts) {
+    Snapshot now = later();
+    now.state.push_back(0);
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.task_states[2].needs = 2;
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.task_states[0].began = -41;
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.tasks[1] = 15;  // another task, though near
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.lowest_open = 13;
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.mark = 14;
+    EXPECT_FALSE(now.is_image_of(earlier()));
+    now = later();
+    now.tasks.push_back(17);
+    EXPECT_FALSE(now.is_image_of(earlier()));
+}
+
+TEST(SnapshotTest, SomethingMustBeOpen) {
+    const Snapshot nothing = snapshot(10, {}, {});
+    EXPECT_FALSE(snapshot(13, {}, {}).is_image_of(nothing));
+    // Far tasks alone do not make a period.
+    EXPECT_FALSE(
+        snapshot(13, {90}, {{.needs = 1}}).is_image_of(snapshot(10, {90}, {{.needs = 1}})));
+}
+
+/// A task belongs to what repeats when it lies at most a period after the last that does, or after the mark.
+TEST(SnapshotTest, NearTasksFollowWithinAPeriod) {
+    const Snapshot chain = snapshot(10, {11, 14, 17, 21, 22}, {});
+    EXPECT_EQ(chain.near_tasks(3), 3U);
+    EXPECT_EQ(chain.last_near_task(3), 17U);
+    EXPECT_EQ(chain.near_tasks(4), 5U);
+    EXPECT_EQ(chain.last_near_task(4), 22U);
+    EXPECT_EQ(chain.near_tasks(2), 1U);
+    EXPECT_EQ(snapshot(10, {13}, {}).near_tasks(3), 1U);
+    EXPECT_EQ(snapshot(10, {14}, {}).near_tasks(3), 0U);
+    // Those before the mark are near, and do not bring others nearer than the mark does.
+    EXPECT_EQ(snapshot(10, {5, 13}, {}).near_tasks(3), 2U);
+    EXPECT_EQ(snapshot(10, {5, 14}, {}).near_tasks(3), 1U);
+}
+
+/// Tasks far ahead (the optimizer's, which each layer's gradients bring nearer) stay where they are, and none runs.
+TEST(SnapshotTest, FarTasksAreAsTheyWere) {
+    const Snapshot before = snapshot(10, {11, 90}, {{.needs = 0}, {.needs = 5}});
+    EXPECT_TRUE(snapshot(13, {14, 90}, {{.needs = 0}, {.needs = 5}}).is_image_of(before));
+    EXPECT_FALSE(snapshot(13, {14, 93}, {{.needs = 0}, {.needs = 5}}).is_image_of(before));
+    EXPECT_FALSE(snapshot(13, {14, 90}, {{.needs = 0}, {.needs = 4}}).is_image_of(before));
+    const Snapshot running = snapshot(10, {11, 90}, {{.needs = 0}, {.needs = 0}});
+    EXPECT_FALSE(snapshot(13, {14, 90}, {{.needs = 0}, {.needs = 0}}).is_image_of(running));
+    // At the second of two places, too.
+    const std::vector<Snapshot::TaskState> at_two{
+        {.needs = 0}, {.needs = 0}, {.needs = 5}, {.needs = 0}};
+    EXPECT_FALSE(snapshot(13, {14, 90}, at_two).is_image_of(snapshot(10, {11, 90}, at_two)));
+    const std::vector<Snapshot::TaskState> ended{
+        {.needs = 0}, {.needs = 0}, {.needs = 5}, {.needs = Snapshot::kEnded}};
+    EXPECT_TRUE(snapshot(13, {14, 90}, ended).is_image_of(snapshot(10, {11, 90}, ended)));
+}
+
+}  // namespace
+}  // namespace podsim::sim

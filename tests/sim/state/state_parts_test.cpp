@@ -1,0 +1,165 @@
+// The parts of a run's state, each alone.
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <vector>
+
+#include "sim/state/event_codec.h"
+#include "sim/state/messages.h"
+#include "sim/state/priorities.h"
+#include "sim/state/run_state.h"
+#include "sim/state/task_order.h"
+#include "sim/state/transfer_table.h"
+#include "tests/sim/kernel_support.h"
+
+namespace podsim::sim {
+namespace {
+
+TEST(EventCodecTest, FieldsComeBack) {
+    // 5 operations, 1000 places, 257 transfers, 70,000 tasks: 3 + 9 + 10 bits lie below the number.
+    const EventCodec codec(5, 1000, 257, 70'000);
+    EXPECT_EQ(codec.place_shift(), 3U + 9);
+    EXPECT_EQ(EventCodec::number_shift(), 3U);
+    const std::uint64_t what =
+        codec.of(EventKind::transfer_arrived, {.number = 69'999, .place = 999, .transfer = 256});
+    EXPECT_EQ(what, 69'999ULL << 22 | 999ULL << 12 | 256ULL << 3 | 2);
+    EXPECT_EQ(EventCodec::kind(what), EventKind::transfer_arrived);
+    EXPECT_EQ(codec.fields(what).number, 69'999U);
+    EXPECT_EQ(codec.fields(what).place, 999U);
+    EXPECT_EQ(codec.fields(what).transfer, 256U);
+    const std::uint64_t server = EventCodec::of(EventKind::link_free, 0xffffffff);
+    EXPECT_EQ(EventCodec::kind(server), EventKind::link_free);
+    EXPECT_EQ(EventCodec::number(server), 0xffffffffU);
+}
+
+TEST(EventCodecTest, SixtyThreeBitsMustHoldAll) {
+    // 20 bits each of transfers, places and operations lie in 63.
+    EXPECT_NO_THROW(EventCodec(1 << 20, 1 << 20, 1 << 20, 1));
+    EXPECT_NO_THROW(EventCodec(1, 1 << 20, 1 << 20, 1 << 20));
+    EXPECT_THROW(EventCodec((1 << 20) + 1, 1 << 20, 1 << 20, 1), std::logic_error);
+    EXPECT_THROW(EventCodec(1, 1 << 20, 1 << 20, (1 << 20) + 1), std::logic_error);
+    EXPECT_THROW(EventCodec(1 << 20, (1 << 20) + 1, 1 << 20, 1), std::logic_error);
+    EXPECT_THROW(EventCodec(1 << 20, 1 << 20, (1 << 20) + 1, 1), std::logic_error);
+}
+
+TEST(MessagesTest, NumbersAreUsedAgain) {
+    Messages messages;
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 5}), 0U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 6}), 1U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 7}), 2U);
+    messages.release(1);
+    std::vector<std::uint32_t> sources;
+    messages.for_each([&](Message& message) { sources.push_back(message.source++); });
+    EXPECT_EQ(sources, (std::vector<std::uint32_t>{5, 7}));
+    EXPECT_EQ(messages[0].source, 6U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 9}), 1U);
+    EXPECT_EQ(messages[1].source, 9U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 10}), 3U);
+}
+
+/// Work follows the work before it on its resource, and what it names; operations follow what they name.
+TEST(TaskOrderTest, CountsNeeds) {
+    Workload workload =
+        workload_of(row_of(2, true, {0}), {},
+                    {work(1), work(1, 1), operation(0), work(1, 0, {1, 2}), work(1, 1)});
+    workload.graphs.push_back({{work(1)}});
+    workload.graph_of_place = {1, 0};
+    const TaskOrder order(workload);
+    EXPECT_EQ(order.initial_needs[0], (std::vector<std::uint32_t>{0, 0, 0, 3, 1}));
+    EXPECT_EQ(order.successors[0],
+              (std::vector<std::vector<std::uint32_t>>{{3}, {3, 4}, {3}, {}, {}}));
+    EXPECT_EQ(order.initial_needs[1], (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(order.first_task, (std::vector<std::uint32_t>{0, 1, 6}));
+}
+
+/// Classes first, then operations in program order, then phases; phases are counted from the schedule's first.
+TEST(PrioritiesTest, NumberClassOperationPhase) {
+    const Schedule three =
+        schedule_of({{.bytes = 1, .phase = 7}, {.bytes = 1, .phase = 9}}, 1, {0, 0});
+    const Schedule one = schedule_of({{.bytes = 1, .phase = 4}}, 1, {0, 0});
+    const RolesOfPlaces roles(three.role_of_place);
+    const std::vector<TransferTable> tables{TransferTable(three, roles), TransferTable(one, roles)};
+    const Priorities priorities({{.schedule = 0, .priority_class = 2},
+                                 {.schedule = 1, .priority_class = 1},
+                                 {.schedule = 0, .priority_class = 1},
+                                 {.schedule = 1, .priority_class = 2}},
+                                tables);
+    EXPECT_EQ(priorities.first, (std::vector<std::uint32_t>{4, 0, 1, 7}));
+    EXPECT_EQ(priorities.operation_of, (std::vector<std::uint32_t>{1, 2, 2, 2, 0, 0, 0, 3}));
+}
+
+/// Later hops may have later phases: room for them is kept.
+TEST(PrioritiesTest, LaterHopsHaveTheirPhases) {
+    Schedule schedule = schedule_of({{.distance = 3, .bytes = 1}}, 1, {0, 0});
+    schedule.transfers[0].phase_per_hop = 2;
+    const TransferTable table(schedule, RolesOfPlaces(schedule.role_of_place));
+    EXPECT_EQ(table.phases, 1U + 3 * 2);
+    EXPECT_EQ(table.hops_of_role, (std::vector<std::uint64_t>{3}));
+}
+
+/// 255 predecessors are counted in a byte a place, 256 in four, rows begin at multiples of four.
+TEST(TransferTableTest, CountersAreAsWideAsNeeded) {
+    std::vector<Send> sends(256, {.bytes = 1});
+    std::vector<std::uint32_t> all(256);
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        all[i] = i;
+    }
+    sends.push_back({.bytes = 1, .after = {all.begin(), all.begin() + 255}});
+    sends.push_back({.bytes = 1, .after = all});
+    const Schedule schedule = schedule_of(sends, 1, {0, 0, 0});
+    const RolesOfPlaces roles(schedule.role_of_place);
+    const TransferTable table(schedule, roles);
+    EXPECT_EQ(table.counters(), (std::vector<std::uint8_t>{255, 255, 255, 0,  //
+                                                           0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}));
+    ASSERT_EQ(table.paths[0].edge_count, 2U);
+    EXPECT_EQ(table.edges[0].counter, 2U * 0);
+    EXPECT_EQ(table.edges[1].counter, 2U * 4 + 1);
+    EXPECT_EQ(table.roots_of(0).size(), 256U);
+    // And a run of it: 256 picoseconds for what comes first, then one each.
+    EXPECT_EQ(execute(workload_of(row_of(3, true, {0}), {schedule}, {operation(0)})).end,
+              Time{258});
+}
+
+TEST(RolesOfPlacesTest, CountsWithinRoles) {
+    const std::vector<std::uint32_t> given{1, kAbsent, 0, 1, 1};
+    const RolesOfPlaces roles(given);
+    EXPECT_EQ(roles.index_in_role, (std::vector<std::uint32_t>{0, kAbsent, 0, 1, 2}));
+    EXPECT_EQ(roles.places_of_role, (std::vector<std::uint32_t>{1, 3}));
+    EXPECT_EQ(roles.present, 4U);
+}
+
+/// Servers lie port by port; the machine's links place by place.
+TEST(RunStateTest, ServersAndLinks) {
+    Machine machine = row_of(3, true, {0});
+    machine.links[machine.link(2, 1)].rate = BytesPerSecond(5);
+    const Workload workload = workload_of(machine, {}, {work(1)});
+    const RunState state(workload, nullptr);
+    EXPECT_EQ(state.server_of(2, 1), 5U);
+    EXPECT_EQ(state.server_of(1, 0), 1U);
+    EXPECT_EQ(state.link_of(5), 5U);
+    EXPECT_EQ(state.link_of(1), 2U);
+    EXPECT_EQ(state.link_of(3 + 6), 1U);  // of a further set
+    EXPECT_EQ(state.link_classes.size(), 2U);
+    EXPECT_EQ(state.servers.link_class(5), 1U);
+    EXPECT_EQ(state.servers.link_class(4), 0U);
+    EXPECT_EQ(state.servers.port(4), 1U);
+}
+
+/// Three places of a task and a use of each of two placements: 2 and 1 hops by role.
+TEST(RunStateTest, CountsTheEventsOfARun) {
+    Workload workload;
+    workload.machine = row_of(3, true, {0});
+    workload.schedules = {schedule_of({{.role = 0, .distance = 2, .bytes = 1, .to_role = 1},
+                                       {.role = 1, .bytes = 1, .to_role = 0}},
+                                      2, {0, 0, 1})};
+    workload.placements = {{0, 1, kAbsent}};
+    workload.operations = {{.schedule = 0}, {.schedule = 0, .placement = 0}};
+    workload.graphs = {{{operation(0), operation(1)}}, {{operation(0)}}};
+    workload.graph_of_place = {0, 0, 1};
+    const RunState state(workload, nullptr);
+    EXPECT_EQ(state.hops_of(0), 2U + 2 + 1);
+    EXPECT_EQ(state.hops_of(1), 2U + 1);
+    EXPECT_EQ(state.all_events(), 5U + 5 + 3);
+}
+
+}  // namespace
+}  // namespace podsim::sim
