@@ -259,7 +259,7 @@ private:
     std::vector<std::vector<Event>> buckets_{kFewestBuckets};
     std::size_t size_ = 0;
     std::size_t pushes_ = 0;  ///< since the width was judged
-    std::size_t steps_ = 0;   ///< the same: days walked, events moved and sorted
+    std::size_t steps_ = 0;   ///< since then: days walked, events moved and sorted
     Time last_;
 };
 

@@ -147,6 +147,25 @@ TEST(ReuseTest, FindsAPeriodOfTwoMarks) {
     EXPECT_EQ(run.pending, (std::vector<Event>{run.event({270 + 70 + 510}, 9)}));
 }
 
+/// Every sixth task takes 150. Tasks 2 to 5 are skipped up to the running 5; at the end of task 6 the state is that at the
+/// end of task 0, six tasks before, but what has happened since is no longer known: the run goes on until 7 is as 6.
+TEST(ReuseTest, ForgetsWhatWasBeforeASkip) {
+    std::vector<std::int64_t> durations;
+    for (int i = 0; i < 30; ++i) {
+        durations.push_back(i % 6 == 0 ? 150 : 100);
+    }
+    const Workload workload = tasks_in_a_row(durations);
+    ByHand run(workload);
+    EXPECT_FALSE(run.end_next());  // 0
+    EXPECT_TRUE(run.end_next());   // 1
+    EXPECT_EQ(run.reuse.last_skip().tasks, 3U);
+    EXPECT_FALSE(run.end_next());  // 5
+    EXPECT_FALSE(run.end_next());  // 6
+    EXPECT_TRUE(run.end_next());   // 7
+    EXPECT_EQ(run.reuse.last_skip().tasks, 3U);
+    EXPECT_EQ(run.state.result.events, 5U + 3 + 3);
+}
+
 /// The longest period looked for is four marks: of five different tasks, none is found.
 TEST(ReuseTest, LooksBackFourMarks) {
     const auto moved_at = [](int period) {

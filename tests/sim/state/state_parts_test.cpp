@@ -119,6 +119,24 @@ TEST(TransferTableTest, CountersAreAsWideAsNeeded) {
               Time{258});
 }
 
+/// A transfer with a single predecessor fires when that has come, without a counter; one without waits for the start.
+TEST(TransferTableTest, OnePredecessorNeedsNoCounter) {
+    const Schedule schedule = schedule_of({{.bytes = 1}, {.bytes = 1, .after = {0}}}, 1, {0, 0, 0});
+    const RolesOfPlaces roles(schedule.role_of_place);
+    const TransferTable table(schedule, roles);
+    EXPECT_TRUE(table.counters().empty());
+    ASSERT_EQ(table.edges.size(), 1U);
+    EXPECT_EQ(table.edges[0].counter, Edge::kFires);
+    EXPECT_EQ(table.edges[0].transfer, 1U);
+    ASSERT_EQ(table.roots_of(0).size(), 1U);
+    EXPECT_EQ(table.roots_of(0)[0], 0U);
+    // Without counters any number of places may take part, in the schedule's roles.
+    const std::vector<std::uint32_t> many{0, 0, 0, 0, 0};
+    EXPECT_TRUE(table.holds(RolesOfPlaces(many)));
+    const std::vector<std::uint32_t> unknown{0, 1};
+    EXPECT_FALSE(table.holds(RolesOfPlaces(unknown)));
+}
+
 TEST(RolesOfPlacesTest, CountsWithinRoles) {
     const std::vector<std::uint32_t> given{1, kAbsent, 0, 1, 1};
     const RolesOfPlaces roles(given);
