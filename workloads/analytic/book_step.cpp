@@ -21,7 +21,7 @@
 //   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
 //              (X ways of tensor_transpose beside Y of tensor, T = X Y: t D / X over tensor)
 //   columns  = t (q + o + (g + 1) F) / Y b / (W n_X)            over tensor_transpose: q queries, keys and values,
-//              o attention's output, g 2 of a gated MLP (step_builder_tensor.cpp)
+//              o attention's output, g 2 of a gated MLP (row_exchange.h)
 //   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
 //   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
 //              + t k D b / (W n_T)                              either side of the experts over tensor

@@ -1,4 +1,4 @@
-// The passes of a step over its weights, and the stretches of compute in which they read them (step_builder.h).
+// The passes of a step over its weights, and the stretches of compute in which they read them (weight_gathers.h).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// The attention of one layer: projections, dot products and output, forward and backward. The rows that
+// The attention of one layer: projections, dot products and output, in the forward pass. The rows that
 // it reads, and the sum that it adds to, are the layer's (layer.h).
 //
 // Latent attention (T > 1): the latent vectors' columns are split over tensor and gathered,
-//   latent [AllGather latents] qkv ... ; backward ... d_qkv [ReduceScatter d latents] dw_qkv d_latent
+//   latent [AllGather latents] qkv ...
 // When tensor does not divide the key/value heads, their columns are split instead and gathered before
 // attention; the gradients, to which every way's query heads contribute, are reduced and scattered.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace podsim::workloads {
 
-/// Buffers that outlive the forward pass (kNoBuffer: not held).
-struct AttentionBuffers {
-    BufferId latent = kNoBuffer;
-    BufferId latent_gathered = kNoBuffer;
-    BufferId qkv = kNoBuffer;
-    BufferId kv_gathered = kNoBuffer;
-    BufferId attended = kNoBuffer;
-    BufferId attended_gathered = kNoBuffer;  ///< over tensor_transpose
+/// What outlives the forward pass.
+struct SavedAttention {
+    Tensor latent;
+    Tensor latent_gathered;
+    Tensor qkv;
+    Tensor kv_gathered;
+    Tensor attended;
+    Tensor attended_gathered;  ///< over tensor_transpose
 };
 
 /// The matrix that reads the rows of the layer.
@@ -26,49 +26,40 @@ inline Matrix first_projection(const Shard& shard) {
     return shard.latent.width > 0 ? Matrix::latent : Matrix::qkv;
 }
 
-BlockOps attention_pass(StepBuilder& builder, Holder& holder, LayerKind kind,
-                        AttentionBuffers& held);
+struct AttentionOut {
+    OpIndex last_read = 0;  ///< the last operation that reads the block's input
+    PartialSums sums;       ///< over tensor
+};
+AttentionOut attention_pass(ForwardParts& parts, Holder& holder, LayerKind kind, Arriving& rows,
+                            SavedAttention& saved);
 
 /// The projections of queries, keys and values once more, from the complete rows.
-void recompute_projections(StepBuilder& builder, AttentionBuffers& alive);
+void recompute_projections(ForwardParts& parts, Arriving& rows, SavedAttention& alive);
 /// What attention's heads made, complete over tensor_transpose, unless it is alive.
-void complete_attended(StepBuilder& builder, AttentionBuffers& alive);
+void complete_attended(ForwardParts& parts, SavedAttention& alive);
 /// Attention's output and complete keys and values once more, from q, k and v.
-void recompute_attention(StepBuilder& builder, LayerKind kind, AttentionBuffers& alive);
+void recompute_attention(ForwardParts& parts, LayerKind kind, SavedAttention& alive);
 
-/// The backward pass of one layer's attention.
-class AttentionBackward {
-public:
-    AttentionBackward(StepBuilder& builder, LayerKind kind, const AttentionBuffers& alive)
-        : builder_(builder), kind_(kind), alive_(alive) {}
+/// Bytes of complete keys and values that had to be gathered; otherwise they are those of qkv. In ring
+/// attention they are never there at once (matmul_overlap.h).
+double gathered_kv_bytes(const ForwardParts& parts);
+/// Bytes of this chip's columns of the latents, and of the complete ones that had to be gathered.
+double latent_bytes(const Shard& shard);
+double gathered_latent_bytes(const ForwardParts& parts);
 
-    /// From the gradient of the complete output rows through the dot products. Returns the last operation
-    /// that reads the output's gradient.
-    OpIndex output();
-    /// The gradient of the normed input (partial sums over tensor); the operation that writes it.
-    OpIndex input();
-    /// The weight gradient that needs the complete rows of the input.
-    OpIndex weights();
+/// The block of keys that comes in a round of ring attention; nothing where no query of this chip sees it.
+std::optional<int> block_of(const ForwardParts& parts, std::size_t piece);
 
-    /// The parts of output(): the gradient of what was attended, the output's weight gradient, and from
-    /// the first through the dot products.
-    OpIndex output_gradient();
-    OpIndex output_weights();
-    void dot_products(OpIndex output_gradient);
-
-    /// The parts of input(): gradients through the up projections of latent attention, their weight gradient (neither
-    /// without latents), and the input's gradient.
-    void up_input();
-    void up_weights();
-    OpIndex first_input();
-
-private:
-    StepBuilder& builder_;
-    LayerKind kind_;
-    AttentionBuffers alive_;
-    BufferId gradient_ = kNoBuffer;           ///< of q, k and v
-    BufferId latent_gradient_ = kNoBuffer;    ///< of this chip's columns of the latents
-    BufferId gradient_gathered_ = kNoBuffer;  ///< over tensor_transpose
+/// Attention, or its gradient, once its keys and values come: whole, or part by part as they come round the ring, as
+/// far as a window's queries see them in a layer that has one.
+struct AttentionWork {
+    std::string_view what;
+    Compute whole;
+    PartOf part;                                                          ///< by keys
+    Compute (*of_pairs)(const Shard&, std::span<const PiecePair>, bool);  ///< to a window, by round
+    bool gradient = false;
 };
+Tensor over_keys(ForwardParts& parts, LayerKind kind, const AttentionWork& work,
+                 const Arriving& keys, const Sources& others);
 
 }  // namespace podsim::workloads

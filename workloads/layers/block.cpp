@@ -1,5 +1,7 @@
 #include "workloads/layers/block.h"
 
+#include <utility>
+
 namespace podsim::workloads {
 
 Keep saved_by(const TrainingPlan& plan) {
@@ -12,26 +14,54 @@ Keep saved_by(const TrainingPlan& plan) {
     return keep;
 }
 
-double gathered_row_bytes(const StepBuilder& builder) {
-    return builder.plan().ways.tensor > 1 ? builder.full_rows() : 0;
+Tensor Holder::until(bool kept, double size, OpIndex from, const Sources& made_by,
+                     OpIndex last_use) {
+    if (kept) {
+        return {from, from, made_by, parts_.buffers.hold(keep_.memory_class, size, from)};
+    }
+    parts_.buffers.hold_between(MemoryClass::buffers, size, from, last_use);
+    return {from, from, made_by};
 }
 
-RowBuffers hold_rows(StepBuilder& builder, Holder& holder, OpIndex rows, OpIndex last_use) {
+Tensor Holder::until(LayerTensor tensor, double size, OpIndex from, const Sources& made_by,
+                     OpIndex last_use) {
+    if (keep_.offloaded.has(tensor)) {
+        return {from, from, made_by,
+                parts_.host.offload(to_string(tensor), size, from, made_by, last_use)};
+    }
+    return until(keep_.tensors.has(tensor), size, from, made_by, last_use);
+}
+
+Tensor Holder::saved(bool kept, double size, OpIndex from, const Sources& made_by) {
+    return {from, from, made_by,
+            kept ? parts_.buffers.hold(keep_.memory_class, size, from) : kNoBuffer};
+}
+
+Tensor Holder::saved_output(const Tensor& output) {
+    return keep_.tensors.has(LayerTensor::output)
+               ? until(LayerTensor::output, own_row_bytes(parts_.shard), output.through,
+                       output.made_by, output.through)
+               : Tensor{};
+}
+
+Tensor held(ForwardParts& parts, Tensor tensor, double size) {
+    tensor.buffer = parts.buffers.hold(MemoryClass::buffers, size, tensor.from);
+    return tensor;
+}
+
+double gathered_row_bytes(const ForwardParts& parts) {
+    return parts.plan.ways.tensor > 1 ? full_row_bytes(parts.shard) : 0;
+}
+
+BlockRows hold_rows(ForwardParts& parts, Holder& holder, const Tensor& own, const Tensor& rows,
+                    OpIndex last_use) {
     const Keep& keep = holder.keep();
     // Without tensor parallelism the complete rows are the normed input itself.
-    const double complete = keep.normed ? gathered_row_bytes(builder) : builder.full_rows();
-    RowBuffers held;
-    held.normed = holder.saved(keep.normed, builder.local_rows(), rows);
-    held.gathered = holder.until(keep.gathered, complete, rows, last_use);
+    const double complete = keep.normed ? gathered_row_bytes(parts) : full_row_bytes(parts.shard);
+    BlockRows held;
+    held.normed = holder.saved(keep.normed, own_row_bytes(parts.shard), rows.from, own.made_by);
+    held.gathered = holder.until(keep.gathered, complete, rows.from, rows.made_by, last_use);
     return held;
-}
-
-BufferId complete_rows(StepBuilder& builder, const RowBuffers& alive, std::string_view what) {
-    const bool normed_is_complete = builder.plan().ways.tensor == 1 && alive.normed != kNoBuffer;
-    if (alive.gathered != kNoBuffer || normed_is_complete) {
-        return alive.gathered;
-    }
-    return builder.hold(MemoryClass::buffers, builder.full_rows(), builder.gather_rows_ahead(what));
 }
 
 }  // namespace podsim::workloads

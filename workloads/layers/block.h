@@ -1,9 +1,9 @@
-// What the blocks of a layer share: which intermediates a pass keeps, and how they are held.
+// What the blocks of a layer share in the forward pass: which intermediates a pass keeps, and how they are held.
 #pragma once
 
 #include <string_view>
 
-#include "workloads/builder/step_builder.h"
+#include "workloads/builder/forward_parts.h"
 
 namespace podsim::workloads {
 
@@ -25,67 +25,42 @@ inline constexpr Keep kRecomputed{{LayerTensor::qkv, LayerTensor::attended, Laye
                                   false,
                                   MemoryClass::buffers};
 
-/// Holds the intermediates of one forward pass.
+/// Holds the intermediates of one forward pass. Every function returns the tensor as it is kept: without a buffer where
+/// the backward pass will not find it.
 class Holder {
 public:
-    Holder(StepBuilder& builder, const Keep& keep) : builder_(builder), keep_(keep) {}
+    Holder(ForwardParts& parts, const Keep& keep) : parts_(parts), keep_(keep) {}
 
     /// Held on for the backward pass when kept, else until its last use in this pass.
-    BufferId until(bool kept, double size, OpIndex from, OpIndex last_use) {
-        if (kept) {
-            return builder_.hold(keep_.memory_class, size, from);
-        }
-        builder_.hold_between(MemoryClass::buffers, size, from, last_use);
-        return kNoBuffer;
-    }
-    /// The same of a tensor that has a name; when it goes to the host, the buffer that it comes back to.
-    BufferId until(LayerTensor tensor, double size, OpIndex from, OpIndex last_use) {
-        return keep_.offloaded.has(tensor)
-                   ? builder_.offload(to_string(tensor), size, from, last_use)
-                   : until(keep_.tensors.has(tensor), size, from, last_use);
-    }
+    Tensor until(bool kept, double size, OpIndex from, const Sources& made_by, OpIndex last_use);
+    /// A tensor that has a name; when it goes to the host, with the buffer that it comes back to.
+    Tensor until(LayerTensor tensor, double size, OpIndex from, const Sources& made_by,
+                 OpIndex last_use);
     /// Held for the backward pass when kept.
-    BufferId saved(bool kept, double size, OpIndex from) {
-        return kept ? builder_.hold(keep_.memory_class, size, from) : kNoBuffer;
-    }
+    Tensor saved(bool kept, double size, OpIndex from, const Sources& made_by);
     /// The layer's last matmul output, when kept.
-    BufferId saved_output(OpIndex from) {
-        return keep_.tensors.has(LayerTensor::output)
-                   ? until(LayerTensor::output, builder_.local_rows(), from, from)
-                   : kNoBuffer;
-    }
+    Tensor saved_output(const Tensor& output);
     [[nodiscard]] const Keep& keep() const { return keep_; }
 
 private:
-    StepBuilder& builder_;
+    ForwardParts& parts_;
     const Keep keep_;
 };
 
-/// The operations at the ends of a block's forward pass.
-struct BlockOps {
-    OpIndex reads = 0;  ///< the last that reads the block's input
-    OpIndex out = 0;    ///< writes its output, partial sums over tensor
-};
-
-/// A matmul, or its parts.
-struct Parts {
-    OpIndex first = 0;
-    OpIndex last = 0;
-};
+/// A tensor in a buffer of its own, from its first operation on.
+Tensor held(ForwardParts& parts, Tensor tensor, double size);
 
 /// The input of a block: this chip's normed rows, and the complete ones that tensor parallelism gathers.
-struct RowBuffers {
-    BufferId normed = kNoBuffer;
-    BufferId gathered = kNoBuffer;
+struct BlockRows {
+    Tensor normed;
+    Tensor gathered;
 };
-RowBuffers hold_rows(StepBuilder& builder, Holder& holder, OpIndex rows, OpIndex last_use);
-
-/// The complete rows of a block's input in the backward pass: those alive, or gathered (normed) once more.
-/// Returns the buffer to release after their last use.
-BufferId complete_rows(StepBuilder& builder, const RowBuffers& alive, std::string_view what);
+/// `own` normed rows, complete as `rows`.
+BlockRows hold_rows(ForwardParts& parts, Holder& holder, const Tensor& own, const Tensor& rows,
+                    OpIndex last_use);
 
 /// Bytes of rows that exist complete only because they were gathered.
-double gathered_row_bytes(const StepBuilder& builder);
+double gathered_row_bytes(const ForwardParts& parts);
 
 /// Bytes of t x width activations.
 inline double activation_bytes(const Shard& shard, double width) {

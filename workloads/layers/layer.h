@@ -1,20 +1,11 @@
-// One decoder layer of a step: its forward pass, its recomputation and its backward pass.
+// One decoder layer of a step in the forward pass.
 //
-// Forward, per chip (T tensor ways, C context ways; brackets: only when T > 1 or C > 1):
+// Per chip (T tensor ways, C context ways; brackets: only when T > 1 or C > 1):
 //   [AllGather x] qkv [AllGather KV] attention out [ReduceScatter]        the attention block
 //   [AllGather x] gate_up down [ReduceScatter]                            the MLP block
-// Backward, the blocks in reverse:
-//   [AllGather dy] d_down dw_down [AllGather x] d_gate_up [ReduceScatter dx] dw_gate_up
-//   [AllGather dy] d_out dw_out [AllGather KV] d_attention [ReduceScatter dKV] [AllGather x] d_qkv
-//       [ReduceScatter dx] dw_qkv
-// where AllGather x (the third gather) and AllGather KV stand only when what they bring is not
-// alive. attention.h has latent attention and keys and values split by columns, experts.h the MLP block of
-// a layer with experts.
-//
-// A parallel block gathers and scatters once for both:
+// attention.h has latent attention and keys and values split by columns, experts.h the MLP block of
+// a layer with experts. A parallel block gathers and scatters once for both:
 //   [AllGather x] qkv [AllGather KV] attention out gate_up down [ReduceScatter]
-//   [AllGather dy] d_down dw_down [AllGather x] d_gate_up dw_gate_up d_out dw_out [AllGather KV]
-//       d_attention [ReduceScatter dKV] d_qkv [ReduceScatter dx] dw_qkv
 //
 // Remat, and what of a layer is saved from the forward to the backward pass (elements a chip):
 //   block    the layer's input, r D. The whole forward pass runs again before the backward pass,
@@ -35,29 +26,30 @@
 
 namespace podsim::workloads {
 
-/// Buffers of one layer that outlive its forward pass (kNoBuffer: not held).
-struct LayerBuffers {
-    BufferId input = kNoBuffer;
-    RowBuffers attention_rows;  ///< in a parallel block those of the MLP too
-    AttentionBuffers attention;
-    BufferId middle = kNoBuffer;  ///< between the blocks: the output projection
-    RowBuffers mlp_rows;
-    MlpBuffers mlp;
-    ExpertBuffers experts;
-    BufferId output = kNoBuffer;
+/// What of one layer outlives its forward pass.
+struct SavedLayer {
+    Tensor input;
+    BlockRows attention_rows;  ///< in a parallel block those of the MLP too
+    SavedAttention attention;
+    Tensor middle;  ///< between the blocks: the output projection
+    BlockRows mlp_rows;
+    SavedMlp mlp;
+    SavedExperts experts;
+    Tensor output;
+
+    /// The residual stream between the blocks, which the norm before the MLP reads.
+    [[nodiscard]] Sources mlp_input() const { return made_by(input, middle); }
 };
+/// From here on what went to the host is made by the transfer that brings it back.
+void bring_back(const ForwardParts& parts, SavedLayer& saved);
 
-/// The layer's forward pass, from the last operation of the builder's chain.
-LayerBuffers layer_forward(StepBuilder& builder, LayerKind kind);
-
-/// The block's whole forward pass again; what the backward pass needs stays.
-LayerBuffers recompute_block(StepBuilder& builder, LayerKind kind, BufferId input);
-
-/// The MLP of a layer without experts.
-Mlp dense_mlp(const Shard& shard);
-
-/// The layer's recomputation and backward pass, and its gradient reductions. Releases all of
-/// `saved`.
-void layer_backward(StepBuilder& builder, LayerKind kind, LayerBuffers saved);
+struct LayerForward {
+    SavedLayer saved;
+    Tensor output;  ///< this chip's rows
+};
+/// The layer's forward pass over this chip's rows `x`; what of it stays for the backward pass is the plan's remat.
+LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x);
+/// The same with a choice of what stays; without the layer's input.
+LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, const Tensor& x);
 
 }  // namespace podsim::workloads

@@ -1,17 +1,20 @@
-// The dense MLP of a layer, or its shared experts: forward and backward over complete rows.
+// The dense MLP of a layer, or its shared experts, over complete rows: the forward pass.
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "workloads/layers/block.h"
 
 namespace podsim::workloads {
 
-struct MlpBuffers {
-    BufferId gate_up = kNoBuffer;
-    BufferId hidden = kNoBuffer;
-    BufferId hidden_gathered = kNoBuffer;  ///< over tensor_transpose
+/// What outlives the forward pass.
+struct SavedMlp {
+    Tensor gate_up;
+    Tensor hidden;
+    Tensor hidden_gathered;  ///< over tensor_transpose
+
+    /// What the backward pass makes the hidden product of.
+    [[nodiscard]] const Tensor& hidden_source() const { return hidden.kept() ? hidden : gate_up; }
 };
 
 struct Mlp {
@@ -23,44 +26,20 @@ struct Mlp {
     Matrix gate_up = Matrix::gate_up;
     Matrix down = Matrix::down;
 };
+/// That of a layer without experts.
+Mlp dense_mlp(const Shard& shard);
 
-/// The first matmul, and the others.
-Parts mlp_gate_up(StepBuilder& builder, const Mlp& mlp);
-BlockOps mlp_down(StepBuilder& builder, Holder& holder, const Mlp& mlp, const Parts& gate_up,
-                  MlpBuffers& held);
-inline BlockOps mlp_pass(StepBuilder& builder, Holder& holder, const Mlp& mlp, MlpBuffers& held) {
-    return mlp_down(builder, holder, mlp, mlp_gate_up(builder, mlp), held);
-}
+/// The first matmul: `from` is its first part where it comes in parts.
+struct GateUp {
+    Tensor made;
+    OpIndex last_read = 0;  ///< the last operation that reads the rows
+};
+GateUp mlp_gate_up(ForwardParts& parts, const Mlp& mlp, Arriving& rows);
+/// The others: partial sums over tensor, to which those in `added` are added.
+PartialSums mlp_down(ForwardParts& parts, Holder& holder, const Mlp& mlp, const GateUp& gate_up,
+                     const Sources& added, SavedMlp& saved);
 
 /// The first matmul once more, from the complete rows.
-void recompute_gate_up(StepBuilder& builder, const Mlp& mlp, MlpBuffers& alive);
-
-class MlpBackward {
-public:
-    MlpBackward(StepBuilder& builder, Mlp mlp, const MlpBuffers& alive)
-        : builder_(builder), mlp_(std::move(mlp)), alive_(alive) {}
-
-    /// From the gradient of the complete output rows to the hidden one. Returns the last operation that
-    /// reads the output's gradient.
-    OpIndex output() {
-        hidden_gradient();
-        return down_weights();
-    }
-    /// The gradient of the normed input (partial sums over tensor); the operation that writes it.
-    OpIndex input();
-    /// The weight gradient that needs the complete rows of the input.
-    OpIndex weights();
-
-    /// The parts of output().
-    void hidden_gradient();
-    OpIndex down_weights();
-
-private:
-    StepBuilder& builder_;
-    const Mlp mlp_;
-    MlpBuffers alive_;
-    BufferId gradient_ = kNoBuffer;
-    BufferId gradient_gathered_ = kNoBuffer;  ///< over tensor_transpose
-};
+void recompute_gate_up(ForwardParts& parts, const Mlp& mlp, Arriving& rows, SavedMlp& alive);
 
 }  // namespace podsim::workloads

@@ -3,72 +3,113 @@
 namespace podsim::workloads {
 namespace {
 
-BufferId gathered_rows(StepBuilder& builder, std::string_view what) {
-    return builder.hold(MemoryClass::buffers, builder.full_rows(), builder.gather_rows(what));
-}
-
-void restore_attention(StepBuilder& builder, LayerKind kind, LayerBuffers& alive) {
-    if (alive.attention.qkv == kNoBuffer) {
-        builder.reads(first_projection(builder.shard()));
-        alive.attention_rows.gathered = gathered_rows(builder, "attention input");
-        recompute_projections(builder, alive.attention);
+void restore_attention(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    if (!alive.attention.qkv.kept()) {
+        parts.reads(first_projection(parts.shard));
+        Arriving rows = parts.exchange.gather_rows("attention input", alive.input);
+        alive.attention_rows.gathered = held(parts, rows, full_row_bytes(parts.shard));
+        recompute_projections(parts, rows, alive.attention);
+        alive.attention_rows.gathered.made_by = rows.made_by;
     }
-    if (alive.attention.attended == kNoBuffer) {
-        recompute_attention(builder, kind, alive.attention);
+    if (!alive.attention.attended.kept()) {
+        recompute_attention(parts, kind, alive.attention);
     }
 }
 
 /// Attention's dot products wait until their backward pass.
-void restore_parallel_matmuls(StepBuilder& builder, LayerBuffers& alive) {
-    const bool projections = alive.attention.qkv == kNoBuffer;
-    const bool gate_up = alive.mlp.gate_up == kNoBuffer;
-    if (projections || gate_up) {
-        builder.reads(gate_up ? Matrix::gate_up : first_projection(builder.shard()));
-        alive.attention_rows.gathered = gathered_rows(builder, "layer input");
+void restore_parallel_matmuls(ForwardParts& parts, SavedLayer& alive) {
+    const bool projections = !alive.attention.qkv.kept();
+    const bool gate_up = !alive.mlp.gate_up.kept();
+    if (!projections && !gate_up) {
+        return;
     }
+    parts.reads(gate_up ? Matrix::gate_up : first_projection(parts.shard));
+    Arriving rows = parts.exchange.gather_rows("layer input", alive.input);
+    alive.attention_rows.gathered = held(parts, rows, full_row_bytes(parts.shard));
     if (gate_up) {
-        Mlp mlp = dense_mlp(builder.shard());
+        Mlp mlp = dense_mlp(parts.shard);
         mlp.normed = !projections;
-        recompute_gate_up(builder, mlp, alive.mlp);
+        recompute_gate_up(parts, mlp, rows, alive.mlp);
     }
     if (projections) {
-        recompute_projections(builder, alive.attention);
+        recompute_projections(parts, rows, alive.attention);
+    }
+    alive.attention_rows.gathered.made_by = rows.made_by;
+}
+
+/// The output projection, which the norm before the MLP reads.
+void restore_middle(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    if (!alive.attention.attended.kept()) {
+        restore_attention(parts, kind, alive);
+    }
+    parts.reads(Matrix::out);
+    complete_attended(parts, alive.attention);
+    const PartialSums out =
+        parts.matmul_scattered("out", out_forward(parts.shard), full_row_bytes(parts.shard),
+                               alive.attention.attended_gathered.made_by);
+    Tensor middle = parts.exchange.scatter_rows("attention output", out);
+    middle.from = middle.through;
+    alive.middle = held(parts, middle, own_row_bytes(parts.shard));
+}
+
+void restore_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    if (kind.experts && !alive.experts.routed.gate_up.kept()) {
+        recompute_experts(parts, alive.mlp_input(), alive.experts);
+    } else if (!kind.experts && !alive.mlp.gate_up.kept()) {
+        parts.reads(Matrix::gate_up);
+        Tensor own;
+        own.made_by = alive.mlp_input();
+        Arriving rows = parts.exchange.gather_rows("mlp input", own);
+        alive.mlp_rows.gathered = held(parts, rows, full_row_bytes(parts.shard));
+        recompute_gate_up(parts, dense_mlp(parts.shard), rows, alive.mlp);
+        alive.mlp_rows.gathered.made_by = rows.made_by;
     }
 }
 
 }  // namespace
 
-void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& alive) {
-    builder.set_pass(Pass::recompute);
-    if (builder.shard().parallel_block) {
-        restore_parallel_matmuls(builder, alive);
-    } else {
-        if (alive.middle == kNoBuffer) {
-            if (alive.attention.attended == kNoBuffer) {
-                restore_attention(builder, kind, alive);
-            }
-            builder.reads(Matrix::out);
-            complete_attended(builder, alive.attention);
-            const OpIndex out =
-                builder.compute_scattered("out", out_forward(builder.shard()), builder.full_rows());
-            alive.middle = builder.hold(MemoryClass::buffers, builder.local_rows(),
-                                        builder.scatter_rows("attention output", out));
-        }
-        if (kind.experts && alive.experts.routed.gate_up == kNoBuffer) {
-            recompute_experts(builder, alive.experts);
-        } else if (!kind.experts && alive.mlp.gate_up == kNoBuffer) {
-            builder.reads(Matrix::gate_up);
-            alive.mlp_rows.gathered = gathered_rows(builder, "mlp input");
-            recompute_gate_up(builder, dense_mlp(builder.shard()), alive.mlp);
-        }
-    }
-    builder.set_pass(Pass::backward);
+SavedLayer recompute_block(ForwardParts& parts, LayerKind kind, const Tensor& input) {
+    parts.names.set_pass(Pass::recompute);
+    SavedLayer alive = layer_pass(parts, kRecomputed, kind, input).saved;
+    alive.input = input;
+    parts.names.set_pass(Pass::backward);
+    return alive;
 }
 
-void recompute_before_attention(StepBuilder& builder, LayerKind kind, LayerBuffers& alive) {
-    builder.set_pass(Pass::recompute);
-    restore_attention(builder, kind, alive);
-    builder.set_pass(Pass::backward);
+void recompute_before_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    parts.names.set_pass(Pass::recompute);
+    if (parts.shard.parallel_block) {
+        restore_parallel_matmuls(parts, alive);
+    } else {
+        if (!alive.middle.kept()) {
+            restore_middle(parts, kind, alive);
+        }
+        restore_mlp(parts, kind, alive);
+    }
+    parts.names.set_pass(Pass::backward);
+}
+
+void recompute_before_attention(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    parts.names.set_pass(Pass::recompute);
+    restore_attention(parts, kind, alive);
+    parts.names.set_pass(Pass::backward);
+}
+
+Sources source_of(const BlockRows& alive, const Sources& norm_input) {
+    return alive.normed.kept() ? alive.normed.made_by : norm_input;
+}
+
+Tensor complete_rows(ForwardParts& parts, const BlockRows& alive, const Sources& norm_input,
+                     std::string_view what) {
+    const bool normed_is_complete = parts.plan.ways.tensor == 1 && alive.normed.kept();
+    if (alive.gathered.kept()) {
+        return alive.gathered;
+    }
+    Tensor own;
+    own.made_by = source_of(alive, norm_input);
+    return normed_is_complete ? own
+                              : held(parts, parts.exchange.gather_rows_ahead(what, own),
+                                     full_row_bytes(parts.shard));
 }
 
 }  // namespace podsim::workloads

@@ -13,7 +13,17 @@
 
 namespace podsim::workloads {
 
-void recompute_before_mlp(StepBuilder& builder, LayerKind kind, LayerBuffers& alive);
-void recompute_before_attention(StepBuilder& builder, LayerKind kind, LayerBuffers& alive);
+/// The block's whole forward pass again; what the backward pass needs stays.
+SavedLayer recompute_block(ForwardParts& parts, LayerKind kind, const Tensor& input);
+
+void recompute_before_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive);
+void recompute_before_attention(ForwardParts& parts, LayerKind kind, SavedLayer& alive);
+
+/// What makes the normed rows of a block's input again, where they are not kept: the norm's input.
+Sources source_of(const BlockRows& alive, const Sources& norm_input);
+/// The complete rows of a block's input in the backward pass: those alive, or gathered (normed) once more.
+/// Its buffer is to be released after their last use.
+Tensor complete_rows(ForwardParts& parts, const BlockRows& alive, const Sources& norm_input,
+                     std::string_view what);
 
 }  // namespace podsim::workloads

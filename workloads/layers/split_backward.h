@@ -15,28 +15,34 @@
 
 #include <optional>
 
+#include "workloads/layers/attention_backward.h"
+#include "workloads/layers/experts_backward.h"
 #include "workloads/layers/layer.h"
+#include "workloads/layers/mlp_backward.h"
 
 namespace podsim::workloads {
 
 class SplitBackward {
 public:
-    SplitBackward(StepBuilder& builder, LayerKind kind, const LayerBuffers& saved);
+    SplitBackward(StepParts& parts, LayerKind kind, SavedLayer saved);
 
-    /// With the recomputation that the remat policy asks for.
-    void input_gradients();
+    /// From the gradient of this chip's output rows to that of its input rows, with the recomputation that the remat
+    /// policy asks for.
+    Tensor input_gradients(const Tensor& dy);
     /// With the reduction. Releases all that was saved.
     void weight_gradients();
 
 private:
-    void block_gradient();
-    void mlp_gradient();
-    void attention_gradient();
-    BufferId block_weights();
+    /// From the gradient of the output rows through the MLP's or the experts' block.
+    Tensor block_gradient(const Tensor& dy);
+    Tensor parallel_gradient(const Tensor& dy);
+    PartialSums mlp_gradient(Arriving& dy);
+    PartialSums attention_gradient(Arriving& dy, const Sources& input);
+    Tensor block_weights();
 
-    StepBuilder& builder_;
+    StepParts& parts_;
     LayerKind kind_;
-    LayerBuffers alive_;
+    SavedLayer alive_;
     std::optional<MlpBackward> mlp_;
     std::optional<ExpertBackward> experts_;
     std::optional<AttentionBackward> attention_;

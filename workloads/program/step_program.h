@@ -95,7 +95,12 @@ struct Op {
     Pass pass{};
     int layer = -1;  ///< -1: embedding, unembedding, optimizer
     Work work;
-    std::vector<OpIndex> after;  ///< operations that must have ended
+    std::vector<OpIndex> after;  ///< operations that must have ended, as the step is scheduled
+    /// What it needs in any order: the operations that make what it reads. Sorted.
+    std::vector<OpIndex> needs{};
+    /// What bounds the plan lets it wait for: buffers of weights and tensors on their way, pending reductions, collectives
+    /// in flight. Sorted, beside `needs`. `after` keeps to both and adds the order of the chip's compute stream.
+    std::vector<OpIndex> limits{};
 };
 
 enum class MemoryClass { parameters, gradients, optimizer, activations, gathered_weights, buffers };

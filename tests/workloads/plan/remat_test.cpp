@@ -7,7 +7,6 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
-#include "workloads/builder/step_builder.h"
 #include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"

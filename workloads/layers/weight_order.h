@@ -8,12 +8,12 @@
 
 namespace podsim::workloads {
 
-struct LayerReads {
+struct WeightOrder {
     std::vector<Matrix> forward;
     std::vector<Matrix> backward;  ///< with what runs again
 };
 
 /// Found by writing the layer by itself, with the plan's remat and overlapped forms.
-LayerReads reads_of_layer(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer);
+WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer);
 
 }  // namespace podsim::workloads

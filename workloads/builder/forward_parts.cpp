@@ -1,0 +1,70 @@
+#include "workloads/builder/forward_parts.h"
+
+#include <utility>
+
+namespace podsim::workloads {
+
+ForwardParts::ForwardParts(const ModelSpec& model, const TrainingPlan& plan_, const Ranks& ranks,
+                           std::vector<WeightUse> uses)
+    : plan(plan_),
+      shard(make_shard(model, plan_, ranks)),
+      sharding(model, plan_),
+      names(plan),
+      chain(plan, names),
+      weights(plan, sharding, names, chain, buffers, std::move(uses)),
+      host(plan, weights, names, chain, buffers),
+      overlap(plan, shard, names, chain, buffers),
+      exchange(plan, shard, overlap, names, chain, buffers),
+      window(plan, shard, names, chain, buffers),
+      messages(shard, names, chain, buffers) {}
+
+void ForwardParts::begin_unit(int microbatch) {
+    names.set_microbatch(microbatch);
+    chain.begin_unit();
+    messages.begin_unit();
+}
+
+void ForwardParts::begin_use() {
+    weights.begin_use();
+    host.begin_stretch();
+}
+
+void ForwardParts::reads(Matrix matrix) {
+    if (weights.reads(matrix)) {
+        host.begin_stretch();
+    }
+}
+
+Tensor ForwardParts::compute(std::string_view what, Compute work, Sources needs) {
+    const OpIndex op = chain.compute(what, std::move(work), std::move(needs));
+    return {op, op, {op}};
+}
+
+Tensor ForwardParts::with_weights(std::string_view what, Compute work, Sources needs) {
+    Tensor made = compute(what, std::move(work), std::move(needs) + weights.gathered());
+    weights.were_read();
+    return made;
+}
+
+Tensor ForwardParts::matmul(std::string_view what, const Compute& work, Arriving& rows,
+                            Sources others) {
+    Tensor made = overlap.matmul(what, work, rows, std::move(others) + weights.gathered());
+    weights.were_read();
+    return made;
+}
+
+PartialSums ForwardParts::matmul_scattered(std::string_view what, const Compute& work, double bytes,
+                                           Sources needs) {
+    PartialSums made =
+        overlap.matmul_scattered(what, work, bytes, std::move(needs) + weights.gathered());
+    weights.were_read();
+    return made;
+}
+
+StepProgram ForwardParts::finish() {
+    StepProgram program = chain.finish();
+    program.buffers = buffers.finish();
+    return program;
+}
+
+}  // namespace podsim::workloads

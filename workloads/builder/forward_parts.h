@@ -1,0 +1,63 @@
+// All that the forward pass of a chip is written with. Knows nothing of gradients, so that inference can use it:
+// what the backward pass needs beside it is in step_parts.h.
+//
+// Operations are written in program order, with names of the part under way. Each takes what makes what it reads
+// (Tensor::made_by) and returns what it makes.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "workloads/builder/chain.h"
+#include "workloads/builder/held_buffers.h"
+#include "workloads/builder/host_offload.h"
+#include "workloads/builder/matmul_overlap.h"
+#include "workloads/builder/op_names.h"
+#include "workloads/builder/row_exchange.h"
+#include "workloads/builder/stage_messages.h"
+#include "workloads/builder/weight_gathers.h"
+#include "workloads/builder/window_attention.h"
+
+namespace podsim::workloads {
+
+struct ForwardParts {
+    /// `uses` of weights in the order in which begin_use will be called.
+    ForwardParts(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                 std::vector<WeightUse> uses);
+    ForwardParts(const ForwardParts&) = delete;
+    ForwardParts& operator=(const ForwardParts&) = delete;
+
+    const TrainingPlan plan;
+    const Shard shard;
+    const WeightSharding sharding;
+    OpNames names;
+    HeldBuffers buffers;
+    Chain chain;
+    WeightGathers weights;
+    HostOffload host;
+    MatmulOverlap overlap;
+    RowExchange exchange;
+    WindowAttention window;
+    StageMessages messages;
+
+    /// A new unit of the stage's order, for this microbatch.
+    void begin_unit(int microbatch);
+    /// The next use of weights; its end is weights.end_use().
+    void begin_use();
+    /// The next compute reads a matrix of the use's layer: WeightGathers::reads, and transfers that may begin with it.
+    void reads(Matrix matrix);
+
+    /// The next compute operation of the chain.
+    Tensor compute(std::string_view what, Compute work, Sources needs);
+    /// One that reads the weights of the stretch under way, too.
+    Tensor with_weights(std::string_view what, Compute work, Sources needs);
+    /// A matmul of arriving rows by those weights; in parts where the gather overlaps with it.
+    Tensor matmul(std::string_view what, const Compute& work, Arriving& rows, Sources others = {});
+    /// A matmul by those weights whose rows, partial sums of `bytes` in all, the next scatter adds up.
+    PartialSums matmul_scattered(std::string_view what, const Compute& work, double bytes,
+                                 Sources needs);
+
+    StepProgram finish();
+};
+
+}  // namespace podsim::workloads

@@ -1,0 +1,319 @@
+#include "workloads/builder/gradient_reductions.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "workloads/work/work.h"
+
+namespace podsim::workloads {
+
+using collectives::Operation;
+
+GradientReductions::GradientReductions(const TrainingPlan& plan, const WeightSharding& sharding,
+                                       OpNames& names, Chain& chain, HeldBuffers& buffers)
+    : plan_(plan),
+      sharding_(sharding),
+      names_(names),
+      chain_(chain),
+      buffers_(buffers),
+      dense_{"gradients", sharding.dense_axes(), sharding.dense_ways()},
+      experts_{"expert gradients", sharding.expert_axes(), sharding.expert_ways()} {}
+
+// ---- groups
+
+Gradients GradientReductions::begin(const Weights& weights, Gradients carried) {
+    return begin_group(names_.part(), weights, std::move(carried));
+}
+
+void GradientReductions::reduce(const Weights& weights, const Gradients& unreduced) {
+    reduce_group(names_.part(), weights, unreduced, {});
+}
+
+Tensor GradientReductions::write(Gradients& gradients, std::string_view what, Compute work,
+                                 Sources needs) {
+    work.hbm += sim::Bytes(std::exchange(gradients.reread, 0));
+    const OpIndex op = chain_.compute(what, std::move(work), std::move(needs) + gradients.added_to);
+    gradients.written_by.push_back(op);
+    return {op, op, {op}};
+}
+
+void GradientReductions::begin_matrix(Matrix matrix) {
+    const std::size_t group = sharding_.group(matrix);
+    if (!open_.contains(group)) {
+        open_[group].gradients = begin_group(names_.part() + ' ' + sharding_.label(group),
+                                             sharding_.of_group(names_.layer(), group), {});
+    }
+}
+
+Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Compute work,
+                                        Sources needs) {
+    begin_matrix(matrix);
+    const std::size_t group = sharding_.group(matrix);
+    OpenGroup& open = open_.at(group);
+    const Tensor made = write(open.gradients, what, std::move(work), std::move(needs));
+    const auto bit = [](Matrix of) { return 1U << static_cast<unsigned>(of); };
+    open.written |= bit(matrix);
+    const LayerWeights& layer = sharding_.layer(names_.layer());
+    const bool complete = std::ranges::all_of(kMatrices, [&](Matrix other) {
+        return sharding_.group(other) != group || !layer.has(other) ||
+               (open.written & bit(other)) != 0;
+    });
+    if (complete) {
+        const std::string label = sharding_.label(group);
+        reduce_group(names_.part() + ' ' + label, sharding_.of_group(names_.layer(), group),
+                     open.gradients, label);
+        open_.erase(group);
+    }
+    return made;
+}
+
+Gradients GradientReductions::begin_group(const std::string& name, const Weights& weights,
+                                          Gradients carried) {
+    wait_for_reductions(static_cast<std::size_t>(plan_.overlap.reductions_in_flight) - 1);
+    if (carried.dense != kNoBuffer) {
+        carried.added_to = carried.added_to + carried.written_by;
+        return carried;
+    }
+    const Weights bytes = sharding_.bytes(weights, plan_.precision.gradients);
+    Sums& sums = sums_[name];
+    const bool first = sums.begun++ == 0;
+    Gradients begun;
+    const auto begin = [&](double size, bool stays, BufferId& whole) {
+        if (!stays) {
+            return buffers_.hold(MemoryClass::gradients, size, chain_.next());
+        }
+        if (first) {
+            whole = buffers_.hold(MemoryClass::gradients, size, chain_.next());
+        } else {
+            begun.reread += size;
+            begun.added_to = sums.whole.written_by;
+        }
+        return whole;
+    };
+    begun.dense = begin(bytes.dense, add_up_whole(dense_.axes), sums.whole.dense);
+    begun.experts = begin(bytes.experts, add_up_whole(experts_.axes), sums.whole.experts);
+    return begun;
+}
+
+void GradientReductions::reduce_group(const std::string& name, const Weights& weights,
+                                      const Gradients& unreduced, std::string_view label) {
+    const Weights bytes = sharding_.bytes(weights, plan_.precision.gradients);
+    Sums& sums = sums_[name];
+    const int microbatch = sums.ended++;
+    sums.whole.written_by = unreduced.added_to + unreduced.written_by;
+    fill(dense_, {unreduced.dense, bytes.dense, microbatch, unreduced.written_by, &sums});
+    fill(experts_, {unreduced.experts, bytes.experts, microbatch, unreduced.written_by, &sums});
+    if (plan_.overlap.bucket == sim::Bytes::infinity()) {
+        flush(label);
+        return;
+    }
+    for (Bucket* bucket : {&dense_, &experts_}) {
+        while (bucket->bytes >= plan_.overlap.bucket.value()) {
+            reductions_.push_back({reduce_bucket(*bucket, plan_.overlap.bucket.value())});
+        }
+    }
+}
+
+// ---- buckets
+
+void GradientReductions::fill(Bucket& bucket, Bucket::Part part) {
+    if (part.bytes > 0) {
+        bucket.bytes += part.bytes;
+        bucket.parts.push_back(std::move(part));
+    }
+}
+
+GradientReductions::Taken GradientReductions::take(Bucket& bucket, double bytes) {
+    Taken taken;
+    taken.microbatch = bucket.parts.front().microbatch;  // of all parts
+    for (double left = bytes; left > 0 && !bucket.parts.empty();) {
+        Bucket::Part& part = bucket.parts.front();
+        const double share = std::min(left, part.bytes);
+        left -= share;
+        part.bytes -= share;
+        taken.written_by = std::move(taken.written_by) + part.written_by;
+        taken.sums.push_back(part.sums);
+        if (part.bytes > 0) {
+            break;
+        }
+        taken.whole.push_back(part.unreduced);
+        bucket.parts.erase(bucket.parts.begin());
+    }
+    bucket.bytes -= bytes;
+    return taken;
+}
+
+OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::string_view label) {
+    const bool whole = plan_.overlap.bucket == sim::Bytes::infinity();
+    const std::string suffix = whole ? "" : fmt::format(" bucket {}", bucket.number++);
+    const auto reduction = [&](std::string_view verb, Operation operation,
+                               const std::vector<std::string>& axes, double size, Sources needs,
+                               OpIndex after) {
+        return chain_.collective(
+            names_.label(fmt::format("{} {}{}{}", verb, label, bucket.what, suffix)),
+            {operation, Purpose::gradients, axes, sim::Bytes(size)},
+            {std::move(needs), {}, {after}});
+    };
+    Taken taken = take(bucket, bytes);
+    const bool first = taken.microbatch == 0;
+    const bool last = taken.microbatch == plan_.batch.microbatches - 1;
+    const auto release_all = [&](OpIndex after) {
+        for (const BufferId buffer : std::exchange(taken.whole, {})) {
+            buffers_.release(buffer, after);
+        }
+    };
+    OpIndex end = chain_.last_compute();
+    Sources made = taken.written_by;
+    const bool scatters = !bucket.axes.empty();
+    const bool shards = plan_.zero == 2;
+    const double shard = bytes / bucket.ways;
+    if (scatters) {
+        end = reduction("reduce-scatter", Operation::reduce_scatter, bucket.axes, bytes, made, end);
+        made = {end};
+        release_all(end);
+        if (first || shards) {
+            taken.whole.push_back(buffers_.hold(MemoryClass::gradients, shard, end));
+        }
+        for (Sums* sums : taken.sums) {
+            sums->shards.push_back(end);
+        }
+    }
+    if (plan_.ways.data > 1 && shards) {
+        end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
+                        Operation::reduce_scatter, {"data"}, shard, made, end);
+        made = {end};
+        release_all(end);
+        if (first) {
+            buffers_.hold(MemoryClass::gradients, shard / plan_.ways.data, end);
+        }
+    } else if (plan_.ways.data > 1 && last) {
+        for (const Sums* sums : taken.sums) {
+            made = std::move(made) + (scatters ? sums->shards : sums->whole.written_by);
+        }
+        end = reduction("all-reduce", Operation::all_reduce, {"data"}, shard, made, end);
+        made = {end};
+    }
+    for (Sums* sums : taken.sums) {
+        sums->reduced = std::move(sums->reduced) + made;
+    }
+    return end;
+}
+
+void GradientReductions::flush(std::string_view label) {
+    Sources ends;
+    for (Bucket* bucket : {&dense_, &experts_}) {
+        if (bucket->bytes > 0) {
+            ends.push_back(reduce_bucket(*bucket, bucket->bytes, label));
+        }
+    }
+    reductions_.push_back(std::move(ends));
+}
+
+void GradientReductions::end_unit() {
+    if (plan_.batch.microbatches > 1 && waiting()) {
+        flush();
+    }
+}
+
+Sources GradientReductions::end_turn() {
+    if (waiting()) {
+        flush();
+    }
+    Sources ended = pending();
+    wait_for_reductions(0);
+    return ended;
+}
+
+void GradientReductions::wait_for_reductions(std::size_t pending) {
+    const std::size_t end = reductions_.size() - std::min(pending, reductions_.size());
+    for (; reductions_waited_ < end; ++reductions_waited_) {
+        chain_.bound(reductions_[reductions_waited_]);
+    }
+}
+
+Sources GradientReductions::pending() const {
+    Sources ops;
+    for (std::size_t i = reductions_waited_; i < reductions_.size(); ++i) {
+        ops = std::move(ops) + reductions_[i];
+    }
+    return ops;
+}
+
+Sources GradientReductions::reduced() const {
+    Sources ops;
+    for (const auto& [name, sums] : sums_) {
+        ops = std::move(ops) + sums.reduced;
+    }
+    return ops;
+}
+
+// ---- the end of the step
+
+void GradientReductions::optimize(double parameters, const std::vector<WeightUse>& uses) {
+    names_.set_pass(Pass::backward);  // what is left of the buckets
+    flush();
+    names_.set_pass(Pass::optimizer);
+    wait_for_reductions(0);
+    if (plan_.zero > 0) {
+        optimize_shards(parameters, uses);
+    } else {
+        chain_.compute(
+            "update",
+            optimizer_update(sharding_.local(parameters), plan_.optimizer, plan_.precision),
+            reduced());
+    }
+}
+
+void GradientReductions::optimize_shards(double parameters, const std::vector<WeightUse>& uses) {
+    const Precision& bytes = plan_.precision;
+    const double written = bytes.parameters > bytes.copy() ? bytes.copy() : 0;
+    std::vector<const WeightUse*> groups;
+    for (const WeightUse& use : uses) {
+        if (std::ranges::none_of(groups,
+                                 [&](const WeightUse* one) { return one->part == use.part; })) {
+            groups.push_back(&use);
+        }
+    }
+    double left = parameters;  // a tied table is in two groups: it is updated in the first
+    Sources needs = reduced();
+    for (const WeightUse* use : groups) {
+        const double updated = use == groups.back() ? left : use->weights.total();
+        left -= updated;
+        names_.set_layer(use->layer);
+        const OpIndex update =
+            chain_.compute(fmt::format("update {}", use->part),
+                           optimizer_update(sharding_.local(updated) / plan_.ways.data,
+                                            plan_.optimizer, bytes, written),
+                           needs);
+        if (use == groups.front()) {
+            needs = {update};
+        }
+        chain_.collective(names_.label(fmt::format("gather {}", use->part)),
+                          {Operation::all_gather,
+                           Purpose::weights,
+                           {"data"},
+                           sim::Bytes(sharding_.local(updated) * bytes.copy())},
+                          {{update}, {}, {update}});
+    }
+}
+
+void GradientReductions::exchange(const std::string& group, double parameters, const Handover& ours,
+                                  const Handover& theirs) {
+    const double bytes = sharding_.local(parameters) * plan_.precision.gradients /
+                         (plan_.zero == 2 ? plan_.ways.data : 1);
+    Handover sent = ours;
+    Handover received = theirs;
+    sent.bytes = received.bytes = sim::Bytes(bytes);
+    flush();
+    Sources after = pending();
+    std::ranges::sort(after);
+    chain_.beside(names_.label("send gradients"), sent, {sums_.at(group).reduced, {}, after});
+    const OpIndex end =
+        chain_.beside(names_.label("receive gradients"), received, {{}, {}, std::move(after)});
+    buffers_.hold(MemoryClass::gradients, bytes, end);
+    reductions_.back().push_back(end);
+    sums_.at(group).reduced.push_back(end);
+}
+
+}  // namespace podsim::workloads

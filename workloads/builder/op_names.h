@@ -1,0 +1,47 @@
+// What operations are called: `microbatch 1 layer 3 forward gate_up`, `optimizer update`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "workloads/plan/plan.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads {
+
+/// The name of an operation, and where it counts.
+struct OpLabel {
+    std::string name;
+    Pass pass{};
+    int layer = -1;
+};
+
+class OpNames {
+public:
+    explicit OpNames(const TrainingPlan& plan)
+        : several_microbatches_(plan.batch.microbatches > 1) {}
+
+    /// Following operations belong to this part of the model or of the step.
+    void set_part(std::string part, Pass pass, int layer = -1) {
+        under_way_ = {std::move(part), pass, layer};
+    }
+    void set_pass(Pass pass) { under_way_.pass = pass; }
+    void set_layer(int layer) { under_way_.layer = layer; }
+    void set_microbatch(int microbatch) { microbatch_ = microbatch; }
+
+    /// Of the part under way. Names say the microbatch where there are several, but in the optimizer.
+    [[nodiscard]] OpLabel label(std::string_view what) const;
+    /// Of another part: an operation for a use of weights that is not yet, or no longer, under way.
+    [[nodiscard]] OpLabel label(std::string_view part, Pass pass, int layer, int microbatch,
+                                std::string_view what) const;
+    [[nodiscard]] const std::string& part() const { return under_way_.name; }
+    [[nodiscard]] int layer() const { return under_way_.layer; }
+
+private:
+    bool several_microbatches_;
+    OpLabel under_way_;
+    int microbatch_ = 0;
+};
+
+}  // namespace podsim::workloads

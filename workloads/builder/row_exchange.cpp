@@ -1,0 +1,226 @@
+#include "workloads/builder/row_exchange.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace podsim::workloads {
+
+using collectives::Operation;
+
+namespace {
+
+Tensor made_at(OpIndex op) {
+    return {op, op, {op}};
+}
+
+}  // namespace
+
+RowExchange::RowExchange(const TrainingPlan& plan, const Shard& shard, const MatmulOverlap& overlap,
+                         const OpNames& names, Chain& chain, HeldBuffers& buffers)
+    : plan_(plan),
+      shard_(shard),
+      overlap_(overlap),
+      names_(names),
+      chain_(chain),
+      buffers_(buffers) {
+    if (plan_.ways.tensor > 1) {
+        tensor_axes_.emplace_back("tensor");
+    }
+    if (plan_.ways.tensor_transpose > 1) {
+        tensor_axes_.emplace_back("tensor_transpose");
+    }
+}
+
+Tensor RowExchange::unchanged(const Tensor& own) const {
+    return {chain_.next(), chain_.next(), own.made_by};
+}
+
+Tensor RowExchange::block_on_gather(std::string_view what, double bytes, const Axes& axes,
+                                    const Tensor& own) {
+    return made_at(chain_.blocking(
+        fmt::format("gather {}", what),
+        {Operation::all_gather, Purpose::tensor, axes, sim::Bytes(bytes)}, own.made_by));
+}
+
+Tensor RowExchange::block_on_scatter(std::string_view what, double bytes, const Axes& axes,
+                                     const Tensor& sums) {
+    const OpIndex scattered = chain_.blocking(
+        fmt::format("scatter {}", what),
+        {Operation::reduce_scatter, Purpose::tensor, axes, sim::Bytes(bytes)}, sums.made_by);
+    buffers_.hold_between(MemoryClass::buffers, bytes, sums.from, scattered);
+    return made_at(scattered);
+}
+
+// ---- rows
+
+Arriving RowExchange::gather_over_tensor(std::string_view what, double bytes, const Tensor& own) {
+    if (overlap_.steps()) {
+        return {unchanged(own), PendingGather{std::string(what), bytes, Purpose::tensor}};
+    }
+    return {plan_.ways.tensor == 1 ? unchanged(own)
+                                   : block_on_gather(what, bytes, {"tensor"}, own)};
+}
+
+Tensor RowExchange::gather_ahead(std::string_view what, double bytes, const Tensor& own) {
+    if (!overlap_.steps()) {
+        return gather_over_tensor(what, bytes, own);
+    }
+    return made_at(
+        chain_.collective(names_.label(fmt::format("gather {}", what)),
+                          {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)},
+                          {own.made_by, {}, chain_.end()}));
+}
+
+Tensor RowExchange::scatter_over_tensor(std::string_view what, double bytes,
+                                        const PartialSums& sums) {
+    return plan_.ways.tensor == 1 || sums.added_up
+               ? Tensor(sums)
+               : block_on_scatter(what, bytes, {"tensor"}, sums);
+}
+
+Arriving RowExchange::gather_rows(std::string_view what, const Tensor& own) {
+    return gather_over_tensor(what, full_row_bytes(shard_), own);
+}
+
+Tensor RowExchange::complete(const Arriving& rows) {
+    return rows.pending ? block_on_gather(rows.pending->what, rows.pending->bytes, {"tensor"}, rows)
+                        : Tensor(rows);
+}
+
+Tensor RowExchange::gather_rows_ahead(std::string_view what, const Tensor& own) {
+    return gather_ahead(what, full_row_bytes(shard_), own);
+}
+
+Tensor RowExchange::scatter_rows(std::string_view what, const PartialSums& sums) {
+    return scatter_over_tensor(what, full_row_bytes(shard_), sums);
+}
+
+// ---- columns
+
+Tensor RowExchange::gather_columns(std::string_view what, double width, const Tensor& own) {
+    const double bytes = shard_.tokens * width * shard_.precision.compute;
+    return tensor_axes_.empty() ? unchanged(own) : block_on_gather(what, bytes, tensor_axes_, own);
+}
+
+Tensor RowExchange::scatter_columns(std::string_view what, double width, const Tensor& sums) {
+    const double bytes = shard_.tokens * width * shard_.precision.compute;
+    return tensor_axes_.empty() ? sums : block_on_scatter(what, bytes, tensor_axes_, sums);
+}
+
+Tensor RowExchange::all_reduce(std::string_view what, double bytes, const Tensor& own) {
+    if (tensor_axes_.empty()) {
+        return own;
+    }
+    return made_at(chain_.blocking(
+        fmt::format("reduce {}", what),
+        {Operation::all_reduce, Purpose::tensor, tensor_axes_, sim::Bytes(bytes)}, own.made_by));
+}
+
+double RowExchange::transposed_bytes(double width) const {
+    return plan_.ways.tensor_transpose == 1
+               ? 0
+               : shard_.tokens * shard_.block_columns(width) * shard_.precision.compute;
+}
+
+Tensor RowExchange::gather_transposed(std::string_view what, double width, const Tensor& own) {
+    return plan_.ways.tensor_transpose == 1
+               ? unchanged(own)
+               : block_on_gather(what, transposed_bytes(width), {"tensor_transpose"}, own);
+}
+
+Tensor RowExchange::scatter_transposed(std::string_view what, double width, const Tensor& sums) {
+    return plan_.ways.tensor_transpose == 1
+               ? sums
+               : block_on_scatter(what, transposed_bytes(width), {"tensor_transpose"}, sums);
+}
+
+Tensor RowExchange::reduce_norm(std::string_view what, double norms, const Tensor& rows) {
+    if (plan_.ways.tensor_transpose == 1) {
+        return rows;
+    }
+    constexpr double kSum = 4;  // bytes
+    const double sums = norms * (shard_.layer_norm ? 2 : 1);
+    const OpIndex reduced =
+        chain_.blocking(fmt::format("reduce {}", what),
+                        {Operation::all_reduce,
+                         Purpose::tensor,
+                         {"tensor_transpose"},
+                         sim::Bytes(shard_.tokens / plan_.ways.tensor * sums * kSum)},
+                        rows.made_by);
+    return {reduced, reduced, rows.made_by + Sources{reduced}};
+}
+
+// ---- tokens
+
+double RowExchange::token_bytes() const {
+    return shard_.experts.tokens * shard_.d_model * shard_.precision.compute;
+}
+
+Tensor RowExchange::exchange_tokens(std::string_view what, bool back, const Tensor& own) {
+    if (plan_.ways.expert == 1) {
+        return {chain_.last(), chain_.last(), own.made_by};
+    }
+    const double bytes =
+        shard_.experts.copies * shard_.d_model * shard_.precision.compute / plan_.ways.tensor;
+    Collective exchange{
+        Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(bytes * plan_.ways.expert)};
+    if (plan_.experts.uneven()) {
+        exchange.loads = plan_.experts.loads;
+        exchange.returning = back;
+    }
+    return made_at(
+        chain_.blocking(fmt::format("exchange {}", what), std::move(exchange), own.made_by));
+}
+
+Arriving RowExchange::gather_tokens(std::string_view what, const Tensor& own) {
+    return gather_over_tensor(what, token_bytes(), own);
+}
+
+Tensor RowExchange::gather_tokens_ahead(std::string_view what, const Tensor& own) {
+    return gather_ahead(what, token_bytes(), own);
+}
+
+Tensor RowExchange::scatter_tokens(std::string_view what, const PartialSums& sums) {
+    return scatter_over_tensor(what, token_bytes(), sums);
+}
+
+// ---- keys and values
+
+Arriving RowExchange::gather_kv(std::string_view what, const Tensor& own) {
+    Tensor columns = unchanged(own);
+    if (shard_.kv_split_by_columns) {
+        columns = gather_columns(fmt::format("columns of {}", what),
+                                 shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), own);
+    }
+    if (plan_.ways.context == 1) {
+        return {columns};
+    }
+    const double bytes = shard_.kv_elements() * shard_.precision.compute;
+    if (plan_.overlap.context_steps) {
+        return {unchanged(columns), PendingGather{std::string(what), bytes, Purpose::context}};
+    }
+    return {made_at(
+        chain_.blocking(fmt::format("gather {}", what),
+                        {Operation::all_gather, Purpose::context, {"context"}, sim::Bytes(bytes)},
+                        columns.made_by))};
+}
+
+Tensor RowExchange::scatter_kv(std::string_view what, const Tensor& sums) {
+    Tensor scattered = sums;
+    if (plan_.ways.context > 1 && !plan_.overlap.context_steps) {
+        const double bytes = shard_.kv_elements() * shard_.precision.compute;
+        scattered = made_at(chain_.blocking(
+            fmt::format("scatter {}", what),
+            {Operation::reduce_scatter, Purpose::context, {"context"}, sim::Bytes(bytes)},
+            sums.made_by));
+        buffers_.hold_between(MemoryClass::buffers, bytes, sums.from, scattered.from);
+    }
+    if (shard_.kv_split_by_columns) {
+        scattered =
+            scatter_columns(fmt::format("columns of {}", what),
+                            shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), scattered);
+    }
+    return scattered;
+}
+
+}  // namespace podsim::workloads

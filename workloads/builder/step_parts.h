@@ -1,0 +1,32 @@
+// All that a training step of a chip is written with: the forward parts, and gradients.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "workloads/builder/forward_parts.h"
+#include "workloads/builder/gradient_reductions.h"
+
+namespace podsim::workloads {
+
+struct StepParts : ForwardParts {
+    StepParts(const ModelSpec& model, const TrainingPlan& plan_, const Ranks& ranks,
+              std::vector<WeightUse> uses)
+        : ForwardParts(model, plan_, ranks, std::move(uses)),
+          gradients(plan, sharding, names, chain, buffers) {}
+
+    GradientReductions gradients;
+
+    void end_use() {
+        weights.end_use();
+        end_turn();
+    }
+    /// In a loop of layers (TrainingPlan::layer_loop) the layer under way ends with its reductions: what comes next waits.
+    void end_turn() {
+        if (plan.overlap.layer_loop) {
+            weights.begin_turn(gradients.end_turn());
+        }
+    }
+};
+
+}  // namespace podsim::workloads

@@ -1,0 +1,30 @@
+#include "workloads/layers/weight_order.h"
+
+#include "workloads/layers/layer_backward.h"
+#include "workloads/layers/split_backward.h"
+
+namespace podsim::workloads {
+
+WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer) {
+    plan.overlap.weights = WeightGroups::layer;
+    WeightUse use;
+    use.layer = layer;
+    std::vector<WeightUse> uses{use, use};
+    uses.back().pass = Pass::backward;
+    StepParts parts(model, plan, ranks, uses);
+    const LayerKind kind = layer_kind(model, layer);
+    parts.begin_use();
+    LayerForward forward = layer_forward(parts, kind, {});
+    parts.end_use();
+    parts.begin_use();
+    bring_back(parts, forward.saved);
+    if (plan.pipeline.schedule == PipelineSchedule::zero_bubble) {
+        SplitBackward(parts, kind, forward.saved).input_gradients(forward.output);
+    } else {
+        layer_backward(parts, kind, forward.saved, forward.output);
+    }
+    parts.end_use();
+    return {parts.weights.matrices_read().front(), parts.weights.matrices_read().back()};
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,87 @@
+#include "workloads/step/model_ends.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr double kSoftmaxBytes = 2 * 4;  // a token's maximum and sum, 4 bytes each
+
+}  // namespace
+
+Tensor ModelEnds::embed() {
+    parts_.begin_use();
+    const Tensor lookup =
+        parts_.compute("lookup", embedding_lookup(parts_.shard), parts_.weights.gathered());
+    Tensor rows = parts_.exchange.scatter_rows("rows", {lookup});
+    parts_.end_use();
+    return rows;
+}
+
+ModelEnds::Logits ModelEnds::forward(const Tensor& own) {
+    const Shard& shard = parts_.shard;
+    const Tensor normed = parts_.exchange.reduce_norm("norm", 1, own);
+    Logits made;
+    made.rows = parts_.exchange.gather_rows("input", normed);
+    const Tensor partial = parts_.overlap.matmul("logits", logits_forward(shard), made.rows,
+                                                 parts_.weights.gathered());
+    made.logits = parts_.exchange.scatter_transposed("logits", shard.vocabulary, partial);
+    const Tensor softmax =
+        parts_.exchange.all_reduce("softmax", shard.tokens * kSoftmaxBytes, made.logits);
+    made.loss = parts_.compute("loss", loss(shard), made_by(made.logits, softmax));
+    return made;
+}
+
+Tensor ModelEnds::unembed(const Tensor& own) {
+    const Shard& shard = parts_.shard;
+    parts_.begin_use();
+    const Logits made = forward(own);
+    if (parts_.plan.forward_only) {
+        end_unembedding(made, own, made.loss.through);
+        return {};
+    }
+    parts_.names.set_pass(Pass::backward);
+    const Tensor gradient =
+        parts_.exchange.gather_transposed("logits gradient", shard.vocabulary, made.loss);
+    const Tensor sums = parts_.compute("input gradient", logits_input_gradient(shard),
+                                       made_by(gradient, own) + parts_.weights.gathered());
+    Tensor dx = parts_.exchange.scatter_rows("input gradient", {sums});
+    dx = parts_.exchange.reduce_norm("norm gradient", 1, dx);
+    const Weights weights{layout_.unembedding_parameters(), 0};
+    table_ = parts_.gradients.begin(weights);
+    const Tensor dw = parts_.gradients.write(
+        table_, "weight gradient", logits_weight_gradient(shard), made_by(gradient, made.rows));
+    parts_.buffers.hold_between(MemoryClass::buffers,
+                                parts_.exchange.transposed_bytes(shard.vocabulary), gradient.from,
+                                dw.through);
+    end_unembedding(made, own, dw.through);
+    if (!layout_.tied() || !layout_.first()) {
+        parts_.gradients.reduce(weights, table_);
+        parts_.end_turn();
+    }
+    return dx;
+}
+
+void ModelEnds::end_unembedding(const Logits& made, const Tensor& own, OpIndex end) {
+    const Shard& shard = parts_.shard;
+    parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(shard), made.rows.from, end);
+    parts_.buffers.hold_between(MemoryClass::buffers,
+                                shard.tokens * shard.vocabulary * shard.precision.compute,
+                                made.logits.from, end);
+    parts_.buffers.release(own.buffer, end);
+    parts_.end_use();
+}
+
+void ModelEnds::embedding_backward(const Tensor& dy) {
+    parts_.names.set_part("embedding", Pass::backward);
+    const Arriving rows = parts_.exchange.gather_rows("gradient", dy);
+    const Weights weights{layout_.embedding_parameters(), 0};
+    Gradients unreduced =
+        parts_.gradients.begin(weights, layout_.tied() && layout_.last() ? table_ : Gradients{});
+    const Tensor added = parts_.gradients.write(unreduced, "scatter-add gradient",
+                                                embedding_scatter_add(parts_.shard),
+                                                parts_.exchange.complete(rows).made_by);
+    parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(parts_.shard), rows.from,
+                                added.through);
+    parts_.gradients.reduce(weights, unreduced);
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,78 @@
+// What one pipeline stage has of the model: its runs of layers, the ends of the model, and its uses of their weights.
+//
+// The first stage has the embedding, the last the unembedding and the loss; each chunk of a stage has an equal run
+// of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
+// its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows and
+// needs no weights. Tied embeddings: the gradients of the table are one group of one stage; in a pipeline two stages hold it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "workloads/builder/weight_uses.h"
+#include "workloads/layers/weight_order.h"
+#include "workloads/models/model.h"
+#include "workloads/plan/pipeline_order.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+
+class StageLayout {
+public:
+    StageLayout(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks);
+
+    [[nodiscard]] bool first() const { return stage_ == 0; }
+    [[nodiscard]] bool last() const { return stage_ == plan_.ways.pipeline - 1; }
+    [[nodiscard]] bool tied() const { return tied_; }
+    /// Units of work, in order.
+    [[nodiscard]] const std::vector<PipelineUnit>& order() const { return order_; }
+
+    /// The place of a chunk among the chunks of all stages.
+    [[nodiscard]] int virtual_stage(int chunk) const {
+        return chunk * plan_.ways.pipeline + stage_;
+    }
+    [[nodiscard]] int virtual_stages() const { return plan_.ways.pipeline * plan_.pipeline.chunks; }
+    /// Whether a chunk begins with the embedding, or ends with the unembedding.
+    [[nodiscard]] bool embeds(int chunk) const {
+        return !plan_.layers_only && virtual_stage(chunk) == 0;
+    }
+    [[nodiscard]] bool unembeds(int chunk) const {
+        return !plan_.layers_only && virtual_stage(chunk) == virtual_stages() - 1;
+    }
+    /// A chunk's layers, from the first to before the end.
+    [[nodiscard]] int first_layer(int chunk) const { return virtual_stage(chunk) * run_; }
+    [[nodiscard]] int end_of_layers(int chunk) const { return first_layer(chunk) + run_; }
+    [[nodiscard]] LayerKind kind(int layer) const {
+        return kinds_[static_cast<std::size_t>(layer)];
+    }
+
+    /// Of the whole stage.
+    [[nodiscard]] double parameters() const;
+    /// Of the gradients that the embedding, and the unembedding, reduces. A tied table's are one group.
+    [[nodiscard]] double embedding_parameters() const;
+    [[nodiscard]] double unembedding_parameters() const;
+    [[nodiscard]] double table_parameters() const { return table_; }
+
+    /// In the order in which the stage uses them.
+    [[nodiscard]] std::vector<WeightUse> weight_uses() const;
+
+private:
+    [[nodiscard]] bool has_both_ends() const { return first() && last(); }
+    void add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pass, int microbatch) const;
+    void add_end_use(std::vector<WeightUse>& uses, bool embedding, int microbatch) const;
+
+    const TrainingPlan& plan_;
+    const int stage_;
+    const bool tied_;
+    std::vector<LayerKind> kinds_;  ///< by layer of the model
+    std::vector<Weights> layers_;
+    double table_ = 0;
+    double positions_ = 0;
+    double final_norm_ = 0;
+    const std::vector<PipelineUnit> order_;
+    const int run_;  ///< layers of a chunk
+    /// Nothing where a layer is one group, whatever it reads first.
+    std::map<LayerKind, WeightOrder> weight_order_;
+};
+
+}  // namespace podsim::workloads
