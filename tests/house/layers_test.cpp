@@ -48,6 +48,7 @@ const std::vector<Layer>& layers() {
           {"program"},
           {"plan"},
           {"work", "analytic"},
+          {"chain"},
           {"builder"},
           {"layers"},
           {"step"}}},

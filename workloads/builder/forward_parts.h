@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/builder/chain.h"
-#include "workloads/builder/held_buffers.h"
 #include "workloads/builder/host_offload.h"
 #include "workloads/builder/matmul_overlap.h"
-#include "workloads/builder/op_names.h"
 #include "workloads/builder/row_exchange.h"
 #include "workloads/builder/stage_messages.h"
 #include "workloads/builder/weight_gathers.h"
 #include "workloads/builder/window_attention.h"
+#include "workloads/chain/chain.h"
+#include "workloads/chain/held_buffers.h"
+#include "workloads/chain/op_names.h"
 
 namespace podsim::workloads {
 

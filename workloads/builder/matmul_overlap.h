@@ -20,8 +20,8 @@
 #include <string>
 #include <string_view>
 
-#include "workloads/builder/chain.h"
-#include "workloads/builder/held_buffers.h"
+#include "workloads/chain/chain.h"
+#include "workloads/chain/held_buffers.h"
 #include "workloads/plan/plan.h"
 #include "workloads/work/work.h"
 

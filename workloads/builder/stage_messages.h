@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "workloads/builder/chain.h"
-#include "workloads/builder/held_buffers.h"
+#include "workloads/chain/chain.h"
+#include "workloads/chain/held_buffers.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {

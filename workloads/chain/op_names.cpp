@@ -1,4 +1,4 @@
-#include "workloads/builder/op_names.h"
+#include "workloads/chain/op_names.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/builder/chain.h"
+#include "workloads/chain/chain.h"
 
 #include <algorithm>
 #include <iterator>

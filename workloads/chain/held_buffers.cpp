@@ -1,4 +1,4 @@
-#include "workloads/builder/held_buffers.h"
+#include "workloads/chain/held_buffers.h"
 
 #include <cmath>
 #include <utility>

@@ -8,6 +8,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
 
 namespace podsim::workloads {

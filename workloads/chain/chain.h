@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/builder/op_names.h"
-#include "workloads/builder/tensor.h"
+#include "workloads/chain/op_names.h"
+#include "workloads/chain/tensor.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 

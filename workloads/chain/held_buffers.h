@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "workloads/builder/tensor.h"
+#include "workloads/chain/tensor.h"
 
 namespace podsim::workloads {
 
