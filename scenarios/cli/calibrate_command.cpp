@@ -5,11 +5,13 @@
 #include <boost/algorithm/string.hpp>
 
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/study/calibrate.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <ostream>
 
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
 #include "scenarios/run/run_watch.h"
-#include "scenarios/text/format.h"
+#include "scenarios/study/within_clock.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/base/time.h"
@@ -84,19 +86,6 @@ std::string prefix(std::span<const std::string> args, const sim::InputError& err
 }
 
 }  // namespace
-
-std::string overflow_place(Arguments args) {
-    constexpr std::string_view kOption = "--bytes";
-    for (std::size_t i = 0; i < args.size(); ++i) {
-        if (args[i] == kOption && i + 1 < args.size()) {
-            return fmt::format("{} {}", kOption, printable(args[i + 1]));
-        }
-        if (args[i].starts_with(fmt::format("{}=", kOption))) {
-            return fmt::format("{} {}", kOption, printable(args[i].substr(kOption.size() + 1)));
-        }
-    }
-    return "podsim";
-}
 
 std::span<const Command> all_commands() {
     return kCommands;

@@ -1,16 +1,18 @@
 // `podsim collective`: one collective on an otherwise idle slice, of one size or of many.
 #include <fmt/format.h>
-#include <optional>
 #include <ostream>
+#include <span>
 
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
-#include "scenarios/load/collective_ends.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/cli/ends_options.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/load/load.h"
+#include "scenarios/report/collective_json.h"
 #include "scenarios/report/collective_report.h"
 #include "scenarios/run/run_watch.h"
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/text/size_range.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -87,15 +89,7 @@ std::string parse_dtype(const std::string& text) {
     throw sim::unknown_name("dtype", printable(text), kDtypes);
 }
 
-}  // namespace
-
-int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options = usage();
-    options.parse(args);
-    if (options.wants_help()) {
-        out << options.help();
-        return kDone;
-    }
+CollectiveRequest read_request(const Usage& options) {
     CollectiveRequest request;
     request.hardware = hardware_from_options(options.get("chip"), options.get("slice"),
                                              options.is_set("twisted"), options.get("latency"));
@@ -124,6 +118,57 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
         });
     }
     request.ends = read_ends(options, request);
+    return request;
+}
+
+/// Where the results go: paths, `-` or empty.
+struct Outputs {
+    std::string json;
+    std::string csv;
+};
+
+Outputs read_outputs(const Usage& options, bool sweep) {
+    Outputs outputs{output_path(options, "json"), output_path(options, "csv")};
+    if (!outputs.csv.empty() && !sweep) {
+        throw sim::InputError("--csv is for a range of sizes",
+                              "give --bytes a range such as 1e3:1e10");
+    }
+    if (outputs.csv == "-" && outputs.json == "-") {
+        throw sim::InputError("--csv and --json both want standard output",
+                              "give one of them a path");
+    }
+    return outputs;
+}
+
+void write_results(std::span<const CollectiveRun> runs, bool sweep, const Outputs& outputs,
+                   std::ostream& out) {
+    if (outputs.json != "-" && outputs.csv != "-") {
+        out << (sweep ? size_sweep_report(runs) : collective_report(runs.front()));
+    }
+    if (outputs.csv == "-") {
+        out << size_sweep_csv(runs);
+    } else if (!outputs.csv.empty()) {
+        write_file("--csv", outputs.csv, size_sweep_csv(runs));
+    }
+    if (!outputs.json.empty()) {
+        Json array = Json::array();
+        for (const CollectiveRun& run : runs) {
+            array.push_back(collective_json(run));
+        }
+        write_json(sweep ? array : array.front(), outputs.json, out);
+    }
+}
+
+}  // namespace
+
+int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    CollectiveRequest request = read_request(options);
     const std::vector<sim::Bytes> sizes = read_option(options, "bytes", parse_sizes);
     const bool sweep = is_range(options.get("bytes"));
     request.algorithm = read_option(options, "algorithm", [](const std::string& text) {
@@ -131,40 +176,19 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
     });
     const std::string dtype = read_option(options, "dtype", parse_dtype);
     const Fold fold = parse_fold(options.get("fold"));
-    const std::string json = output_path(options, "json");
-    const std::string csv = output_path(options, "csv");
-    if (!csv.empty() && !sweep) {
-        throw sim::InputError("--csv is for a range of sizes",
-                              "give --bytes a range such as 1e3:1e10");
-    }
-    if (csv == "-" && json == "-") {
-        throw sim::InputError("--csv and --json both want standard output",
-                              "give one of them a path");
-    }
+    const Outputs outputs = read_outputs(options, sweep);
 
     std::vector<CollectiveRun> runs;
-    std::optional<RunWatch> watch(std::in_place, err, on_terminal(err));
-    for (const sim::Bytes bytes : sizes) {
-        request.bytes = bytes;
-        runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
-                        simulate_collective(request, fold, &*watch)});
-    }
-    watch.reset();
-    if (json != "-" && csv != "-") {
-        out << (sweep ? sweep_report(runs) : collective_report(runs.front()));
-    }
-    if (csv == "-") {
-        out << sweep_csv(runs);
-    } else if (!csv.empty()) {
-        write_file("--csv", csv, sweep_csv(runs));
-    }
-    if (!json.empty()) {
-        Json array = Json::array();
-        for (const CollectiveRun& run : runs) {
-            array.push_back(collective_json(run));
+    {
+        RunWatch watch(err, on_terminal(err));
+        for (const sim::Bytes bytes : sizes) {
+            request.bytes = bytes;
+            runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
+                            simulate_collective(request, fold, &watch), 0});
+            runs.back().wall_time_s = runs.back().result.wall_time_s;
         }
-        write_json(sweep ? array : array.front(), json, out);
     }
+    write_results(runs, sweep, outputs, out);
     return kDone;
 }
 

@@ -6,10 +6,12 @@
 
 #include "collectives/vocabulary/algorithm.h"
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/chip.h"

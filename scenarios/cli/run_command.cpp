@@ -2,10 +2,17 @@
 #include <ostream>
 
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/load/load.h"
+#include "scenarios/report/advice.h"
+#include "scenarios/report/program_report.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/step_report.h"
+#include "scenarios/report/trace_json.h"
 #include "scenarios/run/run_watch.h"
 #include "scenarios/study/what_if.h"
+#include "scenarios/study/within_clock.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -29,7 +36,7 @@ Usage usage() {
                "say how long the step would take with infinitely fast links, memory or matmuls, "
                "without latency, with perfect overlap, without remat");
     usage.flag("no-reuse",
-               "play every repeated layer; the result is the same but for events_processed");
+               "play every repeated layer; the result is the same but for played_events");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
     usage.positional("FILE.yaml", 1);
@@ -44,14 +51,17 @@ int run_program(const Scenario& scenario, Fold fold, const std::string& json,
     }
     const ProgramResult result = [&] {
         RunWatch watch(err, on_terminal(err));
-        return simulate_program_within_clock(scenario, fold, &watch);
+        return within_clock(scenario.file, [&] {
+            return simulate_program(scenario.hardware, *scenario.program, fold, &watch);
+        });
     }();
+    const WallTime wall{.simulated_s = result.wall_time_s};
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
-        out << program_report(scenario, result, verdicts);
+        out << program_report(scenario, result, verdicts, wall);
     }
     if (!json.empty()) {
-        write_json(program_json(scenario, result, verdicts), json, out);
+        write_json(program_json(scenario, result, verdicts, wall), json, out);
     }
     return all_hold(verdicts) ? kDone : kExpectationFails;
 }
@@ -86,7 +96,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     StepResult result;
     {
         RunWatch watch(err, on_terminal(err));
-        result = simulate_within_clock(scenario, fold, {.reuse = reuse, .watch = &watch});
+        result = within_clock(scenario.file, [&] {
+            return simulate_step(scenario, fold, {.reuse = reuse, .watch = &watch});
+        });
         if (options.is_set("what-if")) {
             result.ceilings = what_if(scenario, result, fold, reuse);
         }
@@ -94,12 +106,13 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     for (const std::string& warning : warnings(scenario, result)) {
         err << "podsim: warning: " << warning << '\n';
     }
+    const WallTime wall{result.wall_time_s, result.explain_time_s};
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
-        out << step_report(scenario, result, verdicts);
+        out << step_report(scenario, result, verdicts, wall);
     }
     if (!json.empty()) {
-        write_json(step_json(scenario, result, verdicts), json, out);
+        write_json(step_json(scenario, result, verdicts, wall), json, out);
     }
     if (!trace.empty()) {
         write_file("--trace", trace, json_line(trace_json(scenario, result)));

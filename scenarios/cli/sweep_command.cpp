@@ -5,10 +5,11 @@
 #include <ostream>
 
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/stop_request.h"
-#include "scenarios/study/in_order.h"
+#include "scenarios/study/parallel.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_record.h"
 #include "scenarios/study/sweep_table.h"
@@ -21,7 +22,8 @@ Usage usage() {
     Usage usage(
         "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
         "[--sort column] "
-        "[--csv PATH|-] [--jsonl PATH|-] [--gap] [--fold auto|off] [--no-reuse]",
+        "[--csv PATH|-] [--jsonl PATH|-] [--gap] [--timings] [--fold auto|off] "
+        "[--no-reuse]",
         "Simulates a scenario under every combination of the given values, on all cores, and\n"
         "prints a line for each. The results do not depend on the number of jobs.",
         "podsim sweep scenarios/quickstart/llama3-70b-v5p-pod.yaml --vary "
@@ -49,9 +51,12 @@ Usage usage() {
     usage.flag("gap",
                "itemise the gap to the roofline and the critical path in the JSON lines: takes "
                "several times as long");
+    usage.flag(
+        "timings",
+        "add `wall_time_s` to the JSON lines; without it they are the same on every machine");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
     usage.flag("no-reuse",
-               "play every repeated layer; the results are the same but for events_processed");
+               "play every repeated layer; the results are the same but for played_events");
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -68,8 +73,44 @@ Sweep sweep_of(const Usage& options, const std::string& file) {
     return {file,
             options.all("set"),
             std::move(varied),
-            {parse_fold(options.get("fold")),
-             {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")}}};
+            {.fold = parse_fold(options.get("fold")),
+             .step = {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")},
+             .timings = options.is_set("timings")}};
+}
+
+/// Runs the settings that `rows` lacks and adds theirs, each kept before the next, until Ctrl-C.
+template <class Keep>
+void run_rest(const Sweep& sweep, int jobs, std::vector<SweepRow>& rows, std::ostream& err,
+              Keep keep) {
+    StopRequest stop;
+    Progress progress(err, on_terminal(err), rows.size(), sweep.size());
+    run_in_order(
+        rows.size(), sweep.size(), jobs, [&](std::size_t i) { return sweep.run(i); },
+        [&](std::size_t, SweepLine line) {
+            keep(line);
+            rows.push_back(std::move(line.row));
+            progress.step();
+        },
+        [&] { return stop.requested(); });
+}
+
+/// Says what is missing, and gives the exit status.
+int report_end(std::span<const SweepRow> rows, const Sweep& sweep, bool recorded,
+               std::ostream& err) {
+    const bool stopped = rows.size() < sweep.size();
+    if (stopped) {
+        err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", rows.size(),
+                           sweep.size(),
+                           recorded ? "the same command goes on from there"
+                                    : "with --jsonl PATH the same command would go on from there");
+    }
+    const auto refused = std::ranges::count_if(rows, &SweepRow::refused);
+    const auto finished = static_cast<std::ptrdiff_t>(rows.size());
+    if (refused > 0) {
+        err << fmt::format("podsim sweep: {} of {} settings are refused: see their errors\n",
+                           refused, finished);
+    }
+    return stopped ? kInterrupted : refused == finished ? kBadInput : kDone;
 }
 
 }  // namespace
@@ -100,59 +141,35 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     }
 
     std::optional<SweepRecord> record;
-    std::vector<Json> lines;
+    std::vector<SweepRow> rows;
     if (!jsonl.empty() && jsonl != "-") {
         record.emplace(sweep, jsonl);
-        lines = record->take_finished();
-        if (!lines.empty()) {
+        rows = record->take_finished();
+        if (!rows.empty()) {
             err << fmt::format("podsim sweep: {} holds {} of {} settings already\n", jsonl,
-                               lines.size(), sweep.size());
+                               rows.size(), sweep.size());
         }
     }
-    {
-        StopRequest stop;
-        Progress progress(err, on_terminal(err), lines.size(), sweep.size());
-        run_in_order(
-            lines.size(), sweep.size(), jobs, [&](std::size_t i) { return sweep.line(i); },
-            [&](std::size_t, Json line) {
-                if (record.has_value()) {
-                    record->add(line);
-                } else if (jsonl == "-") {
-                    out << line_text(line) << std::flush;
-                }
-                lines.push_back(std::move(line));
-                progress.step();
-            },
-            [&] { return stop.requested(); });
-    }
-
-    const bool stopped = lines.size() < sweep.size();
-    if (stopped) {
-        err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", lines.size(),
-                           sweep.size(),
-                           record.has_value() ? "the same command goes on from there"
-                                              : "with --jsonl PATH the same command would go on "
-                                                "from there");
-    }
-    const auto refused =
-        std::ranges::count_if(lines, [](const Json& line) { return line.contains("error"); });
-    const auto finished = static_cast<std::ptrdiff_t>(lines.size());
-    if (refused > 0) {
-        err << fmt::format("podsim sweep: {} of {} settings are refused: see their errors\n",
-                           refused, finished);
-    }
+    run_rest(sweep, jobs, rows, err, [&](const SweepLine& line) {
+        if (record.has_value()) {
+            record->add(line);
+        } else if (jsonl == "-") {
+            out << line.text << std::flush;
+        }
+    });
+    const int status = report_end(rows, sweep, record.has_value(), err);
     if (sort.has_value()) {
-        sort_lines(lines, *sort, sweep);
+        sort_rows(rows, *sort, sweep);
     }
     if (csv == "-") {
-        out << sweep_results_csv(lines, sweep);
+        out << sweep_results_csv(rows, sweep);
     } else if (!csv.empty()) {
-        write_file("--csv", csv, sweep_results_csv(lines, sweep));
+        write_file("--csv", csv, sweep_results_csv(rows, sweep));
     }
     if (csv != "-" && jsonl != "-") {
-        out << sweep_table(lines, sweep);
+        out << sweep_table(rows, sweep);
     }
-    return stopped ? kInterrupted : refused == finished ? kBadInput : kDone;
+    return status;
 }
 
 }  // namespace podsim::scenarios

@@ -4,9 +4,11 @@
 #include <sstream>
 
 #include "scenarios/cli/cli.h"
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/load/load.h"
-#include "scenarios/text/format.h"
+#include "scenarios/report/machine_text.h"
+#include "scenarios/text/table.h"
 #include "topology/graph/graphviz.h"
 #include "topology/graph/metrics.h"
 

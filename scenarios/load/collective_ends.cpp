@@ -4,25 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
+#include <string_view>
+
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
-
-using collectives::Operation;
-
-/// Which operations have an option, and what the message calls them.
-struct Owner {
-    const char* option;
-    const char* operations;
-    bool (*has)(Operation);
-};
-constexpr Owner kOwners[] = {
-    {"axes", "every operation but send", [](Operation o) { return o != Operation::send; }},
-    {"shift", "permute", [](Operation o) { return o == Operation::permute; }},
-    {"root", "broadcast, gather and scatter", collectives::is_rooted},
-    {"from", "send", [](Operation o) { return o == Operation::send; }},
-    {"to", "send", [](Operation o) { return o == Operation::send; }},
-};
 
 std::optional<int> whole_number(std::string_view text) {
     int value = 0;
@@ -31,27 +18,12 @@ std::optional<int> whole_number(std::string_view text) {
     return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
-/// The coordinates of a chip along the axes that the chip's generation has: `0,3`.
-std::string coordinates(const topology::Point& chip, const Hardware& hardware) {
+}  // namespace
+
+std::string chip_text(const topology::Point& chip, const Hardware& hardware) {
     const int dimensions = hardware.chip.torus_dimensions.value;
     return fmt::format("{}", fmt::join(chip.begin(), chip.begin() + dimensions, ","));
 }
-
-int parse_shift(const std::string& text, const collectives::Group& group) {
-    const std::optional<int> shift = whole_number(text);
-    if (!shift) {
-        throw sim::InputError("not a whole number", "write a number of members, such as 1 or -1");
-    }
-    const int members = collectives::group_size(group);
-    if (*shift % members == 0) {
-        throw sim::InputError(
-            fmt::format("a shift by {} moves nothing in a group of {}", *shift, members),
-            fmt::format("take one that is not a multiple of {}", members));
-    }
-    return *shift;
-}
-
-}  // namespace
 
 topology::Point parse_chip(const std::string& text, const Hardware& hardware) {
     const int dimensions = hardware.chip.torus_dimensions.value;
@@ -60,7 +32,7 @@ topology::Point parse_chip(const std::string& text, const Hardware& hardware) {
         --coordinate;
     }
     const std::string remedy = fmt::format("write {} coordinates, from {} to {}", dimensions,
-                                           coordinates({}, hardware), coordinates(last, hardware));
+                                           chip_text({}, hardware), chip_text(last, hardware));
     topology::Point chip{};
     std::string_view rest = text;
     for (std::size_t axis = 0;; ++axis) {
@@ -85,68 +57,18 @@ topology::Point parse_chip(const std::string& text, const Hardware& hardware) {
     }
 }
 
-collectives::Ends read_ends(const Usage& options, const CollectiveRequest& request) {
-    for (const Owner& owner : kOwners) {
-        if (options.has(owner.option) && !owner.has(request.operation)) {
-            throw sim::InputError(fmt::format("--{} does not go with --op {}", owner.option,
-                                              collectives::to_string(request.operation)),
-                                  fmt::format("it is for {}", owner.operations));
-        }
+int parse_shift(const std::string& text, const collectives::Group& group) {
+    const std::optional<int> shift = whole_number(text);
+    if (!shift) {
+        throw sim::InputError("not a whole number", "write a number of members, such as 1 or -1");
     }
-    const auto chip = [&](const std::string& option) {
-        return read_option(options, option, [&](const std::string& text) {
-            return parse_chip(text, request.hardware);
-        });
-    };
-    collectives::Ends ends;
-    if (options.has("shift")) {
-        ends.shift = read_option(options, "shift", [&](const std::string& text) {
-            return parse_shift(text, request.members.group);
-        });
+    const int members = collectives::group_size(group);
+    if (*shift % members == 0) {
+        throw sim::InputError(
+            fmt::format("a shift by {} moves nothing in a group of {}", *shift, members),
+            fmt::format("take one that is not a multiple of {}", members));
     }
-    if (request.operation == Operation::send) {
-        ends.root = chip("from");
-        ends.to = chip("to");
-        if (ends.root == ends.to) {
-            throw sim::InputError("--from and --to name the same chip", "name two chips");
-        }
-    } else if (collectives::is_rooted(request.operation)) {
-        ends.root = chip("root");
-    }
-    return ends;
-}
-
-std::string ends_text(const CollectiveRequest& request) {
-    const std::string root = fmt::format("({})", coordinates(request.ends.root, request.hardware));
-    switch (request.operation) {
-        case Operation::permute:
-            return fmt::format("by {}", request.ends.shift);
-        case Operation::send:
-            return fmt::format("from {} to ({})", root,
-                               coordinates(request.ends.to, request.hardware));
-        case Operation::gather:
-            return "to " + root;
-        case Operation::broadcast:
-        case Operation::scatter:
-            return "from " + root;
-        default:
-            return {};
-    }
-}
-
-Json ends_json(const CollectiveRequest& request) {
-    const auto chip = [&](const topology::Point& point) {
-        const int dimensions = request.hardware.chip.torus_dimensions.value;
-        return std::vector<int>(point.begin(), point.begin() + dimensions);
-    };
-    if (request.operation == Operation::permute) {
-        return {{"shift", request.ends.shift}};
-    }
-    if (request.operation == Operation::send) {
-        return {{"from", chip(request.ends.root)}, {"to", chip(request.ends.to)}};
-    }
-    return collectives::is_rooted(request.operation) ? Json{{"root", chip(request.ends.root)}}
-                                                     : Json::object();
+    return *shift;
 }
 
 }  // namespace podsim::scenarios

@@ -1,24 +1,20 @@
-// The chips that a collective is between, on the command line and in reports.
+// The chips that a collective is between, as users write them.
 #pragma once
 
 #include <string>
 
-#include "scenarios/cli/command.h"
-#include "scenarios/simulate/simulate.h"
+#include "collectives/vocabulary/operation.h"
+#include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {
 
 /// A chip of the slice: `3,3,0`, `0,3` on two axes. Throws sim::InputError.
 topology::Point parse_chip(const std::string& text, const Hardware& hardware);
 
-/// Reads --shift, --root, --from and --to for the request's operation, slice and group. Throws
-/// sim::InputError for an option that the operation does not have or lacks, for chips outside the slice,
-/// and for a shift that moves nothing.
-collectives::Ends read_ends(const Usage& options, const CollectiveRequest& request);
+/// What parse_chip reads: the coordinates along the axes that the chip's generation has.
+std::string chip_text(const topology::Point& chip, const Hardware& hardware);
 
-/// `from (0,0) to (3,3)`, `to (0,0)`, `by 1`; empty where all members are alike.
-std::string ends_text(const CollectiveRequest& request);
-/// The same as keys: `shift`, `root`, or `from` and `to`; chips as arrays.
-Json ends_json(const CollectiveRequest& request);
+/// The shift of a permute within a group. Throws sim::InputError for one that moves nothing.
+int parse_shift(const std::string& text, const collectives::Group& group);
 
 }  // namespace podsim::scenarios

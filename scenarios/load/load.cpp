@@ -2,11 +2,12 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/formulas.h"
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "workloads/plan/validate_plan.h"
 
@@ -45,10 +46,16 @@ void refuse_step_keys(const Reader& root) {
     }
     const Reader expect = root["expect"];
     if (expect.present()) {
+        std::vector<std::string_view> allowed;
+        for (const QuantityName& quantity : expected_quantities()) {
+            if (quantity.of_programs) {
+                allowed.push_back(quantity.name);
+            }
+        }
         for (const YamlNode::Entry& entry : expect.node().entries) {
-            if (entry.key != "step_time" && entry.key != "book" && entry.key != "roofline_lower") {
+            if (!find_quantity(entry.key).of_programs) {
                 throw expect[entry.key].error("a program has no such quantity",
-                                              "allowed: step_time, book, roofline_lower");
+                                              fmt::format("allowed: {}", fmt::join(allowed, ", ")));
             }
         }
     }

@@ -6,8 +6,8 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -7,8 +7,8 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/formulas.h"
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
@@ -184,19 +184,22 @@ collectives::SteppedGather attention_ring(const Reader& form, const topology::De
 }
 
 double parse_reference(const std::string& quantity, const std::string& text) {
-    switch (unit_of(quantity)) {
+    switch (find_quantity(quantity).unit) {
         case ValueUnit::time:
             return parse_time(text).value();
         case ValueUnit::share:
             return parse_percent(text);
-        case ValueUnit::count:
-            return parse_number(text);
         case ValueUnit::bytes:
             return parse_bytes(text).value();
         case ValueUnit::token_rate:
             return parse_token_rate(text);
+        case ValueUnit::count:
+        case ValueUnit::money:
+        case ValueUnit::text:
+        case ValueUnit::truth:
+            break;
     }
-    return 0;
+    return parse_number(text);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "scenarios/load/collective_ends.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/load/load_parts.h"
-#include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
 namespace {

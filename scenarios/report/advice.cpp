@@ -1,12 +1,13 @@
-// What could be better: ceilings of the step, and warnings about its layout; what negative terms of a gap mean.
+#include "scenarios/report/advice.h"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string>
 #include <vector>
 
-#include "scenarios/report/report.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 #include "workloads/plan/ranks.h"
 
 namespace podsim::scenarios {

@@ -2,25 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "collectives/catalogue/bandwidth.h"
 #include "scenarios/load/collective_ends.h"
+#include "scenarios/report/advice.h"
+#include "scenarios/report/machine_text.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 
 namespace podsim::scenarios {
 namespace {
 
-collectives::Bandwidth bandwidth_of(const CollectiveRun& run) {
-    return collectives::bandwidth(run.request.operation, run.request.members.size(),
-                                  run.request.bytes, sim::Seconds(run.result.simulated.seconds()));
-}
-
-double share(sim::Time part, const CollectiveResult& result) {
-    return part.seconds() / result.simulated.seconds();
-}
-
-double bound_over_simulated(const CollectiveResult& result) {
-    return result.physical_bound.value() / result.simulated.seconds();
-}
+using collectives::Operation;
 
 /// `weighted`, or `weighted (picked by auto)`.
 std::string algorithm_text(const CollectiveRun& run) {
@@ -29,9 +20,23 @@ std::string algorithm_text(const CollectiveRun& run) {
            (picked ? " (picked by auto)" : "");
 }
 
-int members(const CollectiveRun& run) {
-    const bool send = run.request.operation == collectives::Operation::send;
-    return send ? 2 : run.request.members.size();
+/// `from (0,0) to (3,3)`, `to (0,0)`, `by 1`; empty where all members are alike.
+std::string ends_text(const CollectiveRequest& request) {
+    const std::string root = fmt::format("({})", chip_text(request.ends.root, request.hardware));
+    switch (request.operation) {
+        case Operation::permute:
+            return fmt::format("by {}", request.ends.shift);
+        case Operation::send:
+            return fmt::format("from {} to ({})", root,
+                               chip_text(request.ends.to, request.hardware));
+        case Operation::gather:
+            return "to " + root;
+        case Operation::broadcast:
+        case Operation::scatter:
+            return "from " + root;
+        default:
+            return {};
+    }
 }
 
 /// `all-gather over xyz of ARRAY (v5p ...), 64 members`; `gather to (0,0) over xy of ARRAY ...`.
@@ -41,26 +46,7 @@ std::string subject(const CollectiveRun& run, const std::string& array) {
                        collectives::to_string(run.request.operation),
                        ends.empty() ? ends : " " + ends,
                        run.axes.empty() ? run.axes : " over " + run.axes, array,
-                       slice_text(run.request.hardware), members(run), algorithm_text(run));
-}
-
-/// What the algorithm walks along one factor of the group.
-std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor& factor) {
-    const topology::Lattice& slice = run.request.hardware.slice;
-    if (run.request.operation == collectives::Operation::all_to_all ||
-        run.request.operation == collectives::Operation::permute) {
-        return "shortest routes";
-    }
-    if (run.request.operation == collectives::Operation::broadcast) {
-        return "trees";
-    }
-    if (collectives::is_rooted(run.request.operation)) {
-        return "routes";
-    }
-    if (collectives::spans_twisted_slice(slice, run.request.members.group)) {
-        return "ring modulo what is gathered";
-    }
-    return collectives::factor_kind(slice, factor).ring ? "ring" : "line";
+                       slice_text(run.request.hardware), member_count(run), algorithm_text(run));
 }
 
 /// `  x: ring of 16, y%4: line of 4`; a short axis of a twisted slice has no ring of its length.
@@ -125,7 +111,7 @@ std::string gap(const CollectiveResult& result) {
     table.row({"Gap: simulated - physical bound", "us", "% of simulated"});
     const auto row = [&](const std::string& name, sim::Time time) {
         table.row({"  " + name, fmt::format("{:.6f}", static_cast<double>(time.ps) / 1e6),
-                   fmt::format("{:.1f}", 100 * share(time, result))});
+                   fmt::format("{:.1f}", 100 * share_of(time, result))});
     };
     sim::Time total;
     for (const Share& term : result.gap) {
@@ -139,11 +125,12 @@ std::string gap(const CollectiveResult& result) {
 }
 
 std::string shares(const CollectiveResult& result) {
-    std::string text = fmt::format(
-        "{}: {:.1f} % of the time is latency, {:.1f} % bandwidth", to_string(result.regime()),
-        100 * share(result.parts.latency, result), 100 * share(result.parts.bandwidth, result));
+    std::string text =
+        fmt::format("{}: {:.1f} % of the time is latency, {:.1f} % bandwidth",
+                    to_string(result.regime()), 100 * share_of(result.parts.latency, result),
+                    100 * share_of(result.parts.bandwidth, result));
     if (result.parts.launch.ps != 0) {
-        text += fmt::format(", {:.1f} % launch", 100 * share(result.parts.launch, result));
+        text += fmt::format(", {:.1f} % launch", 100 * share_of(result.parts.launch, result));
     }
     return text + '\n';
 }
@@ -172,37 +159,6 @@ std::string links(const CollectiveResult& result) {
     return text;
 }
 
-Json factors_json(const CollectiveRun& run) {
-    const topology::Lattice& slice = run.request.hardware.slice;
-    Json array = Json::array();
-    for (const topology::AxisFactor& factor : run.request.members.group) {
-        array.push_back({{"factor", topology::to_string(factor, slice.length(factor.axis))},
-                         {"members", factor.length},
-                         {"served_by", served_by(run, factor)}});
-    }
-    return array;
-}
-
-Json limiting_json(const CollectiveResult& result) {
-    Json array = Json::array();
-    for (const LimitingLinks& limiting : result.limiting) {
-        array.push_back({{"link", limiting.name},
-                         {"place", limiting.place.empty() ? "all alike" : limiting.place},
-                         {"links", limiting.links},
-                         {"of", limiting.of},
-                         {"busy_fraction", limiting.busy_fraction}});
-    }
-    return array;
-}
-
-Json gap_json(const CollectiveResult& result) {
-    Json object = Json::object();
-    for (const Share& term : result.gap) {
-        object[term.name] = decimal_seconds(term.time);
-    }
-    return object;
-}
-
 }  // namespace
 
 std::string collective_report(const CollectiveRun& run) {
@@ -211,94 +167,30 @@ std::string collective_report(const CollectiveRun& run) {
            served(run) + times(run) + '\n' + gap(result) + '\n' + shares(result) + '\n' +
            links(result) + '\n' +
            effort_line(result.simulated_chips, run.request.hardware.chips(), result.events,
-                       result.wall_time_s);
+                       {.simulated_s = run.wall_time_s});
 }
 
-Json collective_json(const CollectiveRun& run) {
-    const CollectiveRequest& request = run.request;
-    const CollectiveResult& result = run.result;
-    const Hardware& hardware = request.hardware;
-    const collectives::Bandwidth bandwidth = bandwidth_of(run);
-    Json json = {
-        {"schema", kSchemaName},
-        {"chip", hardware.chip.name},
-        {"slice", topology::to_string(hardware.shape, hardware.chip.torus_dimensions.value)},
-        {"twisted", hardware.twisted},
-        {"slices", hardware.slices},
-        {"chips", hardware.chips()},
-        {"op", collectives::to_string(request.operation)},
-        {"axes", run.axes},
-        {"members", members(run)},
-        {"bytes", request.bytes.value()},
-        {"dtype", run.dtype},
-        {"latency", hardware.latency == LatencyRule::additive ? "additive" : "floor"},
-        {"simulated_s", decimal_seconds(result.simulated)},
-        {"analytic_s", nullptr},
-        {"book_s", result.book.value()},
-        {"physical_bound_s", result.physical_bound.value()},
-        {"bound_over_simulated", bound_over_simulated(result)},
-        {"algorithm_bandwidth_bytes_per_s", bandwidth.algorithm.value()},
-        {"bus_bandwidth_bytes_per_s", bandwidth.bus.value()},
-        {"requested_algorithm", collectives::to_string(request.algorithm)},
-        {"algorithm", collectives::to_string(result.algorithm)},
-        {"factors", factors_json(run)},
-        {"hops", result.hops},
-        {"gap", gap_json(result)},
-        {"shares",
-         {{"launch", share(result.parts.launch, result)},
-          {"latency", share(result.parts.latency, result)},
-          {"bandwidth", share(result.parts.bandwidth, result)}}},
-        {"regime", to_string(result.regime())},
-        {"limiting", limiting_json(result)},
-        {"links", links_json(result.links)},
-        {"events", result.events},
-        {"simulated_chips", result.simulated_chips},
-        {"wall_time_s", result.wall_time_s}};
-    json.update(ends_json(request));
-    if (result.analytic.has_value()) {
-        json["analytic_s"] = result.analytic->value();
-    }
-    return json;
-}
-
-std::string sweep_report(std::span<const CollectiveRun> runs) {
+std::string size_sweep_report(std::span<const CollectiveRun> runs) {
     Table table({6});
     table.row({"bytes", "time", "algorithm bw", "bus bw", "bound/time", "latency", "regime"});
     std::uint64_t events = 0;
-    double wall_time_s = 0;
+    WallTime wall;
     for (const CollectiveRun& run : runs) {
         const CollectiveResult& result = run.result;
         const collectives::Bandwidth bandwidth = bandwidth_of(run);
         table.row({format_bytes(run.request.bytes), format_time(result.simulated.seconds()),
                    format_rate(bandwidth.algorithm), format_rate(bandwidth.bus),
                    fmt::format("{:.4f}", bound_over_simulated(result)),
-                   fmt::format("{:.1f} %", 100 * share(result.parts.latency, result)),
+                   fmt::format("{:.1f} %", 100 * share_of(result.parts.latency, result)),
                    std::string(to_string(result.regime()))});
         events += result.events;
-        wall_time_s += result.wall_time_s;
+        wall.simulated_s += run.wall_time_s;
     }
     const CollectiveRun& last = runs.back();
     const std::string range = fmt::format("{} to {}", format_bytes(runs.front().request.bytes),
                                           format_bytes(last.request.bytes));
     return subject(last, range) + '\n' + table.text(2) + '\n' +
-           effort_line(last.result.simulated_chips, last.request.hardware.chips(), events,
-                       wall_time_s);
-}
-
-std::string sweep_csv(std::span<const CollectiveRun> runs) {
-    std::string text =
-        "bytes,simulated_s,algorithm_bandwidth_bytes_per_s,bus_bandwidth_bytes_per_s,"
-        "physical_bound_s,bound_over_simulated,latency_share,regime,algorithm\n";
-    for (const CollectiveRun& run : runs) {
-        const CollectiveResult& result = run.result;
-        const collectives::Bandwidth bandwidth = bandwidth_of(run);
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", run.request.bytes.value(),
-                            decimal_seconds(result.simulated), bandwidth.algorithm.value(),
-                            bandwidth.bus.value(), result.physical_bound.value(),
-                            bound_over_simulated(result), share(result.parts.latency, result),
-                            to_string(result.regime()), collectives::to_string(result.algorithm));
-    }
-    return text;
+           effort_line(last.result.simulated_chips, last.request.hardware.chips(), events, wall);
 }
 
 }  // namespace podsim::scenarios

@@ -1,13 +1,13 @@
-// The memory section of the report: the peak by class, and for a step that does not fit what would
-// make it fit, found by trying single changes of the plan.
+#include "scenarios/report/memory_report.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/report/report.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 #include "sim/base/error.h"
 #include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"

@@ -1,34 +1,40 @@
-// What `podsim run` says of a program scenario.
+#include "scenarios/report/program_report.h"
+
 #include <fmt/format.h>
 
-#include "scenarios/report/report.h"
+#include "scenarios/report/parts_json.h"
+#include "scenarios/report/quantities.h"
+#include "scenarios/report/shares_table.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 
 namespace podsim::scenarios {
 
-std::string program_report(const Scenario& scenario, const ProgramResult& result,
-                           std::span<const Verdict> verdicts) {
+namespace {
+
+std::string milliseconds(sim::Time time) {
+    return fmt::format("{:.6f}", static_cast<double>(time.ps) / 1e9);
+}
+
+std::string head(const Scenario& scenario) {
     const Program& program = *scenario.program;
-    const auto milliseconds = [](sim::Time time) {
-        return fmt::format("{:.6f}", static_cast<double>(time.ps) / 1e9);
-    };
-    std::string text = scenario.name + '\n';
-    Table head;
-    head.row({"slice", slice_text(scenario.hardware)});
-    head.row({"program", fmt::format("{} {} in {} {}", program.stages.size(),
-                                     program.stages.size() == 1 ? "stage" : "stages",
-                                     program.pieces, program.pieces == 1 ? "piece" : "pieces")});
-    text += head.text(2);
-    text += fmt::format("\nTime {}\n  bound by {}: its bytes and FLOPs alone take {}\n\n",
-                        format_time(result.time.seconds()), result.stages[result.limiting].name,
-                        format_time(result.lower.value()));
-    Table stages({0, 1});
-    stages.row({"Stage", "on", "from ms", "to ms", "bound"});
+    Table table;
+    table.row({"slice", slice_text(scenario.hardware)});
+    table.row({"program", fmt::format("{} {} in {} {}", program.stages.size(),
+                                      program.stages.size() == 1 ? "stage" : "stages",
+                                      program.pieces, program.pieces == 1 ? "piece" : "pieces")});
+    return scenario.name + '\n' + table.text(2);
+}
+
+/// When each stage ran; of a matmul with a gathered operand also which of the two it waits for.
+std::string stages_text(const ProgramResult& result) {
+    Table table({0, 1});
+    table.row({"Stage", "on", "from ms", "to ms", "bound"});
     for (const StageResult& stage : result.stages) {
-        stages.row({"  " + stage.name, stage.resource, milliseconds(stage.began),
-                    milliseconds(stage.ended), format_time(stage.bound.value())});
+        table.row({"  " + stage.name, stage.resource, milliseconds(stage.began),
+                   milliseconds(stage.ended), format_time(stage.bound.value())});
     }
-    text += stages.text(0) + '\n';
+    std::string text = table.text(0) + '\n';
     for (const StageResult& stage : result.stages) {
         if (stage.gather_bound) {
             const bool waits = *stage.gather_bound > *stage.matmul_bound;
@@ -38,25 +44,20 @@ std::string program_report(const Scenario& scenario, const ProgramResult& result
                                 format_time(stage.matmul_bound->value()));
         }
     }
-    Table gap;
-    gap.row({"Gap: time - largest bound", "ms"});
-    sim::Time total;
-    for (const Share& term : result.gap) {
-        gap.row({"  " + term.name, milliseconds(term.time)});
-        total += term.time;
-    }
-    gap.row({"  gap", milliseconds(total)});
-    text += gap.text(0) + '\n' + links_report(result.links);
-    for (const Verdict& verdict : verdicts) {
-        text += "\nExpected " + verdict_text(verdict) + '\n';
-    }
-    return text + '\n' +
-           effort_line(result.simulated_chips, scenario.hardware.chips(), result.events,
-                       result.wall_time_s);
+    return text;
 }
 
-Json program_json(const Scenario& scenario, const ProgramResult& result,
-                  std::span<const Verdict> verdicts) {
+std::string gap_text(const ProgramResult& result) {
+    Table table;
+    table.row({"Gap: time - largest bound", "ms"});
+    for (const Share& term : result.gap) {
+        table.row({"  " + term.name, milliseconds(term.time)});
+    }
+    table.row({"  gap", milliseconds(total_of(result.gap))});
+    return table.text(0);
+}
+
+Json stages_json(const ProgramResult& result) {
     Json stages = Json::array();
     for (const StageResult& stage : result.stages) {
         stages.push_back({{"name", stage.name},
@@ -69,31 +70,42 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
             stages.back()["matmul_bound_s"] = stage.matmul_bound->value();
         }
     }
-    Json gap = Json::object();
-    for (const Share& term : result.gap) {
-        gap[term.name] = decimal_seconds(term.time);
+    return stages;
+}
+
+}  // namespace
+
+std::string program_report(const Scenario& scenario, const ProgramResult& result,
+                           std::span<const Verdict> verdicts, WallTime wall) {
+    std::string text = head(scenario);
+    text += fmt::format("\nTime {}\n  bound by {}: its bytes and FLOPs alone take {}\n\n",
+                        format_time(result.time.seconds()), result.stages[result.limiting].name,
+                        format_time(result.lower.value()));
+    text += stages_text(result) + gap_text(result) + '\n' + links_report(result.links);
+    for (const Verdict& verdict : verdicts) {
+        text += "\nExpected " + verdict_text(verdict) + '\n';
     }
-    Json gap_to_book = Json::object();
-    for (const Share& term : result.gap_to_book) {
-        gap_to_book[term.name] = decimal_seconds(term.time);
+    return text + '\n' +
+           effort_line(result.simulated_chips, scenario.hardware.chips(), result.events, wall);
+}
+
+Json program_json(const Scenario& scenario, const ProgramResult& result,
+                  std::span<const Verdict> verdicts, std::optional<WallTime> wall) {
+    Json json = {
+        {"schema", kSchemaName}, {"name", scenario.name}, {"chip", scenario.hardware.chip.name}};
+    const auto add = [&](JsonPart part) { add_values(json, part, scenario, result); };
+    add(JsonPart::machine);
+    add(JsonPart::times);
+    add(JsonPart::bounds);
+    json["gap"] = shares_json(result.gap);
+    json["gap_to_book"] = shares_json(result.gap_to_book);
+    json["stages"] = stages_json(result);
+    json["links"] = links_json(result.links);
+    add(JsonPart::events);
+    add(JsonPart::folding);
+    if (wall.has_value()) {
+        json["wall_time_s"] = wall->simulated_s;
     }
-    Json json = {{"schema", kSchemaName},
-                 {"name", scenario.name},
-                 {"chip", scenario.hardware.chip.name},
-                 {"chips", scenario.hardware.chips()},
-                 {"step_time_s", decimal_seconds(result.time)},
-                 {"bound", result.stages[result.limiting].name},
-                 {"analytic",
-                  {{"book_s", result.book ? Json(result.book->value()) : Json()},
-                   {"roofline_lower_s", result.lower.value()},
-                   {"roofline_serial_s", result.serial.value()}}},
-                 {"gap", gap},
-                 {"gap_to_book", gap_to_book},
-                 {"stages", stages},
-                 {"links", links_json(result.links)},
-                 {"events", result.events},
-                 {"simulated_chips", result.simulated_chips},
-                 {"wall_time_s", result.wall_time_s}};
     json["expectations"] = verdicts_json(verdicts);
     return json;
 }

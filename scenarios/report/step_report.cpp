@@ -1,68 +1,21 @@
+#include "scenarios/report/step_report.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/report/report.h"
+#include "scenarios/report/advice.h"
+#include "scenarios/report/memory_report.h"
+#include "scenarios/report/quantities.h"
+#include "scenarios/report/shares_table.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/pipeline_order.h"
 
 namespace podsim::scenarios {
 namespace {
-
-/// Shares of a whole as two printed columns, ms and percent, each of which adds up to its printed
-/// sum.
-class Columns {
-public:
-    Columns(std::span<const Share> shares, sim::Time whole) {
-        const double whole_ms = whole.seconds() * 1e3;
-        const int digits = whole_ms > 0 ? static_cast<int>(std::floor(std::log10(whole_ms))) : 0;
-        decimals_ = std::clamp(4 - digits, 1, 9);
-        const double units = std::round(whole_ms * std::pow(10.0, decimals_));
-        std::vector<double> weights;
-        for (const Share& share : shares) {
-            weights.push_back(static_cast<double>(share.time.ps));
-        }
-        times_ = apportion(weights, static_cast<std::int64_t>(units));
-        percents_ = apportion(weights, kWhole);
-    }
-
-    /// The cells of one share, or of the sum of several: [first, last).
-    [[nodiscard]] std::vector<std::string> cells(std::string name, std::size_t first,
-                                                 std::size_t last) const {
-        std::int64_t time = 0;
-        std::int64_t percent = 0;
-        for (std::size_t i = first; i < last; ++i) {
-            time += times_[i];
-            percent += percents_[i];
-        }
-        return {std::move(name),
-                fmt::format("{:.{}f}", static_cast<double>(time) / std::pow(10.0, decimals_),
-                            decimals_),
-                fmt::format("{:.1f}", static_cast<double>(percent) / 10)};
-    }
-
-private:
-    static constexpr std::int64_t kWhole = 1000;  // 100.0 %
-    int decimals_ = 1;
-    std::vector<std::int64_t> times_;
-    std::vector<std::int64_t> percents_;
-};
-
-std::vector<Share> without_zeros(std::span<const Share> shares) {
-    std::vector<Share> rest(shares.begin(), shares.end());
-    std::erase_if(rest, [](const Share& share) { return share.time.ps == 0; });
-    return rest;
-}
-
-sim::Time sum(std::span<const Share> shares) {
-    sim::Time total;
-    for (const Share& share : shares) {
-        total += share.time;
-    }
-    return total;
-}
 
 /// `fsdp x/4 y z/2 (1120), context z%2 (2), tensor x%4 (4)`.
 std::string mesh_with_sizes(const Scenario& scenario) {
@@ -114,7 +67,7 @@ std::string diagnosis(const StepResult& result) {
     text += fmt::format("  bound by {}: no schedule of these operations takes less than {}\n",
                         result.lower.bound, format_time(lower));
     const std::vector<Share> gap = without_zeros(result.gap);
-    const sim::Time total = sum(gap);
+    const sim::Time total = total_of(gap);
     if (gap.empty() || total.ps <= 0) {
         return text + "  the step is at that bound\n";
     }
@@ -163,7 +116,7 @@ std::string breakdown(const StepResult& result) {
     const std::size_t passes = shares.size();
     const std::vector<Share> exposed = without_zeros(result.exposed);
     shares.insert(shares.end(), exposed.begin(), exposed.end());
-    const Columns columns(shares, result.step_time);
+    const ShareColumns columns(shares, result.step_time);
     Table table;
     table.row({"Where the step goes", "ms", "% of step"});
     for (std::size_t i = 0; i < passes; ++i) {
@@ -183,7 +136,7 @@ std::string critical_path(const StepResult& result) {
     if (shares.empty()) {
         return {};
     }
-    const Columns columns(shares, result.step_time);
+    const ShareColumns columns(shares, result.step_time);
     Table table;
     table.row({"Critical path: what the end waited for", "ms", "% of step"});
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -212,7 +165,7 @@ std::string gap(const StepResult& result) {
     if (shares.empty()) {
         return {};
     }
-    const Columns columns(shares, sum(shares));
+    const ShareColumns columns(shares, total_of(shares));
     Table table;
     table.row({"Gap: step - roofline_lower", "ms", "% of gap"});
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -250,24 +203,6 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
     return text + '\n';
 }
 
-std::string expectations(std::span<const Verdict> verdicts) {
-    if (verdicts.empty()) {
-        return {};
-    }
-    Table table({1, 5});
-    table.row({"Expected", "", "value", "reference", "error", "source"});
-    for (const Verdict& verdict : verdicts) {
-        const Expectation& expected = verdict.expectation;
-        table.row(
-            {"  " + expected.quantity, verdict.holds ? "holds" : "FAILS",
-             quantity_text(expected.quantity, verdict.value),
-             quantity_text(expected.quantity, expected.of),
-             fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),
-             expected.source});
-    }
-    return table.text(0);
-}
-
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.plan;
     return fmt::format(
@@ -294,46 +229,8 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
 
 }  // namespace
 
-std::string slice_text(const Hardware& hardware) {
-    const topology::Lattice& slice = hardware.slice;
-    std::string wrapped;
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
-        if (slice.wraps(axis)) {
-            wrapped += fmt::format("{} ", topology::axis_name(axis));
-        }
-    }
-    const int chips = hardware.chips();
-    return fmt::format("{} {}{}{}, {} {}, {}", hardware.chip.name,
-                       hardware.slices == 1 ? "" : fmt::format("{} x ", hardware.slices),
-                       topology::to_string(hardware.shape, hardware.chip.torus_dimensions.value),
-                       hardware.twisted ? " twisted" : "", chips, chips == 1 ? "chip" : "chips",
-                       wrapped.empty() ? "no axis wraps" : wrapped + "wrapped");
-}
-
-std::string links_report(std::span<const LinkUse> links) {
-    if (links.empty()) {
-        return {};
-    }
-    Table table;
-    table.row({"Links", "busy", "bytes a link"});
-    for (const LinkUse& link : links) {
-        table.row({"  " + link.name, fmt::format("{:.1f} %", 100 * link.busy_fraction),
-                   format_bytes(link.bytes)});
-    }
-    return table.text(0);
-}
-
-std::string effort_line(int simulated_chips, int chips, std::uint64_t events, double wall_time_s,
-                        std::optional<std::uint64_t> played_events) {
-    const std::string played =
-        played_events.has_value() ? fmt::format(" of which {} played", *played_events) : "";
-    return fmt::format("simulated {} of {} chips{}, {} events{}, {:.3f} s wall time\n",
-                       simulated_chips, chips, simulated_chips < chips ? " (folded)" : "", events,
-                       played, wall_time_s);
-}
-
 std::string step_report(const Scenario& scenario, const StepResult& result,
-                        std::span<const Verdict> verdicts) {
+                        std::span<const Verdict> verdicts, WallTime wall) {
     const std::string sections[] = {
         header(scenario),
         fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
@@ -348,7 +245,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         memory_report(scenario, result),
         evaluation(scenario, result),
         training_run(scenario, result),
-        expectations(verdicts),
+        verdicts_report(verdicts),
         assumptions(scenario, result),
     };
     std::string report;
@@ -357,13 +254,8 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
             report += section + '\n';
         }
     }
-    std::string effort = effort_line(result.simulated_chips, result.chips, result.events,
-                                     result.wall_time_s, result.played_events);
-    if (result.explain_time_s > 0) {
-        effort.pop_back();
-        effort += fmt::format(", explained in another {:.3f} s wall time\n", result.explain_time_s);
-    }
-    return report + effort;
+    return report + effort_line(result.simulated_chips, result.chips, result.events, wall,
+                                result.played_events);
 }
 
 }  // namespace podsim::scenarios

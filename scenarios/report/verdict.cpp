@@ -1,63 +1,23 @@
-// Expectations against results.
+#include "scenarios/report/verdict.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
-#include "scenarios/report/report.h"
-#include "scenarios/spec/formulas.h"
-#include "scenarios/text/format.h"
+#include "scenarios/report/quantities.h"
+#include "scenarios/text/table.h"
 
 namespace podsim::scenarios {
 namespace {
 
-constexpr double kLargestPrefixed = 1e18;
-
-double value_of(const std::string& quantity, const Scenario& scenario, const StepResult& result) {
-    if (const Formula* const formula = find_formula(quantity)) {
-        return formula->value(scenario);
-    }
-    if (quantity == "book") {
-        return result.book.value();
-    }
-    if (quantity == "roofline_lower") {
-        return result.lower.time.value();
-    }
-    if (quantity == "step_time") {
-        return result.step_time.seconds();
-    }
-    if (quantity == "block_time") {
-        return result.block.seconds();
-    }
-    if (quantity == "compute") {
-        return result.compute.seconds();
-    }
-    if (quantity == "exposed_communication") {
-        return result.exposed_total.seconds();
-    }
-    if (quantity == "mfu") {
-        return result.mfu;
-    }
-    if (quantity == "hfu") {
-        return result.hfu;
-    }
-    return result.tokens_per_s;
-}
-
-double value_of(const std::string& quantity, const ProgramResult& result) {
-    if (quantity == "book") {
-        return result.book.value_or(sim::Seconds(0)).value();
-    }
-    return quantity == "roofline_lower" ? result.lower.value() : result.time.seconds();
-}
-
-template <class Value>
-std::vector<Verdict> judge(const std::vector<Expectation>& expectations, const Value& value) {
+template <class Result>
+std::vector<Verdict> judge_all(const Scenario& scenario, const Result& result) {
     std::vector<Verdict> verdicts;
-    for (const Expectation& expectation : expectations) {
+    for (const Expectation& expectation : scenario.expectations) {
         Verdict verdict;
         verdict.expectation = expectation;
-        verdict.value = value(expectation.quantity);
-        verdict.analytic = is_analytic(expectation.quantity);
+        verdict.value = number_of(value_of(expectation.quantity, scenario, result));
+        verdict.analytic = find_quantity(expectation.quantity).analytic;
         verdict.error = verdict.value / expectation.of - 1;
         verdict.holds = std::abs(verdict.error) <= expectation.within;
         verdicts.push_back(std::move(verdict));
@@ -68,33 +28,15 @@ std::vector<Verdict> judge(const std::vector<Expectation>& expectations, const V
 }  // namespace
 
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result) {
-    return judge(scenario.expectations,
-                 [&](const std::string& quantity) { return value_of(quantity, scenario, result); });
+    return judge_all(scenario, result);
 }
 
 std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result) {
-    return judge(scenario.expectations,
-                 [&](const std::string& quantity) { return value_of(quantity, result); });
+    return judge_all(scenario, result);
 }
 
 bool all_hold(std::span<const Verdict> verdicts) {
     return std::ranges::all_of(verdicts, &Verdict::holds);
-}
-
-std::string quantity_text(const std::string& quantity, double value) {
-    switch (unit_of(quantity)) {
-        case ValueUnit::time:
-            return format_time(value);
-        case ValueUnit::share:
-            return format_percent(value);
-        case ValueUnit::count:
-            return value < kLargestPrefixed ? format_count(value) : fmt::format("{:.3e}", value);
-        case ValueUnit::bytes:
-            return format_bytes(sim::Bytes(value));
-        case ValueUnit::token_rate:
-            return format_count(value) + " tokens/s";
-    }
-    return {};
 }
 
 std::string verdict_text(const Verdict& verdict) {
@@ -103,6 +45,24 @@ std::string verdict_text(const Verdict& verdict) {
                        verdict.holds ? "holds" : "FAILS",
                        quantity_text(expectation.quantity, expectation.of), 100 * verdict.error,
                        100 * expectation.within);
+}
+
+std::string verdicts_report(std::span<const Verdict> verdicts) {
+    if (verdicts.empty()) {
+        return {};
+    }
+    Table table({1, 5});
+    table.row({"Expected", "", "value", "reference", "error", "source"});
+    for (const Verdict& verdict : verdicts) {
+        const Expectation& expected = verdict.expectation;
+        table.row(
+            {"  " + expected.quantity, verdict.holds ? "holds" : "FAILS",
+             quantity_text(expected.quantity, verdict.value),
+             quantity_text(expected.quantity, expected.of),
+             fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),
+             expected.source});
+    }
+    return table.text(0);
 }
 
 }  // namespace podsim::scenarios

@@ -110,62 +110,82 @@ double chips_per_host(const Scenario& scenario) {
     return host[0] * host[1] * host[2];
 }
 
+constexpr QuantityName formula(std::string_view name, ValueUnit unit, std::string_view example,
+                               std::string_view meaning) {
+    return {.name = name, .unit = unit, .meaning = meaning, .example = example, .analytic = true};
+}
+
 constexpr Formula kFormulas[] = {
-    {"parameters", ValueUnit::count,
+    {formula("parameters", ValueUnit::count, "70.4G", "parameters of the model"),
      [](const Scenario& s) { return as_number(workloads::count_parameters(s.model).total); }},
-    {"parameters_mlp", ValueUnit::count, parameters_mlp},
-    {"parameters_attention", ValueUnit::count, parameters_attention},
-    {"parameters_vocabulary", ValueUnit::count, parameters_vocabulary},
-    {"flops_per_token", ValueUnit::count, flops_per_token},
-    {"training_flops", ValueUnit::count, training_flops, kNeedsTokens},
-    {"training_days", ValueUnit::count, training_days, kNeedsTokens | kNeedsMfu},
-    {"book_memory_parameters", ValueUnit::bytes,
+    {formula("parameters_mlp", ValueUnit::count, "56.3G", "of its MLPs and experts"),
+     parameters_mlp},
+    {formula("parameters_attention", ValueUnit::count, "12G", "of its attention"),
+     parameters_attention},
+    {formula("parameters_vocabulary", ValueUnit::count, "2.1G", "of embedding and unembedding"),
+     parameters_vocabulary},
+    {formula("flops_per_token", ValueUnit::count, "4.2e11", "6 x parameters"), flops_per_token},
+    {formula("training_flops", ValueUnit::count, "6.3e24", "that times report.tokens"),
+     training_flops, kNeedsTokens},
+    {formula("training_days", ValueUnit::count, "44", "that at report.mfu"), training_days,
+     kNeedsTokens | kNeedsMfu},
+    {formula("book_memory_parameters", ValueUnit::bytes, "140 GB",
+             "of all chips: parameters, 2 B each"),
      [](const Scenario& s) { return memory(s).parameters.value(); }},
-    {"book_memory_optimizer", ValueUnit::bytes,
+    {formula("book_memory_optimizer", ValueUnit::bytes, "560 GB", "Adam, 8 B a parameter"),
      [](const Scenario& s) { return memory(s).optimizer.value(); }},
-    {"book_memory_checkpoints", ValueUnit::bytes,
+    {formula("book_memory_checkpoints", ValueUnit::bytes, "20.9 TB",
+             "four activations of width D a layer"),
      [](const Scenario& s) { return memory(s).checkpoints.value(); }},
-    {"book_memory_checkpoints_wide", ValueUnit::bytes, memory_checkpoints_wide},
-    {"book_memory", ValueUnit::bytes, [](const Scenario& s) { return memory(s).total().value(); }},
-    {"book_memory_chips", ValueUnit::count,
+    {formula("book_memory_checkpoints_wide", ValueUnit::bytes, "73.4 TB", "the same of width F"),
+     memory_checkpoints_wide},
+    {formula("book_memory", ValueUnit::bytes, "21.6 TB", "parameters, optimizer and checkpoints"),
+     [](const Scenario& s) { return memory(s).total().value(); }},
+    {formula("book_memory_chips", ValueUnit::count, "225", "chips that hold it"),
      [](const Scenario& s) { return memory(s).total().value() / capacity(s); }},
-    {"book_memory_per_chip", ValueUnit::bytes,
+    {formula("book_memory_per_chip", ValueUnit::bytes, "2.4 GB", "on the scenario's chips"),
      [](const Scenario& s) { return memory(s).total().value() / s.hardware.chips(); }},
-    {"tokens_per_chip", ValueUnit::count,
+    {formula("tokens_per_chip", ValueUnit::count, "468", "tokens / chips"),
      [](const Scenario& s) { return tokens(s) / s.hardware.chips(); }},
-    {"tokens_per_slice", ValueUnit::count, tokens_per_slice},
-    {"least_tokens_per_chip", ValueUnit::count,
+    {formula("tokens_per_slice", ValueUnit::count, "1.0M", "tokens / slices"), tokens_per_slice},
+    {formula("least_tokens_per_chip", ValueUnit::count, "850",
+             "below it FSDP or data parallelism waits for the links"),
      [](const Scenario& s) {
          return workloads::least_tokens_per_chip(alpha(s), layout(s).fsdp_axes);
      }},
-    {"most_tensor_ways", ValueUnit::count,
+    {formula("most_tensor_ways", ValueUnit::count, "11",
+             "above it tensor parallelism waits for the links"),
      [](const Scenario& s) {
          return workloads::most_tensor_ways(alpha(s), layout(s).tensor_axes, d_ff(s));
      },
      kNeedsTensor},
-    {"least_tokens_per_chip_mixed", ValueUnit::count,
+    {formula("least_tokens_per_chip_mixed", ValueUnit::count, "400",
+             "below it FSDP with tensor parallelism waits, one after the other"),
      [](const Scenario& s) {
          return workloads::least_tokens_per_chip_mixed(alpha(s), layout(s), d_ff(s));
      },
      kNeedsTensor},
-    {"least_tokens_per_chip_concurrent", ValueUnit::count,
+    {formula("least_tokens_per_chip_concurrent", ValueUnit::count, "113",
+             "below it they wait, both at once"),
      [](const Scenario& s) {
          return workloads::least_tokens_per_chip_concurrent(alpha(s), layout(s), d_ff(s));
      },
      kNeedsTensor},
-    {"optimal_fsdp_ways", ValueUnit::count,
+    {formula("optimal_fsdp_ways", ValueUnit::count, "1618", "FSDP ways with least communication"),
      [](const Scenario& s) {
          return workloads::optimal_fsdp_ways(tokens_per_slice(s), s.hardware.slice.size(),
                                              layout(s), d_ff(s));
      },
      kNeedsTensor},
-    {"communication_to_compute", ValueUnit::count,
+    {formula("communication_to_compute", ValueUnit::count, "0.98",
+             "communication / matmuls of a block; above 1 it is communication-bound"),
      [](const Scenario& s) {
          return workloads::communication_to_compute(alpha(s), tokens_per_slice(s), layout(s),
                                                     d_ff(s));
      },
      kNeedsOneTensor},
-    {"least_tokens_per_slice", ValueUnit::count,
+    {formula("least_tokens_per_slice", ValueUnit::count, "73.4k",
+             "below it data parallelism over slices waits for the data-centre network"),
      [](const Scenario& s) {
          return workloads::least_tokens_per_slice(s.hardware.chip.bf16_flops.value,
                                                   static_cast<int>(chips_per_host(s)),
@@ -181,7 +201,8 @@ std::span<const Formula> all_formulas() {
 }
 
 const Formula* find_formula(std::string_view quantity) {
-    const auto* const found = std::ranges::find(kFormulas, quantity, &Formula::name);
+    const auto* const found = std::ranges::find(
+        kFormulas, quantity, [](const Formula& formula) { return formula.quantity.name; });
     return found == std::end(kFormulas) ? nullptr : found;
 }
 
@@ -202,20 +223,6 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
          "leave out mesh.tensor_transpose");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",
          "write hardware.slices");
-}
-
-bool is_analytic(std::string_view quantity) {
-    return quantity == "book" || quantity == "roofline_lower" || find_formula(quantity) != nullptr;
-}
-
-ValueUnit unit_of(std::string_view quantity) {
-    if (const Formula* const formula = find_formula(quantity); formula != nullptr) {
-        return formula->unit;
-    }
-    if (quantity == "mfu" || quantity == "hfu") {
-        return ValueUnit::share;
-    }
-    return quantity == "tokens_per_s" ? ValueUnit::token_rate : ValueUnit::time;
 }
 
 }  // namespace podsim::scenarios

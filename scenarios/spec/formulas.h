@@ -3,19 +3,15 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 
+#include "scenarios/spec/quantity_names.h"
 #include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {
 
-/// How the values of a quantity are written.
-enum class ValueUnit { time, share, count, bytes, token_rate };
-
 struct Formula {
-    std::string_view name;
-    ValueUnit unit;
+    QuantityName quantity;
     double (*value)(const Scenario& scenario);  ///< in the base unit; of a scenario that has it
     unsigned needs = 0;                         ///< of FormulaNeed
 };
@@ -36,11 +32,5 @@ const Formula* find_formula(std::string_view quantity);
 
 /// Throws sim::InputError (without a place) when the scenario lacks what the formula is about.
 void check_formula(const Formula& formula, const Scenario& scenario);
-
-/// Whether a quantity of `expect:` is a formula or an analytic estimate, not simulated.
-bool is_analytic(std::string_view quantity);
-
-/// The unit of any quantity of `expect:`.
-ValueUnit unit_of(std::string_view quantity);
 
 }  // namespace podsim::scenarios

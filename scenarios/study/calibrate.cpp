@@ -11,7 +11,7 @@
 
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
-#include "scenarios/study/in_order.h"
+#include "scenarios/study/parallel.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/efficiency.h"

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <iterator>
+#include <optional>
 #include <utility>
 
-#include "scenarios/cli/command.h"
 #include "scenarios/load/load.h"
-#include "scenarios/text/format.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/verdict.h"
+#include "scenarios/study/within_clock.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -65,6 +69,20 @@ void check_values(const YamlNode& base, const Varied& varied) {
 }
 
 }  // namespace
+
+std::vector<QuantityName> sweep_columns() {
+    std::vector<QuantityName> columns;
+    std::ranges::copy_if(reported_quantities(), std::back_inserter(columns), &QuantityName::column);
+    return columns;
+}
+
+const Value& SweepRow::value(std::string_view quantity) const {
+    static const Value none;
+    const std::vector<QuantityName> columns = sweep_columns();
+    const auto found = std::ranges::find(columns, quantity, &QuantityName::name);
+    const auto at = static_cast<std::size_t>(found - columns.begin());
+    return at < values.size() ? values[at] : none;
+}
 
 Varied parse_varied(const std::string& text) {
     const std::string option = "--vary " + printable(text);
@@ -152,18 +170,22 @@ Json Sweep::head(std::size_t index) const {
             {"settings", std::move(settings)}};
 }
 
-Json Sweep::line(std::size_t index) const {
-    Json line = head(index);
+SweepLine Sweep::run(std::size_t index) const {
+    SweepLine line;
+    line.row.index = index;
+    Json json = head(index);
     try {
-        line.update(run_json(index));
+        simulate(index, line.row, json);
     } catch (const sim::InputError& error) {
-        line["schema"] = kSchemaName;
-        line["error"] = one_line(error.what());
+        line.row.error = one_line(error.what());
+        json["schema"] = kSchemaName;
+        json["error"] = line.row.error;
     }
+    line.text = json_line(json) + '\n';
     return line;
 }
 
-Json Sweep::run_json(std::size_t index) const {
+Scenario Sweep::scenario(std::size_t index) const {
     const std::vector<std::size_t> chosen = choice(index);
     YamlNode tree = base_;
     for (std::size_t key = 0; key < varied_.size(); ++key) {
@@ -171,18 +193,30 @@ Json Sweep::run_json(std::size_t index) const {
         set_value(tree, varied.key, varied.values[chosen[key]],
                   "--set " + printable(varied.key + '=' + varied.texts[chosen[key]]));
     }
-    const Scenario scenario = load_scenario(tree, path_);
+    Scenario scenario = load_scenario(tree, path_);
     if (scenario.program != nullptr) {
         throw sim::InputError("a sweep varies a training step; this is a program",
                               "run the program's settings one by one", {path_, 0, 0});
     }
-    const StepResult result = simulate_within_clock(scenario, options_.fold, options_.step);
-    Json json = step_json(scenario, result, judge(scenario, result));
-    if (!options_.step.explain) {
-        json.erase("gap");
-        json.erase("critical_path");
+    return scenario;
+}
+
+void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
+    const Scenario setting = scenario(index);
+    const StepResult result = within_clock(
+        setting.file, [&] { return simulate_step(setting, options_.fold, options_.step); });
+    for (const QuantityName& column : sweep_columns()) {
+        row.values.push_back(value_of(column.name, setting, result));
     }
-    return json;
+    std::optional<WallTime> wall;
+    if (options_.timings) {
+        wall = WallTime{result.wall_time_s, result.explain_time_s};
+    }
+    line.update(step_json(setting, result, judge(setting, result), wall));
+    if (!options_.step.explain) {
+        line.erase("gap");
+        line.erase("critical_path");
+    }
 }
 
 }  // namespace podsim::scenarios

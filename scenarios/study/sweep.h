@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/report/report.h"
+#include "scenarios/report/quantities.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/yaml/yaml_tree.h"
 
@@ -29,7 +29,28 @@ Varied parse_varied(const std::string& text);
 struct SweepOptions {
     Fold fold = Fold::automatic;
     StepOptions step;
+    bool timings = false;  ///< lines hold `wall_time_s`, by which they differ from run to run
 };
+
+/// What came of one setting.
+struct SweepRow {
+    std::size_t index = 0;      ///< of the setting
+    std::vector<Value> values;  ///< of the columns (sweep_columns), in their order
+    std::string error;          ///< why `run` refuses the setting; empty where it does not
+
+    [[nodiscard]] bool refused() const { return !error.empty(); }
+    /// The value of a column by its quantity's name.
+    [[nodiscard]] const Value& value(std::string_view quantity) const;
+};
+
+/// A row, and its line in the record.
+struct SweepLine {
+    SweepRow row;
+    std::string text;  ///< JSON, with the line's end
+};
+
+/// The quantities that a row holds, in the order of the CSV.
+std::vector<QuantityName> sweep_columns();
 
 /// The settings of a sweep: all combinations, the last key's values changing fastest.
 class Sweep {
@@ -47,13 +68,14 @@ public:
     /// What the line of a setting begins with: its place in the sweep, the fingerprint of everything that
     /// decides the results (file, settings, options, version of podsim) and `settings`.
     [[nodiscard]] Json head(std::size_t index) const;
-    /// The line: the head, then the JSON of `podsim run` with these settings, `gap` only where it was
-    /// asked for; or for settings that `run` refuses `error` with its message. Callable from several
-    /// threads at once.
-    [[nodiscard]] Json line(std::size_t index) const;
+    /// One setting simulated. Its line: the head, then the JSON of `podsim run` with these settings, `gap` only where it
+    /// was asked for, no wall time unless asked for; or for settings that `run` refuses `error` with its message.
+    /// Callable from several threads at once.
+    [[nodiscard]] SweepLine run(std::size_t index) const;
 
 private:
-    [[nodiscard]] Json run_json(std::size_t index) const;
+    [[nodiscard]] Scenario scenario(std::size_t index) const;
+    void simulate(std::size_t index, SweepRow& row, Json& line) const;
 
     std::string path_;
     YamlNode base_;

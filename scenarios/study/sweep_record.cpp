@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sstream>
 
-#include "scenarios/cli/command.h"
-#include "scenarios/text/format.h"
+#include "scenarios/text/file_error.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -21,23 +19,43 @@ std::string read_whole(const std::string& path) {
 
 /// What the line of a setting starts with, up to the brace that closes its head.
 std::string start_of_line(const Sweep& sweep, std::size_t index) {
-    std::string text = line_text(sweep.head(index));
-    text.resize(text.size() - 2);  // the brace and the line's end
+    std::string text = json_line(sweep.head(index));
+    text.pop_back();
     return text;
+}
+
+SweepRow row_of(const Json& line, std::size_t index) {
+    SweepRow row;
+    row.index = index;
+    if (line.contains("error")) {
+        row.error = line["error"].get<std::string>();
+        return row;
+    }
+    for (const QuantityName& column : sweep_columns()) {
+        row.values.push_back(value_at(line, column.key));
+    }
+    return row;
+}
+
+[[noreturn]] void refuse(const std::string& path, std::size_t line) {
+    throw sim::InputError("the file holds something else than the results of this sweep",
+                          "give --jsonl another path, or remove the file to begin anew",
+                          {path, static_cast<int>(line), 1});
+}
+
+/// Whether a line without its end may be the beginning of the setting's.
+bool may_become(const std::string& cut, const Sweep& sweep, std::size_t index) {
+    if (index >= sweep.size()) {
+        return false;
+    }
+    const std::string start = start_of_line(sweep, index);
+    const std::size_t common = std::min(start.size(), cut.size());
+    return start.compare(0, common, cut, 0, common) == 0;
 }
 
 }  // namespace
 
-std::string line_text(const Json& line) {
-    return json_line(line) + '\n';
-}
-
 SweepRecord::SweepRecord(const Sweep& sweep, const std::string& path) : path_(path) {
-    const auto refuse = [&](std::size_t line) {
-        throw sim::InputError("the file holds something else than the results of this sweep",
-                              "give --jsonl another path, or remove the file to begin anew",
-                              {path, static_cast<int>(line), 1});
-    };
     std::size_t kept = 0;
     if (std::filesystem::is_regular_file(path)) {
         const std::string text = read_whole(path);
@@ -47,19 +65,14 @@ SweepRecord::SweepRecord(const Sweep& sweep, const std::string& path) : path_(pa
             const std::size_t index = finished_.size();
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
                 !Json::accept(line)) {
-                refuse(index + 1);
+                refuse(path, index + 1);
             }
-            finished_.push_back(Json::parse(line));
+            finished_.push_back(row_of(Json::parse(line), index));
         }
         const std::string rest = text.substr(kept);
         if (!rest.empty()) {
-            if (finished_.size() >= sweep.size()) {
-                refuse(finished_.size() + 1);
-            }
-            const std::string start = start_of_line(sweep, finished_.size());
-            const std::size_t common = std::min(start.size(), rest.size());
-            if (start.compare(0, common, rest, 0, common) != 0) {
-                refuse(finished_.size() + 1);
+            if (!may_become(rest, sweep, finished_.size())) {
+                refuse(path, finished_.size() + 1);
             }
             std::filesystem::resize_file(path, kept);
         }
@@ -71,9 +84,9 @@ SweepRecord::SweepRecord(const Sweep& sweep, const std::string& path) : path_(pa
     }
 }
 
-void SweepRecord::add(const Json& line) {
+void SweepRecord::add(const SweepLine& line) {
     errno = 0;
-    file_ << line_text(line) << std::flush;
+    file_ << line.text << std::flush;
     if (!file_) {
         throw cannot_write("--jsonl", path_, errno);
     }

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/study/sweep.h"
@@ -18,19 +19,16 @@ public:
     /// Throws sim::InputError when it holds anything else, and leaves it as it is.
     SweepRecord(const Sweep& sweep, const std::string& path);
 
-    /// The lines that were there.
-    [[nodiscard]] std::vector<Json> take_finished() { return std::move(finished_); }
+    /// What the lines that were there say.
+    [[nodiscard]] std::vector<SweepRow> take_finished() { return std::move(finished_); }
 
     /// Adds the next line. Throws sim::InputError when it cannot be written.
-    void add(const Json& line);
+    void add(const SweepLine& line);
 
 private:
     std::string path_;
-    std::vector<Json> finished_;
+    std::vector<SweepRow> finished_;
     std::ofstream file_;
 };
-
-/// The text of a line with its end.
-std::string line_text(const Json& line);
 
 }  // namespace podsim::scenarios

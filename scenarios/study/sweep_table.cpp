@@ -1,58 +1,36 @@
 #include "scenarios/study/sweep_table.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 21> kColumns{"step_time_s",
-                                                    "compute_s",
-                                                    "exposed_communication_s",
-                                                    "mfu",
-                                                    "hfu",
-                                                    "tokens_per_s",
-                                                    "bound",
-                                                    "analytic.book_s",
-                                                    "analytic.roofline_lower_s",
-                                                    "analytic.roofline_serial_s",
-                                                    "memory.peak_bytes",
-                                                    "memory.capacity_bytes",
-                                                    "memory.fits",
-                                                    "prefetch_layers",
-                                                    "training_run.days",
-                                                    "training_run.chip_hours",
-                                                    "training_run.cost_usd",
-                                                    "chips",
-                                                    "simulated_chips",
-                                                    "events",
-                                                    "error"};
+constexpr std::string_view kErrorColumn = "error";
 
-/// The value under `a` or `a.b`; null without one.
-Json value_at(const Json& line, std::string_view column) {
-    const Json* node = &line;
-    while (true) {
-        const std::string key(column.substr(0, column.find('.')));
-        if (!node->is_object() || !node->contains(key)) {
-            return nullptr;
-        }
-        node = &(*node)[key];
-        if (key.size() == column.size()) {
-            return *node;
-        }
-        column.remove_prefix(key.size() + 1);
+/// The names of the columns behind the varied keys.
+std::vector<std::string> column_names() {
+    std::vector<std::string> names;
+    for (const QuantityName& column : sweep_columns()) {
+        names.emplace_back(column.key);
     }
+    names.emplace_back(kErrorColumn);
+    return names;
 }
 
-std::vector<std::string> texts_of(const Json& line, const Sweep& sweep) {
-    const std::vector<std::size_t> choice = sweep.choice(line["sweep"]["index"]);
+std::vector<std::string> texts_of(const SweepRow& row, const Sweep& sweep) {
+    const std::vector<std::size_t> choice = sweep.choice(row.index);
     std::vector<std::string> texts;
     for (std::size_t key = 0; key < choice.size(); ++key) {
         texts.push_back(sweep.varied()[key].texts[choice[key]]);
@@ -71,8 +49,67 @@ std::string csv_cell(const std::string& text) {
     return quoted + '"';
 }
 
-std::string cell_of(const Json& value) {
-    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : json_line(value);
+std::string cell_of(const Value& value) {
+    if (std::holds_alternative<std::monostate>(value)) {
+        return {};
+    }
+    const std::string* const text = std::get_if<std::string>(&value);
+    return text != nullptr ? *text : json_line(json_of(value));
+}
+
+/// By what a row is sorted: a varied key (its place among them), a column, or the error.
+struct SortKey {
+    std::optional<std::size_t> varied;
+    std::optional<std::size_t> column;
+
+    [[nodiscard]] Value of(const SweepRow& row, const Sweep& sweep) const {
+        if (varied.has_value()) {
+            return row.refused()
+                       ? Value()
+                       : Value(static_cast<std::int64_t>(sweep.choice(row.index)[*varied]));
+        }
+        if (!column.has_value()) {
+            return row.refused() ? Value(row.error) : Value();
+        }
+        return *column < row.values.size() ? row.values[*column] : Value();
+    }
+};
+
+SortKey sort_key(const std::string& name, const Sweep& sweep) {
+    SortKey key;
+    const auto varied = std::ranges::find(sweep.varied(), name, &Varied::key);
+    if (varied != sweep.varied().end()) {
+        key.varied = static_cast<std::size_t>(varied - sweep.varied().begin());
+        return key;
+    }
+    const std::vector<QuantityName> columns = sweep_columns();
+    const auto column = std::ranges::find(columns, name, &QuantityName::key);
+    if (column != columns.end()) {
+        key.column = static_cast<std::size_t>(column - columns.begin());
+    }
+    return key;
+}
+
+bool before(const Value& a, const Value& b) {
+    const std::string* const text_a = std::get_if<std::string>(&a);
+    const std::string* const text_b = std::get_if<std::string>(&b);
+    return text_a != nullptr && text_b != nullptr ? *text_a < *text_b : number_of(a) < number_of(b);
+}
+
+/// What matters most of a setting that was simulated.
+std::vector<std::string> result_cells(const SweepRow& row) {
+    const auto number = [&](std::string_view quantity) { return number_of(row.value(quantity)); };
+    const auto text = [&](std::string_view quantity) {
+        return quantity_text(quantity, number(quantity));
+    };
+    return {text("step_time"),
+            text("mfu"),
+            format_percent(number("exposed_communication") / number("step_time")),
+            fmt::format("{:.3f}", number("step_time") / number("roofline_lower")),
+            format_count(number("tokens_per_s")),
+            text("peak_memory"),
+            fmt::format("{}-bound{}", std::get<std::string>(row.value("bound")),
+                        number("fits") != 0 ? "" : ", does not fit")};
 }
 
 }  // namespace
@@ -87,7 +124,9 @@ SortBy parse_sort(const std::string& text, const Sweep& sweep) {
     for (const Varied& varied : sweep.varied()) {
         names.push_back(varied.key);
     }
-    names.insert(names.end(), kColumns.begin(), kColumns.end());
+    for (std::string& name : column_names()) {
+        names.push_back(std::move(name));
+    }
     if (std::ranges::find(names, by.column) == names.end()) {
         throw sim::unknown_name("column", printable(by.column), names)
             .at({"--sort " + printable(text), 0, 0});
@@ -95,28 +134,25 @@ SortBy parse_sort(const std::string& text, const Sweep& sweep) {
     return by;
 }
 
-void sort_lines(std::vector<Json>& lines, const SortBy& by, const Sweep& sweep) {
-    const auto varied = std::ranges::find(sweep.varied(), by.column, &Varied::key);
-    const auto key = static_cast<std::size_t>(varied - sweep.varied().begin());
-    std::vector<std::pair<Json, Json>> rows;  // what decides, and the line
-    for (Json& line : lines) {
-        Json value = value_at(line, by.column);
-        if (varied != sweep.varied().end()) {
-            value = line.contains("error") ? Json(nullptr)
-                                           : Json(sweep.choice(line["sweep"]["index"])[key]);
-        }
-        rows.emplace_back(std::move(value), std::move(line));
+void sort_rows(std::vector<SweepRow>& rows, const SortBy& by, const Sweep& sweep) {
+    const SortKey key = sort_key(by.column, sweep);
+    std::vector<std::pair<Value, SweepRow>> keyed;
+    for (SweepRow& row : rows) {
+        Value value = key.of(row, sweep);
+        keyed.emplace_back(std::move(value), std::move(row));
     }
-    std::ranges::stable_sort(rows, [&](const auto& a, const auto& b) {
-        if (a.first.is_null() || b.first.is_null()) {
-            return !a.first.is_null() && b.first.is_null();
+    std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) {
+        const bool a_lacks = std::holds_alternative<std::monostate>(a.first);
+        const bool b_lacks = std::holds_alternative<std::monostate>(b.first);
+        if (a_lacks || b_lacks) {
+            return !a_lacks && b_lacks;
         }
-        return by.descending ? b.first < a.first : a.first < b.first;
+        return by.descending ? before(b.first, a.first) : before(a.first, b.first);
     });
-    std::ranges::transform(rows, lines.begin(), [](auto& row) { return std::move(row.second); });
+    std::ranges::transform(keyed, rows.begin(), [](auto& one) { return std::move(one.second); });
 }
 
-std::string sweep_table(std::span<const Json> lines, const Sweep& sweep) {
+std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep) {
     std::vector<std::size_t> text_columns;
     std::vector<std::string> header;
     for (const Varied& varied : sweep.varied()) {
@@ -129,44 +165,36 @@ std::string sweep_table(std::span<const Json> lines, const Sweep& sweep) {
                   {"step", "MFU", "exposed", "sim/lower", "tokens/s", "peak memory", "remark"});
     Table table(text_columns);
     table.row(header);
-    for (const Json& line : lines) {
+    for (const SweepRow& row : rows) {
         std::vector<std::string> cells;
-        for (const std::string& text : texts_of(line, sweep)) {
+        for (const std::string& text : texts_of(row, sweep)) {
             cells.push_back(printable(text));
         }
-        if (line.contains("error")) {
+        if (row.refused()) {
             cells.insert(cells.end(), kNumbers, "-");
-            cells.push_back(line["error"].get<std::string>());
+            cells.push_back(row.error);
         } else {
-            const double step = line["step_time_s"];
-            const double lower = line["analytic"]["roofline_lower_s"];
-            cells.push_back(format_time(step));
-            cells.push_back(format_percent(line["mfu"]));
-            cells.push_back(format_percent(line["exposed_communication_s"].get<double>() / step));
-            cells.push_back(fmt::format("{:.3f}", step / lower));
-            cells.push_back(format_count(line["tokens_per_s"]));
-            cells.push_back(format_bytes(sim::Bytes(line["memory"]["peak_bytes"])));
-            cells.push_back(
-                fmt::format("{}-bound{}", line["bound"].get<std::string>(),
-                            line["memory"]["fits"].get<bool>() ? "" : ", does not fit"));
+            std::ranges::move(result_cells(row), std::back_inserter(cells));
         }
         table.row(std::move(cells));
     }
     return table.text(0);
 }
 
-std::string sweep_results_csv(std::span<const Json> lines, const Sweep& sweep) {
+std::string sweep_results_csv(std::span<const SweepRow> rows, const Sweep& sweep) {
     std::vector<std::string> header;
     for (const Varied& varied : sweep.varied()) {
         header.push_back(csv_cell(varied.key));
     }
-    header.insert(header.end(), kColumns.begin(), kColumns.end());
+    const std::vector<std::string> names = column_names();
+    header.insert(header.end(), names.begin(), names.end());
     std::string csv = fmt::format("{}\n", fmt::join(header, ","));
-    for (const Json& line : lines) {
-        std::vector<std::string> cells = texts_of(line, sweep);
-        for (const std::string_view column : kColumns) {
-            cells.push_back(cell_of(value_at(line, column)));
+    for (const SweepRow& row : rows) {
+        std::vector<std::string> cells = texts_of(row, sweep);
+        for (std::size_t column = 0; column + 1 < names.size(); ++column) {
+            cells.push_back(column < row.values.size() ? cell_of(row.values[column]) : "");
         }
+        cells.push_back(row.error);
         std::ranges::transform(cells, cells.begin(), csv_cell);
         csv += fmt::format("{}\n", fmt::join(cells, ","));
     }

@@ -20,17 +20,17 @@ struct SortBy {
 /// nearest name.
 SortBy parse_sort(const std::string& text, const Sweep& sweep);
 
-/// Sorts the lines of a sweep: numbers by size, text by letter, a varied key in the order in which
-/// its values were given; equal ones in the order of the settings, lines without the value and
+/// Sorts the rows of a sweep: numbers by size, text by letter, a varied key in the order in which
+/// its values were given; equal ones in the order of the settings, rows without the value and
 /// refused settings last.
-void sort_lines(std::vector<Json>& lines, const SortBy& by, const Sweep& sweep);
+void sort_rows(std::vector<SweepRow>& rows, const SortBy& by, const Sweep& sweep);
 
 /// A row a setting: the varied keys, then what matters most, or why `run` refuses it.
-std::string sweep_table(std::span<const Json> lines, const Sweep& sweep);
+std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep);
 
 /// A header and a row a setting: the varied keys, then the values under their JSON keys (`memory.fits`
-/// for those inside), `error` last. Empty where a line lacks the value. No wall times: the same input gives
+/// for those inside), `error` last. Empty where a row lacks the value. No wall times: the same input gives
 /// the same text.
-std::string sweep_results_csv(std::span<const Json> lines, const Sweep& sweep);
+std::string sweep_results_csv(std::span<const SweepRow> rows, const Sweep& sweep);
 
 }  // namespace podsim::scenarios

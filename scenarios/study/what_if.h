@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
-#include "scenarios/study/in_order.h"
+#include "scenarios/study/parallel.h"
 
 namespace podsim::scenarios {
 

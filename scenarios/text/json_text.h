@@ -16,6 +16,9 @@ namespace podsim::scenarios {
 
 using Json = nlohmann::ordered_json;
 
+/// The value of `schema` in every JSON document of podsim.
+inline constexpr const char* kSchemaName = "podsim/1";
+
 /// Each level indented by so many blanks more, or all in one line. Bytes that are not UTF-8 are replaced; numbers that are
 /// none are null.
 std::string json_text(const Json& json, int indent);

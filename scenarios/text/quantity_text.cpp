@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 

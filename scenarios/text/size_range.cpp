@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {

@@ -3,8 +3,8 @@
 #include <cassert>
 #include <fmt/format.h>
 
-#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/nearest.h"
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
-#include "scenarios/text/format.h"
+#include "scenarios/spec/quantity_names.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
@@ -12,8 +15,9 @@ namespace {
 
 constexpr std::string_view kRequired = "required";
 
+/// Every key but those of `expect`, which are the quantities that a result is held to.
 // clang-format off
-constexpr KeySpec kSchema[] = {
+constexpr KeySpec kKeys[] = {
     {"name", kText, "text", "the file's name", "title of the reports"},
 
     {"hardware", kMap, "{chip: v5p, slice: 4x4x4}", kRequired, "the machine"},
@@ -205,43 +209,41 @@ constexpr KeySpec kSchema[] = {
     {"report.parameters", kText, "70G", "the model's", "that formulas of expect count with, as texts round them"},
 
     {"expect", kMap, "{mfu: {within: 10 %, of: 45 %}}", "none", "values the result is held to; exit status 1 when one fails"},
-    {"expect.step_time", kMap, "{within: 10 %, of: 2.2 s}", "none", "time of a step"},
-    {"expect.block_time", kMap, "{within: 10 %, of: 286 s}", "none", "time of a block of training and evaluation steps"},
-    {"expect.compute", kMap, "{within: 10 %, of: 2 s}", "none", "time of the compute stream's work"},
-    {"expect.exposed_communication", kMap, "{within: 10 %, of: 200 ms}", "none", "time the compute stream waits"},
-    {"expect.mfu", kMap, "{within: 10 %, of: 45 %}", "none", "model FLOPs utilisation"},
-    {"expect.hfu", kMap, "{within: 10 %, of: 60 %}", "none", "hardware FLOPs utilisation"},
-    {"expect.tokens_per_s", kMap, "{within: 10 %, of: 1.9M}", "none", "tokens a second"},
-    {"expect.book", kMap, "{within: 1.5 %, of: 560 us}", "none", "the reference text's time of the step, or of a program of one collective"},
-    {"expect.roofline_lower", kMap, "{within: 1.5 %, of: 2 s}", "none", "the bound that no schedule beats"},
-    {"expect.parameters", kMap, "{within: 1.5 %, of: 70.4G}", "none", "parameters of the model"},
-    {"expect.parameters_mlp", kMap, "{within: 1.5 %, of: 56.3G}", "none", "of its MLPs and experts"},
-    {"expect.parameters_attention", kMap, "{within: 1.5 %, of: 12G}", "none", "of its attention"},
-    {"expect.parameters_vocabulary", kMap, "{within: 1.5 %, of: 2.1G}", "none", "of embedding and unembedding"},
-    {"expect.flops_per_token", kMap, "{within: 1.5 %, of: 4.2e11}", "none", "6 x parameters"},
-    {"expect.training_flops", kMap, "{within: 1.5 %, of: 6.3e24}", "none", "that times report.tokens"},
-    {"expect.training_days", kMap, "{within: 1.5 %, of: 44}", "none", "that at report.mfu"},
-    {"expect.book_memory_parameters", kMap, "{within: 1.5 %, of: 140 GB}", "none", "of all chips: parameters, 2 B each"},
-    {"expect.book_memory_optimizer", kMap, "{within: 1.5 %, of: 560 GB}", "none", "Adam, 8 B a parameter"},
-    {"expect.book_memory_checkpoints", kMap, "{within: 1.5 %, of: 20.9 TB}", "none", "four activations of width D a layer"},
-    {"expect.book_memory_checkpoints_wide", kMap, "{within: 1.5 %, of: 73.4 TB}", "none", "the same of width F"},
-    {"expect.book_memory", kMap, "{within: 1.5 %, of: 21.6 TB}", "none", "parameters, optimizer and checkpoints"},
-    {"expect.book_memory_chips", kMap, "{within: 1.5 %, of: 225}", "none", "chips that hold it"},
-    {"expect.book_memory_per_chip", kMap, "{within: 1.5 %, of: 2.4 GB}", "none", "on the scenario's chips"},
-    {"expect.tokens_per_chip", kMap, "{within: 1.5 %, of: 468}", "none", "tokens / chips"},
-    {"expect.tokens_per_slice", kMap, "{within: 1.5 %, of: 1.0M}", "none", "tokens / slices"},
-    {"expect.least_tokens_per_chip", kMap, "{within: 1.5 %, of: 850}", "none", "below it FSDP or data parallelism waits for the links"},
-    {"expect.most_tensor_ways", kMap, "{within: 1.5 %, of: 11}", "none", "above it tensor parallelism waits for the links"},
-    {"expect.least_tokens_per_chip_mixed", kMap, "{within: 1.5 %, of: 400}", "none", "below it FSDP with tensor parallelism waits, one after the other"},
-    {"expect.least_tokens_per_chip_concurrent", kMap, "{within: 1.5 %, of: 113}", "none", "below it they wait, both at once"},
-    {"expect.optimal_fsdp_ways", kMap, "{within: 1.5 %, of: 1618}", "none", "FSDP ways with least communication"},
-    {"expect.communication_to_compute", kMap, "{within: 1.5 %, of: 0.98}", "none", "communication / matmuls of a block; above 1 it is communication-bound"},
-    {"expect.least_tokens_per_slice", kMap, "{within: 1.5 %, of: 73.4k}", "none", "below it data parallelism over slices waits for the data-centre network"},
     {"expect.*.within", kText, "10 %", kRequired, "allowed relative error"},
     {"expect.*.of", kText, "2.2 s", kRequired, "the reference value"},
     {"expect.*.source", kText, "text", "none", "where the value comes from"},
 };
 // clang-format on
+
+/// The paths and forms of the keys of `expect`, a pair for each.
+std::vector<std::pair<std::string, std::string>> texts_of_expect(
+    std::span<const QuantityName> quantities) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    for (const QuantityName& quantity : quantities) {
+        texts.emplace_back(fmt::format("expect.{}", quantity.name),
+                           fmt::format("{{within: {}, of: {}}}",
+                                       quantity.analytic ? "1.5 %" : "10 %", quantity.example));
+    }
+    return texts;
+}
+
+const std::vector<KeySpec>& all_keys() {
+    static const std::vector<QuantityName> quantities = expected_quantities();
+    static const std::vector<std::pair<std::string, std::string>> texts =
+        texts_of_expect(quantities);
+    static const std::vector<KeySpec> keys = [] {
+        std::vector<KeySpec> all;
+        for (const KeySpec& key : kKeys) {
+            all.push_back(key);
+            for (std::size_t i = 0; key.path == "expect" && i < quantities.size(); ++i) {
+                all.push_back(
+                    {texts[i].first, kMap, texts[i].second, "none", quantities[i].meaning});
+            }
+        }
+        return all;
+    }();
+    return keys;
+}
 
 /// Whether a pattern of the table stands for a path: segments equal, or `*` in the pattern.
 bool matches(std::string_view pattern, std::string_view path) {
@@ -327,18 +329,18 @@ void check_map(const YamlNode& map, const std::string& path) {
 }  // namespace
 
 std::span<const KeySpec> schema() {
-    return kSchema;
+    return all_keys();
 }
 
 const KeySpec* find_key(std::string_view path) {
-    const auto* const found =
-        std::ranges::find_if(kSchema, [&](const KeySpec& key) { return matches(key.path, path); });
-    return found == std::end(kSchema) ? nullptr : found;
+    const auto found = std::ranges::find_if(
+        all_keys(), [&](const KeySpec& key) { return matches(key.path, path); });
+    return found == all_keys().end() ? nullptr : &*found;
 }
 
 std::vector<std::string> keys_of(std::string_view path) {
     std::vector<std::string> names;
-    for (const KeySpec& key : kSchema) {
+    for (const KeySpec& key : all_keys()) {
         const std::string_view above = parent(key.path);
         const bool here = above.empty() || path.empty() ? above == path : matches(above, path);
         if (here) {
@@ -364,7 +366,7 @@ void check_schema(const YamlNode& root) {
 std::string schema_help() {
     Table table({1, 2, 3});
     table.row({"key", "written", "default", "meaning"});
-    for (const KeySpec& key : kSchema) {
+    for (const KeySpec& key : all_keys()) {
         const auto depth = static_cast<std::size_t>(std::ranges::count(key.path, '.'));
         table.row({std::string(2 * depth, ' ') + std::string(last(key.path)), std::string(key.form),
                    std::string(key.fallback), std::string(key.meaning)});

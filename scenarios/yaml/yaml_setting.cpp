@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/yaml/yaml_tree.h"
 
 namespace podsim::scenarios {

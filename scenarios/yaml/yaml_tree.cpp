@@ -13,7 +13,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
 namespace {

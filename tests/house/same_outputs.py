@@ -287,9 +287,10 @@ def comparable(text, renamed, ignored):
     return text
 
 
-def compare(program, folder, renamed, ignored, only):
+def compare(program, folder, renamed, ignored, only, left_out):
     before = [o for o in json.loads((folder / "outputs.json").read_text())
-              if only is None or re.search(only, " ".join(o["arguments"]))]
+              if (only is None or re.search(only, " ".join(o["arguments"])))
+              and not any(re.search(one, " ".join(o["arguments"])) for one in left_out)]
     after = run_all(program, folder, [output["arguments"] for output in before])
     different = 0
     for old, new in zip(before, after):
@@ -316,6 +317,8 @@ def main():
     parser.add_argument("--random", type=int, default=560, help="random scenarios to store")
     parser.add_argument("--rename", action="append", default=[], help="OLD=NEW: text that is meant to differ")
     parser.add_argument("--ignore", action="append", default=[], help="a JSON key that is meant to differ")
+    parser.add_argument("--except", dest="left_out", action="append", default=[],
+                        help="a regular expression over the command lines whose outputs are meant to differ")
     parser.add_argument("--only", help="a regular expression over the command lines")
     options = parser.parse_args()
     program = str(options.program.resolve())
@@ -323,7 +326,8 @@ def main():
         store(program, options.folder, options.random)
         return 0
     renamed = [tuple(text.split("=", 1)) for text in options.rename]
-    return 0 if compare(program, options.folder, renamed, options.ignore, options.only) else 1
+    return 0 if compare(program, options.folder, renamed, options.ignore, options.only,
+                        options.left_out) else 1
 
 
 if __name__ == "__main__":

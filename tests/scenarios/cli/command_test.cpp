@@ -1,6 +1,4 @@
 // The commands end to end on small slices: streams, files, exit statuses.
-#include "scenarios/cli/command.h"
-
 #include <gmock/gmock.h>
 
 #include "tests/scenarios/cli/command_fixture.h"

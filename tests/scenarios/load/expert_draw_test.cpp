@@ -6,8 +6,8 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/report/report.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {

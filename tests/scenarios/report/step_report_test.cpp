@@ -1,60 +1,34 @@
 // Reports of a step that was written down by hand: text, JSON, verdicts.
+#include "scenarios/report/step_report.h"
+
 #include <gmock/gmock.h>
 
 #include "scenarios/load/load.h"
-#include "scenarios/report/report.h"
+#include "scenarios/report/advice.h"
+#include "scenarios/report/machine_text.h"
+#include "scenarios/report/memory_report.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/trace_json.h"
+#include "scenarios/report/verdict.h"
 #include "scenarios/text/format.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/report/hand_made.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using testing::hand_made;
 using ::testing::HasSubstr;
+using testing::kMs;
 using ::testing::Not;
 using Report = CommandTest;
-
-constexpr std::int64_t kMs = 1'000'000'000;  // picoseconds
-
-StepResult hand_made() {
-    StepResult result;
-    result.breakdown = {{"forward", {100 * kMs}},
-                        {"recompute", {0}},
-                        {"backward", {200 * kMs}},
-                        {"optimizer", {kMs / 3}}};
-    result.exposed = {{"AllGather over fsdp (weights)", {kMs / 3}},
-                      {"ReduceScatter over fsdp (gradients)", {kMs / 3 + 1}}};
-    result.compute = {300 * kMs + kMs / 3};
-    result.exposed_total = {2 * (kMs / 3) + 1};
-    result.step_time = result.compute + result.exposed_total;
-    result.mfu = 0.45;
-    result.hfu = 0.6;
-    result.tokens_per_s = 872000;
-    result.lower.time = sim::Seconds(0.3);
-    result.lower.bound = "compute";
-    result.serial = sim::Seconds(0.4);
-    result.book = sim::Seconds(0.31);
-    result.gap = {{"latency", {kMs}}, {"padding", {kMs / 3}}};
-    result.memory = {
-        sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, {{"parameters", sim::Bytes(4e10)}}};
-    result.links = {{"ici_x", 0.4, sim::Bytes(5e9)}};
-    result.events = 1234;
-    result.played_events = 234;
-    result.chips = 64;
-    result.simulated_chips = 1;
-    result.wall_time_s = 0.0123;
-    result.prefetch_layers = 1;
-    result.spans = {{"layer 0 forward qkv", "compute", {0}, {2'500'000}},
-                    {"layer 1 gather", "weights", {1'000'000}, {2'000'000}}};
-    return result;
-}
 
 TEST_F(Report, SaysWhatAUserAsks) {
     const Scenario scenario = load_scenario(
         write(std::string(kGood) + "name: small\nreport: {tokens: 1T, price: 2 USD/chip-hour}\n"));
-    const std::string text = step_report(scenario, hand_made(), {});
+    const std::string text = step_report(scenario, hand_made(), {}, {.simulated_s = 0.0123});
     EXPECT_THAT(text, HasSubstr("small\n  model  llama-3-8b, 8.030G parameters\n"
                                 "  slice  v5p 4x4x4, 64 chips, x y z wrapped\n"
                                 "  mesh   fsdp x y z (64)\n"
@@ -70,7 +44,7 @@ TEST_F(Report, SaysWhatAUserAsks) {
     EXPECT_THAT(text,
                 EndsWith("\nsimulated 1 of 64 chips (folded), 1234 events of which 234 played, "
                          "0.012 s wall time\n"));
-    EXPECT_EQ(effort_line(64, 64, 1234, 0.0123),
+    EXPECT_EQ(effort_line(64, 64, 1234, {.simulated_s = 0.0123}),
               "simulated 64 of 64 chips, 1234 events, 0.012 s wall time\n");
     EXPECT_THAT(text, Not(HasSubstr("recompute")));
 }
@@ -156,16 +130,16 @@ TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
 
 TEST_F(Report, JsonHasTheKeysOfTheContract) {
     const Scenario scenario = load_scenario(write(kGood));
-    const Json json = step_json(scenario, hand_made(), {});
+    const Json json = step_json(scenario, hand_made(), {}, WallTime{0.0123, 0.5});
     EXPECT_EQ(json["schema"], "podsim/1");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
           "bound", "analytic", "gap", "critical_path", "memory", "links", "breakdown", "events",
-          "events_processed", "simulated_chips", "wall_time_s"}) {
+          "played_events", "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
     EXPECT_EQ(json["events"], 1234);
-    EXPECT_EQ(json["events_processed"], 234);
+    EXPECT_EQ(json["played_events"], 234);
     EXPECT_EQ(json["bound"], "compute");
     EXPECT_EQ(json["analytic"]["book_s"], 0.31);
     EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.3);
@@ -178,6 +152,8 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["links"]["ici_x"]["bytes"], 5e9);
     EXPECT_EQ(json["breakdown"]["compute"]["forward"], 0.1);
     EXPECT_EQ(json["simulated_chips"], 1);
+    EXPECT_EQ(json["wall_time_s"], 0.0123);
+    EXPECT_FALSE(step_json(scenario, hand_made(), {}).contains("wall_time_s"));
 }
 
 TEST_F(Report, TraceIsInMicroseconds) {
@@ -201,24 +177,6 @@ TEST_F(Report, VerdictsAreRelativeErrors) {
     EXPECT_FALSE(all_hold(verdicts));
     EXPECT_EQ(verdict_text(verdicts[0]), "mfu holds: 44.00 % expected (+2.27 %, within 10 %)");
     EXPECT_THAT(step_report(scenario, hand_made(), verdicts), HasSubstr("step_time  FAILS"));
-}
-
-TEST(Text, FourSignificantDigits) {
-    EXPECT_EQ(format_time(2.3456), "2.346 s");
-    EXPECT_EQ(format_time(0.9999999), "1.000 s");
-    EXPECT_EQ(format_time(1.5e-6), "1.500 us");
-    EXPECT_EQ(format_time(0), "0 s");
-    EXPECT_EQ(format_bytes(sim::Bytes(95.5e9)), "95.50 GB");
-    EXPECT_EQ(format_count(70.55e9), "70.55G");
-    EXPECT_EQ(format_percent(0.45678), "45.68 %");
-    EXPECT_EQ(format_rate(sim::BytesPerSecond::infinity()), "inf");
-}
-
-TEST(Text, ApportionKeepsTheTotal) {
-    EXPECT_THAT(apportion(std::vector<double>{1, 1, 1}, 10), ElementsAre(4, 3, 3));
-    EXPECT_THAT(apportion(std::vector<double>{0, 5, 5}, 1), ElementsAre(0, 1, 0));
-    EXPECT_THAT(apportion(std::vector<double>{3, -1}, 4), ElementsAre(6, -2));
-    EXPECT_THAT(apportion(std::vector<double>{0, 0}, 4), ElementsAre(0, 0));
 }
 
 }  // namespace

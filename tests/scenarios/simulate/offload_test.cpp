@@ -5,7 +5,7 @@
 #include <random>
 
 #include "scenarios/load/load.h"
-#include "scenarios/report/report.h"
+#include "scenarios/report/memory_report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 

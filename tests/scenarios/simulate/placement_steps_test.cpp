@@ -6,7 +6,7 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/explain/step_account.h"
 #include "scenarios/lower/lower_step.h"
-#include "scenarios/report/report.h"
+#include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/step/step.h"

@@ -5,7 +5,7 @@
 
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load.h"
-#include "scenarios/report/report.h"
+#include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/validate_plan.h"

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "scenarios/load/load.h"
-#include "scenarios/report/report.h"
 #include "scenarios/spec/formulas.h"
+#include "scenarios/text/json_text.h"
 #include "scenarios/yaml/schema.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
@@ -121,12 +121,13 @@ TEST(Formulas, TheSchemaHasEachOnce) {
         names.insert(name);
     }
     for (const Formula& formula : all_formulas()) {
-        EXPECT_TRUE(names.contains(std::string(formula.name))) << formula.name;
+        EXPECT_TRUE(names.contains(std::string(formula.quantity.name))) << formula.name;
         EXPECT_TRUE(is_analytic(formula.name));
         EXPECT_EQ(find_formula(formula.name), &formula);
     }
-    EXPECT_FALSE(is_analytic("step_time"));
-    EXPECT_TRUE(is_analytic("book"));
+    EXPECT_FALSE(find_quantity("step_time").analytic);
+    EXPECT_TRUE(find_quantity("book").analytic);
+    EXPECT_TRUE(find_quantity("roofline_lower").analytic);
 }
 
 TEST_F(Book, AFormulaThatFailsIsStatus1AndNotCalledSimulated) {

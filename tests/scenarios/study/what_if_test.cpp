@@ -6,7 +6,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/lower/lower_step.h"
-#include "scenarios/report/report.h"
+#include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/analytic/analytic.h"

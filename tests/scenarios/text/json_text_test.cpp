@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "scenarios/load/load.h"
-#include "scenarios/report/report.h"
+#include "scenarios/report/step_json.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {

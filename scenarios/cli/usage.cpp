@@ -1,24 +1,12 @@
-#include "scenarios/cli/command.h"
+#include "scenarios/cli/usage.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fmt/format.h>
-#include <fstream>
-#include <iostream>
-#include <ostream>
 #include <sstream>
-#include <unistd.h>
 
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 
-#include "scenarios/study/in_order.h"
-#include "scenarios/text/format.h"
-#include "scenarios/text/quantity_text.h"
-#include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
@@ -139,123 +127,6 @@ std::string Usage::get(const std::string& name) const {
 
 std::vector<std::string> Usage::all(const std::string& name) const {
     return has(name) ? map_[name].as<std::vector<std::string>>() : std::vector<std::string>{};
-}
-
-Fold parse_fold(const std::string& text) {
-    if (text == "auto") {
-        return Fold::automatic;
-    }
-    if (text == "off") {
-        return Fold::off;
-    }
-    const std::vector<std::string> names = {"auto", "off"};
-    throw sim::unknown_name("--fold", printable(text), names);
-}
-
-sim::InputError clock_error(const std::string& place, const sim::TimeOverflow& error) {
-    return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
-}
-
-bool on_terminal(const std::ostream& err) {
-    return &err == &std::cerr && ::isatty(STDERR_FILENO) == 1;
-}
-
-StepResult simulate_within_clock(const Scenario& scenario, Fold fold, StepOptions options) {
-    try {
-        return simulate_step(scenario, fold, options);
-    } catch (const sim::TimeOverflow& error) {
-        throw clock_error(scenario.file, error);
-    }
-}
-
-ProgramResult simulate_program_within_clock(const Scenario& scenario, Fold fold, RunWatch* watch) {
-    try {
-        return simulate_program(scenario.hardware, *scenario.program, fold, watch);
-    } catch (const sim::TimeOverflow& error) {
-        throw clock_error(scenario.file, error);
-    }
-}
-
-void refuse_dash(std::string_view option, const std::string& path) {
-    if (path == "-") {
-        throw sim::InputError("only --json writes to standard output",
-                              fmt::format("give {} the path of a file", option),
-                              {fmt::format("{} -", option), 0, 0});
-    }
-}
-
-int parse_jobs(const Usage& options) {
-    if (!options.has("jobs")) {
-        return available_jobs();
-    }
-    const std::string text = options.get("jobs");
-    const sim::SourceMark mark{"--jobs " + printable(text), 0, 0};
-    const std::string allowed = fmt::format("write a number of threads from 1 to {}", kMostJobs);
-    std::int64_t jobs = 0;
-    try {
-        jobs = parse_count(text);
-    } catch (const sim::InputError& error) {
-        throw sim::InputError(error.problem(), allowed, mark);
-    }
-    if (jobs < 1 || jobs > kMostJobs) {
-        throw sim::InputError("out of range", allowed, mark);
-    }
-    return static_cast<int>(jobs);
-}
-
-sim::InputError cannot_write(std::string_view option, const std::string& path, int reason) {
-    return sim::InputError(fmt::format("cannot write {}: {}", in_quotes(path),
-                                       reason == 0 ? "unknown reason" : std::strerror(reason)),
-                           fmt::format("give {} a path that can be written", option));
-}
-
-std::string output_path(const Usage& options, const std::string& name) {
-    if (!options.has(name)) {
-        return {};
-    }
-    const std::string path = options.get(name);
-    if (path == "-") {
-        return path;
-    }
-    const std::filesystem::path file(path);
-    std::error_code unknown;
-    errno = 0;
-    if (std::filesystem::is_directory(file, unknown)) {
-        errno = EISDIR;
-    } else if (std::filesystem::exists(file, unknown)) {
-        errno = 0;
-        ::access(path.c_str(), W_OK);
-    } else {
-        const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-        errno = 0;
-        ::access(folder.c_str(), W_OK | X_OK);
-    }
-    if (errno != 0) {
-        throw cannot_write(fmt::format("--{}", name), path, errno);
-    }
-    return path;
-}
-
-void write_file(std::string_view option, const std::string& path, const std::string& text) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    if (!file) {
-        throw cannot_write(option, path, errno);
-    }
-    file << text;
-    file.close();
-    if (!file) {
-        throw cannot_write(option, path, errno);
-    }
-}
-
-void write_json(const Json& json, const std::string& path, std::ostream& out) {
-    const std::string text = json_text(json, 2) + '\n';
-    if (path == "-") {
-        out << text;
-    } else {
-        write_file("--json", path, text);
-    }
 }
 
 }  // namespace podsim::scenarios

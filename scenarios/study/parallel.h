@@ -1,4 +1,4 @@
-// Independent pieces of work on several threads, their results in order: what sweep and compare share.
+// Independent pieces of work on several threads, their results in order: what studies share.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,27 @@
+// Files that a command writes.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "scenarios/cli/usage.h"
+#include "scenarios/text/json_text.h"
+
+namespace podsim::scenarios {
+
+/// Refuses `-` as the path of an option other than --json.
+void refuse_dash(std::string_view option, const std::string& path);
+
+/// The path of an option that names a file to write, empty where it is not given. Throws cannot_write before any work
+/// is done when nothing could be written there; creates nothing.
+std::string output_path(const Usage& options, const std::string& name);
+
+/// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
+/// written.
+void write_json(const Json& json, const std::string& path, std::ostream& out);
+
+/// Writes a text to the file that `option` names. Throws cannot_write when not all of it arrived.
+void write_file(std::string_view option, const std::string& path, const std::string& text);
+
+}  // namespace podsim::scenarios

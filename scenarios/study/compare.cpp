@@ -1,0 +1,86 @@
+#include "scenarios/study/compare.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "scenarios/report/quantities.h"
+#include "scenarios/study/within_clock.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::string folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.filename().empty() ? "." : folder.filename().string();
+}
+
+template <class Result>
+void take(Comparison& row, Result result) {
+    const auto number = [&](std::string_view quantity) {
+        return number_of(value_of(quantity, row.scenario, result));
+    };
+    row.simulated = number("step_time");
+    row.lower = number("roofline_lower");
+    row.serial = number("roofline_serial");
+    const Value book = value_of("book", row.scenario, result);
+    if (!std::holds_alternative<std::monostate>(book)) {
+        row.book = number_of(book);
+    }
+    row.verdicts = judge(row.scenario, result);
+    row.gap = result.gap;
+    row.wall.simulated_s = result.wall_time_s;
+    row.result = std::move(result);
+}
+
+std::vector<double> relative_errors(std::span<const Comparison> rows, const std::string& family) {
+    std::vector<double> errors;
+    for (const Comparison& row : rows) {
+        for (const Verdict& verdict : row.verdicts) {
+            if (family.empty() || row.family == family) {
+                errors.push_back(verdict.error);
+            }
+        }
+    }
+    return errors;
+}
+
+}  // namespace
+
+Comparison compare(const Scenario& scenario) {
+    Comparison row;
+    row.scenario = scenario;
+    row.family = folder_of(scenario.file);
+    if (scenario.program != nullptr) {
+        ProgramResult result = within_clock(scenario.file, [&] {
+            return simulate_program(scenario.hardware, *scenario.program, Fold::automatic);
+        });
+        row.gap_to_book = result.gap_to_book;
+        take(row, std::move(result));
+    } else {
+        StepResult result =
+            within_clock(scenario.file, [&] { return simulate_step(scenario, Fold::automatic); });
+        result.spans.clear();  // the timeline, many times as large as all else
+        take(row, std::move(result));
+    }
+    return row;
+}
+
+ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family) {
+    return summarise(relative_errors(rows, family));
+}
+
+std::size_t references_of(std::span<const Comparison> rows, const std::string& family) {
+    return relative_errors(rows, family).size();
+}
+
+std::vector<std::string> families_of(std::span<const Comparison> rows) {
+    std::vector<std::string> families;
+    for (const Comparison& row : rows) {
+        if (!row.verdicts.empty() && std::ranges::find(families, row.family) == families.end()) {
+            families.push_back(row.family);
+        }
+    }
+    return families;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,44 @@
+// Scenarios simulated and set beside the analytic estimates and the references that they state.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scenarios/report/machine_text.h"
+#include "scenarios/report/verdict.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/program.h"
+#include "scenarios/spec/scenario.h"
+#include "scenarios/study/calibrate.h"
+
+namespace podsim::scenarios {
+
+/// One scenario, a training step or a program; times in seconds.
+struct Comparison {
+    Scenario scenario;
+    std::string family;  ///< the folder that the scenario lies in
+    std::variant<StepResult, ProgramResult> result;
+    std::vector<Verdict> verdicts;
+    WallTime wall;
+    double simulated = 0;
+    std::optional<double> book{};
+    double lower = 0;   ///< roofline_lower
+    double serial = 0;  ///< roofline_serial
+    std::vector<Share> gap;
+    std::vector<Share> gap_to_book;  ///< of one collective
+};
+
+/// Simulates it, folded.
+Comparison compare(const Scenario& scenario);
+
+/// Errors of all references of a folder; of all folders with an empty name.
+ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family);
+std::size_t references_of(std::span<const Comparison> rows, const std::string& family);
+
+/// The folders that have references, in the order of their first.
+std::vector<std::string> families_of(std::span<const Comparison> rows);
+
+}  // namespace podsim::scenarios

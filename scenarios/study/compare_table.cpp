@@ -1,0 +1,160 @@
+#include "scenarios/study/compare_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+
+#include "scenarios/report/program_report.h"
+#include "scenarios/report/quantities.h"
+#include "scenarios/report/shares_table.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::string estimates(std::span<const Comparison> rows) {
+    Table table;
+    table.row({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
+               "roofline_serial", "sim/serial"});
+    const auto ratio = [](double simulated, double estimate) {
+        return fmt::format("{:.3f}", simulated / estimate);
+    };
+    for (const Comparison& row : rows) {
+        table.row({row.scenario.name, format_time(row.simulated),
+                   row.book ? format_time(*row.book) : "none",
+                   row.book ? ratio(row.simulated, *row.book) : "", format_time(row.lower),
+                   ratio(row.simulated, row.lower), format_time(row.serial),
+                   ratio(row.simulated, row.serial)});
+    }
+    return table.text(0);
+}
+
+std::string percent(double fraction) {
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+/// Why a value is not its reference: of a formula what the reference says of its rounding, of a simulated one
+/// what it consists of.
+std::string reason(const Comparison& row, const Verdict& verdict) {
+    if (verdict.analytic) {
+        return verdict.expectation.source;
+    }
+    const std::string from_book = terms_from_book(row);
+    return from_book.empty() ? largest_terms(row) : from_book;
+}
+
+std::string references(std::span<const Comparison> rows) {
+    Table table({1, 6, 7});
+    table.row({"References", "", "reference", "analytic", "simulated", "error", "",
+               "reason: parts above roofline_lower"});
+    for (const Comparison& row : rows) {
+        for (const Verdict& verdict : row.verdicts) {
+            const Expectation& expected = verdict.expectation;
+            const std::string value = quantity_text(expected.quantity, verdict.value);
+            const std::string lower =
+                expected.quantity == "step_time" ? format_time(row.lower) : "";
+            table.row({"  " + row.scenario.name, expected.quantity,
+                       quantity_text(expected.quantity, expected.of),
+                       verdict.analytic ? value : lower, verdict.analytic ? "" : value,
+                       percent(verdict.error),
+                       fmt::format("{} within {:.4g} %", verdict.holds ? "holds" : "FAILS",
+                                   100 * expected.within),
+                       reason(row, verdict)});
+        }
+    }
+    return table.text(0);
+}
+
+std::string families(std::span<const Comparison> rows) {
+    Table table;
+    table.row({"Errors by folder", "references", "mean absolute", "bias", "worst"});
+    const auto line = [&](const std::string& name, const std::string& family) {
+        const ErrorSummary summary = errors_of(rows, family);
+        table.row({"  " + name, fmt::format("{}", references_of(rows, family)),
+                   fmt::format("{:.1f} %", 100 * summary.mean_absolute), percent(summary.bias),
+                   percent(summary.worst)});
+    };
+    for (const std::string& family : families_of(rows)) {
+        line(family, family);
+    }
+    line("all", "");
+    return table.text(0);
+}
+
+Json result_json(const Comparison& row) {
+    if (const auto* const program = std::get_if<ProgramResult>(&row.result)) {
+        return program_json(row.scenario, *program, row.verdicts, row.wall);
+    }
+    return step_json(row.scenario, std::get<StepResult>(row.result), row.verdicts, row.wall);
+}
+
+Json row_json(const Comparison& row) {
+    Json json = result_json(row);
+    json.erase("schema");
+    json["ratio"] = {{"book", row.book ? Json(row.simulated / *row.book) : Json()},
+                     {"roofline_lower", row.simulated / row.lower},
+                     {"roofline_serial", row.simulated / row.serial}};
+    json["holds"] = all_hold(row.verdicts);
+    return json;
+}
+
+}  // namespace
+
+std::string largest_terms(const Comparison& row) {
+    std::vector<Share> terms = row.gap;
+    const double sum = total_of(terms).seconds();
+    std::ranges::stable_sort(terms, std::greater<>{}, &Share::time);
+    terms.resize(std::min<std::size_t>(terms.size(), 2));
+    std::vector<std::string> texts;
+    for (const Share& term : terms) {
+        if (term.time.ps > 0 && sum > 0) {
+            texts.push_back(fmt::format("{} {:.0f} %", term.name, 100 * term.time.seconds() / sum));
+        }
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string terms_from_book(const Comparison& row) {
+    constexpr double kSmallest = 0.0005;  // what is printed as 0.0 % is left out
+    std::vector<std::string> texts;
+    for (const Share& term : row.gap_to_book) {
+        const double share = term.time.seconds() / row.book.value_or(0);
+        if (std::abs(share) >= kSmallest) {
+            texts.push_back(fmt::format("{} {}", term.name, percent(share)));
+        }
+    }
+    return texts.empty() ? "" : fmt::format("from book: {}", fmt::join(texts, ", "));
+}
+
+std::string compare_report(std::span<const Comparison> rows) {
+    std::string text = estimates(rows);
+    if (!families_of(rows).empty()) {
+        text += '\n' + references(rows) + '\n' + families(rows);
+    }
+    return text;
+}
+
+Json compare_json(std::span<const Comparison> rows) {
+    Json scenarios = Json::array();
+    for (const Comparison& row : rows) {
+        scenarios.push_back(row_json(row));
+    }
+    Json json = {{"schema", kSchemaName}, {"scenarios", std::move(scenarios)}};
+    std::vector<std::string> names = families_of(rows);
+    names.emplace_back();
+    for (const std::string& family : names) {
+        const ErrorSummary summary = errors_of(rows, family);
+        json["errors"][family.empty() ? "all" : family] = {
+            {"references", references_of(rows, family)},
+            {"mean_absolute", summary.mean_absolute},
+            {"bias", summary.bias},
+            {"worst", summary.worst}};
+    }
+    return json;
+}
+
+}  // namespace podsim::scenarios

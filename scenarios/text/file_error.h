@@ -1,0 +1,15 @@
+// What is wrong with a file that a command should write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+/// The error of a file that cannot be written, at the option that names it; `reason` is errno's value, 0 where it is not
+/// known.
+sim::InputError cannot_write(std::string_view option, const std::string& path, int reason);
+
+}  // namespace podsim::scenarios

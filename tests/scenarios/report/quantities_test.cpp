@@ -1,0 +1,411 @@
+// Reported values: names, keys and sources prove each other; each value is read off the right field.
+#include "scenarios/report/quantities.h"
+
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+
+#include "scenarios/load/load.h"
+#include "scenarios/report/program_report.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/verdict.h"
+#include "scenarios/spec/formulas.h"
+#include "scenarios/yaml/schema.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/report/hand_made.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::hand_made;
+using testing::kMs;
+
+// A row of the vocabulary for a row of sources, in one order; a key for a part; programs where the vocabulary says so.
+TEST(Quantities, NamesAndSourcesAreComplete) {
+    const auto names = reported_quantities();
+    const auto sources = quantity_sources();
+    ASSERT_EQ(names.size(), sources.size());
+    std::set<std::string_view> seen;
+    std::set<std::string_view> keys;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const QuantityName& name = names[i];
+        EXPECT_EQ(name.name, sources[i].name);
+        EXPECT_TRUE(seen.insert(name.name).second) << name.name;
+        EXPECT_TRUE(keys.insert(name.key).second) << name.key;
+        EXPECT_EQ(&find_quantity(name.name), &name);
+        EXPECT_NE(sources[i].of_step, nullptr) << name.name;
+        EXPECT_EQ(sources[i].of_program != nullptr, name.of_programs) << name.name;
+        EXPECT_NE(name.part, JsonPart::none) << name.name;
+        EXPECT_FALSE(name.key.empty()) << name.name;
+        EXPECT_FALSE(name.meaning.empty()) << name.name;
+    }
+}
+
+// A key ends in the unit of its value.
+TEST(Quantities, KeysCarryTheirUnits) {
+    for (const QuantityName& name : reported_quantities()) {
+        const bool seconds = name.key.ends_with("_s") && name.key != "tokens_per_s";
+        EXPECT_EQ(seconds, name.unit == ValueUnit::time) << name.name;
+        EXPECT_EQ(name.key.ends_with("_bytes"), name.unit == ValueUnit::bytes) << name.name;
+        EXPECT_EQ(name.key.ends_with("_usd"), name.unit == ValueUnit::money) << name.name;
+        EXPECT_EQ(name.key == "tokens_per_s", name.unit == ValueUnit::token_rate) << name.name;
+    }
+}
+
+// What the loader takes is what verdicts know: each example of the help is read and judged in its own unit.
+TEST(Quantities, ExpectTakesEveryNumberWithAnExample) {
+    for (const QuantityName& name : expected_quantities()) {
+        const std::string path = "expect." + std::string(name.name);
+        const KeySpec* const key = find_key(path);
+        ASSERT_NE(key, nullptr) << path;
+        EXPECT_EQ(key->path, path);
+        EXPECT_EQ(key->meaning, name.meaning);
+        EXPECT_EQ(key->form, std::string("{within: ") + (name.analytic ? "1.5 %" : "10 %") +
+                                 ", of: " + std::string(name.example) + "}");
+        EXPECT_NE(name.unit, ValueUnit::text);
+        EXPECT_NE(name.unit, ValueUnit::truth);
+    }
+    EXPECT_EQ(keys_of("expect").size(), expected_quantities().size());
+    EXPECT_EQ(expected_quantities().front().name, "step_time");
+}
+
+TEST(Quantities, FormulasFollowInTheVocabulary) {
+    for (const Formula& formula : all_formulas()) {
+        EXPECT_EQ(&find_quantity(formula.quantity.name), &formula.quantity);
+        EXPECT_TRUE(formula.quantity.analytic);
+        EXPECT_FALSE(formula.quantity.of_programs);
+        EXPECT_TRUE(formula.quantity.key.empty());
+    }
+}
+
+// A quantity that no row knows used to be judged as tokens per second, and its unit was taken for a time.
+TEST(Quantities, UnknownNamesAreErrorsWithTheNearestName) {
+    Scenario scenario;
+    scenario.expectations = {{"mfuu", 0.4, 0.1, ""}};
+    const auto message = [](auto&& use) -> std::string {
+        try {
+            use();
+        } catch (const sim::InputError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    const std::string start = "unknown quantity 'mfuu'; did you mean 'mfu'? allowed: step_time, ";
+    using ::testing::StartsWith;
+    EXPECT_THAT(message([] { return find_quantity("mfuu"); }), StartsWith(start));
+    EXPECT_THAT(message([] { return quantity_text("mfuu", 1); }), StartsWith(start));
+    EXPECT_THAT(message([&] { return judge(scenario, hand_made()); }), StartsWith(start));
+    EXPECT_THAT(message([&] { return judge(scenario, ProgramResult{}); }), StartsWith(start));
+}
+
+TEST(Quantities, AreWrittenInTheirUnits) {
+    EXPECT_EQ(quantity_text("step_time", 2.2), "2.200 s");
+    EXPECT_EQ(quantity_text("mfu", 0.45), "45.00 %");
+    EXPECT_EQ(quantity_text("tokens_per_s", 1.9e6), "1.900M tokens/s");
+    EXPECT_EQ(quantity_text("peak_memory", 95e9), "95.00 GB");
+    EXPECT_EQ(quantity_text("training_run_cost", 2e6), "2.000M USD");
+    EXPECT_EQ(quantity_text("training_flops", 9e17), "900.0P");
+    EXPECT_EQ(quantity_text("training_flops", 6.3e24), "6.300e+24");
+    EXPECT_EQ(quantity_text("events", 12), "12.00");
+}
+
+TEST(Quantities, ValuesGoThroughJson) {
+    const Json json = {{"whole", 3},  {"part", 0.5},     {"yes", true},
+                       {"text", "a"}, {"none", nullptr}, {"map", {{"inside", 7}}}};
+    EXPECT_EQ(value_at(json, "whole"), Value(std::int64_t{3}));
+    EXPECT_EQ(value_at(json, "part"), Value(0.5));
+    EXPECT_EQ(value_at(json, "yes"), Value(true));
+    EXPECT_EQ(value_at(json, "text"), Value(std::string("a")));
+    EXPECT_EQ(value_at(json, "none"), Value());
+    EXPECT_EQ(value_at(json, "map"), Value());
+    EXPECT_EQ(value_at(json, "map.inside"), Value(std::int64_t{7}));
+    EXPECT_EQ(value_at(json, "map.other"), Value());
+    EXPECT_EQ(value_at(json, "whole.inside"), Value());
+    EXPECT_EQ(value_at(json, "other"), Value());
+    EXPECT_EQ(number_of(Value(true)), 1);
+    EXPECT_EQ(number_of(Value(std::int64_t{3})), 3);
+    EXPECT_EQ(number_of(Value(0.5)), 0.5);
+    EXPECT_EQ(number_of(Value(std::string("7"))), 0);
+    EXPECT_EQ(number_of(Value()), 0);
+    EXPECT_EQ(json_of(Value()), Json());
+    EXPECT_EQ(json_of(Value(std::int64_t{3})).dump(), "3");
+    EXPECT_EQ(json_of(Value(true)).dump(), "true");
+}
+
+class QuantityValues : public CommandTest {};
+
+/// Every field has a number of its own, so that no two can be taken for each other.
+StepResult distinct() {
+    StepResult result = hand_made();
+    result.step_time = {900 * kMs};
+    result.compute = {700 * kMs};
+    result.exposed_total = {200 * kMs};
+    result.evaluation = {50 * kMs};
+    result.block = {5000 * kMs};
+    result.mfu = 0.41;
+    result.hfu = 0.52;
+    result.tokens_per_s = 1e6;
+    result.lower = {sim::Seconds(0.61), "HBM"};
+    result.serial = sim::Seconds(1.25);
+    result.book = sim::Seconds(0.75);
+    result.memory.peak = sim::Bytes(60e9);
+    result.memory.capacity = sim::Bytes(95e9);
+    result.memory.peak_at = {3 * kMs};
+    result.memory.fits = false;
+    result.memory.stage = 2;
+    result.memory.member = "context rank 1";
+    result.prefetch_layers = 0.75;
+    result.bubble = 0.125;
+    result.passes.forward = sim::Seconds(0.01);
+    result.passes.input_gradients = sim::Seconds(0.02);
+    result.passes.weight_gradients = sim::Seconds(0.03);
+    result.reported_stage = 3;
+    result.reported_member = "context rank 5";
+    result.imbalance = Imbalance{1.5, 1.25, 1.125, sim::Time{600 * kMs}};
+    result.chips = 64;
+    result.simulated_chips = 4;
+    result.events = 1234;
+    result.played_events = 234;
+    return result;
+}
+
+// 1T tokens at 1M tokens a second are 1e6 s: 11.57 days, on 64 chips 17778 chip-hours, 35556 USD at 2 USD an hour.
+TEST_F(QuantityValues, AreReadOffTheirFields) {
+    const Scenario scenario = load_scenario(
+        write(std::string(kGood) + "training: {microbatches: 1}
+"
+                                   "evaluation: {tokens: 64Ki, steps: 5, train_steps: 3}
+"
+                                   "report: {tokens: 1T, price: 2 USD/chip-hour}
+"));
+    const StepResult result = distinct();
+    const auto value = [&](std::string_view name) {
+        return value_of(name, scenario, result); };
+    const std::map<std::string_view, Value> expected{
+        {"step_time", 0.9},
+        {"evaluation_step_time", 0.05},
+        {"block_time", 5.0},
+        {"compute", 0.7},
+        {"exposed_communication", 0.2},
+        {"mfu", 0.41},
+        {"hfu", 0.52},
+        {"tokens_per_s", 1e6},
+        {"bound", std::string("HBM")},
+        {"book", 0.75},
+        {"roofline_lower", 0.61},
+        {"roofline_serial", 1.25},
+        {"peak_memory", 60e9},
+        {"memory_capacity", 95e9},
+        {"fits", false},
+        {"peak_memory_time", 0.003},
+        {"prefetch_layers", 0.75},
+        {"pipeline_stages", std::int64_t{1}},
+        {"pipeline_schedule", std::string("1f1b")},
+        {"microbatches", std::int64_t{1}},
+        {"bubble", 0.125},
+        {"formula_bubble", 0.0},
+        {"forward_time", 0.01},
+        {"input_gradients_time", 0.02},
+        {"weight_gradients_time", 0.03},
+        {"reported_stage", std::int64_t{3}},
+        {"memory_stage", std::int64_t{2}},
+        {"attention_over_mean", 1.5},
+        {"expert_tokens_over_mean", 1.25},
+        {"compute_over_mean", 1.125},
+        {"reported_member", std::string("context rank 5")},
+        {"memory_member", std::string("context rank 1")},
+        {"even_step_time", 0.6},
+        {"training_tokens", 1e12},
+        {"training_run_days", 1e6 / 86400},
+        {"training_run_chip_hours", 1e6 / 3600 * 64},
+        {"training_run_cost", 1e6 / 3600 * 64 * 2},
+        {"chips", std::int64_t{64}},
+        {"simulated_chips", std::int64_t{4}},
+        {"events", std::int64_t{1234}},
+        {"played_events", std::int64_t{234}},
+    };
+    EXPECT_EQ(expected.size(), reported_quantities().size());
+    for (const auto& [name, wanted] : expected) {
+        EXPECT_EQ(value(name), wanted) << name;
+    }
+    EXPECT_EQ(value("parameters"), Value(8030261248.0));
+
+    // The JSON holds each under its key; of a single stage nothing about a pipeline.
+    const Json json = step_json(scenario, result, {});
+    for (const QuantityName& name : reported_quantities()) {
+        const Value in_json = value_at(json, name.key);
+        EXPECT_EQ(in_json, name.part == JsonPart::pipeline ? Value() : expected.at(name.name))
+            << name.name;
+    }
+}
+
+TEST_F(QuantityValues, OfWhatAResultHasNotAreNone) {
+    const Scenario scenario = load_scenario(write(kGood));
+    StepResult result = hand_made();
+    const Json json = step_json(scenario, result, {});
+    for (const char* const name :
+         {"evaluation_step_time", "block_time", "attention_over_mean", "expert_tokens_over_mean",
+          "compute_over_mean", "reported_member", "memory_member", "even_step_time",
+          "training_tokens", "training_run_days", "training_run_chip_hours", "training_run_cost"}) {
+        EXPECT_EQ(value_of(name, scenario, result), Value()) << name;
+    }
+    for (const char* const key : {"evaluation", "imbalance", "training_run", "pipeline"}) {
+        EXPECT_FALSE(json.contains(key)) << key;
+    }
+    EXPECT_EQ(value_of("prefetch_layers", scenario, result), Value(std::int64_t{1}));
+    // A budget without a price has no cost; unequal work without a remedy has no even step.
+    result.imbalance = Imbalance{1.5, 1, 1.125, std::nullopt};
+    const Scenario budget =
+        load_scenario(write(std::string(kGood) + "report: {tokens: 1T}
+"));
+    EXPECT_EQ(value_of("training_run_cost", budget, result), Value());
+    EXPECT_EQ(value_of("even_step_time", budget, result), Value());
+    EXPECT_EQ(value_of("attention_over_mean", budget, result), Value(1.5));
+}
+
+ProgramResult hand_made_program() {
+    ProgramResult result;
+    result.time = {9 * kMs};
+    result.stages = {{"load", "pcie", {0}, {4 * kMs}, sim::Seconds(0.003)},
+                     {"multiply", "mxu", {2 * kMs}, {9 * kMs}, sim::Seconds(0.006)}};
+    result.limiting = 1;
+    result.lower = sim::Seconds(0.006);
+    result.serial = sim::Seconds(0.0095);
+    result.gap = {{"before multiply", {2 * kMs}}, {"after multiply", {kMs}}};
+    result.links = {{"pcie", 0.25, sim::Bytes(7), 0.5, sim::Bytes(8)}};
+    result.events = 77;
+    result.simulated_chips = 2;
+    return result;
+}
+
+TEST_F(QuantityValues, OfProgramsAreReadOffTheirFields) {
+    const Scenario scenario = load_scenario(
+        write("hardware: {chip: v5p, slice: 4x4x4}
+"
+              "program: {stages: [{do: host-to-chip, bytes: 1 GB}]}
+"));
+    ProgramResult result = hand_made_program();
+    const auto value = [&](std::string_view name) {
+        return value_of(name, scenario, result); };
+    EXPECT_EQ(value("step_time"), Value(0.009));
+    EXPECT_EQ(value("bound"), Value(std::string("multiply")));
+    EXPECT_EQ(value("book"), Value());
+    EXPECT_EQ(value("roofline_lower"), Value(0.006));
+    EXPECT_EQ(value("roofline_serial"), Value(0.0095));
+    EXPECT_EQ(value("chips"), Value(std::int64_t{64}));
+    EXPECT_EQ(value("simulated_chips"), Value(std::int64_t{2}));
+    EXPECT_EQ(value("events"), Value(std::int64_t{77}));
+    EXPECT_EQ(value("mfu"), Value());
+    const Json json = program_json(scenario, result, {}, WallTime{0.5, 0});
+    EXPECT_EQ(json["step_time_s"], 0.009);
+    EXPECT_EQ(json["bound"], "multiply");
+    EXPECT_TRUE(json["analytic"]["book_s"].is_null());
+    EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.006);
+    EXPECT_EQ(json["gap"]["before multiply"], 0.002);
+    EXPECT_EQ(json["stages"][0]["ended_s"], 0.004);
+    EXPECT_EQ(json["stages"][1]["began_s"], 0.002);
+    EXPECT_EQ(json["stages"][1]["bound_s"], 0.006);
+    EXPECT_FALSE(json["stages"][1].contains("gather_bound_s"));
+    EXPECT_EQ(json["links"]["pcie"]["busy_fraction"], 0.25);
+    EXPECT_EQ(json["links"]["pcie"]["bytes"], 7);
+    EXPECT_EQ(json["links"]["pcie"]["busiest_busy_fraction"], 0.5);
+    EXPECT_EQ(json["links"]["pcie"]["busiest_bytes"], 8);
+    EXPECT_EQ(json["events"], 77);
+    EXPECT_EQ(json["wall_time_s"], 0.5);
+    EXPECT_FALSE(program_json(scenario, result, {}).contains("wall_time_s"));
+    result.book = sim::Seconds(0.007);
+    EXPECT_EQ(value("book"), Value(0.007));
+    EXPECT_EQ(program_json(scenario, result, {})["analytic"]["book_s"], 0.007);
+}
+
+TEST_F(QuantityValues, ProgramReportsAddUp) {
+    const Scenario scenario = load_scenario(
+        write("name: p
+hardware: {
+    chip:
+        v5p, slice : 4x4x4}
+"
+              "program: {pieces: 2, stages: [{do: host-to-chip, bytes: 1 GB}]}
+"));
+    ProgramResult result = hand_made_program();
+    result.stages[1].gather_bound = sim::Seconds(0.006);
+    result.stages[1].matmul_bound = sim::Seconds(0.002);
+    EXPECT_EQ(program_report(scenario, result, {}, {.simulated_s = 0.25}),
+              "p
+"
+              "  slice    v5p 4x4x4, 64 chips, x y z wrapped
+"
+              "  program  1 stage in 2 pieces
+"
+              "
+"
+              "Time 9.000 ms
+"
+              "  bound by multiply: its bytes and FLOPs alone take 6.000 ms
+"
+              "
+"
+              "Stage       on     from ms     to ms     bound
+"
+              "  load      pcie  0.000000  4.000000  3.000 ms
+"
+              "  multiply  mxu   2.000000  9.000000  6.000 ms
+"
+              "
+"
+              "multiply is communication-bound: its gather takes 6.000 ms alone, its matmul 2.000 ms
+"
+              "
+"
+              "Gap: time - largest bound        ms
+"
+              "  before multiply          2.000000
+"
+              "  after multiply           1.000000
+"
+              "  gap                      3.000000
+"
+              "
+"
+              "Links     busy  bytes a link
+"
+              "  pcie  25.0 %       7.000 B
+"
+              "
+"
+              "simulated 2 of 64 chips (folded), 77 events, 0.250 s wall time
+");
+}
+
+TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
+    Scenario scenario = load_scenario(write(kGood));
+    scenario.expectations = {{"step_time", 0.5, 0.5, "a"}, {"roofline_lower", 0.6, 0.25, "b"}};
+    StepResult result = hand_made();
+    result.step_time = {750 * kMs};
+    result.lower.time = sim::Seconds(0.3);
+    const std::vector<Verdict> verdicts = judge(scenario, result);
+    EXPECT_EQ(verdicts[0].value, 0.75);
+    EXPECT_EQ(verdicts[0].error, 0.5);
+    EXPECT_TRUE(verdicts[0].holds);  // within includes its edge
+    EXPECT_FALSE(verdicts[0].analytic);
+    EXPECT_EQ(verdicts[1].error, -0.5);
+    EXPECT_FALSE(verdicts[1].holds);
+    EXPECT_TRUE(verdicts[1].analytic);
+    const Json json = step_json(scenario, result, verdicts)["expectations"];
+    EXPECT_EQ(json[0].dump(),
+              R"({"quantity":"step_time","analytic":null,"simulated":0.75,"reference":0.5,)"
+              R"("error":0.5,"within":0.5,"holds":true,"source":"a"})");
+    EXPECT_EQ(json[1]["analytic"], 0.3);
+    EXPECT_TRUE(json[1]["simulated"].is_null());
+    EXPECT_EQ(verdicts_report(verdicts),
+              "Expected                  value  reference                      error  source
+"
+              "  step_time       holds  750.0 ms   500.0 ms     +50.00 % (within 50 %)  a
+"
+              "  roofline_lower  FAILS  300.0 ms   600.0 ms     -50.00 % (within 25 %)  b
+");
+    EXPECT_EQ(verdicts_report({}), "");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

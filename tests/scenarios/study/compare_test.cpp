@@ -1,0 +1,160 @@
+// Rows of `podsim compare`, written down by hand: reasons, errors by folder, ratios.
+#include "scenarios/study/compare.h"
+
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/study/compare_table.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/report/hand_made.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::kMs;
+
+Verdict verdict_of(const std::string& quantity, double value, double reference, double within) {
+    Verdict verdict;
+    verdict.expectation = {quantity, reference, within, "rounded in the text"};
+    verdict.value = value;
+    verdict.error = value / reference - 1;
+    verdict.holds = std::abs(verdict.error) <= within;
+    return verdict;
+}
+
+Comparison row_of(const std::string& family, std::vector<Verdict> verdicts) {
+    Comparison row;
+    row.family = family;
+    row.verdicts = std::move(verdicts);
+    return row;
+}
+
+// 6 of 10 ms, 3 of 10 ms; what is negative is no part of what is above.
+TEST(Compare, ReasonsAreTheTwoLargestTerms) {
+    Comparison row;
+    row.gap = {{"idle", {kMs}}, {"padding", {6 * kMs}}, {"latency", {3 * kMs}}};
+    EXPECT_EQ(largest_terms(row), "padding 60 %, latency 30 %");
+    row.gap = {{"latency", {-kMs}}, {"padding", {5 * kMs}}};
+    EXPECT_EQ(largest_terms(row), "padding 125 %");
+    row.gap = {{"latency", {-3 * kMs}}, {"padding", {kMs}}};
+    EXPECT_EQ(largest_terms(row), "");
+    row.gap = {};
+    EXPECT_EQ(largest_terms(row), "");
+}
+
+TEST(Compare, TermsFromTheBookAreSharesOfItsTime) {
+    Comparison row;
+    row.book = 0.008;
+    EXPECT_EQ(terms_from_book(row), "");
+    row.gap_to_book = {{"(n-1)/n", {-2 * kMs}}, {"idle", {1000}}, {"latency", {kMs}}};
+    EXPECT_EQ(terms_from_book(row), "from book: (n-1)/n -25.0 %, latency +12.5 %");
+    // 0.05 % is printed, less is not.
+    row.gap_to_book = {{"idle", {4 * kMs / 1000}}};
+    EXPECT_EQ(terms_from_book(row), "from book: idle +0.1 %");
+    row.gap_to_book = {{"idle", {3 * kMs / 1000}}};
+    EXPECT_EQ(terms_from_book(row), "");
+}
+
+TEST(Compare, ErrorsAreSummedUpByFolder) {
+    const std::vector<Comparison> rows{
+        row_of("b", {verdict_of("step_time", 1.5, 1, 0.1)}), row_of("none", {}),
+        row_of("a", {verdict_of("step_time", 0.75, 1, 0.1), verdict_of("mfu", 0.5, 0.5, 0.1)}),
+        row_of("b", {verdict_of("step_time", 0.75, 1, 0.1)})};
+    EXPECT_THAT(families_of(rows), ElementsAre("b", "a"));
+    EXPECT_EQ(references_of(rows, "a"), 2U);
+    EXPECT_EQ(references_of(rows, "b"), 2U);
+    EXPECT_EQ(references_of(rows, "none"), 0U);
+    EXPECT_EQ(references_of(rows, ""), 4U);
+    EXPECT_EQ(errors_of(rows, "b").mean_absolute, 0.375);
+    EXPECT_EQ(errors_of(rows, "b").bias, 0.125);
+    EXPECT_EQ(errors_of(rows, "b").worst, 0.5);
+    EXPECT_EQ(errors_of(rows, "a").bias, -0.125);
+    EXPECT_EQ(errors_of(rows, "").mean_absolute, 0.25);
+}
+
+class CompareRows : public CommandTest {
+protected:
+    [[nodiscard]] Comparison hand_made_row() const {
+        Comparison row;
+        row.scenario = load_scenario(write("name: one\n" + std::string(kGood)));
+        row.family = "f";
+        row.result = testing::hand_made();
+        row.simulated = 0.75;
+        row.book = 0.5;
+        row.lower = 0.25;
+        row.serial = 1.5;
+        row.gap = {{"padding", {500 * kMs}}};
+        row.verdicts = {verdict_of("step_time", 0.75, 0.6, 0.1), verdict_of("book", 0.5, 0.5, 0.1)};
+        row.verdicts[1].analytic = true;
+        return row;
+    }
+};
+
+TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
+    const std::vector<Comparison> rows{hand_made_row()};
+    EXPECT_EQ(
+        compare_report(rows),
+        "scenario  simulated      book  sim/book  roofline_lower  sim/lower  roofline_serial  "
+        "sim/serial\n"
+        "one        750.0 ms  500.0 ms     1.500        250.0 ms      3.000          1.500 s       "
+        "0.500\n"
+        "\n"
+        "References             reference  analytic  simulated    error                     "
+        "reason: "
+        "parts above roofline_lower\n"
+        "  one       step_time   600.0 ms  250.0 ms   750.0 ms  +25.0 %  FAILS within 10 %  "
+        "padding "
+        "100 %\n"
+        "  one            book   500.0 ms  500.0 ms              +0.0 %  holds within 10 %  "
+        "rounded "
+        "in the text\n"
+        "\n"
+        "Errors by folder  references  mean absolute     bias    worst\n"
+        "  f                        2         12.5 %  +12.5 %  +25.0 %\n"
+        "  all                      2         12.5 %  +12.5 %  +25.0 %\n");
+    Comparison bare = hand_made_row();
+    bare.verdicts.clear();
+    bare.book.reset();
+    EXPECT_EQ(compare_report(std::vector<Comparison>{bare}),
+              "scenario  simulated  book  sim/book  roofline_lower  sim/lower  roofline_serial  "
+              "sim/serial\n"
+              "one        750.0 ms  none                  250.0 ms      3.000          1.500 s  "
+              "     0.500\n");
+}
+
+TEST_F(CompareRows, JsonHoldsRatiosAndErrors) {
+    Comparison row = hand_made_row();
+    row.wall = {.simulated_s = 0.125};
+    const Json json = compare_json(std::vector<Comparison>{row});
+    const Json& one = json["scenarios"][0];
+    EXPECT_EQ(one["ratio"].dump(), R"({"book":1.5,"roofline_lower":3.0,"roofline_serial":0.5})");
+    EXPECT_FALSE(one["holds"].get<bool>());
+    EXPECT_FALSE(one.contains("schema"));
+    EXPECT_EQ(one["wall_time_s"], 0.125);
+    EXPECT_EQ(one["played_events"], 234);
+    EXPECT_EQ(json["errors"]["f"]["references"], 2);
+    EXPECT_EQ(json["errors"]["all"]["mean_absolute"],
+              errors_of(std::vector{row}, "").mean_absolute);
+    EXPECT_EQ(json["errors"]["all"]["bias"], 0.125);
+    EXPECT_EQ(json["errors"]["all"]["worst"], 0.25);
+    row.book.reset();
+    EXPECT_TRUE(compare_json(std::vector{row})["scenarios"][0]["ratio"]["book"].is_null());
+}
+
+TEST_F(CompareRows, TakeTheValuesOfTheirResult) {
+    const Scenario scenario =
+        load_scenario(write(std::string(kGood) + "expect: {step_time: {of: 1 s, within: 9 %}}\n"));
+    const Comparison row = compare(scenario);
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    EXPECT_EQ(row.simulated, result.step_time.seconds());
+    EXPECT_EQ(row.book, result.book.value());
+    EXPECT_EQ(row.lower, result.lower.time.value());
+    EXPECT_EQ(row.serial, result.serial.value());
+    EXPECT_EQ(row.gap.size(), result.gap.size());
+    EXPECT_EQ(row.verdicts.size(), 1U);
+    EXPECT_EQ(row.family, std::filesystem::path(scenario.file).parent_path().filename().string());
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
