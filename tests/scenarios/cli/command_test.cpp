@@ -1,6 +1,8 @@
 // The commands end to end on small slices: streams, files, exit statuses.
 #include <gmock/gmock.h>
 
+#include "scenarios/cli/common.h"
+#include "scenarios/study/within_clock.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {

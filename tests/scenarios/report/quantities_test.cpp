@@ -145,7 +145,8 @@ StepResult distinct() {
     result.mfu = 0.41;
     result.hfu = 0.52;
     result.tokens_per_s = 1e6;
-    result.lower = {sim::Seconds(0.61), "HBM"};
+    result.lower.time = sim::Seconds(0.61);
+    result.lower.bound = "HBM";
     result.serial = sim::Seconds(1.25);
     result.book = sim::Seconds(0.75);
     result.memory.peak = sim::Bytes(60e9);
@@ -172,15 +173,11 @@ StepResult distinct() {
 // 1T tokens at 1M tokens a second are 1e6 s: 11.57 days, on 64 chips 17778 chip-hours, 35556 USD at 2 USD an hour.
 TEST_F(QuantityValues, AreReadOffTheirFields) {
     const Scenario scenario = load_scenario(
-        write(std::string(kGood) + "training: {microbatches: 1}
-"
-                                   "evaluation: {tokens: 64Ki, steps: 5, train_steps: 3}
-"
-                                   "report: {tokens: 1T, price: 2 USD/chip-hour}
-"));
+        write(std::string(kGood) + "training: {microbatches: 1}\n"
+                                   "evaluation: {tokens: 64Ki, steps: 5, train_steps: 3}\n"
+                                   "report: {tokens: 1T, price: 2 USD/chip-hour}\n"));
     const StepResult result = distinct();
-    const auto value = [&](std::string_view name) {
-        return value_of(name, scenario, result); };
+    const auto value = [&](std::string_view name) { return value_of(name, scenario, result); };
     const std::map<std::string_view, Value> expected{
         {"step_time", 0.9},
         {"evaluation_step_time", 0.05},
@@ -255,9 +252,7 @@ TEST_F(QuantityValues, OfWhatAResultHasNotAreNone) {
     EXPECT_EQ(value_of("prefetch_layers", scenario, result), Value(std::int64_t{1}));
     // A budget without a price has no cost; unequal work without a remedy has no even step.
     result.imbalance = Imbalance{1.5, 1, 1.125, std::nullopt};
-    const Scenario budget =
-        load_scenario(write(std::string(kGood) + "report: {tokens: 1T}
-"));
+    const Scenario budget = load_scenario(write(std::string(kGood) + "report: {tokens: 1T}\n"));
     EXPECT_EQ(value_of("training_run_cost", budget, result), Value());
     EXPECT_EQ(value_of("even_step_time", budget, result), Value());
     EXPECT_EQ(value_of("attention_over_mean", budget, result), Value(1.5));
@@ -279,14 +274,11 @@ ProgramResult hand_made_program() {
 }
 
 TEST_F(QuantityValues, OfProgramsAreReadOffTheirFields) {
-    const Scenario scenario = load_scenario(
-        write("hardware: {chip: v5p, slice: 4x4x4}
-"
-              "program: {stages: [{do: host-to-chip, bytes: 1 GB}]}
-"));
+    const Scenario scenario =
+        load_scenario(write("hardware: {chip: v5p, slice: 4x4x4}\n"
+                            "program: {stages: [{do: host-to-chip, bytes: 1 GB}]}\n"));
     ProgramResult result = hand_made_program();
-    const auto value = [&](std::string_view name) {
-        return value_of(name, scenario, result); };
+    const auto value = [&](std::string_view name) { return value_of(name, scenario, result); };
     EXPECT_EQ(value("step_time"), Value(0.009));
     EXPECT_EQ(value("bound"), Value(std::string("multiply")));
     EXPECT_EQ(value("book"), Value());
@@ -319,62 +311,36 @@ TEST_F(QuantityValues, OfProgramsAreReadOffTheirFields) {
 }
 
 TEST_F(QuantityValues, ProgramReportsAddUp) {
-    const Scenario scenario = load_scenario(
-        write("name: p
-hardware: {
-    chip:
-        v5p, slice : 4x4x4}
-"
-              "program: {pieces: 2, stages: [{do: host-to-chip, bytes: 1 GB}]}
-"));
+    const Scenario scenario =
+        load_scenario(write("name: p\nhardware: {\n    chip:\n        v5p, slice : 4x4x4}\n"
+                            "program: {pieces: 2, stages: [{do: host-to-chip, bytes: 1 GB}]}\n"));
     ProgramResult result = hand_made_program();
     result.stages[1].gather_bound = sim::Seconds(0.006);
     result.stages[1].matmul_bound = sim::Seconds(0.002);
-    EXPECT_EQ(program_report(scenario, result, {}, {.simulated_s = 0.25}),
-              "p
-"
-              "  slice    v5p 4x4x4, 64 chips, x y z wrapped
-"
-              "  program  1 stage in 2 pieces
-"
-              "
-"
-              "Time 9.000 ms
-"
-              "  bound by multiply: its bytes and FLOPs alone take 6.000 ms
-"
-              "
-"
-              "Stage       on     from ms     to ms     bound
-"
-              "  load      pcie  0.000000  4.000000  3.000 ms
-"
-              "  multiply  mxu   2.000000  9.000000  6.000 ms
-"
-              "
-"
-              "multiply is communication-bound: its gather takes 6.000 ms alone, its matmul 2.000 ms
-"
-              "
-"
-              "Gap: time - largest bound        ms
-"
-              "  before multiply          2.000000
-"
-              "  after multiply           1.000000
-"
-              "  gap                      3.000000
-"
-              "
-"
-              "Links     busy  bytes a link
-"
-              "  pcie  25.0 %       7.000 B
-"
-              "
-"
-              "simulated 2 of 64 chips (folded), 77 events, 0.250 s wall time
-");
+    EXPECT_EQ(
+        program_report(scenario, result, {}, {.simulated_s = 0.25}),
+        "p\n"
+        "  slice    v5p 4x4x4, 64 chips, x y z wrapped\n"
+        "  program  1 stage in 2 pieces\n"
+        "\n"
+        "Time 9.000 ms\n"
+        "  bound by multiply: its bytes and FLOPs alone take 6.000 ms\n"
+        "\n"
+        "Stage       on     from ms     to ms     bound\n"
+        "  load      pcie  0.000000  4.000000  3.000 ms\n"
+        "  multiply  mxu   2.000000  9.000000  6.000 ms\n"
+        "\n"
+        "multiply is communication-bound: its gather takes 6.000 ms alone, its matmul 2.000 ms\n"
+        "\n"
+        "Gap: time - largest bound        ms\n"
+        "  before multiply          2.000000\n"
+        "  after multiply           1.000000\n"
+        "  gap                      3.000000\n"
+        "\n"
+        "Links     busy  bytes a link\n"
+        "  pcie  25.0 %       7.000 B\n"
+        "\n"
+        "simulated 2 of 64 chips (folded), 77 events, 0.250 s wall time\n");
 }
 
 TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
@@ -398,12 +364,9 @@ TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
     EXPECT_EQ(json[1]["analytic"], 0.3);
     EXPECT_TRUE(json[1]["simulated"].is_null());
     EXPECT_EQ(verdicts_report(verdicts),
-              "Expected                  value  reference                      error  source
-"
-              "  step_time       holds  750.0 ms   500.0 ms     +50.00 % (within 50 %)  a
-"
-              "  roofline_lower  FAILS  300.0 ms   600.0 ms     -50.00 % (within 25 %)  b
-");
+              "Expected                  value  reference                      error  source\n"
+              "  step_time       holds  750.0 ms   500.0 ms     +50.00 % (within 50 %)  a\n"
+              "  roofline_lower  FAILS  300.0 ms   600.0 ms     -50.00 % (within 25 %)  b\n");
     EXPECT_EQ(verdicts_report({}), "");
 }
 
