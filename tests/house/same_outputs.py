@@ -7,7 +7,8 @@
 `store` copies the scenarios into DIR, writes random ones beside them (of a fixed seed), runs every command of
 `commands` there and keeps standard output, standard error and the exit status. `compare` runs the same commands with
 another program and prints what differs. Wall times are masked. A redesign that must change nothing outside stores
-before its first move and compares after each; --rename and --ignore name the JSON keys that are meant to differ.
+before its first move and compares after each; --rename and --ignore name the JSON keys that are meant to differ, --except
+the commands.
 """
 
 import argparse
