@@ -33,4 +33,25 @@ std::vector<SourceFile> source_files(const std::string& folder) {
     return files;
 }
 
+std::vector<std::string> lines_where(const std::string& folder,
+                                     const std::function<bool(const std::string& line)>& wrong) {
+    std::vector<std::string> found;
+    for (const SourceFile& file : source_files(folder)) {
+        for (std::size_t i = 0; i < file.lines.size(); ++i) {
+            if (wrong(file.lines[i])) {
+                found.push_back(file.path + ':' + std::to_string(i + 1) + ": " + file.lines[i]);
+            }
+        }
+    }
+    return found;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        text += "\n  " + line;
+    }
+    return text;
+}
+
 }  // namespace podsim::house

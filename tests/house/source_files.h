@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,12 @@ std::vector<SourceFile> source_files(const std::string& folder);
 
 /// The lines of a text file. Throws std::runtime_error when it cannot be read.
 std::vector<std::string> read_lines(const std::filesystem::path& path);
+
+/// `file:line: text` of every line of a folder for which `wrong` holds.
+std::vector<std::string> lines_where(const std::string& folder,
+                                     const std::function<bool(const std::string& line)>& wrong);
+
+/// Each line on a line of its own, indented: for messages.
+std::string joined(const std::vector<std::string>& lines);
 
 }  // namespace podsim::house

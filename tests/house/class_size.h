@@ -1,0 +1,15 @@
+// Which functions a class declares, read from its text.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace podsim::house {
+
+/// The member functions (constructors too) of each class and struct that the lines define, as written up to their
+/// parameters. Expects code as clang-format leaves it; macros and templates in initialisers are not looked into.
+std::map<std::string, std::vector<std::string>> functions_of_classes(
+    const std::vector<std::string>& lines);
+
+}  // namespace podsim::house
