@@ -5,10 +5,11 @@
 JOBS ?= $(shell nproc)
 QUICKSTART := scenarios/quickstart/llama3-70b-v5p-pod.yaml
 CODE := sim topology collectives workloads scenarios tests bench
+SOURCES = find $(CODE) \( -name '*.h' -o -name '*.cpp' \) -print0
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing (packages.txt)
@@ -28,6 +29,12 @@ test: deps ## build with sanitizers and run every test
 	cmake --preset dev
 	cmake --build --preset dev --parallel $(JOBS)
 	ctest --preset dev --parallel $(JOBS)
+
+.PHONY: check
+check: deps ## the quick tests, without sanitizers
+	cmake --preset check
+	cmake --build --preset check --parallel $(JOBS)
+	ctest --preset check --parallel $(JOBS) --label-regex quick
 
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md
@@ -52,14 +59,19 @@ bench-docs: ## write bench/results.json into docs/performance.md, with plots
 .PHONY: format
 format: ## format all C++ files in place
 	@.ci/deps build style
-	find $(CODE) -name '*.h' -o -name '*.cpp' | xargs clang-format -i
+	$(SOURCES) | xargs -0 clang-format -i
+
+.PHONY: format-check
+format-check: ## fail where make format would change a file
+	@.ci/deps build style
+	$(SOURCES) | xargs -0 clang-format --dry-run -Werror
 
 .PHONY: lint
-lint: ## run clang-tidy on all source files; warnings are errors
+lint: ## build the program with clang, run clang-tidy on its code; warnings are errors
 	@.ci/deps build style
-	cmake --preset dev
-	find sim topology collectives workloads scenarios -name '*.cpp' | \
-	    xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
+	cmake --preset clang
+	cmake --build --preset clang --parallel $(JOBS)
+	.ci/units build/clang | xargs -d '\n' -P $(JOBS) -n 1 clang-tidy -p build/clang --quiet
 
 .PHONY: clean
 clean: ## remove everything that was built
