@@ -137,6 +137,17 @@ TEST(TransferTableTest, OnePredecessorNeedsNoCounter) {
     EXPECT_FALSE(table.holds(RolesOfPlaces(unknown)));
 }
 
+/// Counters for two places: they serve up to two, wherever these are.
+TEST(TransferTableTest, CountersServeAsManyPlacesAsTheScheduleHas) {
+    const Schedule schedule =
+        schedule_of({{.bytes = 1}, {.bytes = 1}, {.bytes = 1, .after = {0, 1}}}, 1, {0, 0});
+    const TransferTable table(schedule, RolesOfPlaces(schedule.role_of_place));
+    const std::vector<std::uint32_t> two{kAbsent, 0, kAbsent, 0};
+    EXPECT_TRUE(table.holds(RolesOfPlaces(two)));
+    const std::vector<std::uint32_t> three{0, 0, 0};
+    EXPECT_FALSE(table.holds(RolesOfPlaces(three)));
+}
+
 TEST(RolesOfPlacesTest, CountsWithinRoles) {
     const std::vector<std::uint32_t> given{1, kAbsent, 0, 1, 1};
     const RolesOfPlaces roles(given);
