@@ -28,7 +28,7 @@ void measure(benchmark::State& state, const Scenario& scenario, Fold fold,
     }
     state.counters["chips"] = result.chips;
     state.counters["simulated_chips"] = result.simulated_chips;
-    state.counters["layers"] = static_cast<double>(scenario.model.layers);
+    state.counters["layers"] = static_cast<double>(scenario.step().model.layers);
     state.counters["events"] = static_cast<double>(result.events);
     state.counters["played"] = static_cast<double>(result.played_events);
 }

@@ -7,6 +7,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/terminal_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/study/calibrate.h"
@@ -123,7 +124,7 @@ Json json_of(const Calibration& calibration) {
 
 }  // namespace
 
-int command_calibrate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -138,10 +139,13 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& /*err*/) 
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
     const std::string json = output_path(options, "json");
-    const Calibration calibration =
-        calibrate(measurements, {.per_chip = factors(options.get("per-chip")),
+    const CalibrationOptions how{.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),
-                                 .jobs = parse_jobs(options)});
+                                 .jobs = parse_jobs(options)};
+    const Calibration calibration = [&] {
+        TerminalWatch watch(err, on_terminal(err));
+        return calibrate(measurements, how, &watch);
+    }();
     if (json != "-") {
         out << text_of(calibration);
     }

@@ -7,10 +7,10 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/cli/ends_options.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/terminal_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/collective_json.h"
 #include "scenarios/report/collective_report.h"
-#include "scenarios/run/run_watch.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/size_range.h"
@@ -180,12 +180,13 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
 
     std::vector<CollectiveRun> runs;
     {
-        RunWatch watch(err, on_terminal(err));
+        TerminalWatch watch(err, on_terminal(err));
         for (const sim::Bytes bytes : sizes) {
             request.bytes = bytes;
+            const double before = watch.seconds();
             runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
                             simulate_collective(request, fold, &watch), 0});
-            runs.back().wall_time_s = runs.back().result.wall_time_s;
+            runs.back().wall_time_s = watch.seconds() - before;
         }
     }
     write_results(runs, sweep, outputs, out);

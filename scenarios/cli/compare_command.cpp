@@ -5,6 +5,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/terminal_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/study/compare_table.h"
@@ -53,7 +54,13 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     std::vector<Comparison> rows;
     run_in_order(
-        0, scenarios.size(), jobs, [&](std::size_t i) { return compare(scenarios[i]); },
+        0, scenarios.size(), jobs,
+        [&](std::size_t i) {
+            const Stopwatch watch;
+            Comparison row = compare(scenarios[i]);
+            row.wall.simulated_s = watch.seconds();
+            return row;
+        },
         [&](std::size_t, Comparison row) { rows.push_back(std::move(row)); }, [] { return false; });
     if (json != "-") {
         out << compare_report(rows);

@@ -4,13 +4,13 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/terminal_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/advice.h"
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/step_report.h"
 #include "scenarios/report/trace_json.h"
-#include "scenarios/run/run_watch.h"
 #include "scenarios/study/what_if.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/yaml/schema.h"
@@ -49,13 +49,15 @@ int run_program(const Scenario& scenario, Fold fold, const std::string& json,
         throw sim::InputError("a program has no trace",
                               "leave --trace out: the report has the times of the stages");
     }
-    const ProgramResult result = [&] {
-        RunWatch watch(err, on_terminal(err));
-        return within_clock(scenario.file, [&] {
-            return simulate_program(scenario.hardware, *scenario.program, fold, &watch);
+    WallTime wall;
+    ProgramResult result;
+    {
+        TerminalWatch watch(err, on_terminal(err));
+        result = within_clock(scenario.file, [&] {
+            return simulate_program(scenario.hardware, scenario.program(), fold, &watch);
         });
-    }();
-    const WallTime wall{.simulated_s = result.wall_time_s};
+        wall.simulated_s = watch.seconds();
+    }
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << program_report(scenario, result, verdicts, wall);
@@ -85,7 +87,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     refuse_dash("--trace", trace);
 
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
-    if (scenario.program != nullptr) {
+    if (scenario.is_program()) {
         if (options.is_set("what-if")) {
             throw sim::InputError("a program has no ceilings",
                                   "leave --what-if out: the report has the terms of the gap");
@@ -93,20 +95,21 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         return run_program(scenario, fold, json, trace, out, err);
     }
     const bool reuse = !options.is_set("no-reuse");
+    WallTime wall;
     StepResult result;
     {
-        RunWatch watch(err, on_terminal(err));
+        TerminalWatch watch(err, on_terminal(err));
         result = within_clock(scenario.file, [&] {
             return simulate_step(scenario, fold, {.reuse = reuse, .watch = &watch});
         });
+        wall = watch.wall_time();
         if (options.is_set("what-if")) {
-            result.ceilings = what_if(scenario, result, fold, reuse);
+            result.ceilings = what_if(scenario, result, fold, reuse, available_jobs(), &watch);
         }
     }
     for (const std::string& warning : warnings(scenario, result)) {
         err << "podsim: warning: " << warning << '\n';
     }
-    const WallTime wall{result.wall_time_s, result.explain_time_s};
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
         out << step_report(scenario, result, verdicts, wall);

@@ -1,6 +1,7 @@
 // `podsim sweep`: a scenario under every combination of some values of its keys.
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 #include <ostream>
 
@@ -9,6 +10,7 @@
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/stop_request.h"
+#include "scenarios/cli/terminal_watch.h"
 #include "scenarios/study/parallel.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_record.h"
@@ -70,12 +72,16 @@ Sweep sweep_of(const Usage& options, const std::string& file) {
         throw sim::InputError("--vary is missing",
                               "write --vary key=value,value, as in --vary mesh.tensor=x%2,x%4");
     }
+    std::function<double()> clock;
+    if (options.is_set("timings")) {
+        clock = [watch = Stopwatch()] { return watch.seconds(); };
+    }
     return {file,
             options.all("set"),
             std::move(varied),
             {.fold = parse_fold(options.get("fold")),
              .step = {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")},
-             .timings = options.is_set("timings")}};
+             .clock = std::move(clock)}};
 }
 
 /// Runs the settings that `rows` lacks and adds theirs, each kept before the next, until Ctrl-C.

@@ -72,8 +72,8 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    const Hardware hardware = hardware_from_options(options.get("chip"), options.get("slice"),
-                                                    options.is_set("twisted"), "additive");
+    const IdealHardware hardware = hardware_from_options(options.get("chip"), options.get("slice"),
+                                                         options.is_set("twisted"), "additive");
     const std::string json = output_path(options, "json");
     const std::string graphviz = output_path(options, "graphviz");
     refuse_dash("--graphviz", graphviz);

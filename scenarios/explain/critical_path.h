@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/explain/shares.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_record.h"
-#include "scenarios/simulate/simulate.h"
 #include "sim/base/time.h"
 #include "sim/workload/task_graph.h"
 #include "workloads/analytic/analytic.h"

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "scenarios/run/run_step.h"
+
 namespace podsim::scenarios {
 namespace {
 
@@ -30,16 +32,16 @@ double attention_flops(const workloads::StepProgram& program) {
 
 }  // namespace
 
-std::optional<Imbalance> imbalance_of(const Scenario& scenario,
+std::optional<Imbalance> imbalance_of(const TrainingStep& described,
                                       const workloads::StepPrograms& programs,
-                                      const LoweredStep& step, StepOptions options) {
+                                      const LoweredStep& step) {
     const std::size_t members = programs.members();
     if (members == 1) {
         return std::nullopt;
     }
     Imbalance imbalance;
-    if (scenario.plan.experts.uneven()) {
-        imbalance.experts = std::ranges::max(scenario.plan.experts.loads);
+    if (described.plan.experts.uneven()) {
+        imbalance.experts = std::ranges::max(described.plan.experts.loads);
     }
     for (std::size_t stage = 0; stage < programs.stages; ++stage) {
         const std::size_t first = stage * members;
@@ -51,17 +53,19 @@ std::optional<Imbalance> imbalance_of(const Scenario& scenario,
                                          return work_of(step.workload.graphs[first + p]).seconds();
                                      }));
     }
-    const bool plain = scenario.plan.attention.placement == workloads::Placement::plain;
-    if (options.explain && (plain || scenario.plan.experts.uneven())) {
-        Scenario even = scenario;
-        even.evaluation.reset();
-        even.plan.attention.placement = workloads::Placement::zig_zag;
-        even.plan.experts.loads.clear();
-        imbalance.even_step =
-            simulate_step(even, Fold::automatic, {.reuse = options.reuse, .explain = false})
-                .step_time;
-    }
     return imbalance;
+}
+
+std::optional<Scenario> with_even_work(const Scenario& scenario) {
+    const workloads::TrainingPlan& plan = scenario.step().plan;
+    if (plan.attention.placement != workloads::Placement::plain && !plan.experts.uneven()) {
+        return std::nullopt;
+    }
+    Scenario even = scenario;
+    even.step().evaluation.reset();
+    even.step().plan.attention.placement = workloads::Placement::zig_zag;
+    even.step().plan.experts.loads.clear();
+    return even;
 }
 
 std::string member_text(const workloads::StepPrograms& programs, const topology::DeviceMesh& mesh,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/paths/ports.h"
 
 namespace podsim::scenarios {
 namespace {

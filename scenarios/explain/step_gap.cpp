@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
+#include "scenarios/explain/work_account.h"
+#include "scenarios/lower/rates.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -42,8 +44,14 @@ std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, 
 }  // namespace
 
 StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& programs,
-                 const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse)
-    : scenario_(scenario), programs_(programs), folded_(folded), lower_(lower), reuse_(reuse) {
+                 const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse,
+                 Watch* watch)
+    : scenario_(scenario),
+      programs_(programs),
+      folded_(folded),
+      lower_(lower),
+      reuse_(reuse),
+      watch_(watch, Phase::explaining) {
     runs_.run([this] {
         remove_from_hardware();
         of_hardware_ = static_cast<std::ptrdiff_t>(without_.size());
@@ -81,9 +89,10 @@ void StepGap::start(bool last) {
     if (Without* const one = std::exchange(waiting_, nullptr)) {
         runs_.run([this, one, last] {
             if (last) {
-                one->run = run_step(one->step, reuse_);
+                one->run = run_step(one->step, reuse_, &watch_);
             } else {
-                one->run.result = sim::execute(one->step.workload, nullptr, reuse_);
+                WatchedRun watched(&watch_);
+                one->run.result = sim::execute(one->step.workload, &watched, reuse_);
             }
         });
     }
@@ -94,9 +103,10 @@ void StepGap::nothing_changes(const char* cause) {
 }
 
 void StepGap::remove_from_hardware() {
-    Hardware hardware = scenario_.hardware;
+    IdealHardware hardware = scenario_.hardware;
     const auto lower_again = [&] {
-        return lower_step(programs_, hardware, scenario_.mesh, Fold::automatic);
+        return lower_step(programs_, AchievedHardware(hardware), scenario_.step().mesh,
+                          Fold::automatic, &watch_);
     };
     if (!hardware.perturbations.empty()) {
         hardware.perturbations.clear();
@@ -113,7 +123,7 @@ void StepGap::remove_from_hardware() {
             continue;
         }
         LoweredStep step = latest();
-        if (retime(programs_, hardware, step)) {
+        if (retime(programs_, AchievedHardware(hardware), step)) {
             begin(cause.name, std::move(step));
         } else {
             nothing_changes(cause.name);
@@ -169,7 +179,7 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
     const sim::Time bound = sim::round_down(lower_.time);
     if (link_bound()) {
         const sim::Workload& workload = latest().workload;
-        RunRecord record(workload);
+        RunRecord record(workload, &watch_);
         const sim::ExecutionResult result = sim::execute(workload, &record, reuse_);
         const std::size_t busiest =
             busiest_link(result, workload.machine.ports, lower_.link_classes);
@@ -183,7 +193,7 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
         return;
     }
     const workloads::StepProgram& program = programs_.programs[last.program];
-    const WorkAccount work = account_work(program, machine_rates(scenario_.hardware));
+    const WorkAccount work = account_work(program, ideal_rates(scenario_.hardware));
     const StreamAccount stream = account_stream(program, last.reported(), last.result.end);
     const char* uneven = programs_.members() > 1 ? "uneven work" : "uneven stages";
     if (lower_.vpu > std::max(lower_.compute, lower_.hbm)) {

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/explain/shares.h"
 #include "scenarios/lower/lower_step.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/run/run_step.h"
 #include "scenarios/spec/scenario.h"
+#include "scenarios/watch/watch.h"
 #include "workloads/analytic/analytic.h"
 #include "workloads/program/step_program.h"
 
@@ -45,7 +47,8 @@ class StepGap {
 public:
     /// Begins the runs. `folded` is the scenario's own step. Keeps references to the arguments.
     StepGap(const Scenario& scenario, const workloads::StepPrograms& programs,
-            const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse);
+            const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse,
+            Watch* watch = nullptr);
     ~StepGap();
     StepGap(const StepGap&) = delete;
     StepGap& operator=(const StepGap&) = delete;
@@ -80,6 +83,7 @@ private:
     std::list<Without> without_;
     Without* waiting_ = nullptr;      ///< the latest, whose run has not been started
     std::ptrdiff_t of_hardware_ = 0;  ///< so many of them, the first ones, are reported even if 0
+    mutable PhaseWatch watch_;
     tbb::task_group runs_;
 };
 

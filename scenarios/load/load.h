@@ -32,8 +32,8 @@ std::string scenario_title(const std::string& path);
 
 /// The hardware of a command line: a catalogue chip, a shape such as `4x4x8`, a rule such as
 /// `floor`. Throws sim::InputError naming the option.
-Hardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
-                               const std::string& latency);
+IdealHardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
+                                    const std::string& latency);
 
 /// The members of a collective from the factors of its axes: `xyz` (whole axes, letters run
 /// together), `x%4 y`, `xyz slice`. Throws sim::InputError.

@@ -161,7 +161,7 @@ ChipSpec read_chip(const Reader& chip) {
 }
 
 /// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes.
-void read_profile(const Reader& hardware, Hardware& result) {
+void read_profile(const Reader& hardware, IdealHardware& result) {
     const Reader chip = hardware["chip"];
     const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
     const std::optional<topology::Efficiency> measured = topology::measured_efficiency(name);
@@ -188,8 +188,8 @@ void check_chip_limit(const topology::Point& shape) {
     }
 }
 
-Hardware read_hardware(const Reader& hardware) {
-    Hardware result;
+IdealHardware read_hardware(const Reader& hardware) {
+    IdealHardware result;
     result.chip = read_chip(hardware["chip"].require());
     result.ici_rates =
         hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
@@ -215,9 +215,20 @@ Hardware read_hardware(const Reader& hardware) {
     return result;
 }
 
-Hardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
-                               const std::string& latency) {
-    Hardware result;
+workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
+    using workloads::MatmulDtype;
+    constexpr std::pair<std::string_view, MatmulDtype> kDtypes[] = {
+        {"bf16", MatmulDtype::bf16}, {"int8", MatmulDtype::int8}, {"fp8", MatmulDtype::fp8}};
+    const auto read = dtype.choose<MatmulDtype>(kDtypes, MatmulDtype::bf16);
+    if (read == MatmulDtype::fp8 && chip.fp8_flops.value.value() == 0) {
+        throw dtype.error(fmt::format("{} has no fp8 matmuls", chip.name), "allowed: bf16, int8");
+    }
+    return read;
+}
+
+IdealHardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
+                                    const std::string& latency) {
+    IdealHardware result;
     const auto at = [](std::string_view option, const std::string& value, auto&& action) {
         try {
             action();

@@ -1,6 +1,7 @@
 // The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
+#include "workloads/models/setting_error.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -122,17 +123,17 @@ ModelSpec inline_model(const Reader& model) {
     return spec;
 }
 
-/// Where an error about a field (its first word, `experts.count`) belongs.
-Reader place_of(const Reader& model, const sim::InputError& error) {
-    std::string field = error.problem().substr(0, error.problem().find(' '));
+/// Where the value of a setting of the model stands, `model.experts.count`, or as much of the way there as is written.
+Reader place_of(const Reader& model, std::string_view setting) {
     Reader place = model;
-    while (place.is_map() && !field.empty()) {
-        const std::string key = field.substr(0, field.find('.'));
+    for (std::size_t dot = setting.find('.'); dot != std::string_view::npos && place.is_map();
+         dot = setting.find('.')) {
+        setting.remove_prefix(dot + 1);
+        const std::string_view key = setting.substr(0, setting.find('.'));
         if (place.node().find(key) == nullptr) {
             break;
         }
         place = place[key];
-        field.erase(0, key.size() + (key.size() < field.size() ? 1 : 0));
     }
     return place;
 }
@@ -152,8 +153,8 @@ ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
     ModelSpec spec = inline_model(model);
     try {
         workloads::validate(spec);
-    } catch (const sim::InputError& error) {
-        throw error.at(place_of(model, error).mark());
+    } catch (const workloads::SettingError& error) {
+        throw error.at(place_of(model, error.setting()).mark());
     }
     return spec;
 }

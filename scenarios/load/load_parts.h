@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 
 namespace podsim::scenarios {
 
-Hardware read_hardware(const Reader& hardware);
+IdealHardware read_hardware(const Reader& hardware);
 
 /// `base` is the folder that hf_config is relative to.
 workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path& base);
@@ -38,6 +39,9 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
 void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
                            const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
 
+/// What matmuls multiply: `bf16` without a value, `int8`, or `fp8` where the chip has it.
+workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip);
+
 /// `training.remat` into `remat` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan);
@@ -48,7 +52,19 @@ std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardwa
 /// `program:` on that hardware.
 Program read_program(const Reader& program, const Hardware& hardware);
 
+/// `overlap:` into the plan, whose ways, placement and mask are known. Ring steps go along the mesh.
+void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const Hardware& hardware,
+                  const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
+
+/// `evaluation:` of a scenario whose model and plan are known.
+std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenario& scenario);
+ReportOptions read_report(const Reader& report);
+
 std::vector<Expectation> read_expectations(const Reader& expect);
+/// Throws where a program is held to what only training steps have.
+void refuse_step_quantities(const Reader& expect);
+/// Throws where the scenario lacks what an expected formula is about.
+void check_formulas(const Reader& expect, const Scenario& scenario);
 
 /// Throws when the shape has more chips than kMostChips.
 void check_chip_limit(const topology::Point& shape);

@@ -119,9 +119,8 @@ StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
     const workloads::MatmulShape shape{dimension("m"), dimension("k"), dimension("n"), 1};
     const double weights = stage["weights"].get<double>(element_bytes, 2);
     const double activations = stage["activations"].get<double>(element_bytes, 2);
-    constexpr std::pair<std::string_view, bool> kDtypes[] = {{"bf16", false}, {"int8", true}};
     StageCompute compute;
-    compute.int8 = stage["dtype"].choose<bool>(kDtypes, false);
+    compute.work.dtype = read_dtype(stage["dtype"], hardware.chip);
     compute.work.flops = sim::Flops(2 * shape.m * shape.k * shape.n);
     compute.work.matmuls = {shape};
     const MatmulBytes bytes{shape.m * shape.k * activations, shape.k * shape.n * weights,

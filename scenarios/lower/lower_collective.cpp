@@ -8,27 +8,25 @@
 
 namespace podsim::scenarios {
 
-Layout layout_of(const CollectiveRequest& request, Fold fold) {
-    const Hardware& hardware = request.hardware;
-    Layout layout = lay_out(hardware, fold, {request.members});
-    if (request.operation > collectives::Operation::all_to_all) {
+Layout layout_of(const AchievedHardware& hardware, const StageCollective& collective, Fold fold) {
+    Layout layout = lay_out(hardware, fold, {collective.members});
+    if (collective.operation > collectives::Operation::all_to_all) {
         const topology::Places whole(hardware.slice, hardware.slices);
         layout.folded = hardware.perturbations.empty()
-                            ? collectives::folded_places(request.operation, hardware.slice,
-                                                         request.members.group, request.ends)
+                            ? collectives::folded_places(collective.operation, hardware.slice,
+                                                         collective.members.group, collective.ends)
                             : whole;
         layout.places = fold == Fold::off ? whole : layout.folded;
     }
     return layout;
 }
 
-Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorithm,
-                const Layout& layout) {
-    const Hardware& hardware = request.hardware;
+Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collective,
+                collectives::Algorithm algorithm, const Layout& layout) {
     collectives::ShiftTable shifts = layout.shifts();
     collectives::CollectiveSchedule built = collectives::build_schedule(
-        request.operation, hardware.slice, request.members.group, request.members.across, algorithm,
-        request.bytes, schedule_options(hardware, layout), shifts, request.ends);
+        collective.operation, hardware.slice, collective.members.group, collective.members.across,
+        algorithm, collective.bytes, schedule_options(hardware, layout), shifts, collective.ends);
     Lone lone;
     lone.hops = built.hops;
     lone.served = std::move(built.served);
@@ -47,37 +45,42 @@ Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorit
 namespace {
 
 /// Slow links do not change the choice; dead ones leave only rings and lines.
-collectives::Algorithm pick_on_sound_machine(const CollectiveRequest& request) {
-    CollectiveRequest sound = request;
-    sound.hardware.perturbations.clear();
-    const bool dead = std::ranges::any_of(
-        request.hardware.perturbations,
-        [](const Perturbation& one) { return one.kind == Perturbation::Kind::dead_link; });
-    return dead ? request.algorithm : pick_algorithm(sound).algorithm;
+collectives::Algorithm pick_on_sound_machine(const AchievedHardware& hardware,
+                                             const StageCollective& collective, Watch* watch) {
+    AchievedHardware sound = hardware;
+    sound.perturbations.clear();
+    const bool dead = std::ranges::any_of(hardware.perturbations, [](const Perturbation& one) {
+        return one.kind == Perturbation::Kind::dead_link;
+    });
+    return dead ? collective.algorithm : pick_algorithm(sound, collective, watch).algorithm;
 }
 
 }  // namespace
 
-Picked pick_algorithm(const CollectiveRequest& request) {
-    const Hardware& hardware = request.hardware;
-    const collectives::Group& group = request.members.group;
+Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& collective,
+                      Watch* watch) {
+    const collectives::Group& group = collective.members.group;
     if (!hardware.perturbations.empty()) {
-        return {pick_on_sound_machine(request)};
+        return {pick_on_sound_machine(hardware, collective, watch)};
     }
-    if (request.members.across.length > 1) {
-        return {collectives::resolve_between_slices(request.operation, request.algorithm,
+    if (collective.members.across.length > 1) {
+        return {collectives::resolve_between_slices(collective.operation, collective.algorithm,
                                                     hardware.slice, group)};
     }
-    if (request.algorithm != collectives::Algorithm::automatic ||
-        request.operation > collectives::Operation::all_to_all) {
-        return {collectives::resolve(request.operation, request.algorithm, hardware.slice, group)};
+    if (collective.algorithm != collectives::Algorithm::automatic ||
+        collective.operation > collectives::Operation::all_to_all) {
+        return {collectives::resolve(collective.operation, collective.algorithm, hardware.slice,
+                                     group)};
     }
-    const Layout layout = layout_of(request, Fold::automatic);
+    const Layout layout = layout_of(hardware, collective, Fold::automatic);
     const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
+    PhaseWatch choosing(watch, Phase::choosing_algorithms);
+    WatchedRun watched(&choosing);
+    tell(&choosing, Phase::choosing_algorithms);
     Picked fastest;
     const auto simulate = [&](collectives::Algorithm algorithm) {
-        Lone lone = lower_lone(request, algorithm, layout);
-        sim::ExecutionResult run = sim::execute(lone.workload);
+        Lone lone = lower_lone(hardware, collective, algorithm, layout);
+        sim::ExecutionResult run = sim::execute(lone.workload, &watched);
         const sim::Time time = run.end - launch;
         if (!fastest.lone || run.end < fastest.run.end) {
             fastest = {algorithm, std::move(lone), std::move(run)};
@@ -85,7 +88,7 @@ Picked pick_algorithm(const CollectiveRequest& request) {
         return time;
     };
     const collectives::Algorithm chosen =
-        collectives::choose(request.operation, hardware.slice, group, request.bytes,
+        collectives::choose(collective.operation, hardware.slice, group, collective.bytes,
                             schedule_options(hardware, layout), link_model(hardware), simulate);
     // Of equals another may be chosen than the first to run.
     return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};

@@ -6,7 +6,10 @@
 #include <string>
 
 #include "collectives/catalogue/closed_form.h"
-#include "scenarios/lower/lowering.h"
+#include "scenarios/lower/build_machine.h"
+#include "scenarios/lower/layout.h"
+#include "scenarios/spec/request.h"
+#include "scenarios/watch/watch.h"
 #include "sim/executor/executor.h"
 
 namespace podsim::scenarios {
@@ -18,13 +21,13 @@ struct Lone {
 };
 
 /// Where it is simulated: what the group folds to, or what its ends leave of that.
-Layout layout_of(const CollectiveRequest& request, Fold fold);
+Layout layout_of(const AchievedHardware& hardware, const StageCollective& collective, Fold fold);
 
-/// `request.algorithm` is not read.
-Lone lower_lone(const CollectiveRequest& request, collectives::Algorithm algorithm,
-                const Layout& layout);
+/// By that algorithm, whatever `collective` says of it.
+Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collective,
+                collectives::Algorithm algorithm, const Layout& layout);
 
-/// The algorithm that carries out the request, and its folded run if choosing it took one.
+/// The algorithm that carries out a collective, and its folded run if choosing it took one.
 struct Picked {
     collectives::Algorithm algorithm{};
     std::optional<Lone> lone{};
@@ -33,7 +36,8 @@ struct Picked {
 
 /// `automatic` is the fastest on its own (collectives/catalogue/choose_algorithm.h), by folded runs; between slices the default
 /// of resolve_between_slices. Throws sim::InputError
-/// when the operation has no such algorithm.
-Picked pick_algorithm(const CollectiveRequest& request);
+/// when the operation has no such algorithm, Stopped where the watch ends it.
+Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& collective,
+                      Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "scenarios/lower/build_machine.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
 
 namespace podsim::scenarios {
@@ -50,27 +52,6 @@ std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& 
     return members;
 }
 
-/// How long tasks take on some hardware.
-class Durations {
-public:
-    explicit Durations(const Hardware& hardware)
-        : rates_(achieved_rates(hardware)),
-          pace_(pace_of_slowest_slice(hardware)),
-          launch_(sim::round_up(achievable(hardware).chip.collective_launch.value)) {}
-
-    [[nodiscard]] sim::Time of(const workloads::Op& op) const {
-        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
-            return sim::round_up(workloads::compute_time(*work, rates_).total() * pace_);
-        }
-        return std::holds_alternative<workloads::HostTransfer>(op.work) ? sim::Time{} : launch_;
-    }
-
-private:
-    workloads::MachineRates rates_;
-    double pace_;
-    sim::Time launch_;
-};
-
 /// Chips of unequal work take part in it together.
 bool is_shared(const workloads::Op& op) {
     return std::holds_alternative<workloads::Collective>(op.work) ||
@@ -89,13 +70,14 @@ bool same(const workloads::Op& one, const workloads::Op& other) {
 
 class Lowering {
 public:
-    Lowering(const workloads::StepPrograms& programs, const Hardware& hardware,
-             const topology::DeviceMesh& mesh, Fold fold)
+    Lowering(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
+             const topology::DeviceMesh& mesh, Fold fold, Watch* watch)
         : all_(programs),
           programs_(programs.programs),
           mesh_(mesh),
-          hardware_(achievable(hardware)),
-          durations_(hardware) {
+          hardware_(hardware),
+          durations_(hardware),
+          watch_(watch) {
         const std::vector<std::string>& axes = programs.axes;
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
                                several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
@@ -129,7 +111,8 @@ private:
 
     void lower() {
         collectives::ShiftTable shifts = step_.layout.shifts();
-        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules);
+        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules,
+                                watch_);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
@@ -297,8 +280,9 @@ private:
     const workloads::StepPrograms& all_;
     const std::vector<workloads::StepProgram>& programs_;
     const topology::DeviceMesh& mesh_;
-    const Hardware hardware_;  ///< with the rates that it reaches
+    const AchievedHardware& hardware_;
     const Durations durations_;
+    Watch* watch_;
     LoweredStep step_;
     std::vector<int> layer_;  ///< [program]: of the last compute
     struct Shared {
@@ -316,30 +300,13 @@ private:
 
 }  // namespace
 
-workloads::MachineRates machine_rates(const Hardware& hardware) {
-    return {.flops = hardware.chip.bf16_flops.value,
-            .hbm = hardware.chip.hbm_bandwidth.value,
-            .ici_one_way = hardware.chip.ici_one_way(hardware.ici_rates),
-            .mxu_dimension = hardware.chip.mxu_dimension.value,
-            .between_slices = slice_links(hardware),
-            .chips_per_slice = hardware.slice.size(),
-            .vpu = hardware.chip.vpu_flops.value,
-            .int8 = hardware.chip.int8_ops.value,
-            .fp8 = hardware.chip.fp8_flops.value};
+LoweredStep lower_step(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
+                       const topology::DeviceMesh& mesh, Fold fold, Watch* watch) {
+    return Lowering(programs, hardware, mesh, fold, watch).take();
 }
 
-workloads::MachineRates achieved_rates(const Hardware& hardware) {
-    workloads::MachineRates rates = machine_rates(achievable(hardware));
-    rates.efficiency = hardware.efficiency;
-    return rates;
-}
-
-LoweredStep lower_step(const workloads::StepPrograms& programs, const Hardware& hardware,
-                       const topology::DeviceMesh& mesh, Fold fold) {
-    return Lowering(programs, hardware, mesh, fold).take();
-}
-
-bool retime(const workloads::StepPrograms& programs, const Hardware& hardware, LoweredStep& step) {
+bool retime(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
+            LoweredStep& step) {
     const Durations durations(hardware);
     bool changed = false;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {

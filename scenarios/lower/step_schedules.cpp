@@ -37,6 +37,7 @@ sim::InputError StepSchedules::too_large(const workloads::Op& op) const {
 
 template <class Build>
 void StepSchedules::add(const workloads::Op& op, Build build) {
+    tell(watch_, Phase::building);
     try {
         schedules_.push_back(build());
     } catch (const sim::InputError& error) {
@@ -102,19 +103,18 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
     if (bytes.value() == 0) {
         return no_messages(shifts_);
     }
-    const CollectiveRequest request{.hardware = hardware_,
-                                    .operation = collective.operation,
-                                    .members = members_of(collective, mesh_),
-                                    .bytes = collective.bytes};
+    const StageCollective lone{.operation = collective.operation,
+                               .members = members_of(collective, mesh_),
+                               .bytes = collective.bytes};
     if (collective.step) {
-        return collectives::build_ring_step(hardware_.slice, request.members.group,
-                                            *collective.step, options_, shifts_)
+        return collectives::build_ring_step(hardware_.slice, lone.members.group, *collective.step,
+                                            options_, shifts_)
             .schedule;
     }
-    return collectives::build_schedule(request.operation, hardware_.slice, request.members.group,
-                                       request.members.across, pick_algorithm(request).algorithm,
-                                       request.bytes, options_, shifts_,
-                                       workloads::ends_of(collective, hardware_.slice, mesh_))
+    return collectives::build_schedule(
+               lone.operation, hardware_.slice, lone.members.group, lone.members.across,
+               pick_algorithm(hardware_, lone, watch_).algorithm, lone.bytes, options_, shifts_,
+               workloads::ends_of(collective, hardware_.slice, mesh_))
         .schedule;
 }
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "collectives/algorithms/handover.h"
-#include "scenarios/lower/lowering.h"
+#include "scenarios/lower/build_machine.h"
+#include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 #include "sim/workload/schedule_list.h"
 #include "workloads/program/step_program.h"
@@ -25,13 +26,15 @@ collectives::Members members_of(const workloads::Collective& collective,
 /// 20 million messages in all, or when it cannot go round dead links. Keeps references to its arguments.
 class StepSchedules {
 public:
-    StepSchedules(const Hardware& hardware, const topology::DeviceMesh& mesh, const Layout& layout,
-                  collectives::ShiftTable& shifts, sim::Schedules& schedules)
+    StepSchedules(const AchievedHardware& hardware, const topology::DeviceMesh& mesh,
+                  const Layout& layout, collectives::ShiftTable& shifts, sim::Schedules& schedules,
+                  Watch* watch)
         : hardware_(hardware),
           mesh_(mesh),
           options_(schedule_options(hardware, layout)),
           shifts_(shifts),
-          schedules_(schedules) {}
+          schedules_(schedules),
+          watch_(watch) {}
 
     /// The schedule of a collective, by the algorithm that is fastest for it on its own. Of no bytes (experts
     /// without tokens) there is no message, here and with the host: it ends where it begins.
@@ -54,11 +57,12 @@ private:
         return static_cast<std::uint32_t>(schedules_.size());
     }
 
-    const Hardware& hardware_;
+    const AchievedHardware& hardware_;
     const topology::DeviceMesh& mesh_;
     const collectives::ScheduleOptions options_;
     collectives::ShiftTable& shifts_;
     sim::Schedules& schedules_;
+    Watch* watch_;
     std::map<CollectiveKey, std::uint32_t> collectives_;
     std::map<HandoverKey, std::uint32_t> handovers_;
     std::map<std::pair<bool, double>, std::uint32_t> host_transfers_;  ///< by direction and bytes

@@ -19,30 +19,30 @@ std::string imbalance_report(const Scenario& scenario, const StepResult& result)
     const Imbalance& imbalance = *result.imbalance;
     std::vector<std::string> causes;
     std::vector<std::string> instead;
-    if (uneven_context(scenario.plan, scenario.model) &&
-        scenario.plan.attention.placement == workloads::Placement::zig_zag) {
+    if (uneven_context(scenario.step().plan, scenario.step().model) &&
+        scenario.step().plan.attention.placement == workloads::Placement::zig_zag) {
         causes.push_back(
             fmt::format("a window in a ring over context ({}): the fullest rank has {:.3f} x the "
                         "mean of attention",
-                        scenario.plan.ways.context, imbalance.attention));
-    } else if (uneven_context(scenario.plan, scenario.model)) {
+                        scenario.step().plan.ways.context, imbalance.attention));
+    } else if (uneven_context(scenario.step().plan, scenario.step().model)) {
         causes.push_back(
             fmt::format("plain causal placement over context ({}): the last rank has "
                         "{:.3f} x the mean of attention",
-                        scenario.plan.ways.context, imbalance.attention));
+                        scenario.step().plan.ways.context, imbalance.attention));
         instead.emplace_back("zig-zag");
     }
-    if (scenario.plan.experts.uneven()) {
+    if (scenario.step().plan.experts.uneven()) {
         causes.push_back(
             fmt::format("unequal experts over expert ({}): the fullest rank has {:.3f} x the mean "
                         "of tokens",
-                        scenario.plan.ways.expert, imbalance.experts));
+                        scenario.step().plan.ways.expert, imbalance.experts));
         instead.emplace_back("equal experts");
     }
     std::string loads;
-    if (scenario.plan.experts.uneven()) {
+    if (scenario.step().plan.experts.uneven()) {
         loads = fmt::format("  tokens of expert's ranks over the mean: {:.3f}\n",
-                            fmt::join(scenario.plan.experts.loads, ", "));
+                            fmt::join(scenario.step().plan.experts.loads, ", "));
     }
     std::string even;
     if (imbalance.even_step) {
@@ -104,9 +104,9 @@ std::vector<std::string> warnings(const Scenario& scenario, const StepResult& re
     for (const Share& share : result.critical_path) {
         waited += share.name == "DCN" || share.name == "PCIe" ? share.time.seconds() : 0;
     }
-    for (const topology::LogicalAxis& axis : scenario.mesh.axes()) {
+    for (const topology::LogicalAxis& axis : scenario.step().mesh.axes()) {
         const bool once_a_step = axis.name == "data" || axis.name == "pipeline";
-        if (!once_a_step && scenario.mesh.across({axis.name}).length > 1 &&
+        if (!once_a_step && scenario.step().mesh.across({axis.name}).length > 1 &&
             waited > kMuch * result.step_time.seconds()) {
             warnings.push_back(fmt::format(
                 "{} spans slices, so every layer exchanges over the data-centre network, which the "

@@ -115,13 +115,13 @@ sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) 
 }
 
 std::string remedies(const Scenario& scenario, const StepResult& result) {
-    TrainingPlan plan = scenario.plan;
+    TrainingPlan plan = scenario.step().plan;
     plan.overlap.prefetch_layers =
         result.prefetch_layers;  // it has been lowered already to save memory
     std::string text;
     sim::Bytes least = sim::Bytes::infinity();
     const auto offer = [&](const Change& change) {
-        const sim::Bytes peak = peak_of(change.plan, scenario.model);
+        const sim::Bytes peak = peak_of(change.plan, scenario.step().model);
         least = std::min(least, peak);
         if (peak > result.memory.capacity) {
             return false;
@@ -152,7 +152,7 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     const MemoryUse& memory = result.memory;
     Table table;
     std::string whose = memory.member;
-    if (scenario.plan.ways.pipeline > 1) {
+    if (scenario.step().plan.ways.pipeline > 1) {
         whose = fmt::format("stage {}{}{}", memory.stage, whose.empty() ? "" : ", ", whose);
     }
     table.row({fmt::format("Memory of a chip {}{}at its peak", whose.empty() ? "" : "of ",

@@ -17,7 +17,7 @@ std::string milliseconds(sim::Time time) {
 }
 
 std::string head(const Scenario& scenario) {
-    const Program& program = *scenario.program;
+    const Program& program = scenario.program();
     Table table;
     table.row({"slice", slice_text(scenario.hardware)});
     table.row({"program", fmt::format("{} {} in {} {}", program.stages.size(),

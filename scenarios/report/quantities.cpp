@@ -25,7 +25,7 @@ Value whole_or_part(double number) {
 }
 
 double training_seconds(const Scenario& scenario, const StepResult& result) {
-    return *scenario.report.tokens / result.tokens_per_s;
+    return *scenario.step().report.tokens / result.tokens_per_s;
 }
 
 double chip_hours(const Scenario& scenario, const StepResult& result) {
@@ -50,11 +50,11 @@ constexpr QuantitySource kSources[] = {
      [](const S&, const P& r) { return Value(decimal_seconds(r.time)); }},
     {"evaluation_step_time",
      [](const S& s, const R& r) {
-         return s.evaluation ? Value(decimal_seconds(r.evaluation)) : Value();
+         return s.step().evaluation ? Value(decimal_seconds(r.evaluation)) : Value();
      }},
     {"block_time",
      [](const S& s, const R& r) {
-         return s.evaluation ? Value(decimal_seconds(r.block)) : Value();
+         return s.step().evaluation ? Value(decimal_seconds(r.block)) : Value();
      }},
     {"compute", [](const S&, const R& r) { return Value(decimal_seconds(r.compute)); }},
     {"exposed_communication",
@@ -76,16 +76,18 @@ constexpr QuantitySource kSources[] = {
      [](const S&, const R& r) { return Value(decimal_seconds(r.memory.peak_at)); }},
     {"prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.prefetch_layers); }},
     {"pipeline_stages",
-     [](const S& s, const R&) { return Value(std::int64_t{s.plan.ways.pipeline}); }},
+     [](const S& s, const R&) { return Value(std::int64_t{s.step().plan.ways.pipeline}); }},
     {"pipeline_schedule",
      [](const S& s, const R&) {
-         return Value(std::string(workloads::to_string(s.plan.pipeline.schedule)));
+         return Value(std::string(workloads::to_string(s.step().plan.pipeline.schedule)));
      }},
     {"microbatches",
-     [](const S& s, const R&) { return Value(std::int64_t{s.plan.batch.microbatches}); }},
+     [](const S& s, const R&) { return Value(std::int64_t{s.step().plan.batch.microbatches}); }},
     {"bubble", [](const S&, const R& r) { return Value(r.bubble); }},
     {"formula_bubble",
-     [](const S& s, const R& r) { return Value(workloads::bubble_fraction(s.plan, r.passes)); }},
+     [](const S& s, const R& r) {
+         return Value(workloads::bubble_fraction(s.step().plan, r.passes));
+     }},
     {"forward_time", [](const S&, const R& r) { return Value(r.passes.forward.value()); }},
     {"input_gradients_time",
      [](const S&, const R& r) { return Value(r.passes.input_gradients.value()); }},
@@ -120,17 +122,21 @@ constexpr QuantitySource kSources[] = {
                     : Value();
      }},
     {"training_tokens",
-     [](const S& s, const R&) { return s.report.tokens ? Value(*s.report.tokens) : Value(); }},
+     [](const S& s, const R&) {
+         return s.step().report.tokens ? Value(*s.step().report.tokens) : Value();
+     }},
     {"training_run_days",
      [](const S& s, const R& r) {
-         return s.report.tokens ? Value(training_seconds(s, r) / kSecondsPerDay) : Value();
+         return s.step().report.tokens ? Value(training_seconds(s, r) / kSecondsPerDay) : Value();
      }},
     {"training_run_chip_hours",
-     [](const S& s, const R& r) { return s.report.tokens ? Value(chip_hours(s, r)) : Value(); }},
+     [](const S& s, const R& r) {
+         return s.step().report.tokens ? Value(chip_hours(s, r)) : Value();
+     }},
     {"training_run_cost",
      [](const S& s, const R& r) {
-         return s.report.tokens && s.report.usd_per_chip_hour
-                    ? Value(chip_hours(s, r) * *s.report.usd_per_chip_hour)
+         return s.step().report.tokens && s.step().report.usd_per_chip_hour
+                    ? Value(chip_hours(s, r) * *s.step().report.usd_per_chip_hour)
                     : Value();
      }},
     {"chips", [](const S&, const R& r) { return Value(std::int64_t{r.chips}); },

@@ -18,13 +18,13 @@ Json head_json(const Scenario& scenario, const StepResult& result) {
                                       scenario.hardware.chip.torus_dimensions.value)},
     };
     add_values(json, JsonPart::machine, scenario, result);
-    json["mesh"] = scenario.mesh_text;
-    json["model"] = scenario.model.name;
-    json["parameters"] = workloads::count_parameters(scenario.model).total;
-    json["batch_tokens"] = scenario.plan.batch.tokens;
-    json["sequence"] = scenario.plan.batch.sequence;
+    json["mesh"] = scenario.step().mesh_text;
+    json["model"] = scenario.step().model.name;
+    json["parameters"] = workloads::count_parameters(scenario.step().model).total;
+    json["batch_tokens"] = scenario.step().plan.batch.tokens;
+    json["sequence"] = scenario.step().plan.batch.sequence;
     json["occupied_fraction"] =
-        workloads::occupancy(scenario.plan.batch, scenario.plan.ways).occupied;
+        workloads::occupancy(scenario.step().plan.batch, scenario.step().plan.ways).occupied;
     return json;
 }
 
@@ -55,12 +55,12 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     add(JsonPart::layers);
     json["profile"] = scenario.hardware.profile;
     json["warnings"] = warnings(scenario, result);
-    if (scenario.plan.ways.pipeline > 1) {
+    if (scenario.step().plan.ways.pipeline > 1) {
         add(JsonPart::pipeline);
     }
     add(JsonPart::imbalance);
-    if (result.imbalance && scenario.plan.experts.uneven()) {
-        json["imbalance"]["expert_loads"] = scenario.plan.experts.loads;
+    if (result.imbalance && scenario.step().plan.experts.uneven()) {
+        json["imbalance"]["expert_loads"] = scenario.step().plan.experts.loads;
     }
     add(JsonPart::even_work);
     for (const Ceiling& ceiling : result.ceilings) {

@@ -21,11 +21,11 @@ namespace {
 std::string mesh_with_sizes(const Scenario& scenario) {
     std::vector<std::string> axes;
     std::size_t start = 0;
-    for (const topology::LogicalAxis& axis : scenario.mesh.axes()) {
+    for (const topology::LogicalAxis& axis : scenario.step().mesh.axes()) {
         const std::size_t end =
-            std::min(scenario.mesh_text.find(", ", start), scenario.mesh_text.size());
-        axes.push_back(
-            fmt::format("{} ({})", scenario.mesh_text.substr(start, end - start), axis.size()));
+            std::min(scenario.step().mesh_text.find(", ", start), scenario.step().mesh_text.size());
+        axes.push_back(fmt::format("{} ({})", scenario.step().mesh_text.substr(start, end - start),
+                                   axis.size()));
         start = end + 2;
     }
     return fmt::format("{}", fmt::join(axes, ", "));
@@ -33,23 +33,24 @@ std::string mesh_with_sizes(const Scenario& scenario) {
 
 std::string header(const Scenario& scenario) {
     const workloads::Occupancy batch =
-        workloads::occupancy(scenario.plan.batch, scenario.plan.ways);
+        workloads::occupancy(scenario.step().plan.batch, scenario.step().plan.ways);
     Table table({1});
-    const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.step().model);
     const std::string active =
         count.active == count.total
             ? ""
             : fmt::format(", {} of a token", format_count(static_cast<double>(count.active)));
-    table.row({"model", fmt::format("{}, {} parameters{}", scenario.model.name,
+    table.row({"model", fmt::format("{}, {} parameters{}", scenario.step().model.name,
                                     format_count(static_cast<double>(count.total)), active)});
     table.row({"slice", slice_text(scenario.hardware)});
     table.row({"mesh", mesh_with_sizes(scenario)});
-    table.row({"batch", fmt::format("{} tokens, {} sequences of {}", scenario.plan.batch.tokens,
-                                    batch.sequences, scenario.plan.batch.sequence)});
-    if (scenario.plan.batch.microbatches > 1 || scenario.plan.ways.pipeline > 1) {
-        table.row({"microbatches",
-                   fmt::format("{} of {} sequences a shard", scenario.plan.batch.microbatches,
-                               batch.sequences_per_shard)});
+    table.row(
+        {"batch", fmt::format("{} tokens, {} sequences of {}", scenario.step().plan.batch.tokens,
+                              batch.sequences, scenario.step().plan.batch.sequence)});
+    if (scenario.step().plan.batch.microbatches > 1 || scenario.step().plan.ways.pipeline > 1) {
+        table.row({"microbatches", fmt::format("{} of {} sequences a shard",
+                                               scenario.step().plan.batch.microbatches,
+                                               batch.sequences_per_shard)});
     }
     if (batch.occupied < 1) {
         table.row({"", fmt::format("{} sequences on {} shards: {:.1f} % of the work is on real "
@@ -100,7 +101,7 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
 
 std::string rates(const Scenario& scenario, const StepResult& result) {
     Table table;
-    const workloads::FlopRule rule = scenario.report.flop_rule;
+    const workloads::FlopRule rule = scenario.step().report.flop_rule;
     table.row({rule == workloads::FlopRule::executed     ? "MFU"
                : rule == workloads::FlopRule::parameters ? "MFU of 6 x parameters alone"
                                                          : "MFU with all attention scores",
@@ -176,10 +177,10 @@ std::string gap(const StepResult& result) {
 }
 
 std::string evaluation(const Scenario& scenario, const StepResult& result) {
-    if (!scenario.evaluation.has_value()) {
+    if (!scenario.step().evaluation.has_value()) {
         return {};
     }
-    const Evaluation& block = *scenario.evaluation;
+    const Evaluation& block = *scenario.step().evaluation;
     return fmt::format(
         "Evaluation step {}; a block of {} training and {} evaluation steps takes {}\n",
         format_time(result.evaluation.seconds()), block.train_steps, block.steps,
@@ -187,24 +188,24 @@ std::string evaluation(const Scenario& scenario, const StepResult& result) {
 }
 
 std::string training_run(const Scenario& scenario, const StepResult& result) {
-    if (!scenario.report.tokens.has_value()) {
+    if (!scenario.step().report.tokens.has_value()) {
         return {};
     }
-    const double seconds = *scenario.report.tokens / result.tokens_per_s;
+    const double seconds = *scenario.step().report.tokens / result.tokens_per_s;
     const double chip_hours = seconds / 3600 * scenario.hardware.chips();
     std::string text = fmt::format("Training on {} tokens: {:.1f} days, {} chip-hours",
-                                   format_count(*scenario.report.tokens), seconds / 86400,
+                                   format_count(*scenario.step().report.tokens), seconds / 86400,
                                    format_count(chip_hours));
-    if (scenario.report.usd_per_chip_hour.has_value()) {
+    if (scenario.step().report.usd_per_chip_hour.has_value()) {
         text += fmt::format(", {} USD at {:.2f} USD/chip-hour",
-                            format_count(chip_hours * *scenario.report.usd_per_chip_hour),
-                            *scenario.report.usd_per_chip_hour);
+                            format_count(chip_hours * *scenario.step().report.usd_per_chip_hour),
+                            *scenario.step().report.usd_per_chip_hour);
     }
     return text + '\n';
 }
 
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
-    const workloads::TrainingPlan& plan = scenario.plan;
+    const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
         "{} attention{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
@@ -234,7 +235,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
     const std::string sections[] = {
         header(scenario),
         fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
-            pipeline_text(scenario.plan, result) + imbalance_report(scenario, result),
+            pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result),
         rates(scenario, result),
         breakdown(result),
         analytic(result),

@@ -11,8 +11,8 @@ constexpr sim::Time kForever{std::numeric_limits<std::int64_t>::max()};
 
 }  // namespace
 
-RunRecord::RunRecord(const sim::Workload& workload)
-    : holdings_(workload.machine.links.size()), arrivals_(workload.machine.places) {
+RunRecord::RunRecord(const sim::Workload& workload, Watch* watch)
+    : watch_(watch), holdings_(workload.machine.links.size()), arrivals_(workload.machine.places) {
     spans_.reserve(workload.machine.places);
     for (const std::uint32_t graph : workload.graph_of_place) {
         spans_.emplace_back(workload.graphs[graph].tasks.size());

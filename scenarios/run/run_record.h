@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
 #include "sim/executor/executor.h"
 #include "sim/workload/observer.h"
@@ -29,7 +30,9 @@ struct Interval {
 /// Keeps what was played. What the executor skipped as repeats is found as the image of what it repeats.
 class RunRecord : public sim::Observer {
 public:
-    explicit RunRecord(const sim::Workload& workload);
+    explicit RunRecord(const sim::Workload& workload, Watch* watch = nullptr);
+
+    void reached(const sim::Reached& reached) override { tell_reached(watch_, reached); }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override;
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
@@ -95,6 +98,7 @@ private:
     template <class Use>
     void over_views(const Views& views, sim::Time at, sim::Time before, Use use) const;
 
+    Watch* watch_;
     std::vector<std::vector<Span>> spans_;        ///< [place][task]
     std::vector<std::vector<Held>> holdings_;     ///< [server], in order of time
     std::vector<std::vector<Arrival>> arrivals_;  ///< [place], in order of time

@@ -1,11 +1,10 @@
-#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/closed_form.h"
 #include "scenarios/explain/limiting_links.h"
 #include "scenarios/lower/lower_collective.h"
-#include "scenarios/run/run_watch.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {
@@ -13,60 +12,89 @@ namespace podsim::scenarios {
 namespace {
 
 /// The same without launch cost and latency.
-sim::ExecutionResult run_without_delays(sim::Workload workload) {
+sim::ExecutionResult run_without_delays(sim::Workload workload, Watch* watch) {
     for (sim::LinkSpec& link : workload.machine.links) {
         link.latency = {};
     }
     workload.graphs[0].tasks[0].duration = {};
-    return sim::execute(workload);
+    PhaseWatch explaining(watch, Phase::explaining);
+    WatchedRun watched(&explaining);
+    return sim::execute(workload, &watched);
 }
 
-void account(CollectiveResult& result, sim::Time launch, const sim::ExecutionResult& undelayed) {
+/// How long the busiest link is held on a machine whose links reach their rates.
+sim::Time busiest_at_full_rate(const CollectiveRequest& request, const CollectiveResult& result,
+                               Watch* watch) {
+    IdealHardware full = request.hardware;
+    full.efficiency = {};
+    const AchievedHardware hardware(full);
+    const StageCollective collective = request.collective();
+    const Layout layout = layout_of(hardware, collective, Fold::automatic);
+    Lone lone = lower_lone(hardware, collective, result.algorithm, layout);
+    return busiest_time(run_without_delays(std::move(lone.workload), watch));
+}
+
+void account(const CollectiveRequest& request, sim::Time launch,
+             const sim::ExecutionResult& undelayed, Watch* watch, CollectiveResult& result) {
     result.parts = {launch, result.simulated - launch - undelayed.end, undelayed.end};
     const sim::Time bound = sim::round_down(result.physical_bound);
     const sim::Time busiest = busiest_time(undelayed);
+    const topology::Efficiency& reached = request.hardware.efficiency;
+    const bool below = reached.ici != 1 || reached.dcn != 1;
+    const sim::Time at_full_rate = below ? busiest_at_full_rate(request, result, watch) : busiest;
     result.gap = {{"launch", launch},
                   {"latency", result.parts.latency},
-                  {"uneven load", busiest - bound},
+                  {"uneven load", at_full_rate - bound},
                   {"idle", undelayed.end - busiest}};
+    if (below) {
+        result.gap.push_back({"links below their rate", busiest - at_full_rate});
+    }
+}
+
+/// Of the ideal machine, whatever the profile reaches.
+void estimate(const CollectiveRequest& request, CollectiveResult& result) {
+    const IdealHardware& hardware = request.hardware;
+    const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
+    const collectives::SliceLinks links = slice_links(hardware);
+    result.physical_bound =
+        collectives::physical_bound(request.operation, hardware.slice, request.members,
+                                    request.bytes, rate, links, request.ends);
+    result.book =
+        collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
+                               rate, hardware.chip.ici_latency.value, links, request.ends);
+}
+
+/// What the algorithm takes exactly, where that is known: within slices that are as they should be.
+std::optional<sim::Seconds> exact_time(const AchievedHardware& hardware,
+                                       const StageCollective& collective,
+                                       collectives::Algorithm algorithm, const Layout& layout) {
+    if (collective.members.across.length > 1 || !hardware.perturbations.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<sim::Time> exact = collectives::closed_form(
+        collective.operation, hardware.slice, collective.members.group, algorithm, collective.bytes,
+        schedule_options(hardware, layout), link_model(hardware), collective.ends);
+    return exact ? std::optional(sim::Seconds(exact->seconds())) : std::nullopt;
 }
 
 }  // namespace
 
-std::string_view to_string(Regime regime) {
-    switch (regime) {
-        case Regime::latency_bound:
-            return "latency-bound";
-        case Regime::between:
-            return "in between";
-        case Regime::bandwidth_bound:
-            return "bandwidth-bound";
-    }
-    return "unknown";
-}
-
-Regime CollectiveResult::regime() const {
-    const std::int64_t fixed = parts.launch.ps + parts.latency.ps;
-    return fixed >= simulated.ps / 2   ? Regime::latency_bound
-           : fixed < simulated.ps / 10 ? Regime::bandwidth_bound
-                                       : Regime::between;
-}
-
-CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold, RunWatch* watch) {
-    const auto begun = std::chrono::steady_clock::now();
-    const Hardware& hardware = request.hardware;
-    const bool within = request.members.across.length == 1;
-    const Layout layout = layout_of(request, fold);
-    const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
+CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold, Watch* watch) {
+    tell(watch, Phase::building);
+    const AchievedHardware hardware(request.hardware);
+    const StageCollective collective = request.collective();
+    const Layout layout = layout_of(hardware, collective, fold);
 
     CollectiveResult result;
-    Picked picked = pick_algorithm(request);
+    Picked picked = pick_algorithm(hardware, collective, watch);
     result.algorithm = picked.algorithm;
     const bool has_run = picked.lone && fold == Fold::automatic;
-    Lone lone = has_run ? std::move(*picked.lone) : lower_lone(request, result.algorithm, layout);
+    Lone lone = has_run ? std::move(*picked.lone)
+                        : lower_lone(hardware, collective, result.algorithm, layout);
     result.hops = lone.hops;
     result.served = lone.served;
 
+    tell(watch, Phase::simulating);
     WatchedRun watched(watch);
     const sim::ExecutionResult run =
         has_run ? std::move(picked.run) : sim::execute(lone.workload, &watched);
@@ -75,29 +103,14 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     result.simulated_chips = layout.places.size();
     result.links = link_use(hardware, layout, run);
     result.limiting = limiting_links(hardware, layout, run);
-    const collectives::SliceLinks links = slice_links(hardware);
-    result.physical_bound =
-        collectives::physical_bound(request.operation, hardware.slice, request.members,
-                                    request.bytes, rate, links, request.ends);
-    result.book =
-        collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
-                               rate, hardware.chip.ici_latency.value, links, request.ends);
-    std::optional<sim::Time> exact;
-    if (within && hardware.perturbations.empty()) {
-        exact = collectives::closed_form(
-            request.operation, hardware.slice, request.members.group, result.algorithm,
-            request.bytes, schedule_options(hardware, layout), link_model(hardware), request.ends);
-    }
-    if (exact) {
-        result.analytic = sim::Seconds(exact->seconds());
-    }
+    estimate(request, result);
+    result.analytic = exact_time(hardware, collective, result.algorithm, layout);
     if (fold == Fold::off) {
-        lone = lower_lone(request, result.algorithm, layout_of(request, Fold::automatic));
+        lone = lower_lone(hardware, collective, result.algorithm,
+                          layout_of(hardware, collective, Fold::automatic));
     }
-    account(result, sim::round_up(hardware.chip.collective_launch.value),
-            run_without_delays(std::move(lone.workload)));
-    result.wall_time_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    account(request, sim::round_up(hardware.chip.collective_launch.value),
+            run_without_delays(std::move(lone.workload), watch), watch, result);
     return result;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <oneapi/tbb/task_arena.h>
 #include <optional>
 #include <string>
@@ -7,9 +6,13 @@
 
 #include "scenarios/explain/critical_path.h"
 #include "scenarios/explain/imbalance.h"
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/memory.h"
 #include "scenarios/explain/step_gap.h"
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/rates.h"
+#include "scenarios/run/run_record.h"
+#include "scenarios/run/run_step.h"
 #include "scenarios/simulate/simulate.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
@@ -41,112 +44,177 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begun) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-}
+/// One scenario's simulation, from its plan to its result.
+class StepSimulation {
+public:
+    StepSimulation(const Scenario& scenario, Fold fold, StepOptions options)
+        : scenario_(scenario),
+          described_(scenario.step()),
+          hardware_(scenario.hardware),
+          fold_(fold),
+          options_(options),
+          plan_(described_.plan) {}
 
-StepResult simulate(const Scenario& scenario, Fold fold, StepOptions options) {
-    const auto begun = std::chrono::steady_clock::now();
-    const Hardware& hardware = scenario.hardware;
-    const workloads::MachineRates rates = machine_rates(hardware);
+    StepResult run();
 
-    workloads::TrainingPlan plan = scenario.plan;
-    plan.overlap.prefetch_layers =
-        workloads::prefetch_that_fits(scenario.model, plan, hardware.chip.hbm_capacity.value);
-    const workloads::StepPrograms programs = workloads::build_stages(scenario.model, plan);
-    const auto lowered = [&](Fold how) {
-        try {
-            return lower_step(programs, hardware, scenario.mesh, how);
-        } catch (const sim::InputError& error) {
-            throw error.at({scenario.file, 0, 0});
-        }
-    };
-    const LoweredStep step = lowered(fold);
+private:
+    [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
+    void estimate(StepResult& result) const;
+    void explain(const LoweredStep& step, const StepRun& run, StepResult& result) const;
+    void account_time(const StepRun& run, StepResult& result) const;
+    void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
+    void evaluate(StepResult& result) const;
+    void count_flops(StepResult& result) const;
+    void find_imbalance(const LoweredStep& step, StepResult& result) const;
+
+    const Scenario& scenario_;
+    const TrainingStep& described_;
+    const AchievedHardware hardware_;
+    const Fold fold_;
+    const StepOptions options_;
+    workloads::TrainingPlan plan_;  ///< with the weights gathered ahead that fit
+    workloads::StepPrograms programs_;
+};
+
+StepResult StepSimulation::run() {
+    tell(options_.watch, Phase::building);
+    plan_.overlap.prefetch_layers =
+        workloads::prefetch_that_fits(described_.model, plan_, hardware_.chip.hbm_capacity.value);
+    programs_ = workloads::build_stages(described_.model, plan_);
+    const LoweredStep step = lowered(fold_, options_.watch);
+    tell(options_.watch, Phase::simulating);
+    const StepRun run = run_step(step, options_.reuse, options_.watch);
 
     StepResult result;
-    result.lower = workloads::roofline_lower(programs, hardware.slice, scenario.mesh, rates);
-    result.serial = workloads::roofline_serial(programs, hardware.slice, scenario.mesh, rates);
-    result.book = workloads::book_step(scenario.model, plan, scenario.mesh, rates);
-
-    // Alone, so that its time on the wall is its own.
-    const StepRun run = run_step(step, options.reuse, options.watch);
-    result.wall_time_s = seconds_since(begun);
-    if (options.explain) {
-        // Gap and critical path equal those of an unfolded run, so they are found folded.
-        const std::optional<LoweredStep> again =
-            fold == Fold::off ? std::optional(lowered(Fold::automatic)) : std::nullopt;
-        const LoweredStep& folded = again.has_value() ? *again : step;
-        StepGap gap(scenario, programs, folded, result.lower, options.reuse);
-        RunRecord record(folded.workload);
-        sim::execute(folded.workload, &record, options.reuse);
-        result.critical_path =
-            critical_path(programs, folded, achieved_rates(hardware), record, run.result.end);
-        result.gap = gap.shares(run);
-        result.explain_time_s = seconds_since(begun) - result.wall_time_s;
-    }
-    const workloads::StepProgram& program = programs.programs[run.program];
-    const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
     result.step_time = run.result.end;
+    result.prefetch_layers = plan_.overlap.prefetch_layers;
+    result.events = run.result.events;
+    result.played_events = run.result.played_events;
+    result.simulated_chips = step.layout.places.size();
+    result.chips = hardware_.chips();
+    estimate(result);
+    account_time(run, result);
+    account_bytes(step, run, result);
+    evaluate(result);
+    count_flops(result);
+    if (options_.explain) {
+        explain(step, run, result);
+    }
+    find_imbalance(step, result);
+    return result;
+}
+
+LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
+    try {
+        return lower_step(programs_, hardware_, described_.mesh, how, watch);
+    } catch (const sim::InputError& error) {
+        throw error.at({scenario_.file, 0, 0});
+    }
+}
+
+/// At ideal rates, whatever the profile.
+void StepSimulation::estimate(StepResult& result) const {
+    const workloads::MachineRates rates = ideal_rates(scenario_.hardware);
+    const topology::Lattice& slice = hardware_.slice;
+    result.lower = workloads::roofline_lower(programs_, slice, described_.mesh, rates);
+    result.serial = workloads::roofline_serial(programs_, slice, described_.mesh, rates);
+    result.book = workloads::book_step(described_.model, plan_, described_.mesh, rates);
+}
+
+/// Gap and critical path equal those of an unfolded run, so they are found folded.
+void StepSimulation::explain(const LoweredStep& step, const StepRun& run,
+                             StepResult& result) const {
+    PhaseWatch explaining(options_.watch, Phase::explaining);
+    tell(&explaining, Phase::explaining);
+    const std::optional<LoweredStep> again =
+        fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining)) : std::nullopt;
+    const LoweredStep& folded = again.has_value() ? *again : step;
+    StepGap gap(scenario_, programs_, folded, result.lower, options_.reuse, &explaining);
+    RunRecord record(folded.workload, &explaining);
+    sim::execute(folded.workload, &record, options_.reuse);
+    result.critical_path =
+        critical_path(programs_, folded, achieved_rates(hardware_), record, run.result.end);
+    result.gap = gap.shares(run);
+}
+
+void StepSimulation::account_time(const StepRun& run, StepResult& result) const {
+    const workloads::StepProgram& program = programs_.programs[run.program];
+    const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
     result.compute = stream.busy;
     result.exposed = stream.waited_for;
     result.exposed_total = stream.waited;
     result.breakdown = stream.by_pass;
-    result.prefetch_layers = plan.overlap.prefetch_layers;
-
-    if (scenario.evaluation.has_value()) {
-        Scenario evaluated = scenario;
-        evaluated.evaluation.reset();
-        evaluated.plan.forward_only = true;
-        evaluated.plan.batch.tokens = scenario.evaluation->tokens;
-        result.evaluation =
-            simulate(evaluated, fold,
-                     {.reuse = options.reuse, .explain = false, .watch = options.watch})
-                .step_time;
-        result.block = result.step_time * scenario.evaluation->train_steps +
-                       result.evaluation * scenario.evaluation->steps;
+    for (const Share& share : result.exposed) {
+        result.bubble +=
+            share.name == kBubble ? share.time.seconds() / result.step_time.seconds() : 0;
     }
+    result.reported_stage = static_cast<int>(programs_.stage(run.program));
+    result.reported_member = member_text(programs_, described_.mesh, run.program);
+    result.passes = account_passes(program, workloads::stage_order(plan_, result.reported_stage),
+                                   run.reported());
+    result.spans = spans_of(program, run.reported());
+}
 
-    const double seconds = result.step_time.seconds();
-    const int chips = hardware.chips();
-    const workloads::StepFlops flops = workloads::step_flops(
-        scenario.model, plan, workloads::mean_recomputed(scenario.model, plan, programs),
-        scenario.report.flop_rule);
-    const sim::Flops peak(rates.peak(plan.precision.matmul).value() * chips * seconds);
-    result.mfu = flops.model / peak;
-    result.hfu = flops.hardware / peak;
-    result.tokens_per_s = static_cast<double>(plan.batch.tokens) / seconds;
-
-    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+/// What is held, of the chip that needs most, and what crosses links.
+void StepSimulation::account_bytes(const LoweredStep& step, const StepRun& run,
+                                   StepResult& result) const {
+    for (std::size_t p = 0; p < programs_.programs.size(); ++p) {
         MemoryUse use =
-            account_memory(programs.programs[p], run.chips[p], hardware.chip.hbm_capacity.value);
+            account_memory(programs_.programs[p], run.chips[p], hardware_.chip.hbm_capacity.value);
         if (p == 0 || use.peak > result.memory.peak) {
             result.memory = std::move(use);
-            result.memory.stage = static_cast<int>(programs.stage(p));
-            result.memory.member = member_text(programs, scenario.mesh, p);
+            result.memory.stage = static_cast<int>(programs_.stage(p));
+            result.memory.member = member_text(programs_, described_.mesh, p);
         }
     }
-    result.reported_stage = static_cast<int>(programs.stage(run.program));
-    result.reported_member = member_text(programs, scenario.mesh, run.program);
-    result.imbalance = imbalance_of(scenario, programs, step, options);
-    result.passes = account_passes(program, workloads::stage_order(plan, result.reported_stage),
-                                   run.reported());
-    for (const Share& share : result.exposed) {
-        result.bubble += share.name == kBubble ? share.time.seconds() / seconds : 0;
+    result.links = link_use(hardware_, step.layout, run.result);
+}
+
+void StepSimulation::evaluate(StepResult& result) const {
+    if (!described_.evaluation.has_value()) {
+        return;
     }
-    result.links = link_use(hardware, step.layout, run.result);
-    result.spans = spans_of(program, run.reported());
-    result.events = run.result.events;
-    result.played_events = run.result.played_events;
-    result.simulated_chips = step.layout.places.size();
-    result.chips = chips;
-    return result;
+    const Evaluation& evaluation = *described_.evaluation;
+    Scenario evaluated = scenario_;
+    evaluated.step().evaluation.reset();
+    evaluated.step().plan.forward_only = true;
+    evaluated.step().plan.batch.tokens = evaluation.tokens;
+    const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = options_.watch};
+    result.evaluation = StepSimulation(evaluated, fold_, options).run().step_time;
+    result.block = result.step_time * evaluation.train_steps + result.evaluation * evaluation.steps;
+}
+
+void StepSimulation::count_flops(StepResult& result) const {
+    const double seconds = result.step_time.seconds();
+    const workloads::StepFlops flops = workloads::step_flops(
+        described_.model, plan_, workloads::mean_recomputed(described_.model, plan_, programs_),
+        described_.report.flop_rule);
+    const sim::FlopsPerSecond rate = ideal_rates(scenario_.hardware).peak(plan_.precision.matmul);
+    const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
+    result.mfu = flops.model / peak;
+    result.hfu = flops.hardware / peak;
+    result.tokens_per_s = static_cast<double>(plan_.batch.tokens) / seconds;
+}
+
+void StepSimulation::find_imbalance(const LoweredStep& step, StepResult& result) const {
+    result.imbalance = imbalance_of(described_, programs_, step);
+    if (!result.imbalance || !options_.explain) {
+        return;
+    }
+    if (const std::optional<Scenario> even = with_even_work(scenario_)) {
+        PhaseWatch explaining(options_.watch, Phase::explaining);
+        const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = &explaining};
+        result.imbalance->even_step =
+            StepSimulation(*even, Fold::automatic, options).run().step_time;
+    }
 }
 
 }  // namespace
 
 /// Threads of a sweep that wait for the runs behind a gap do not take up other settings meanwhile.
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
-    return tbb::this_task_arena::isolate([&] { return simulate(scenario, fold, options); });
+    return tbb::this_task_arena::isolate(
+        [&] { return StepSimulation(scenario, fold, options).run(); });
 }
 
 }  // namespace podsim::scenarios

@@ -19,24 +19,24 @@ double as_number(std::int64_t count) {
 }
 
 double d_ff(const Scenario& scenario) {
-    return as_number(scenario.model.d_ff);
+    return as_number(scenario.step().model.d_ff);
 }
 
 double tokens(const Scenario& scenario) {
-    return as_number(scenario.plan.batch.tokens);
+    return as_number(scenario.step().plan.batch.tokens);
 }
 
 /// The count that formulas use: the scenario's own, or the model's.
 double parameters(const Scenario& scenario) {
-    return scenario.report.parameters.value_or(
-        as_number(workloads::count_parameters(scenario.model).total));
+    return scenario.step().report.parameters.value_or(
+        as_number(workloads::count_parameters(scenario.step().model).total));
 }
 
 double sum_over_layers(const Scenario& scenario,
                        std::int64_t (*part)(const workloads::LayerParameters&)) {
     std::int64_t sum = 0;
-    for (const auto& [kind, count] : workloads::layer_kinds(scenario.model)) {
-        sum += count * part(workloads::count_layer(scenario.model, kind));
+    for (const auto& [kind, count] : workloads::layer_kinds(scenario.step().model)) {
+        sum += count * part(workloads::count_layer(scenario.step().model, kind));
     }
     return as_number(sum);
 }
@@ -53,7 +53,7 @@ double parameters_attention(const Scenario& scenario) {
 }
 
 double parameters_vocabulary(const Scenario& scenario) {
-    const workloads::ParameterCount count = workloads::count_parameters(scenario.model);
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.step().model);
     return as_number(count.embedding + count.unembedding);
 }
 
@@ -62,13 +62,14 @@ double flops_per_token(const Scenario& scenario) {
 }
 
 double training_flops(const Scenario& scenario) {
-    return workloads::book_training_flops(parameters(scenario), *scenario.report.tokens).value();
+    return workloads::book_training_flops(parameters(scenario), *scenario.step().report.tokens)
+        .value();
 }
 
 double training_time(const Scenario& scenario) {
     return workloads::book_training_time(
                sim::Flops(training_flops(scenario)), scenario.hardware.chips(),
-               scenario.hardware.chip.bf16_flops.value, *scenario.report.mfu)
+               scenario.hardware.chip.bf16_flops.value, *scenario.step().report.mfu)
         .value();
 }
 
@@ -77,14 +78,14 @@ double training_days(const Scenario& scenario) {
 }
 
 workloads::BookMemory memory(const Scenario& scenario) {
-    return workloads::book_memory(scenario.model, parameters(scenario), tokens(scenario),
+    return workloads::book_memory(scenario.step().model, parameters(scenario), tokens(scenario),
                                   kCheckpoints);
 }
 
 /// Checkpoints of the F-wide intermediate in place of the D-wide ones.
 double memory_checkpoints_wide(const Scenario& scenario) {
     return memory(scenario).checkpoints.value() * d_ff(scenario) /
-           as_number(scenario.model.d_model);
+           as_number(scenario.step().model.d_model);
 }
 
 double capacity(const Scenario& scenario) {
@@ -98,7 +99,7 @@ double alpha(const Scenario& scenario) {
 }
 
 workloads::BookLayout layout(const Scenario& scenario) {
-    return workloads::book_layout(scenario.mesh);
+    return workloads::book_layout(scenario.step().mesh);
 }
 
 double tokens_per_slice(const Scenario& scenario) {
@@ -117,7 +118,9 @@ constexpr QuantityName formula(std::string_view name, ValueUnit unit, std::strin
 
 constexpr Formula kFormulas[] = {
     {formula("parameters", ValueUnit::count, "70.4G", "parameters of the model"),
-     [](const Scenario& s) { return as_number(workloads::count_parameters(s.model).total); }},
+     [](const Scenario& s) {
+         return as_number(workloads::count_parameters(s.step().model).total);
+     }},
     {formula("parameters_mlp", ValueUnit::count, "56.3G", "of its MLPs and experts"),
      parameters_mlp},
     {formula("parameters_attention", ValueUnit::count, "12G", "of its attention"),
@@ -212,13 +215,13 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
             throw sim::InputError(std::move(problem), std::move(remedy));
         }
     };
-    need(kNeedsTokens, scenario.report.tokens.has_value(), "the scenario has no token budget",
-         "write report.tokens, such as 15T");
-    need(kNeedsMfu, scenario.report.mfu.has_value(), "the scenario states no MFU",
+    need(kNeedsTokens, scenario.step().report.tokens.has_value(),
+         "the scenario has no token budget", "write report.tokens, such as 15T");
+    need(kNeedsMfu, scenario.step().report.mfu.has_value(), "the scenario states no MFU",
          "write report.mfu, such as 40 %");
-    need(kNeedsTensor, scenario.plan.ways.tensor > 1, "the mesh has no tensor parallelism",
+    need(kNeedsTensor, scenario.step().plan.ways.tensor > 1, "the mesh has no tensor parallelism",
          "write mesh.tensor");
-    need(kNeedsTensor | kNeedsOneTensor, scenario.plan.ways.tensor_transpose == 1,
+    need(kNeedsTensor | kNeedsOneTensor, scenario.step().plan.ways.tensor_transpose == 1,
          "the text has no such formula for tensor parallelism over d_model too",
          "leave out mesh.tensor_transpose");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",

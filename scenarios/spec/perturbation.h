@@ -10,13 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload/machine.h"
-#include "topology/lattice/dead_links.h"
-#include "topology/lattice/places.h"
+#include "topology/lattice/lattice.h"
 
 namespace podsim::scenarios {
-
-struct Hardware;
 
 struct Where {
     std::array<std::optional<int>, topology::kAxes> chip;
@@ -47,13 +43,6 @@ struct Perturbation {
 /// Axes along which the machine is not the same everywhere: bit a, and kSlicesDiffer.
 inline constexpr unsigned kSlicesDiffer = 1U << topology::kAxes;
 unsigned perturbed_axes(const std::vector<Perturbation>& perturbations);
-
-/// Slows the chips and links of a machine on those places, whose axes and slices are whole where
-/// they differ. Nothing is sent over dead links (dead_links).
-void perturb(const Hardware& hardware, const topology::Places& places, sim::Machine& machine);
-
-/// The dead links of those places.
-topology::DeadLinks dead_links(const Hardware& hardware, const topology::Places& places);
 
 /// The factor of a random chip: 1 + spread x |g|, where g is the sum of twelve uniform numbers from
 /// 0 to 1, less 6 (mean 0, variance 1: close to a normal distribution, and exact arithmetic). The numbers

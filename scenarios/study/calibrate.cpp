@@ -51,13 +51,14 @@ double from_free(const EfficiencyFactor& factor, double free) {
 class Residuals : public Eigen::DenseFunctor<double> {
 public:
     Residuals(std::span<const Scenario> measurements, std::vector<Unknown> unknowns,
-              Eigen::VectorXd start, int jobs)
+              Eigen::VectorXd start, int jobs, Watch* watch)
         : Eigen::DenseFunctor<double>(static_cast<int>(unknowns.size()),
                                       static_cast<int>(measurements.size() + unknowns.size())),
           measurements_(measurements),
           unknowns_(std::move(unknowns)),
           start_(std::move(start)),
-          jobs_(jobs) {}
+          jobs_(jobs),
+          watch_(watch) {}
 
     int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
         std::vector<Trial> trials;
@@ -110,7 +111,7 @@ public:
                     from_free(*unknown.factor, x[static_cast<Eigen::Index>(i)]);
             }
         }
-        return simulated_reference(scenario);
+        return simulated_reference(scenario, watch_);
     }
 
 private:
@@ -135,6 +136,7 @@ private:
     std::vector<Unknown> unknowns_;
     Eigen::VectorXd start_;
     int jobs_;
+    Watch* watch_;
 };
 
 struct Fit {
@@ -176,7 +178,7 @@ double start_of(std::span<const Scenario> measurements, const Unknown& unknown) 
     return sum / count;
 }
 
-Fit fit(std::span<const Scenario> measurements, const CalibrationOptions& options) {
+Fit fit(std::span<const Scenario> measurements, const CalibrationOptions& options, Watch* watch) {
     Fit fit;
     for (const std::string& name : options.per_chip) {
         for (const std::string& chip : chips_of(measurements)) {
@@ -192,7 +194,7 @@ Fit fit(std::span<const Scenario> measurements, const CalibrationOptions& option
         const Unknown& unknown = fit.unknowns[static_cast<std::size_t>(i)];
         fit.x[i] = to_free(*unknown.factor, start_of(measurements, unknown));
     }
-    Residuals residuals(measurements, fit.unknowns, fit.x, options.jobs);
+    Residuals residuals(measurements, fit.unknowns, fit.x, options.jobs, watch);
     Eigen::LevenbergMarquardt<Residuals> solver(residuals);
     solver.setXtol(1e-3);
     solver.setFtol(1e-4);
@@ -241,17 +243,18 @@ Scenario held_out(const Scenario& scenario, const Fit& others) {
 
 }  // namespace
 
-double simulated_reference(const Scenario& scenario) {
-    if (scenario.program != nullptr) {
-        return simulate_program(scenario.hardware, *scenario.program, Fold::automatic)
+double simulated_reference(const Scenario& scenario, Watch* watch) {
+    if (scenario.is_program()) {
+        return simulate_program(scenario.hardware, scenario.program(), Fold::automatic, watch)
             .time.seconds();
     }
     const StepResult result =
-        simulate_step(scenario, Fold::automatic, {.reuse = true, .explain = false});
-    return (scenario.evaluation.has_value() ? result.block : result.step_time).seconds();
+        simulate_step(scenario, Fold::automatic, {.reuse = true, .explain = false, .watch = watch});
+    return (scenario.step().evaluation.has_value() ? result.block : result.step_time).seconds();
 }
 
-Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options) {
+Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options,
+                      Watch* watch) {
     for (const Scenario& scenario : measurements) {
         if (scenario.expectations.size() != 1 ||
             !scenario.expectations.front().quantity.ends_with("time")) {
@@ -269,14 +272,15 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
             }
         }
     }
-    const Fit all = fit(measurements, options);
+    PhaseWatch calibrating(watch, Phase::calibrating);
+    const Fit all = fit(measurements, options, &calibrating);
     Calibration calibration;
     for (std::size_t i = 0; i < all.unknowns.size(); ++i) {
         const auto at = static_cast<Eigen::Index>(i);
         calibration.factors.push_back(
             report(all.unknowns[i], all.x[at], all.errors[at], all.from_pull[at]));
     }
-    const Residuals fitted(measurements, all.unknowns, all.x, options.jobs);
+    const Residuals fitted(measurements, all.unknowns, all.x, options.jobs, &calibrating);
     const std::set<std::string> chips = chips_of(measurements);
     std::map<std::string, Fit> without;
     for (const std::string& chip : chips) {
@@ -284,7 +288,7 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
         std::ranges::copy_if(measurements, std::back_inserter(others),
                              [&](const Scenario& one) { return chip_of(one) != chip; });
         if (!others.empty()) {
-            without.emplace(chip, fit(others, options));
+            without.emplace(chip, fit(others, options, &calibrating));
         }
     }
     run_in_order(
@@ -296,7 +300,8 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
             CalibratedPoint point{scenario.name, chip, scenario.expectations.front().of,
                                   fitted.simulate(i, all.x), std::nullopt};
             if (others != without.end()) {
-                point.held_out_s = simulated_reference(held_out(scenario, others->second));
+                point.held_out_s =
+                    simulated_reference(held_out(scenario, others->second), &calibrating);
             }
             return point;
         },

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "scenarios/spec/scenario.h"
+#include "scenarios/watch/watch.h"
 
 namespace podsim::scenarios {
 
@@ -46,11 +47,12 @@ struct Calibration {
 };
 
 /// The time that a scenario's reference is about, simulated: a step, a block of steps, or a program.
-double simulated_reference(const Scenario& scenario);
+double simulated_reference(const Scenario& scenario, Watch* watch = nullptr);
 
 /// Each scenario has one expectation, of a time. Throws sim::InputError for unknown factors, factors
 /// named twice, and scenarios without a measurement.
-Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options);
+Calibration calibrate(std::span<const Scenario> measurements, const CalibrationOptions& options,
+                      Watch* watch = nullptr);
 
 /// Mean absolute relative error, and the mean signed one.
 struct ErrorSummary {

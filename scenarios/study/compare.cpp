@@ -28,7 +28,6 @@ void take(Comparison& row, Result result) {
     }
     row.verdicts = judge(row.scenario, result);
     row.gap = result.gap;
-    row.wall.simulated_s = result.wall_time_s;
     row.result = std::move(result);
 }
 
@@ -50,9 +49,9 @@ Comparison compare(const Scenario& scenario) {
     Comparison row;
     row.scenario = scenario;
     row.family = folder_of(scenario.file);
-    if (scenario.program != nullptr) {
+    if (scenario.is_program()) {
         ProgramResult result = within_clock(scenario.file, [&] {
-            return simulate_program(scenario.hardware, *scenario.program, Fold::automatic);
+            return simulate_program(scenario.hardware, scenario.program(), Fold::automatic);
         });
         row.gap_to_book = result.gap_to_book;
         take(row, std::move(result));

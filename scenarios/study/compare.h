@@ -22,7 +22,7 @@ struct Comparison {
     std::string family;  ///< the folder that the scenario lies in
     std::variant<StepResult, ProgramResult> result;
     std::vector<Verdict> verdicts;
-    WallTime wall;
+    WallTime wall{};  ///< as the caller has measured
     double simulated = 0;
     std::optional<double> book{};
     double lower = 0;   ///< roofline_lower

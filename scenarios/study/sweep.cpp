@@ -194,7 +194,7 @@ Scenario Sweep::scenario(std::size_t index) const {
                   "--set " + printable(varied.key + '=' + varied.texts[chosen[key]]));
     }
     Scenario scenario = load_scenario(tree, path_);
-    if (scenario.program != nullptr) {
+    if (scenario.is_program()) {
         throw sim::InputError("a sweep varies a training step; this is a program",
                               "run the program's settings one by one", {path_, 0, 0});
     }
@@ -203,14 +203,15 @@ Scenario Sweep::scenario(std::size_t index) const {
 
 void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
     const Scenario setting = scenario(index);
+    const double begun = options_.clock ? options_.clock() : 0;
     const StepResult result = within_clock(
         setting.file, [&] { return simulate_step(setting, options_.fold, options_.step); });
     for (const QuantityName& column : sweep_columns()) {
         row.values.push_back(value_of(column.name, setting, result));
     }
     std::optional<WallTime> wall;
-    if (options_.timings) {
-        wall = WallTime{result.wall_time_s, result.explain_time_s};
+    if (options_.clock) {
+        wall = WallTime{.simulated_s = options_.clock() - begun};
     }
     line.update(step_json(setting, result, judge(setting, result), wall));
     if (!options_.step.explain) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ Varied parse_varied(const std::string& text);
 struct SweepOptions {
     Fold fold = Fold::automatic;
     StepOptions step;
-    bool timings = false;  ///< lines hold `wall_time_s`, by which they differ from run to run
+    /// Seconds since some instant: with it lines hold `wall_time_s`, by which they differ from run to run.
+    std::function<double()> clock{};
 };
 
 /// What came of one setting.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <string_view>
 
 namespace podsim::scenarios {
 namespace {
@@ -16,8 +17,59 @@ sim::Time perfect_overlap(const StepResult& result) {
                     sim::round_up(sim::Seconds(busiest * result.step_time.seconds())));
 }
 
-/// A ceiling whose run is still to come.
+/// One thing that costs nothing.
 struct Condition {
+    const char* name;
+    const char* meaning;
+    const char*
+        links;  ///< it is about links of this class, and left out where a step does not use them
+    void (*change)(Scenario&);
+};
+
+constexpr sim::BytesPerSecond kNoTime = sim::BytesPerSecond::infinity();
+constexpr sim::FlopsPerSecond kNoWork = sim::FlopsPerSecond::infinity();
+
+constexpr Condition kConditions[] = {
+    {"ici=inf", "links between chips take no time but latency", "ici",
+     [](Scenario& s) {
+         s.hardware.chip.ici_one_way_book.value = kNoTime;
+         s.hardware.chip.ici_one_way_vendor.value = kNoTime;
+     }},
+    {"dcn=inf", "the data-centre network takes no time but latency", "dcn",
+     [](Scenario& s) { s.hardware.chip.dcn_per_host.value = kNoTime; }},
+    {"pcie=inf", "PCIe takes no time but latency", "pcie",
+     [](Scenario& s) { s.hardware.chip.pcie_one_way.value = kNoTime; }},
+    {"hbm=inf", "no operation waits for HBM", "",
+     [](Scenario& s) { s.hardware.chip.hbm_bandwidth.value = kNoTime; }},
+    {"mxu=inf", "matmuls take no time but HBM's", "",
+     [](Scenario& s) {
+         s.hardware.chip.bf16_flops.value = kNoWork;
+         s.hardware.chip.int8_ops.value = kNoWork;
+         s.hardware.chip.fp8_flops.value = kNoWork;
+     }},
+    {"latency=0", "no link has latency", "",
+     [](Scenario& s) {
+         topology::ChipSpec& chip = s.hardware.chip;
+         for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
+             latency->value = sim::Seconds(0);
+         }
+     }},
+};
+
+constexpr Condition kNoRemat{"no remat", "nothing is computed twice, whether or not it fits", "",
+                             [](Scenario& s) {
+                                 s.step().plan.remat.policy = workloads::RematPolicy::none;
+                                 s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
+                             }};
+
+bool uses(const StepResult& result, std::string_view links) {
+    return std::ranges::any_of(result.links, [&](const LinkUse& link) {
+        return link.name.starts_with(links) && link.bytes.value() > 0;
+    });
+}
+
+/// A ceiling whose run is still to come.
+struct Run {
     std::size_t ceiling = 0;  ///< its place in the list
     void (*change)(Scenario&) = nullptr;
 };
@@ -27,10 +79,11 @@ struct Outcome {
     std::exception_ptr error{};
 };
 
-Outcome run_under(const Condition& condition, Scenario scenario, Fold fold, bool reuse) {
+Outcome run_under(const Run& run, Scenario scenario, Fold fold, bool reuse, Watch* watch) {
     try {
-        condition.change(scenario);
-        return {simulate_step(scenario, fold, {.reuse = reuse, .explain = false}).step_time};
+        run.change(scenario);
+        return {simulate_step(scenario, fold, {.reuse = reuse, .explain = false, .watch = watch})
+                    .step_time};
     } catch (...) {
         return {.step_time = {}, .error = std::current_exception()};
     }
@@ -39,67 +92,37 @@ Outcome run_under(const Condition& condition, Scenario scenario, Fold fold, bool
 }  // namespace
 
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse, int jobs) {
+                             bool reuse, int jobs, Watch* watch) {
     std::vector<Ceiling> ceilings;
-    std::vector<Condition> conditions;
-    const auto add = [&](const char* name, const char* meaning, void (*change)(Scenario&)) {
-        conditions.push_back({ceilings.size(), change});
-        ceilings.push_back({name, meaning, {}});
+    std::vector<Run> runs;
+    const auto add = [&](const Condition& condition) {
+        runs.push_back({ceilings.size(), condition.change});
+        ceilings.push_back({condition.name, condition.meaning, {}});
     };
-    const auto used = [&](const char* prefix) {
-        return std::ranges::any_of(result.links, [&](const LinkUse& link) {
-            return link.name.starts_with(prefix) && link.bytes.value() > 0;
-        });
-    };
-    using topology::ChipSpec;
-    if (used("ici")) {
-        add("ici=inf", "links between chips take no time but latency", [](Scenario& s) {
-            s.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
-            s.hardware.chip.ici_one_way_vendor.value = sim::BytesPerSecond::infinity();
-        });
-    }
-    if (used("dcn")) {
-        add("dcn=inf", "the data-centre network takes no time but latency", [](Scenario& s) {
-            s.hardware.chip.dcn_per_host.value = sim::BytesPerSecond::infinity();
-        });
-    }
-    if (used("pcie")) {
-        add("pcie=inf", "PCIe takes no time but latency", [](Scenario& s) {
-            s.hardware.chip.pcie_one_way.value = sim::BytesPerSecond::infinity();
-        });
-    }
-    add("hbm=inf", "no operation waits for HBM",
-        [](Scenario& s) { s.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity(); });
-    add("mxu=inf", "matmuls take no time but HBM's", [](Scenario& s) {
-        s.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
-        s.hardware.chip.int8_ops.value = sim::FlopsPerSecond::infinity();
-    });
-    add("latency=0", "no link has latency", [](Scenario& s) {
-        ChipSpec& chip = s.hardware.chip;
-        for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
-            latency->value = sim::Seconds(0);
+    for (const Condition& condition : kConditions) {
+        const std::string_view links = condition.links;
+        if (links.empty() || uses(result, links)) {
+            add(condition);
         }
-    });
+    }
     ceilings.push_back({"perfect overlap", "the busier of the compute stream and the busiest link",
                         perfect_overlap(result)});
     if (result.imbalance && result.imbalance->even_step) {
         ceilings.push_back(
             {"equal work", "every rank of an axis does the mean", *result.imbalance->even_step});
     }
-    if (scenario.plan.remat.policy != workloads::RematPolicy::none) {
-        add("no remat", "nothing is computed twice, whether or not it fits", [](Scenario& s) {
-            s.plan.remat.policy = workloads::RematPolicy::none;
-            s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
-        });
+    if (scenario.step().plan.remat.policy != workloads::RematPolicy::none) {
+        add(kNoRemat);
     }
+    PhaseWatch explaining(watch, Phase::explaining);
     run_in_order(
-        0, conditions.size(), fold == Fold::off ? 1 : jobs,
-        [&](std::size_t i) { return run_under(conditions[i], scenario, fold, reuse); },
+        0, runs.size(), fold == Fold::off ? 1 : jobs,
+        [&](std::size_t i) { return run_under(runs[i], scenario, fold, reuse, &explaining); },
         [&](std::size_t i, const Outcome& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);
             }
-            ceilings[conditions[i].ceiling].step_time = outcome.step_time;
+            ceilings[runs[i].ceiling].step_time = outcome.step_time;
         },
         [] { return false; });
     return ceilings;

@@ -22,6 +22,7 @@ namespace podsim::scenarios {
 /// Folded runs go on beside each other, on `jobs` threads; unfolded ones, which want the memory, one after the
 /// other. The result does not depend on it. Throws what the first of them throws.
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse = true, int jobs = available_jobs());
+                             bool reuse = true, int jobs = available_jobs(),
+                             Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -184,7 +184,7 @@ constexpr KeySpec kKeys[] = {
     {"program.stages.n", kText, "4096", kRequired, "of matmul: columns of the right operand, the weights"},
     {"program.stages.weights", kText, "bf16", "bf16", "of matmul: elements of the k x n operand: int8, fp8, bf16, fp32"},
     {"program.stages.activations", kText, "bf16", "bf16", "of matmul: elements of the others"},
-    {"program.stages.dtype", kText, "bf16", "bf16", "of matmul: which of the chip's rates: bf16, int8"},
+    {"program.stages.dtype", kText, "bf16", "bf16", "of matmul: which of the chip's rates: bf16, int8, fp8"},
     {"program.stages.gather", kMap, "{axes: y, overlap: two-way}", "none",
      "of matmul: an operand that a group gathers"},
     {"program.stages.gather.operand", kText, "activations", "activations", "which: activations (m x k), weights (k x n)"},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/base/error.h"
+#include "workloads/models/setting_error.h"
 
 namespace podsim::workloads {
 namespace {
@@ -11,8 +11,9 @@ namespace {
 void check_range(std::string_view field, std::int64_t value, std::int64_t limit,
                  std::int64_t least = 1) {
     if (value < least || value > limit) {
-        throw sim::InputError(fmt::format("{} = {} is out of range", field, value),
-                              fmt::format("allowed are {} to {}", least, limit));
+        throw SettingError(fmt::format("model.{}", field),
+                           fmt::format("{} = {} is out of range", field, value),
+                           fmt::format("allowed are {} to {}", least, limit));
     }
 }
 
@@ -40,8 +41,8 @@ void check_latent(const ModelSpec& model) {
     check_range("latent.rope_dim", latent.rope_dim, model.head_dim, 0);
     check_range("latent.value_dim", latent.value_dim, ModelLimits::head_dim);
     if (model.kv_heads != model.heads) {
-        throw sim::InputError(
-            fmt::format("kv_heads = {} beside latent attention", model.kv_heads),
+        throw SettingError(
+            "model.kv_heads", fmt::format("kv_heads = {} beside latent attention", model.kv_heads),
             fmt::format(
                 "every head has keys and values of its own: leave kv_heads out, or write {}",
                 model.heads));
@@ -57,14 +58,15 @@ void check_experts(const ModelSpec& model) {
     check_range("experts.first_dense", experts.first_dense, model.layers, 0);
     check_range("experts.every", experts.every, model.layers);
     if ((experts.count + experts.shared) * experts.d_ff > ModelLimits::expert_columns) {
-        throw sim::InputError(fmt::format("experts.d_ff = {} for {} experts is out of range",
-                                          experts.d_ff, experts.count + experts.shared),
-                              fmt::format("all experts of a layer have at most {} columns",
-                                          ModelLimits::expert_columns));
+        throw SettingError("model.experts.d_ff",
+                           fmt::format("experts.d_ff = {} for {} experts is out of range",
+                                       experts.d_ff, experts.count + experts.shared),
+                           fmt::format("all experts of a layer have at most {} columns",
+                                       ModelLimits::expert_columns));
     }
     if (model.mlp_bias) {
-        throw sim::InputError("biases of experts are not modelled",
-                              "leave the MLP's biases out of a model with experts");
+        throw SettingError("model.biases", "biases of experts are not modelled",
+                           "leave the MLP's biases out of a model with experts");
     }
 }
 
@@ -168,13 +170,14 @@ void validate(const ModelSpec& model) {
     check_range("window", model.window, 1LL << 40, 0);
     check_range("global_every", model.global_every, model.layers, 0);
     if (model.heads % model.kv_heads != 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "model.kv_heads",
             fmt::format("kv_heads = {} does not divide heads = {}", model.kv_heads, model.heads),
             "every key/value head serves the same number of query heads");
     }
     if (model.global_every > 0 && model.window == 0) {
-        throw sim::InputError("global_every without a window",
-                              "give the window of local attention");
+        throw SettingError("model.global_every", "global_every without a window",
+                           "give the window of local attention");
     }
     if (model.latent != LatentAttention{}) {
         check_latent(model);
@@ -182,8 +185,9 @@ void validate(const ModelSpec& model) {
     if (model.experts != Experts{}) {
         check_experts(model);
         if (model.parallel_block) {
-            throw sim::InputError("parallel_block beside experts is not modelled",
-                                  "leave one of the two out");
+            throw SettingError("model.parallel_block",
+                               "parallel_block beside experts is not modelled",
+                               "leave one of the two out");
         }
     }
 }

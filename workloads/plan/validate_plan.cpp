@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/error.h"
 #include "workloads/models/model.h"
+#include "workloads/models/setting_error.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
@@ -23,8 +23,10 @@ constexpr double kMostLoad = 1024;     // of experts, over the mean
 void check_range(std::string_view setting, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
     if (value < least || value > most) {
-        throw sim::InputError(fmt::format("{} = {} is out of range", setting, value),
-                              fmt::format("allowed are {} to {}", least, most));
+        throw SettingError(
+            std::string(setting),
+            fmt::format("{} = {} is out of range", setting.substr(setting.rfind('.') + 1), value),
+            fmt::format("allowed are {} to {}", least, most));
     }
 }
 
@@ -82,7 +84,8 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
     }
     for (const Part& part : parts) {
         if (part.size % ways != 0) {
-            throw sim::InputError(
+            throw SettingError(
+                "mesh.tensor",
                 fmt::format("{} = {} does not divide the {} {} of {}",
                             plan.ways.tensor_transpose > 1 ? "tensor x tensor_transpose" : "tensor",
                             ways, part.size, part.what, model.name),
@@ -97,25 +100,29 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
     }
     const std::string setting = fmt::format("tensor_transpose = {}", plan.ways.tensor_transpose);
     if (plan.ways.tensor == 1) {
-        throw sim::InputError(
+        throw SettingError(
+            "mesh.tensor_transpose",
             fmt::format("{} without tensor: it splits weight matrices over d_model beside tensor, "
                         "which splits their other dimension",
                         setting),
             "add the axis tensor, or use this one as tensor");
     }
     if (model.d_model % plan.ways.tensor_transpose != 0) {
-        throw sim::InputError(fmt::format("{} does not divide the width (d_model) {} of {}",
-                                          setting, model.d_model, model.name),
-                              nearest_divisors(plan.ways.tensor_transpose, model.d_model));
+        throw SettingError("mesh.tensor_transpose",
+                           fmt::format("{} does not divide the width (d_model) {} of {}", setting,
+                                       model.d_model, model.name),
+                           nearest_divisors(plan.ways.tensor_transpose, model.d_model));
     }
     if (model.experts.count > 0 || model.latent.kv_rank > 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "mesh.tensor_transpose",
             fmt::format("{} with {}: {} cannot be split over d_model yet", setting, model.name,
                         model.experts.count > 0 ? "experts" : "latent attention"),
             "use the axis as tensor or fsdp");
     }
     if (plan.overlap.tensor_steps) {
-        throw sim::InputError(
+        throw SettingError(
+            "mesh.tensor_transpose",
             fmt::format("{} with overlapped tensor collectives: ring steps between parts of a "
                         "matmul are there for matrices split over one axis alone",
                         setting),
@@ -126,54 +133,60 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
 void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
     const std::int64_t experts = model.experts.count;
     if (plan.ways.expert > 1 && experts == 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "mesh.expert",
             fmt::format("expert = {}, but {} has no experts", plan.ways.expert, model.name),
             "use the axis as fsdp");
     }
     if (experts > 0 && experts % plan.ways.expert != 0) {
-        throw sim::InputError(fmt::format("expert = {} does not divide the {} experts of {}",
-                                          plan.ways.expert, experts, model.name),
-                              nearest_divisors(plan.ways.expert, experts));
+        throw SettingError("mesh.expert",
+                           fmt::format("expert = {} does not divide the {} experts of {}",
+                                       plan.ways.expert, experts, model.name),
+                           nearest_divisors(plan.ways.expert, experts));
     }
     for (const auto& [setting, value] :
          {std::pair<std::string_view, double>{"capacity_factor", plan.experts.capacity_factor},
           std::pair<std::string_view, double>{"expert_imbalance", plan.experts.imbalance}}) {
         if (!(value >= 1 && value <= kMostLoad)) {
-            throw sim::InputError(fmt::format("{} = {} is out of range", setting, value),
-                                  fmt::format("allowed are 1 to {}", kMostLoad));
+            throw SettingError(fmt::format("training.{}", setting),
+                               fmt::format("{} = {} is out of range", setting, value),
+                               fmt::format("allowed are 1 to {}", kMostLoad));
         }
         if (value > 1 && experts == 0) {
-            throw sim::InputError(
+            throw SettingError(
+                fmt::format("training.{}", setting),
                 fmt::format("{} = {}, but {} has no experts", setting, value, model.name),
                 "leave it out");
         }
     }
     if (!plan.experts.loads.empty() && experts == 0) {
-        throw sim::InputError(
-            fmt::format("expert_imbalance of {}, which has no experts", model.name),
-            "leave it out");
+        throw SettingError("training.expert_imbalance",
+                           fmt::format("expert_imbalance of {}, which has no experts", model.name),
+                           "leave it out");
     }
     if (plan.ways.expert == 1 && (plan.experts.imbalance > 1 || !plan.experts.loads.empty())) {
-        throw sim::InputError("expert_imbalance with expert = 1: every chip has all experts",
-                              "leave it out, or add the axis expert");
+        throw SettingError("training.expert_imbalance",
+                           "expert_imbalance with expert = 1: every chip has all experts",
+                           "leave it out, or add the axis expert");
     }
     if (!plan.experts.loads.empty() &&
         plan.experts.loads.size() != static_cast<std::size_t>(plan.ways.expert)) {
-        throw sim::InputError(fmt::format("expert_imbalance has {} shares, but expert = {}",
-                                          plan.experts.loads.size(), plan.ways.expert),
-                              "write one for each rank of the axis expert");
+        throw SettingError("training.expert_imbalance",
+                           fmt::format("expert_imbalance has {} shares, but expert = {}",
+                                       plan.experts.loads.size(), plan.ways.expert),
+                           "write one for each rank of the axis expert");
     }
     if (plan.experts.capacity_factor > 1 && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
-        throw sim::InputError(
-            "capacity_factor beside expert_imbalance",
-            "experts are either padded to a capacity or take what comes: keep one");
+        throw SettingError("training.capacity_factor", "capacity_factor beside expert_imbalance",
+                           "experts are either padded to a capacity or take what comes: keep one");
     }
 }
 
 void check_placement(const TrainingPlan& plan) {
     if (plan.attention.placement == Placement::plain &&
         (plan.ways.context == 1 || !plan.attention.causal)) {
-        throw sim::InputError(
+        throw SettingError(
+            "training.placement",
             plan.ways.context == 1
                 ? "placement of a sequence's parts, but context = 1: it has one part"
                 : "placement of a sequence's parts with full attention, of which all "
@@ -186,14 +199,16 @@ void check_placement(const TrainingPlan& plan) {
 void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
     for (const LayerTensor tensor : kLayerTensors) {
         if (plan.remat.names.save.has(tensor) && plan.remat.names.offload.has(tensor)) {
-            throw sim::InputError(
+            throw SettingError(
+                "training.remat",
                 fmt::format("remat both saves and offloads {}", to_string(tensor)),
                 "name it once: saved tensors stay in HBM, offloaded ones go to the host");
         }
     }
     if (model.parallel_block && plan.remat.policy == RematPolicy::named &&
         kept_tensors(plan.remat).has(LayerTensor::out)) {
-        throw sim::InputError(
+        throw SettingError(
+            "training.remat",
             fmt::format("remat names out_proj, but the parallel block of {} adds attention's "
                         "output to the MLP's: there is no such tensor",
                         model.name),
@@ -208,7 +223,8 @@ void check_sequence(const TrainingPlan& plan) {
     const std::int64_t shards = static_cast<std::int64_t>(plan.ways.context) * plan.ways.tensor;
     const std::int64_t unit = std::lcm(pieces, shards);
     if (plan.batch.sequence % pieces != 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "batch.sequence",
             zigzag ? fmt::format("sequence = {} does not split into the 2 x context = {} equal "
                                  "pieces of the causal zig-zag placement",
                                  plan.batch.sequence, pieces)
@@ -217,9 +233,10 @@ void check_sequence(const TrainingPlan& plan) {
             nearest_multiples(plan.batch.sequence, unit));
     }
     if (plan.batch.sequence % shards != 0) {
-        throw sim::InputError(fmt::format("sequence = {} does not split over context x tensor = {}",
-                                          plan.batch.sequence, shards),
-                              nearest_multiples(plan.batch.sequence, unit));
+        throw SettingError("batch.sequence",
+                           fmt::format("sequence = {} does not split over context x tensor = {}",
+                                       plan.batch.sequence, shards),
+                           nearest_multiples(plan.batch.sequence, unit));
     }
 }
 
@@ -228,7 +245,8 @@ void check_microbatches(const TrainingPlan& plan) {
         static_cast<std::int64_t>(plan.ways.data) * plan.ways.fsdp * plan.ways.expert;
     const std::int64_t sequences = plan.batch.tokens / plan.batch.sequence;
     if (plan.batch.microbatches > 1 && sequences < shards * plan.batch.microbatches) {
-        throw sim::InputError(
+        throw SettingError(
+            "training.microbatches",
             fmt::format("microbatches = {}, but {} sequences on data x fsdp x expert = {} shards "
                         "make at most {}",
                         plan.batch.microbatches, sequences, shards,
@@ -239,13 +257,15 @@ void check_microbatches(const TrainingPlan& plan) {
 
 void check_prefetch(const TrainingPlan& plan) {
     if (!(plan.overlap.prefetch_layers >= 0 && plan.overlap.prefetch_layers <= kMostWays)) {
-        throw sim::InputError(
+        throw SettingError(
+            "overlap.prefetch_layers",
             fmt::format("prefetch_layers = {:g} is out of range", plan.overlap.prefetch_layers),
             fmt::format("allowed are 0 to {}", kMostWays));
     }
     if (plan.overlap.weights == WeightGroups::layer &&
         std::floor(plan.overlap.prefetch_layers) != plan.overlap.prefetch_layers) {
-        throw sim::InputError(
+        throw SettingError(
+            "overlap.prefetch_layers",
             fmt::format("prefetch_layers = {:g} of weights that are gathered by whole layers",
                         plan.overlap.prefetch_layers),
             "write a whole number, or gather them by block or matmul");
@@ -255,24 +275,28 @@ void check_prefetch(const TrainingPlan& plan) {
 void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
     const bool interleaved = plan.pipeline.schedule == PipelineSchedule::interleaved;
     if (plan.ways.pipeline == 1 && plan.pipeline.schedule != PipelineSchedule::one_f_one_b) {
-        throw sim::InputError("schedule of a pipeline, but the mesh has no axis pipeline",
-                              "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
+        throw SettingError("training.schedule",
+                           "schedule of a pipeline, but the mesh has no axis pipeline",
+                           "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
     }
     if (interleaved != (plan.pipeline.chunks > 1)) {
-        throw sim::InputError(fmt::format("chunks = {} with the {} schedule", plan.pipeline.chunks,
-                                          interleaved ? "interleaved" : "chosen"),
-                              "interleaved needs two chunks or more, the others have one");
+        throw SettingError("training.chunks",
+                           fmt::format("chunks = {} with the {} schedule", plan.pipeline.chunks,
+                                       interleaved ? "interleaved" : "chosen"),
+                           "interleaved needs two chunks or more, the others have one");
     }
     const std::int64_t runs = static_cast<std::int64_t>(plan.ways.pipeline) * plan.pipeline.chunks;
     if (model.layers % runs != 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "mesh.pipeline",
             fmt::format("{} = {} does not divide the {} layers of {} into equal runs",
                         plan.pipeline.chunks > 1 ? "pipeline x chunks" : "pipeline", runs,
                         model.layers, model.name),
             nearest_divisors(runs, model.layers));
     }
     if (interleaved && plan.batch.microbatches % plan.ways.pipeline != 0) {
-        throw sim::InputError(
+        throw SettingError(
+            "training.microbatches",
             fmt::format("microbatches = {} is not a multiple of pipeline = {}, which the "
                         "interleaved schedule needs",
                         plan.batch.microbatches, plan.ways.pipeline),
@@ -284,24 +308,25 @@ void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
 
 void validate(const TrainingPlan& plan, const ModelSpec& model) {
     validate(model);
-    check_range("tokens", plan.batch.tokens, 1, kMostTokens);
-    check_range("sequence", plan.batch.sequence, 1, kMostTokens);
-    check_range("data", plan.ways.data, 1, kMostWays);
-    check_range("fsdp", plan.ways.fsdp, 1, kMostWays);
-    check_range("context", plan.ways.context, 1, kMostWays);
-    check_range("tensor", plan.ways.tensor, 1, kMostWays);
-    check_range("tensor_transpose", plan.ways.tensor_transpose, 1, kMostWays);
-    check_range("expert", plan.ways.expert, 1, kMostWays);
-    check_range("pipeline", plan.ways.pipeline, 1, kMostWays);
-    check_range("microbatches", plan.batch.microbatches, 1, kMostWays);
-    check_range("chunks", plan.pipeline.chunks, 1, kMostWays);
+    check_range("batch.tokens", plan.batch.tokens, 1, kMostTokens);
+    check_range("batch.sequence", plan.batch.sequence, 1, kMostTokens);
+    check_range("mesh.data", plan.ways.data, 1, kMostWays);
+    check_range("mesh.fsdp", plan.ways.fsdp, 1, kMostWays);
+    check_range("mesh.context", plan.ways.context, 1, kMostWays);
+    check_range("mesh.tensor", plan.ways.tensor, 1, kMostWays);
+    check_range("mesh.tensor_transpose", plan.ways.tensor_transpose, 1, kMostWays);
+    check_range("mesh.expert", plan.ways.expert, 1, kMostWays);
+    check_range("mesh.pipeline", plan.ways.pipeline, 1, kMostWays);
+    check_range("training.microbatches", plan.batch.microbatches, 1, kMostWays);
+    check_range("training.chunks", plan.pipeline.chunks, 1, kMostWays);
     check_prefetch(plan);
-    check_range("reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
-    check_range("zero", plan.zero, 0, 2);
-    check_range("collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
+    check_range("overlap.reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
+    check_range("training.zero", plan.zero, 0, 2);
+    check_range("overlap.collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
     if (plan.zero > 0 && plan.ways.data == 1) {
-        throw sim::InputError(fmt::format("zero = {} shards over data, but data = 1", plan.zero),
-                              "leave it out; fsdp is ZeRO-3 already");
+        throw SettingError("training.zero",
+                           fmt::format("zero = {} shards over data, but data = 1", plan.zero),
+                           "leave it out; fsdp is ZeRO-3 already");
     }
     struct Element {
         std::string_view of;
@@ -312,15 +337,17 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                                   Element{"gradients", plan.precision.gradients},
                                   Element{"optimizer_moment", plan.precision.optimizer_moment}}) {
         if (!(element.bytes > 0 && element.bytes <= kWidestElement)) {
-            throw sim::InputError(
+            throw SettingError(
+                "training.precision",
                 fmt::format("precision: {} B for one element of {}", element.bytes, element.of),
                 fmt::format("allowed are more than 0 up to {} B", kWidestElement));
         }
     }
     if (plan.batch.tokens % plan.batch.sequence != 0) {
-        throw sim::InputError(fmt::format("tokens = {} is not a multiple of sequence = {}",
-                                          plan.batch.tokens, plan.batch.sequence),
-                              nearest_multiples(plan.batch.tokens, plan.batch.sequence));
+        throw SettingError("batch.tokens",
+                           fmt::format("tokens = {} is not a multiple of sequence = {}",
+                                       plan.batch.tokens, plan.batch.sequence),
+                           nearest_multiples(plan.batch.tokens, plan.batch.sequence));
     }
     check_tensor_transpose(plan, model);
     check_tensor(plan, model);

@@ -10,8 +10,7 @@ struct TrainingPlan;
 /// columns K H), F, the experts' F, the latents and V (with tensor_transpose their product), tensor_transpose D, expert
 /// divides the routed experts, sequence splits into 2 x context zig-zag pieces (causal, unless plain) and context x
 /// tensor equal parts,
-/// ... Throws sim::InputError naming the offending setting, what is allowed, and the nearest values
-/// that work.
+/// ... Throws SettingError with the offending setting, what is allowed, and the nearest values that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
 
 }  // namespace podsim::workloads

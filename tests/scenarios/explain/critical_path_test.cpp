@@ -1,13 +1,16 @@
 // The critical path: by hand on small machines, and as an exact account of whole steps.
 #include "scenarios/explain/critical_path.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
 
-#include "tests/sim/kernel_support.h"
+#include "scenarios/lower/rates.h"
 #include "sim/executor/executor.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "tests/sim/kernel_support.h"
+#include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -113,6 +116,47 @@ TEST(CriticalPath, DoesNotDependOnTheOrderOfArrivalsAtAnInstant) {
     scenario.hardware.latency = LatencyRule::floor;
     EXPECT_EQ(times(simulate_step(scenario, Fold::automatic).critical_path),
               times(simulate_step(scenario, Fold::automatic, {.reuse = false}).critical_path));
+}
+
+// 8 MFLOP at 1 TFLOP/s, bytes at 1 GB/s, elementwise operations at 1 GFLOP/s: what takes longest decides; of equals the
+// MXU before HBM, and either before the VPU.
+TEST(CriticalPath, NamesTheResourceThatAnOperationTakesLongestOn) {
+    workloads::MachineRates rates;
+    rates.flops = sim::FlopsPerSecond(1e12);
+    rates.hbm = sim::BytesPerSecond(1e9);
+    rates.vpu = sim::FlopsPerSecond(1e9);
+    rates.mxu_dimension = 1;
+    const auto resource = [&](double flops, double bytes, double vector) {
+        workloads::Compute work;
+        work.flops = sim::Flops(flops);
+        work.hbm = sim::Bytes(bytes);
+        work.vector = sim::Flops(vector);
+        return resource_of(work, rates);
+    };
+    EXPECT_EQ(resource(8e6, 7e3, 6e3), "MXU");
+    EXPECT_EQ(resource(7e6, 8e3, 6e3), "HBM");
+    EXPECT_EQ(resource(6e6, 7e3, 8e3), "VPU");
+    EXPECT_EQ(resource(8e6, 8e3, 0), "MXU");
+    EXPECT_EQ(resource(8e6, 0, 8e3), "MXU");
+    EXPECT_EQ(resource(0, 8e3, 8e3), "HBM");
+}
+
+// On one chip the path is every operation, each on its resource.
+TEST(CriticalPath, OfOneChipHasEveryOperationOnItsResource) {
+    const Scenario scenario =
+        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 300);
+    const workloads::MachineRates rates = achieved_rates(AchievedHardware(scenario.hardware));
+    Times expected;
+    for (const workloads::Op& op :
+         workloads::build_step(scenario.step().model, scenario.step().plan).ops) {
+        const auto time = workloads::compute_time(std::get<workloads::Compute>(op.work), rates);
+        const std::int64_t ps = sim::round_up(time.total()).ps;
+        expected[time.vpu > std::max(time.mxu_reached, time.hbm) ? "VPU"
+                 : time.hbm > time.mxu_reached                   ? "HBM"
+                                                                 : "MXU"] += ps;
+    }
+    EXPECT_EQ(times(simulate_step(scenario, Fold::automatic).critical_path), expected);
+    EXPECT_EQ(expected.count("MXU") + expected.count("HBM"), 2U);
 }
 
 // A step that never waits is its work alone.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/simulate/step_support.h"
 

@@ -60,9 +60,9 @@ TEST_F(ExpertDrawFile, LoadsAreThoseOfTheSeed) {
     const Scenario scenario = load_scenario(write(std::string(kGood) + kDrawn));
     const std::vector<double> expected{0.7138381520810468, 1.02870995713575, 1.1467329992223525,
                                        1.110718891560851};
-    ASSERT_EQ(scenario.plan.experts.loads.size(), expected.size());
+    ASSERT_EQ(scenario.step().plan.experts.loads.size(), expected.size());
     for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-        EXPECT_NEAR(scenario.plan.experts.loads[rank], expected[rank], 1e-14);
+        EXPECT_NEAR(scenario.step().plan.experts.loads[rank], expected[rank], 1e-14);
     }
 }
 

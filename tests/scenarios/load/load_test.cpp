@@ -19,33 +19,33 @@ TEST_F(Load, DefaultsAreTheOnesOfTheTable) {
     EXPECT_EQ(scenario.hardware.ici_rates, topology::IciRates::book);
     EXPECT_EQ(scenario.hardware.message_cap.value(), 4.0 * 1024 * 1024);
     EXPECT_FALSE(scenario.hardware.twisted);
-    EXPECT_EQ(scenario.plan.batch.tokens, 262144);
-    EXPECT_EQ(scenario.plan.batch.sequence, 4096);
-    EXPECT_EQ(scenario.plan.ways.fsdp, 64);
-    EXPECT_EQ(scenario.plan.ways.tensor, 1);
-    EXPECT_TRUE(scenario.plan.attention.causal);
-    EXPECT_EQ(scenario.plan.remat.policy, workloads::RematPolicy::block);
-    EXPECT_EQ(scenario.plan.optimizer, workloads::Optimizer::adam);
-    EXPECT_EQ(scenario.plan.precision.gradients, 2);
-    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 1);
-    EXPECT_EQ(scenario.plan.overlap.reductions_in_flight, 2);
-    EXPECT_EQ(scenario.mesh_text, "fsdp x y z");
-    EXPECT_FALSE(scenario.report.tokens.has_value());
+    EXPECT_EQ(scenario.step().plan.batch.tokens, 262144);
+    EXPECT_EQ(scenario.step().plan.batch.sequence, 4096);
+    EXPECT_EQ(scenario.step().plan.ways.fsdp, 64);
+    EXPECT_EQ(scenario.step().plan.ways.tensor, 1);
+    EXPECT_TRUE(scenario.step().plan.attention.causal);
+    EXPECT_EQ(scenario.step().plan.remat.policy, workloads::RematPolicy::block);
+    EXPECT_EQ(scenario.step().plan.optimizer, workloads::Optimizer::adam);
+    EXPECT_EQ(scenario.step().plan.precision.gradients, 2);
+    EXPECT_EQ(scenario.step().plan.overlap.prefetch_layers, 1);
+    EXPECT_EQ(scenario.step().plan.overlap.reductions_in_flight, 2);
+    EXPECT_EQ(scenario.step().mesh_text, "fsdp x y z");
+    EXPECT_FALSE(scenario.step().report.tokens.has_value());
     EXPECT_TRUE(scenario.expectations.empty());
 }
 
 TEST_F(Load, WithoutAMeshFsdpTakesEverything) {
     const Scenario scenario = load_scenario(write(good_but("mesh: {fsdp: x y z}\n", "")));
-    EXPECT_EQ(scenario.mesh_text, "fsdp x y z");
-    EXPECT_EQ(scenario.plan.ways.fsdp, 64);
+    EXPECT_EQ(scenario.step().mesh_text, "fsdp x y z");
+    EXPECT_EQ(scenario.step().plan.ways.fsdp, 64);
 }
 
 TEST_F(Load, SizesAloneArePlaced) {
     const Scenario scenario =
         load_scenario(write(good_but("fsdp: x y z", "fsdp: 8, context: 2, tensor: 4")));
-    EXPECT_EQ(scenario.plan.ways.fsdp, 8);
-    EXPECT_EQ(scenario.plan.ways.context, 2);
-    EXPECT_EQ(scenario.plan.ways.tensor, 4);
+    EXPECT_EQ(scenario.step().plan.ways.fsdp, 8);
+    EXPECT_EQ(scenario.step().plan.ways.context, 2);
+    EXPECT_EQ(scenario.step().plan.ways.tensor, 4);
 }
 
 TEST_F(Load, EverySection) {
@@ -74,7 +74,7 @@ perturb: []
 report: {tokens: 15T, price: 4.20 USD/chip-hour}
 expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 1 %, of: 1.5M}}
 )"));
-    const Hardware& hardware = scenario.hardware;
+    const IdealHardware& hardware = scenario.hardware;
     EXPECT_EQ(hardware.chip.name, "mine");
     EXPECT_EQ(hardware.chip.ici_one_way(hardware.ici_rates).value(), 50e9);
     EXPECT_EQ(hardware.chip.ici_latency.value.value(), 0);
@@ -85,19 +85,19 @@ expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 
     EXPECT_EQ(hardware.slice.lengths, (topology::Point{3, 5, 2}));
     EXPECT_EQ(hardware.latency, LatencyRule::floor);
     EXPECT_EQ(hardware.message_cap.value(), 1024.0 * 1024);
-    EXPECT_FALSE(scenario.model.gated_mlp);
-    EXPECT_TRUE(scenario.model.tied_embeddings);
-    EXPECT_EQ(scenario.plan.ways.data, 5);
-    EXPECT_EQ(scenario.plan.ways.fsdp, 3);
-    EXPECT_EQ(scenario.plan.ways.tensor, 2);
-    EXPECT_FALSE(scenario.plan.attention.causal);
-    EXPECT_EQ(scenario.plan.remat.policy, workloads::RematPolicy::matmuls);
-    EXPECT_EQ(scenario.plan.optimizer, workloads::Optimizer::sgd);
-    EXPECT_EQ(scenario.plan.precision.gradients, 4);
-    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0);
-    EXPECT_EQ(scenario.plan.overlap.reductions_in_flight, 3);
-    EXPECT_EQ(scenario.report.tokens, 15e12);
-    EXPECT_EQ(scenario.report.usd_per_chip_hour, 4.2);
+    EXPECT_FALSE(scenario.step().model.gated_mlp);
+    EXPECT_TRUE(scenario.step().model.tied_embeddings);
+    EXPECT_EQ(scenario.step().plan.ways.data, 5);
+    EXPECT_EQ(scenario.step().plan.ways.fsdp, 3);
+    EXPECT_EQ(scenario.step().plan.ways.tensor, 2);
+    EXPECT_FALSE(scenario.step().plan.attention.causal);
+    EXPECT_EQ(scenario.step().plan.remat.policy, workloads::RematPolicy::matmuls);
+    EXPECT_EQ(scenario.step().plan.optimizer, workloads::Optimizer::sgd);
+    EXPECT_EQ(scenario.step().plan.precision.gradients, 4);
+    EXPECT_EQ(scenario.step().plan.overlap.prefetch_layers, 0);
+    EXPECT_EQ(scenario.step().plan.overlap.reductions_in_flight, 3);
+    EXPECT_EQ(scenario.step().report.tokens, 15e12);
+    EXPECT_EQ(scenario.step().report.usd_per_chip_hour, 4.2);
     ASSERT_EQ(scenario.expectations.size(), 2U);
     EXPECT_EQ(scenario.expectations[0].of, 0.45);
     EXPECT_EQ(scenario.expectations[0].within, 0.1);
@@ -107,13 +107,13 @@ expect: {mfu: {within: 10 %, of: 45 %, source: a table}, tokens_per_s: {within: 
 
 TEST_F(Load, GroupsOfWeights) {
     const Scenario plain = load_scenario(write(kGood));
-    EXPECT_EQ(plain.plan.overlap.weights, workloads::WeightGroups::layer);
-    EXPECT_FALSE(plain.plan.overlap.layer_loop);
+    EXPECT_EQ(plain.step().plan.overlap.weights, workloads::WeightGroups::layer);
+    EXPECT_FALSE(plain.step().plan.overlap.layer_loop);
     const Scenario scenario = load_scenario(write(
         std::string(kGood) + "overlap: {weights: matmul, layers: loop, prefetch_layers: 0.5}\n"));
-    EXPECT_EQ(scenario.plan.overlap.weights, workloads::WeightGroups::matmul);
-    EXPECT_TRUE(scenario.plan.overlap.layer_loop);
-    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0.5);
+    EXPECT_EQ(scenario.step().plan.overlap.weights, workloads::WeightGroups::matmul);
+    EXPECT_TRUE(scenario.step().plan.overlap.layer_loop);
+    EXPECT_EQ(scenario.step().plan.overlap.prefetch_layers, 0.5);
 }
 
 TEST_F(Load, SettingsReplaceAndAdd) {
@@ -125,10 +125,10 @@ TEST_F(Load, SettingsReplaceAndAdd) {
     EXPECT_EQ(scenario.hardware.slice.size(), 128);
     EXPECT_EQ(scenario.hardware.chip.name, "v5p (modified)");
     EXPECT_EQ(scenario.hardware.chip.ici_latency.value.value(), 0);
-    EXPECT_EQ(scenario.model.layers, 4);
-    EXPECT_EQ(scenario.model.d_model, 4096);
-    EXPECT_EQ(scenario.plan.overlap.prefetch_layers, 0);
-    EXPECT_EQ(scenario.plan.ways.fsdp, 128);
+    EXPECT_EQ(scenario.step().model.layers, 4);
+    EXPECT_EQ(scenario.step().model.d_model, 4096);
+    EXPECT_EQ(scenario.step().plan.overlap.prefetch_layers, 0);
+    EXPECT_EQ(scenario.step().plan.ways.fsdp, 128);
     EXPECT_EQ(scenario.name, "a=b");
 }
 
@@ -139,7 +139,7 @@ TEST_F(Load, HuggingFaceConfigsAreRelativeToTheScenario) {
           "config.json");
     const Scenario scenario =
         load_scenario(write(good_but("llama-3-8b", "{hf_config: config.json}")));
-    EXPECT_EQ(workloads::count_parameters(scenario.model).total,
+    EXPECT_EQ(workloads::count_parameters(scenario.step().model).total,
               workloads::count_parameters(workloads::find_model("llama-3-8b")).total);
 }
 
@@ -183,10 +183,10 @@ TEST_F(Load, TheLibraryOfScenariosLoads) {
     const std::string library = source_folder() + "/scenarios/";
     const Scenario pod = load_scenario(library + "quickstart/llama3-70b-v5p-pod.yaml");
     EXPECT_EQ(pod.hardware.slice.size(), 8960);
-    EXPECT_EQ(pod.plan.ways.fsdp, 1120);
-    EXPECT_EQ(pod.plan.ways.context, 2);
-    EXPECT_EQ(pod.plan.ways.tensor, 4);
-    EXPECT_EQ(pod.mesh_text, "fsdp x/4 y z/2, context z%2, tensor x%4");
+    EXPECT_EQ(pod.step().plan.ways.fsdp, 1120);
+    EXPECT_EQ(pod.step().plan.ways.context, 2);
+    EXPECT_EQ(pod.step().plan.ways.tensor, 4);
+    EXPECT_EQ(pod.step().mesh_text, "fsdp x/4 y z/2, context z%2, tensor x%4");
     EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").plan.ways.fsdp, 4096);
     EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").plan.ways.tensor, 4);
 }

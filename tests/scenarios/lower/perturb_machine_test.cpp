@@ -5,6 +5,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -45,12 +46,13 @@ TEST(Perturb, SlowChipsSlowEveryOperationExactly) {
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
     scenario.hardware.chip.ici_latency.value = {};
     scenario.hardware.perturbations = {slow_chips(1.375, std::nullopt)};
-    const workloads::StepProgram program = workloads::build_step(scenario.model, scenario.plan);
+    const workloads::StepProgram program =
+        workloads::build_step(scenario.step().model, scenario.step().plan);
     std::int64_t expected = 0;
     for (const workloads::Op& op : program.ops) {
         if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
             const auto ps = sim::round_up(
-                workloads::compute_time(*work, machine_rates(scenario.hardware)).total());
+                workloads::compute_time(*work, ideal_rates(scenario.hardware)).total());
             expected += static_cast<std::int64_t>(std::ceil(static_cast<double>(ps.ps) * 1.375));
         }
     }

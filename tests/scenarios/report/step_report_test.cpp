@@ -89,19 +89,19 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
 
 TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     Scenario scenario = load_scenario(write(kGood));
-    scenario.model.vocabulary = 1024;  // so that the peak stands in a layer
+    scenario.step().model.vocabulary = 1024;  // so that the peak stands in a layer
     StepResult result = hand_made();
     result.prefetch_layers = 0;
-    scenario.plan.overlap.prefetch_layers = 0;
-    result.memory.peak = workloads::peak_of_stages(scenario.model, scenario.plan);
-    scenario.plan.overlap.weights = workloads::WeightGroups::matmul;
-    result.memory.capacity = workloads::peak_of_stages(scenario.model, scenario.plan);
+    scenario.step().plan.overlap.prefetch_layers = 0;
+    result.memory.peak = workloads::peak_of_stages(scenario.step().model, scenario.step().plan);
+    scenario.step().plan.overlap.weights = workloads::WeightGroups::matmul;
+    result.memory.capacity = workloads::peak_of_stages(scenario.step().model, scenario.step().plan);
     result.memory.fits = false;
     ASSERT_LT(result.memory.capacity, result.memory.peak);
     const std::string offer =
         "    overlap.weights: matmul: peak " + format_bytes(result.memory.capacity) + '\n';
     EXPECT_THAT(memory_report(scenario, result), Not(HasSubstr(offer)));
-    scenario.plan.overlap.weights = workloads::WeightGroups::layer;
+    scenario.step().plan.overlap.weights = workloads::WeightGroups::layer;
     EXPECT_THAT(memory_report(scenario, result), HasSubstr(offer));
 }
 

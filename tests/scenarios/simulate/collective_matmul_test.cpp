@@ -3,7 +3,7 @@
 
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load.h"
-#include "scenarios/spec/program.h"
+#include "scenarios/simulate/simulate.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -19,7 +19,7 @@ std::int64_t up(double seconds) {
 }
 
 /// A 1024 x 2048 by 2048 x n product in bf16, rows of the left operand gathered: V is 4 MiB.
-Program gathered_rows(const Hardware& hardware, const collectives::Group& group, double n,
+Program gathered_rows(const IdealHardware& hardware, const collectives::Group& group, double n,
                       bool two_way) {
     StageCompute matmul;
     matmul.work.flops = sim::Flops(2 * 1024 * 2048 * n);
@@ -36,7 +36,7 @@ Program gathered_rows(const Hardware& hardware, const collectives::Group& group,
     return program;
 }
 
-std::int64_t time_of(const Hardware& hardware, const Program& program) {
+std::int64_t time_of(const IdealHardware& hardware, const Program& program) {
     const ProgramResult folded = simulate_program(hardware, program, Fold::automatic);
     EXPECT_EQ(folded.time, simulate_program(hardware, program, Fold::off).time);
     EXPECT_GE(folded.time.seconds(), folded.lower.value());
@@ -50,7 +50,7 @@ std::int64_t time_of(const Hardware& hardware, const Program& program) {
 //   two-way   tau + a, half a block tau/2 + a, then p
 // and with n = 65536 the parts, by FLOPs, take longer than a step: 4 p.
 TEST(CollectiveMatmul, OnARingOfFourByHand) {
-    const Hardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
     const collectives::Group ring{{0, 1, 4}};
     const std::int64_t a = 1'000'000;
     const std::int64_t tau = up(1048576 / 90e9);
@@ -70,7 +70,7 @@ TEST(CollectiveMatmul, OnARingOfFourByHand) {
 // the same.
 TEST(CollectiveMatmul, OnALineOfFourByHand) {
     for (const char* slice : {"2x4", "2x8"}) {
-        const Hardware hardware = hardware_from_options("v5e", slice, false, "additive");
+        const IdealHardware hardware = hardware_from_options("v5e", slice, false, "additive");
         const collectives::Group line{{1, 1, 4}};
         const std::int64_t a = 1'000'000;
         const std::int64_t tau = up(1048576 / 45e9);
@@ -85,7 +85,7 @@ TEST(CollectiveMatmul, OnALineOfFourByHand) {
 
 // Blocks of 16 MiB are cut into four messages; a step begins when the whole block of the one before is there.
 TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
-    const Hardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
     Program program = gathered_rows(hardware, {{0, 1, 4}}, 128, false);
     auto& matmul = std::get<StageCompute>(program.stages[0].work);
     matmul.gather->bytes = sim::Bytes(64.0 * 1024 * 1024);
@@ -95,7 +95,7 @@ TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
 }
 
 TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
-    const Hardware hardware = hardware_from_options("v5p", "4x4x8", false, "additive");
+    const IdealHardware hardware = hardware_from_options("v5p", "4x4x8", false, "additive");
     const collectives::Group groups[] = {{{0, 1, 4}},
                                          {{2, 1, 4}},
                                          {{2, 2, 4}},
@@ -112,9 +112,9 @@ TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
 // ---- whole steps
 
 void overlap(Scenario& scenario, bool two_way) {
-    if (scenario.plan.ways.tensor > 1) {
-        scenario.plan.overlap.tensor_steps = collectives::step_gather(
-            scenario.hardware.slice, scenario.mesh.group({"tensor"}), two_way);
+    if (scenario.step().plan.ways.tensor > 1) {
+        scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
+            scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), two_way);
     }
 }
 
@@ -145,10 +145,10 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
                 spec.experts = {.count = 4, .per_token = 2, .shared = 1, .d_ff = 4096};
             }
             Scenario scenario = make_scenario("v5p", {4, 4, 4}, spec, mesh, 64, 2048);
-            scenario.plan.remat.policy =
+            scenario.step().plan.remat.policy =
                 kind == 0 ? workloads::RematPolicy::none : workloads::RematPolicy::block;
             // Without embedding the first layer's gather is the program's first operation.
-            scenario.plan.layers_only = kind == 1;
+            scenario.step().plan.layers_only = kind == 1;
             const StepResult blocking = simulate_step(scenario, Fold::automatic);
             for (const bool two_way : {false, true}) {
                 overlap(scenario, two_way);
@@ -175,8 +175,8 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
         Scenario scenario = make_scenario("v5p", {4, 4, 4}, model(),
                                           {{"fsdp", rest}, {"context", context}}, 64, 32768);
         const StepResult gathered = simulate_step(scenario, Fold::automatic);
-        scenario.plan.overlap.context_steps = collectives::step_gather(
-            scenario.hardware.slice, scenario.mesh.group({"context"}), false);
+        scenario.step().plan.overlap.context_steps = collectives::step_gather(
+            scenario.hardware.slice, scenario.step().mesh.group({"context"}), false);
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(folded.step_time, simulate_step(scenario, Fold::off).step_time);
         EXPECT_LT(folded.step_time, gathered.step_time);

@@ -35,7 +35,7 @@ TEST(Experts, FoldedStepsEqualUnfoldedOnes) {
     for (const auto& mesh : meshes) {
         SCOPED_TRACE(mesh.back().second);
         Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_experts(), mesh, 64, 256);
-        scenario.plan.experts.imbalance = 1.25;
+        scenario.step().plan.experts.imbalance = 1.25;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult unfolded = simulate_step(scenario, Fold::off);
         EXPECT_EQ(folded.step_time, unfolded.step_time);

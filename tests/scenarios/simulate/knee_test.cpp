@@ -26,7 +26,7 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
     for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
         latency->value = sim::Seconds(0);
     }
-    workloads::TrainingPlan& plan = scenario.plan;
+    workloads::TrainingPlan& plan = scenario.step().plan;
     plan.batch.tokens = tokens_per_shard / 16 * 16 * plan.ways.data * plan.ways.fsdp;
     plan.remat.policy = workloads::RematPolicy::none;
     plan.optimizer = workloads::Optimizer::sgd;
@@ -93,9 +93,9 @@ TEST(Knee, DataParallelBetweenSlices) {
 Scenario mixed(std::int64_t d_ff, std::int64_t tokens_per_chip, bool serialised) {
     Scenario scenario =
         layer_of({16, 16, 16}, 1, {{"fsdp", "y z"}, {"tensor", "x"}}, d_ff, 16 * tokens_per_chip);
-    scenario.plan.overlap.tensor_steps =
-        collectives::step_gather(scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
-    scenario.plan.overlap.collectives_in_flight = serialised ? 1 : 0;
+    scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
+        scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), true);
+    scenario.step().plan.overlap.collectives_in_flight = serialised ? 1 : 0;
     return scenario;
 }
 
@@ -130,9 +130,10 @@ TEST(Knee, OverlappedTensorOverTwoAxes) {
     const auto at = [](std::int64_t d_ff) {
         Scenario scenario =
             layer_of({16, 16, 4}, 1, {{"data", "z"}, {"tensor", "x y"}}, d_ff, 16384);
-        scenario.model.heads = scenario.model.kv_heads = scenario.model.vocabulary = 256;
-        scenario.plan.overlap.tensor_steps = collectives::step_gather(
-            scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
+        scenario.step().model.heads = scenario.step().model.kv_heads =
+            scenario.step().model.vocabulary = 256;
+        scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
+            scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), true);
         return period(scenario, "forward");
     };
     const double found = knee(at, 256, 4096 * 256);
@@ -159,8 +160,8 @@ TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
                        (choice.axes_y > 0 ? 4 * 48000 / (choice.x * choice.axes_y) : 0));
         Scenario scenario =
             layer_of({4, 4, 4}, 1, choice.mesh, 32768, static_cast<std::int64_t>(48000 / choice.x));
-        scenario.model.heads = scenario.model.kv_heads = 64;
-        scenario.plan.overlap.collectives_in_flight = 1;
+        scenario.step().model.heads = scenario.step().model.kv_heads = 64;
+        scenario.step().plan.overlap.collectives_in_flight = 1;
         scenario.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
         simulated.push_back(period(scenario, "forward"));
     }

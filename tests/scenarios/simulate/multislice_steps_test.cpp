@@ -19,11 +19,11 @@ using testing::sum;
 Scenario two_slices(topology::Point shape,
                     const std::vector<std::pair<std::string, std::string>>& in_slice) {
     Scenario scenario = make_scenario("v5p", shape, small_model(3), in_slice, 128, 512);
-    std::vector<topology::LogicalAxis> axes = scenario.mesh.axes();
+    std::vector<topology::LogicalAxis> axes = scenario.step().mesh.axes();
     axes.push_back({"data", {{topology::kSliceAxis, 1, 2}}});
     scenario.hardware.slices = 2;
-    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
-    scenario.plan.ways.data = 2;
+    scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
+    scenario.step().plan.ways.data = 2;
     return scenario;
 }
 
@@ -67,7 +67,7 @@ TEST(MultisliceStep, GradientsLeaveTheSliceOnce) {
     const Scenario scenario = two_slices({4, 4, 4}, {{"fsdp", "x y z"}});
     const StepResult result = simulate_step(scenario, Fold::automatic);
     const double shard =
-        2.0 * static_cast<double>(workloads::count_parameters(scenario.model).total) / 64;
+        2.0 * static_cast<double>(workloads::count_parameters(scenario.step().model).total) / 64;
     for (const LinkUse& use : result.links) {
         if (use.name == "pcie") {
             EXPECT_NEAR(use.bytes.value(), shard, 0.02 * shard);

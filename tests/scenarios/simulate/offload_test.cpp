@@ -28,8 +28,8 @@ constexpr double kQkv = 2048 * (2 + 2 * 1) * 64 * 2;
 Scenario offloading(workloads::TensorSet offload) {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(4),
                                       {{"fsdp", "x y"}, {"tensor", "z"}}, 64, 512);
-    scenario.plan.remat.policy = RematPolicy::named;
-    scenario.plan.remat.names.offload = offload;
+    scenario.step().plan.remat.policy = RematPolicy::named;
+    scenario.step().plan.remat.names.offload = offload;
     return scenario;
 }
 
@@ -113,7 +113,7 @@ TEST(OffloadStep, ASlowLinkHoldsUpTheStepAndNotTheMemory) {
     for (const double rate : {1e8, 1e10, 1e12}) {
         Scenario scenario = offloading({LayerTensor::input});
         scenario.hardware.chip.pcie_one_way.value = sim::BytesPerSecond(rate);
-        scenario.plan.overlap.prefetch_layers = 0;
+        scenario.step().plan.overlap.prefetch_layers = 0;
         const StepResult result = simulate_step(scenario, Fold::automatic);
         for (const auto& [name, bytes] : result.memory.at_peak) {
             EXPECT_TRUE(name != "activations" || bytes.value() <= 2 * kRow) << rate;
@@ -126,11 +126,12 @@ TEST(OffloadStep, AccountsAddUpAndNothingBeatsTheRoofline) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         Scenario scenario = random_scenario(random);
-        scenario.plan.remat.policy = RematPolicy::named;
+        scenario.step().plan.remat.policy = RematPolicy::named;
         for (const LayerTensor tensor : workloads::kLayerTensors) {
             const auto where = std::uniform_int_distribution<int>(0, 2)(random);
             if (where > 0) {
-                (where == 1 ? scenario.plan.remat.names.save : scenario.plan.remat.names.offload)
+                (where == 1 ? scenario.step().plan.remat.names.save
+                            : scenario.step().plan.remat.names.offload)
                     .add(tensor);
             }
         }

@@ -76,17 +76,17 @@ Scenario scenario_of(const topology::Point& shape, const Candidate& mesh, std::i
     const std::int64_t chips = std::int64_t{1} * shape[0] * shape[1] * shape[2];
     Scenario scenario =
         testing::make_scenario("v5p", shape, model, {{"fsdp", "x y z"}}, chips, sequence);
-    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice,
-                                         {{"fsdp", mesh.fsdp}, {"tensor", mesh.tensor}});
+    scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice,
+                                                {{"fsdp", mesh.fsdp}, {"tensor", mesh.tensor}});
     topology::ChipSpec& chip = scenario.hardware.chip;
     chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
     chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
     chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
     chip.hbm_capacity.value = sim::Bytes::infinity();
     chip.ici_latency.value = sim::Seconds(0);
-    workloads::TrainingPlan& plan = scenario.plan;
-    plan.ways.fsdp = scenario.mesh.size("fsdp");
-    plan.ways.tensor = scenario.mesh.size("tensor");
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.ways.fsdp = scenario.step().mesh.size("fsdp");
+    plan.ways.tensor = scenario.step().mesh.size("tensor");
     plan.remat.policy = workloads::RematPolicy::none;
     plan.optimizer = workloads::Optimizer::sgd;
     plan.overlap.collectives_in_flight = 1;
@@ -111,16 +111,17 @@ double share_of_axes(const topology::Lattice& slice, const collectives::Group& g
 }
 
 double text_of(const Scenario& scenario) {
-    const workloads::TrainingPlan& plan = scenario.plan;
+    const workloads::TrainingPlan& plan = scenario.step().plan;
     const topology::Lattice& slice = scenario.hardware.slice;
-    const auto parameters = static_cast<double>(workloads::count_layer(scenario.model, {}).total());
+    const auto parameters =
+        static_cast<double>(workloads::count_layer(scenario.step().model, {}).total());
     const double tokens = static_cast<double>(plan.batch.tokens) / plan.ways.fsdp;
-    double sum =
-        3 * 2 * parameters / plan.ways.tensor * share_of_axes(slice, scenario.mesh.group({"fsdp"}));
+    double sum = 3 * 2 * parameters / plan.ways.tensor *
+                 share_of_axes(slice, scenario.step().mesh.group({"fsdp"}));
     if (plan.ways.tensor > 1) {
         const double columns = plan.ways.tensor > 8 ? 3.0 * 2 * 8 * 128 : 0;
         sum += 2 * tokens * (10 * 8192 + columns) *
-               share_of_axes(slice, scenario.mesh.group({"tensor"}));
+               share_of_axes(slice, scenario.step().mesh.group({"tensor"}));
     }
     return sum / kBothWays;
 }
@@ -133,7 +134,7 @@ double bound_of(const Scenario& scenario, const workloads::StepProgram& program)
         if (op.layer == 4 && collective != nullptr) {
             sum +=
                 collectives::physical_bound(collective->operation, scenario.hardware.slice,
-                                            scenario.mesh.group(collective->axes),
+                                            scenario.step().mesh.group(collective->axes),
                                             collective->bytes, sim::BytesPerSecond(kBothWays / 2));
         }
     }
@@ -171,9 +172,9 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
     std::map<int, workloads::StepProgram> programs;  // by tensor ways
     for (Candidate& mesh : meshes) {
         const Scenario scenario = scenario_of(shape, mesh, tokens);
-        const auto [program, added] = programs.try_emplace(scenario.plan.ways.tensor);
+        const auto [program, added] = programs.try_emplace(scenario.step().plan.ways.tensor);
         if (added) {
-            program->second = workloads::build_step(scenario.model, scenario.plan);
+            program->second = workloads::build_step(scenario.step().model, scenario.step().plan);
         }
         mesh.text = text_of(scenario);
         mesh.bound = bound_of(scenario, program->second);

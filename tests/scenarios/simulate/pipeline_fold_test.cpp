@@ -57,10 +57,10 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
         Scenario scenario =
             pipeline_on({4, 4, 4}, cases[i].mesh, 64, cases[i].schedule, 4, cases[i].chunks);
         if (cases[i].experts) {
-            scenario.model = latent_experts(kLayers);
+            scenario.step().model = latent_experts(kLayers);
         }
-        scenario.model.tied_embeddings = cases[i].tied;
-        scenario.plan.experts.loads = cases[i].loads;
+        scenario.step().model.tied_embeddings = cases[i].tied;
+        scenario.step().plan.experts.loads = cases[i].loads;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_LT(folded.simulated_chips, 64);
@@ -95,9 +95,9 @@ TEST(PipelineFold, StagesOfSlicesFoldAsTheyShould) {
         Scenario scenario = pipeline_on({4, 4, 4}, {{"fsdp", "x y"}, {"tensor", "z"}}, 128,
                                         PipelineSchedule::one_f_one_b, 4);
         scenario.hardware.slices = slices;
-        scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
-        scenario.plan.ways.pipeline = 2;
-        scenario.plan.ways.data = slices / 2;
+        scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice, mesh, slices);
+        scenario.step().plan.ways.pipeline = 2;
+        scenario.step().plan.ways.data = slices / 2;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_EQ(folded.step_time, whole.step_time);

@@ -7,7 +7,9 @@
 
 #include "scenarios/explain/critical_path.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/run/run_record.h"
+#include "scenarios/run/run_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"
@@ -42,10 +44,10 @@ Scenario random_pipeline(std::mt19937_64& random) {
         for (const auto& [name, factors] : mesh) {
             axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice)});
         }
-        scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
+        scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice, axes, 2);
     }
-    workloads::TrainingPlan& plan = scenario.plan;
-    plan.ways.pipeline = scenario.mesh.size("pipeline");
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.ways.pipeline = scenario.step().mesh.size("pipeline");
     plan.pipeline.schedule = one_of<PipelineSchedule>(
         random, {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b,
                  PipelineSchedule::interleaved, PipelineSchedule::zero_bubble});
@@ -55,14 +57,15 @@ Scenario random_pipeline(std::mt19937_64& random) {
                                           : one_of<int>(random, {1, 2, 3, 5});
     plan.batch.tokens = 512 * plan.ways.fsdp * plan.ways.expert * plan.batch.microbatches;
     if (plan.ways.expert > 1) {
-        scenario.model.kv_heads = scenario.model.heads;
-        scenario.model.latent = {.q_rank = 128, .kv_rank = 96, .rope_dim = 32, .value_dim = 64};
-        scenario.model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
+        scenario.step().model.kv_heads = scenario.step().model.heads;
+        scenario.step().model.latent = {
+            .q_rank = 128, .kv_rank = 96, .rope_dim = 32, .value_dim = 64};
+        scenario.step().model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
     }
     plan.overlap.prefetch_layers = one_of<int>(random, {0, 1, 2});
-    scenario.model.layers =
+    scenario.step().model.layers =
         plan.ways.pipeline * plan.pipeline.chunks * (7 + static_cast<int>(random() % 12));
-    scenario.model.tied_embeddings = random() % 2 == 0;
+    scenario.step().model.tied_embeddings = random() % 2 == 0;
     if (random() % 2 == 0) {
         scenario.hardware.chip.ici_latency.value = sim::Seconds(2e-5);  // a backlog that grows
     }
@@ -91,8 +94,9 @@ TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const Scenario scenario = random_pipeline(random);
-        const auto stages = workloads::build_stages(scenario.model, scenario.plan);
-        LoweredStep step = lower_step(stages, scenario.hardware, scenario.mesh, Fold::automatic);
+        const auto stages = workloads::build_stages(scenario.step().model, scenario.step().plan);
+        LoweredStep step = lower_step(stages, AchievedHardware(scenario.hardware),
+                                      scenario.step().mesh, Fold::automatic);
         step.workload.machine.isolated_operations = seed % 4 == 3;
         const Watched with(step, true);
         const Watched without(step, false);
@@ -125,9 +129,9 @@ TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
         if (!step.workload.machine.isolated_operations) {
             const auto path = [&](const Watched& watched) {
                 std::vector<std::pair<std::string, sim::Time>> shares;
-                for (const Share& share :
-                     critical_path(stages, step, achieved_rates(scenario.hardware), watched.record,
-                                   watched.run.result.end)) {
+                for (const Share& share : critical_path(
+                         stages, step, achieved_rates(AchievedHardware(scenario.hardware)),
+                         watched.record, watched.run.result.end)) {
                     shares.emplace_back(share.name, share.time);
                 }
                 return shares;

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/analytic/analytic.h"
 #include "workloads/plan/pipeline_order.h"
@@ -38,11 +39,11 @@ Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int ch
                             : dense,
                     std::int64_t{16} * microbatches, schedule, microbatches, chunks);
     if (experts) {
-        scenario.model = latent_experts(kLayers);
-        scenario.plan.batch.tokens *= 8;  // the MXU decides
+        scenario.step().model = latent_experts(kLayers);
+        scenario.step().plan.batch.tokens *= 8;  // the MXU decides
     }
-    scenario.plan.layers_only = true;
-    scenario.plan.remat.policy = workloads::RematPolicy::none;
+    scenario.step().plan.layers_only = true;
+    scenario.step().plan.remat.policy = workloads::RematPolicy::none;
     scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
     scenario.hardware.chip.collective_launch.value = sim::Seconds(0);
@@ -108,16 +109,17 @@ double most_activations(const workloads::StepProgram& program, const ChipRun& ch
 
 /// The activations that one microbatch saves in one chunk of layers.
 double activations_of_chunk(const Scenario& scenario) {
-    workloads::TrainingPlan plan = scenario.plan;
+    workloads::TrainingPlan plan = scenario.step().plan;
     plan.batch.tokens /= plan.batch.microbatches;
     plan.batch.microbatches = plan.ways.pipeline = plan.pipeline.chunks = 1;
     plan.pipeline.schedule = PipelineSchedule::one_f_one_b;
     double sum = 0;
-    for (const workloads::Buffer& buffer : workloads::build_step(scenario.model, plan).buffers) {
+    for (const workloads::Buffer& buffer :
+         workloads::build_step(scenario.step().model, plan).buffers) {
         sum +=
             buffer.memory_class == workloads::MemoryClass::activations ? buffer.bytes.value() : 0;
     }
-    return sum / (scenario.plan.ways.pipeline * scenario.plan.pipeline.chunks);
+    return sum / (scenario.step().plan.ways.pipeline * scenario.step().plan.pipeline.chunks);
 }
 
 // A stage takes m (F + B) where B has both gradients; the chip that ends last waits (p - 1)(F + B), of which
@@ -145,7 +147,8 @@ TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
         ASSERT_EQ(result.exposed.size(), 1U);
         EXPECT_EQ(result.exposed[0].name, "bubble");
         EXPECT_DOUBLE_EQ(result.bubble, (p - 1.0) / (v * m + p - 1.0));
-        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes));
+        EXPECT_DOUBLE_EQ(result.bubble,
+                         workloads::bubble_fraction(scenario.step().plan, result.passes));
         EXPECT_LE(result.lower.time.value(), result.step_time.seconds());
     }
 }
@@ -159,11 +162,12 @@ TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
         SCOPED_TRACE(std::string(workloads::to_string(schedule)));
         Scenario scenario = uniform(schedule, 4, 8, chunks);
         const StepResult training = simulate_step(scenario, Fold::automatic);
-        scenario.plan.forward_only = true;
+        scenario.step().plan.forward_only = true;
         const StepResult result = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(result.compute, pass_times(training, 8).forward * 8);
         EXPECT_EQ(result.exposed_total.ps, result.compute.ps / (8 * chunks) * 3);
-        EXPECT_DOUBLE_EQ(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes));
+        EXPECT_DOUBLE_EQ(result.bubble,
+                         workloads::bubble_fraction(scenario.step().plan, result.passes));
         EXPECT_EQ(simulate_step(scenario, Fold::off).step_time, result.step_time);
     }
 }
@@ -190,7 +194,8 @@ TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
         EXPECT_DOUBLE_EQ(result.passes.forward.value(), times.forward.seconds());
         EXPECT_DOUBLE_EQ(result.passes.input_gradients.value(), times.input.seconds());
         EXPECT_DOUBLE_EQ(result.passes.weight_gradients.value(), times.weights.seconds());
-        EXPECT_NEAR(result.bubble, workloads::bubble_fraction(scenario.plan, result.passes), 1e-12);
+        EXPECT_NEAR(result.bubble, workloads::bubble_fraction(scenario.step().plan, result.passes),
+                    1e-12);
     }
 }
 
@@ -215,9 +220,9 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
         SCOPED_TRACE(workloads::to_string(one.schedule));
         const Scenario scenario =
             uniform(one.schedule, 4, one.microbatches, one.chunks, one.experts);
-        const auto stages = workloads::build_stages(scenario.model, scenario.plan);
-        const StepRun run =
-            run_step(lower_step(stages, scenario.hardware, scenario.mesh, Fold::automatic));
+        const auto stages = workloads::build_stages(scenario.step().model, scenario.step().plan);
+        const StepRun run = run_step(lower_step(stages, AchievedHardware(scenario.hardware),
+                                                scenario.step().mesh, Fold::automatic));
         for (std::size_t stage = 0; stage < 4; ++stage) {
             // q, k and v of 4 layers, 512 tokens, 8 + 2 x 4 heads: gone once the input gradients are made. Of latent
             // attention 4096 tokens and 3 x 8 heads; its latents stay.
@@ -235,9 +240,9 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
 // and so comes the first gradient back; with GPipe the first chip waits for 2 (p - 1) of them.
 TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
     Scenario scenario = uniform(PipelineSchedule::gpipe, 4, 8);
-    scenario.plan.ways.fsdp = 1;  // nothing else on the links: 16 pipelines side by side
-    scenario.plan.batch.tokens /= 16;
-    scenario.mesh = topology::DeviceMesh(
+    scenario.step().plan.ways.fsdp = 1;  // nothing else on the links: 16 pipelines side by side
+    scenario.step().plan.batch.tokens /= 16;
+    scenario.step().mesh = topology::DeviceMesh(
         scenario.hardware.slice, {{"pipeline", {{2, 1, 4}}}, {"copies", {{0, 1, 4}, {1, 1, 4}}}});
     const StepResult free = simulate_step(scenario, Fold::automatic);
     scenario.hardware.chip.ici_latency.value = sim::Seconds(1e-6);
@@ -254,8 +259,8 @@ TEST(Pipeline, UnequalStagesAddUp) {
     for (const bool tied : {false, true}) {
         Scenario scenario = pipeline_on({2, 2, 4}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 32,
                                         PipelineSchedule::one_f_one_b, 8);
-        scenario.model.vocabulary = 65536;  // the last stage has most to do
-        scenario.model.tied_embeddings = tied;
+        scenario.step().model.vocabulary = 65536;  // the last stage has most to do
+        scenario.step().model.tied_embeddings = tied;
         const StepResult result = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(sum(result.gap).ps, result.step_time.ps - sim::round_down(result.lower.time).ps);
         EXPECT_EQ(sum(result.critical_path), result.step_time);
@@ -269,8 +274,9 @@ TEST(Microbatches, GatherAndScatterForEachReduceOnce) {
     std::map<std::pair<workloads::Purpose, collectives::Operation>, double> bytes[2];
     double flops[2] = {0, 0};
     for (const int split : {0, 1}) {
-        scenario.plan.batch.microbatches = split == 1 ? 4 : 1;
-        for (const workloads::Op& op : workloads::build_step(scenario.model, scenario.plan).ops) {
+        scenario.step().plan.batch.microbatches = split == 1 ? 4 : 1;
+        for (const workloads::Op& op :
+             workloads::build_step(scenario.step().model, scenario.step().plan).ops) {
             if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
                 bytes[split][{one->purpose, one->operation}] += one->bytes.value();
             } else {

@@ -16,10 +16,10 @@ inline Scenario pipeline_on(topology::Point shape,
                             std::int64_t sequences, workloads::PipelineSchedule schedule,
                             int microbatches, int chunks = 1) {
     Scenario scenario = make_scenario("v5p", shape, small_model(kLayers), mesh, sequences, 512);
-    scenario.plan.ways.pipeline = scenario.mesh.size("pipeline");
-    scenario.plan.pipeline.schedule = schedule;
-    scenario.plan.batch.microbatches = microbatches;
-    scenario.plan.pipeline.chunks = chunks;
+    scenario.step().plan.ways.pipeline = scenario.step().mesh.size("pipeline");
+    scenario.step().plan.pipeline.schedule = schedule;
+    scenario.step().plan.batch.microbatches = microbatches;
+    scenario.step().plan.pipeline.chunks = chunks;
     return scenario;
 }
 

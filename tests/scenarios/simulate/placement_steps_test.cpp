@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "collectives/algorithms/ring_steps.h"
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -18,10 +19,10 @@ using testing::make_scenario;
 using PlacementFile = CommandTest;
 
 Scenario plain(Scenario scenario, bool ring) {
-    scenario.plan.attention.placement = workloads::Placement::plain;
+    scenario.step().plan.attention.placement = workloads::Placement::plain;
     if (ring) {
-        scenario.plan.overlap.context_steps = collectives::step_gather(
-            scenario.hardware.slice, scenario.mesh.group({"context"}), false);
+        scenario.step().plan.overlap.context_steps = collectives::step_gather(
+            scenario.hardware.slice, scenario.step().mesh.group({"context"}), false);
     }
     return scenario;
 }
@@ -58,13 +59,13 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
             }
             workloads::ModelSpec model = testing::small_model(2);
             Scenario base = make_scenario(one.chip, one.shape, model, one.mesh, 32, 4096);
-            if (base.plan.ways.expert > 1) {
-                base.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
+            if (base.step().plan.ways.expert > 1) {
+                base.step().model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
             }
             const Scenario scenario = plain(base, ring);
             const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
             EXPECT_EQ(folded.simulated_chips, one.chips);
-            const auto rank = static_cast<int>(base.plan.ways.context) - 1;
+            const auto rank = static_cast<int>(base.step().plan.ways.context) - 1;
             EXPECT_EQ(folded.reported_member, "context rank " + std::to_string(rank));
         }
     }
@@ -83,20 +84,21 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
                     64, 4096),
                 ring);
             if (kind == 0) {
-                scenario.plan.ways.pipeline = scenario.plan.batch.microbatches = 4;
+                scenario.step().plan.ways.pipeline = scenario.step().plan.batch.microbatches = 4;
             }
             if (kind == 1) {
-                scenario.plan.remat.policy = workloads::RematPolicy::named;
-                scenario.plan.remat.names.offload.add(workloads::LayerTensor::input);
+                scenario.step().plan.remat.policy = workloads::RematPolicy::named;
+                scenario.step().plan.remat.names.offload.add(workloads::LayerTensor::input);
             }
             if (kind == 2) {
                 scenario.hardware.slices = 2;
-                scenario.plan.ways.data = 2;
-                scenario.mesh = topology::DeviceMesh(scenario.hardware.slice,
-                                                     {{"data", {{topology::kSliceAxis, 1, 2}}},
-                                                      {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
-                                                      {"context", {{2, 1, 4}}}},
-                                                     2);
+                scenario.step().plan.ways.data = 2;
+                scenario.step().mesh =
+                    topology::DeviceMesh(scenario.hardware.slice,
+                                         {{"data", {{topology::kSliceAxis, 1, 2}}},
+                                          {"fsdp", {{0, 1, 4}, {1, 1, 4}}},
+                                          {"context", {{2, 1, 4}}}},
+                                         2);
             }
             const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
             EXPECT_LT(folded.simulated_chips, scenario.hardware.chips());
@@ -133,9 +135,9 @@ TEST(PlainPlacementStep, SlowestRankSetsThePaceExactly) {
     for (const bool ring : {false, true}) {
         SCOPED_TRACE(ring);
         const Scenario scenario = plain(even, ring);
-        const auto programs = workloads::build_stages(scenario.model, scenario.plan);
-        const LoweredStep step =
-            lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic);
+        const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
+        const LoweredStep step = lower_step(programs, AchievedHardware(scenario.hardware),
+                                            scenario.step().mesh, Fold::automatic);
         const StepRun run = run_step(step);
         for (std::size_t rank = 0; rank < 4; ++rank) {
             EXPECT_EQ(attention_of(programs.programs[rank], run.chips[rank]) * 4,
@@ -164,9 +166,9 @@ TEST(PlainPlacementStep, CollectivesWaitForTheLastRank) {
     const Scenario scenario = plain(make_scenario("v5p", {4, 4, 4}, testing::small_model(2),
                                                   {{"fsdp", "x y"}, {"context", "z"}}, 64, 4096),
                                     false);
-    const auto programs = workloads::build_stages(scenario.model, scenario.plan);
-    const LoweredStep step =
-        lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic);
+    const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
+    const LoweredStep step = lower_step(programs, AchievedHardware(scenario.hardware),
+                                        scenario.step().mesh, Fold::automatic);
     const StepRun run = run_step(step);
     int collectives = 0;
     for (std::size_t op = 0; op < programs.programs[0].ops.size(); ++op) {

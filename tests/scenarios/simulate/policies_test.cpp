@@ -22,7 +22,7 @@ Scenario random_policies(std::mt19937_64& random) {
         return std::uniform_int_distribution<int>(least, most)(random);
     };
     Scenario scenario = random_scenario(random);
-    workloads::TrainingPlan& plan = scenario.plan;
+    workloads::TrainingPlan& plan = scenario.step().plan;
     const topology::ChipSpec& chip = scenario.hardware.chip;
     plan.attention.vmem = chip.vmem.value / (chip.cores.value * std::pow(2.0, from(0, 6)));
     plan.zero = plan.ways.data > 1 ? from(0, 2) : 0;
@@ -61,11 +61,11 @@ TEST(Policies, FoldedEqualsUnfoldedToThePicosecond) {
         for (const char* const rest : {"fsdp", "tensor"}) {
             Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(2),
                                               {{"data", "x y"}, {rest, "z"}}, 64, 512);
-            scenario.plan.zero = zero;
-            scenario.plan.precision.matmul = precision;
-            scenario.plan.overlap.bucket = sim::Bytes(3e6);
-            scenario.plan.overlap.collectives_in_flight = 1 + zero;
-            scenario.plan.overlap.priority = {1, 2, 0};
+            scenario.step().plan.zero = zero;
+            scenario.step().plan.precision.matmul = precision;
+            scenario.step().plan.overlap.bucket = sim::Bytes(3e6);
+            scenario.step().plan.overlap.collectives_in_flight = 1 + zero;
+            scenario.step().plan.overlap.priority = {1, 2, 0};
             const StepResult folded = simulate_step(scenario, Fold::automatic);
             const StepResult whole = simulate_step(scenario, Fold::off);
             EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
@@ -92,7 +92,7 @@ TEST(Policies, SerialisedCollectivesNeverOverlap) {
         return count;
     };
     EXPECT_GT(overlaps(), 0);
-    scenario.plan.overlap.collectives_in_flight = 1;
+    scenario.step().plan.overlap.collectives_in_flight = 1;
     EXPECT_EQ(overlaps(), 0);
 }
 
@@ -101,7 +101,7 @@ TEST(Policies, Int8RunsAtItsRate) {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, workloads::find_model("llama-3-8b"),
                                       {{"fsdp", "x y z"}}, 256, 4096);
     const StepResult plain = simulate_step(scenario, Fold::automatic);
-    scenario.plan.precision.matmul = MatmulDtype::int8;
+    scenario.step().plan.precision.matmul = MatmulDtype::int8;
     const StepResult quantised = simulate_step(scenario, Fold::automatic);
     EXPECT_LT(quantised.step_time, plain.step_time);
     EXPECT_GT(2 * quantised.step_time.ps, plain.step_time.ps);

@@ -1,9 +1,8 @@
 // Program scenarios: stages in pieces, their exact times, and what is refused.
-#include "scenarios/spec/program.h"
-
 #include <gtest/gtest.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -30,7 +29,7 @@ Program offload(int pieces) {
     return program;
 }
 
-Hardware v5e() {
+IdealHardware v5e() {
     return hardware_from_options("v5e", "4x4", false, "additive");
 }
 
@@ -66,7 +65,7 @@ TEST(Program, LoadGatherMultiply) {
 
 // In one piece the stages follow one another: each takes what it takes alone.
 TEST(Program, OnePieceIsOneStageAfterTheOther) {
-    const Hardware hardware = v5e();
+    const IdealHardware hardware = v5e();
     const ProgramResult whole = simulate_program(hardware, offload(1), Fold::automatic);
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -81,7 +80,7 @@ TEST(Program, OnePieceIsOneStageAfterTheOther) {
 
 // Without a root all chips are alike.
 TEST(Program, FoldsWhereAllChipsAreAlike) {
-    const Hardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
     Program program;
     program.pieces = 3;
     program.stages.push_back({"load", HostTransfer{true, sim::Bytes(64e6)}});
@@ -102,7 +101,7 @@ TEST(Program, FoldsWhereAllChipsAreAlike) {
 // A permute over several axes carries from one to the next, so that chips differ: all are simulated, also of
 // a slice whose axes wrap.
 TEST(Program, PermutesOverSeveralAxesAreNotFolded) {
-    const Hardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
     for (const int shift : {1, 5, -3}) {
         StageCollective permute;
         permute.operation = collectives::Operation::permute;
@@ -174,6 +173,25 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
     expect_refused(with("{do: read-hbm, bytes: 1 GB}") + "expect: {mfu: {of: 40 %, within: 1 %}}\n",
                    "s.yaml:3:15: expect.mfu: a program has no such quantity; allowed: step_time, "
                    "book, roofline_lower");
+}
+
+// Of a chip that has them; the rates are those of lower/durations_test.cpp.
+TEST_F(ProgramFile, MultipliesInFp8WhereTheChipDoes) {
+    const std::string stage =
+        "program: {stages: [{do: matmul, m: 8, k: 256, n: 128, dtype: fp8}]}\n";
+    expect_refused(
+        "hardware: {chip: v5e, slice: 4x4}\n" + stage,
+        "s.yaml:2:62: program.stages.dtype: v5e has no fp8 matmuls; allowed: bf16, int8");
+    const std::string file =
+        write("hardware: {chip: {base: v5e, fp8_flops: 1 PFLOP/s}, slice: 4x4}\n" + stage);
+    EXPECT_EQ(load_scenario(file).program().stages.size(), 1U);
+    const auto& compute = std::get<StageCompute>(load_scenario(file).program().stages.front().work);
+    EXPECT_EQ(compute.work.dtype, workloads::MatmulDtype::fp8);
+    expect_refused(
+        "hardware: {chip: v5e, slice: 4x4}\n"
+        "program: {stages: [{do: matmul, m: 8, k: 256, n: 128, dtype: fp16}]}\n",
+        "s.yaml:2:62: unknown program.stages.dtype 'fp16'; did you mean 'bf16'? allowed: bf16, "
+        "int8, fp8");
 }
 
 TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {

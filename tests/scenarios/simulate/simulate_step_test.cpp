@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "topology/mesh/fold.h"
 #include "workloads/step/step.h"
@@ -134,8 +135,9 @@ TEST(Step, FoldedEqualsUnfoldedToThePicosecond) {
 TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
     const Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(2),
                                             {{"fsdp", "x y"}, {"tensor", "z"}}, 16, 1024);
-    const auto program = workloads::build_step(scenario.model, scenario.plan);
-    LoweredStep step = lower_step(program, scenario.hardware, scenario.mesh, Fold::off);
+    const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
+    LoweredStep step =
+        lower_step(program, AchievedHardware(scenario.hardware), scenario.step().mesh, Fold::off);
     const sim::Time before = run_step(step).result.end;
     step.workload.machine.links[37 * collectives::kIciPorts + 4].rate = sim::BytesPerSecond(45e9);
     EXPECT_GT(run_step(step).result.end, before);
@@ -147,17 +149,18 @@ TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const Scenario scenario = random_scenario(random);
-        const auto program = workloads::build_step(scenario.model, scenario.plan);
-        Hardware slow = scenario.hardware;
+        const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
+        IdealHardware slow = scenario.hardware;
         slow.efficiency.mxu = 0.75;
         slow.efficiency.hbm = 0.5;
         slow.efficiency.launch_s = 5e-6;
-        LoweredStep step = lower_step(program, slow, scenario.mesh, Fold::automatic);
+        LoweredStep step =
+            lower_step(program, AchievedHardware(slow), scenario.step().mesh, Fold::automatic);
         const sim::Time slow_end = run_step(step).result.end;
-        EXPECT_FALSE(retime(program, slow, step));
-        EXPECT_TRUE(retime(program, scenario.hardware, step));
-        const LoweredStep lowered =
-            lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+        EXPECT_FALSE(retime(program, AchievedHardware(slow), step));
+        EXPECT_TRUE(retime(program, AchievedHardware(scenario.hardware), step));
+        const LoweredStep lowered = lower_step(program, AchievedHardware(scenario.hardware),
+                                               scenario.step().mesh, Fold::automatic);
         const StepRun run = run_step(step);
         EXPECT_EQ(run.result, run_step(lowered).result);
         EXPECT_LT(run.result.end, slow_end);
@@ -177,11 +180,11 @@ TEST(Reuse, EqualsTheFullRunToThePicosecond) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         Scenario scenario = random_scenario(random);
-        scenario.model.layers = 13 + static_cast<std::int64_t>(seed % 9);
-        const auto program = workloads::build_step(scenario.model, scenario.plan);
+        scenario.step().model.layers = 13 + static_cast<std::int64_t>(seed % 9);
+        const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
         for (const bool isolated : {false, true}) {
-            LoweredStep step =
-                lower_step(program, scenario.hardware, scenario.mesh, Fold::automatic);
+            LoweredStep step = lower_step(program, AchievedHardware(scenario.hardware),
+                                          scenario.step().mesh, Fold::automatic);
             step.workload.machine.isolated_operations = isolated;
             const StepRun with = run_step(step, true);
             const StepRun without = run_step(step, false);

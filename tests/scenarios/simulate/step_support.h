@@ -26,19 +26,19 @@ inline Scenario make_scenario(const std::string& chip, topology::Point shape,
     scenario.hardware.shape = shape;
     scenario.hardware.slice = topology::make_slice(scenario.hardware.chip, shape, false);
     scenario.hardware.slices = slices;
-    scenario.model = model;
+    scenario.step().model = model;
     std::vector<topology::LogicalAxis> axes;
     for (const auto& [name, factors] : mesh) {
         axes.push_back({name, topology::parse_factors(factors, scenario.hardware.slice, slices)});
     }
-    scenario.mesh = topology::DeviceMesh(scenario.hardware.slice, axes, slices);
-    workloads::TrainingPlan& plan = scenario.plan;
-    plan.ways.data = scenario.mesh.size("data");
-    plan.ways.fsdp = scenario.mesh.size("fsdp");
-    plan.ways.context = scenario.mesh.size("context");
-    plan.ways.tensor = scenario.mesh.size("tensor");
-    plan.ways.tensor_transpose = scenario.mesh.size("tensor_transpose");
-    plan.ways.expert = scenario.mesh.size("expert");
+    scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice, axes, slices);
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.ways.data = scenario.step().mesh.size("data");
+    plan.ways.fsdp = scenario.step().mesh.size("fsdp");
+    plan.ways.context = scenario.step().mesh.size("context");
+    plan.ways.tensor = scenario.step().mesh.size("tensor");
+    plan.ways.tensor_transpose = scenario.step().mesh.size("tensor_transpose");
+    plan.ways.expert = scenario.step().mesh.size("expert");
     plan.batch.sequence = sequence;
     plan.batch.tokens = sequences * sequence;
     return scenario;
@@ -189,15 +189,15 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     }
     std::erase_if(mesh, [](const auto& axis) { return axis.second.empty(); });
     Scenario scenario = make_scenario(chip, shape, small_model(pick(1, 2, 3, 5)), mesh, 1, 1024);
-    workloads::TrainingPlan& plan = scenario.plan;
+    workloads::TrainingPlan& plan = scenario.step().plan;
     plan.batch.tokens = plan.batch.sequence * pick(1, 3, 8, 64);
     plan.remat.policy = pick(workloads::RematPolicy::none, workloads::RematPolicy::matmuls,
                              workloads::RematPolicy::block);
     plan.overlap.prefetch_layers = pick(0, 1, 2);
     plan.overlap.reductions_in_flight = pick(1, 2, 3);
     plan.attention.causal = pick(0, 1) == 1;
-    scenario.model.gated_mlp = pick(0, 1) == 1;
-    scenario.model.tied_embeddings = pick(0, 1) == 1;
+    scenario.step().model.gated_mlp = pick(0, 1) == 1;
+    scenario.step().model.tied_embeddings = pick(0, 1) == 1;
     if (pick(0, 0, 1) == 1) {
         scenario.hardware.chip.ici_latency.value = sim::Seconds(pick(0.0, 1e-8, 1e-4));
     }

@@ -44,10 +44,10 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
         model.heads = 16;
         model.parallel_block = cases[i].parallel;
         Scenario scenario = make_scenario("v5p", {4, 4, 4}, model, cases[i].mesh, 16, 512);
-        workloads::TrainingPlan& plan = scenario.plan;
+        workloads::TrainingPlan& plan = scenario.step().plan;
         plan.remat.policy = cases[i].remat;
         plan.zero = cases[i].zero;
-        plan.ways.pipeline = scenario.mesh.size("pipeline");
+        plan.ways.pipeline = scenario.step().mesh.size("pipeline");
         plan.pipeline.schedule = cases[i].schedule;
         plan.batch.microbatches = plan.ways.pipeline;
         workloads::validate(plan, model);

@@ -25,9 +25,9 @@ workloads::ModelSpec small_experts() {
 Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
                  const char* chip = "v5p") {
     Scenario scenario = make_scenario(chip, shape, small_experts(), mesh, 64, 256);
-    const int ranks = scenario.plan.ways.expert;
+    const int ranks = scenario.step().plan.ways.expert;
     for (int rank = 0; rank < ranks; ++rank) {
-        scenario.plan.experts.loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
+        scenario.step().plan.experts.loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
     }
     return scenario;
 }
@@ -53,14 +53,14 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         SCOPED_TRACE(::testing::PrintToString(one.mesh));
         Scenario scenario = unequal(one.mesh, one.shape, one.chip);
         if (one.plain) {
-            scenario.plan.attention.placement = workloads::Placement::plain;
+            scenario.step().plan.attention.placement = workloads::Placement::plain;
         }
         const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
         EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
         ASSERT_TRUE(folded.imbalance);
-        EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.plan.experts.loads[0]);
+        EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.step().plan.experts.loads[0]);
         EXPECT_LT(folded.imbalance->even_step, folded.step_time);
     }
 }
@@ -79,12 +79,13 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
                              std::to_string(static_cast<int>(remat)));
                 Scenario scenario =
                     unequal({{"fsdp", "x"}, {tensor ? "tensor" : "data", "y"}, {"expert", "z"}});
-                scenario.plan.experts.loads = loads;
-                scenario.plan.remat.policy = remat;
-                scenario.plan.remat.names.offload = {LayerTensor::gate_up, LayerTensor::hidden};
+                scenario.step().plan.experts.loads = loads;
+                scenario.step().plan.remat.policy = remat;
+                scenario.step().plan.remat.names.offload = {LayerTensor::gate_up,
+                                                            LayerTensor::hidden};
                 if (tensor && remat != workloads::RematPolicy::none) {
-                    scenario.plan.overlap.tensor_steps = collectives::step_gather(
-                        scenario.hardware.slice, scenario.mesh.group({"tensor"}), true);
+                    scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
+                        scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), true);
                 }
                 const StepResult result = testing::expect_folded_equals_unfolded(scenario);
                 EXPECT_DOUBLE_EQ(result.imbalance->experts, std::ranges::max(loads));
@@ -98,11 +99,11 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
     for (const workloads::PipelineSchedule schedule :
          {workloads::PipelineSchedule::one_f_one_b, workloads::PipelineSchedule::zero_bubble}) {
         Scenario scenario = unequal({{"pipeline", "x"}, {"fsdp", "y"}, {"expert", "z"}});
-        scenario.model.layers = 4;
-        scenario.plan.experts.loads = {0, 3, 1, 0};
-        scenario.plan.ways.pipeline = scenario.plan.batch.microbatches = 4;
-        scenario.plan.pipeline.schedule = schedule;
-        workloads::validate(scenario.plan, scenario.model);
+        scenario.step().model.layers = 4;
+        scenario.step().plan.experts.loads = {0, 3, 1, 0};
+        scenario.step().plan.ways.pipeline = scenario.step().plan.batch.microbatches = 4;
+        scenario.step().plan.pipeline.schedule = schedule;
+        workloads::validate(scenario.step().plan, scenario.step().model);
         EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
 }
@@ -112,10 +113,10 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
 // more. 64 x 256 tokens on 64 chips make 512 rows a chip.
 void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
-    scenario.plan.experts.loads = loads;
+    scenario.step().plan.experts.loads = loads;
     testing::count_flops(scenario.hardware.chip);
     const StepResult result = simulate_step(scenario, Fold::automatic);
-    scenario.plan.experts.loads.clear();
+    scenario.step().plan.experts.loads.clear();
     const StepResult even = simulate_step(scenario, Fold::automatic);
     EXPECT_EQ((result.step_time - even.step_time).ps,
               (static_cast<std::int64_t>(loads[0]) - 1) * 2 * 4 * 3 * 2 * 512 * 512 * 512);

@@ -4,6 +4,7 @@
 
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/run/run_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -42,14 +43,14 @@ Scenario windowed(const Case& one, Placement placement) {
     model.window = 640;
     model.global_every = 3;
     Scenario scenario = make_scenario(one.chip, one.shape, model, one.mesh, 64, 4096);
-    if (scenario.plan.ways.expert > 1) {
-        scenario.model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
+    if (scenario.step().plan.ways.expert > 1) {
+        scenario.step().model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
     }
-    scenario.plan.ways.pipeline = scenario.mesh.size("pipeline");
-    scenario.plan.batch.microbatches = scenario.plan.ways.pipeline;
-    scenario.plan.attention.placement = placement;
-    scenario.plan.overlap.context_steps =
-        collectives::step_gather(scenario.hardware.slice, scenario.mesh.group({"context"}), false);
+    scenario.step().plan.ways.pipeline = scenario.step().mesh.size("pipeline");
+    scenario.step().plan.batch.microbatches = scenario.step().plan.ways.pipeline;
+    scenario.step().plan.attention.placement = placement;
+    scenario.step().plan.overlap.context_steps = collectives::step_gather(
+        scenario.hardware.slice, scenario.step().mesh.group({"context"}), false);
     return scenario;
 }
 
@@ -71,11 +72,11 @@ TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
 TEST(WindowRingStep, ReuseChangesNothing) {
     for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
         Scenario scenario = windowed(cases().front(), placement);
-        scenario.model.layers = 24;
-        scenario.model.global_every = 0;
-        const auto programs = workloads::build_stages(scenario.model, scenario.plan);
-        const LoweredStep step =
-            lower_step(programs, scenario.hardware, scenario.mesh, Fold::automatic);
+        scenario.step().model.layers = 24;
+        scenario.step().model.global_every = 0;
+        const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
+        const LoweredStep step = lower_step(programs, AchievedHardware(scenario.hardware),
+                                            scenario.step().mesh, Fold::automatic);
         const StepRun with = run_step(step, true);
         const StepRun without = run_step(step, false);
         EXPECT_EQ(with.result.end, without.result.end);

@@ -100,13 +100,13 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
                                                        {{"fsdp", "x y"}}, 64, 512);
             if (slices > 1) {
                 scenario.hardware.slices = slices;
-                scenario.mesh = topology::DeviceMesh(
+                scenario.step().mesh = topology::DeviceMesh(
                     scenario.hardware.slice,
                     {{"data", topology::parse_factors("slice", scenario.hardware.slice, slices)},
                      {"fsdp", topology::parse_factors("x y", scenario.hardware.slice, slices)}},
                     slices);
-                scenario.plan.ways.data = slices;
-                scenario.plan.batch.tokens *= slices;
+                scenario.step().plan.ways.data = slices;
+                scenario.step().plan.batch.tokens *= slices;
             }
             scenario.hardware.efficiency = {.mxu = share, .straggler = straggler};
             const double time = simulated_reference(scenario);

@@ -6,6 +6,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -40,8 +41,8 @@ std::int64_t share(const std::vector<Share>& shares, const std::string& name) {
 TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     const Scenario scenario =
         testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(3), {}, 2, 256);
-    const auto program = workloads::build_step(scenario.model, scenario.plan);
-    const workloads::MachineRates rates = machine_rates(scenario.hardware);
+    const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
+    const workloads::MachineRates rates = ideal_rates(scenario.hardware);
     std::int64_t mxu = 0;
     std::int64_t hbm = 0;
     for (const workloads::Op& op : program.ops) {
@@ -58,6 +59,20 @@ TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     EXPECT_LT(times.at("no remat"), times.at("step"));
 }
 
+// Whatever the matmuls multiply: without a time of their own the step is the same for all dtypes that move the same
+// bytes.
+TEST(WhatIf, MatmulsOfEveryDtypeTakeNoTime) {
+    Scenario scenario =
+        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 16, 1024);
+    scenario.hardware.chip.fp8_flops.value = scenario.hardware.chip.int8_ops.value;
+    scenario.step().plan.precision.matmul = workloads::MatmulDtype::int8;
+    const auto of_int8 = ceilings_of(scenario);
+    scenario.step().plan.precision.matmul = workloads::MatmulDtype::fp8;
+    const auto of_fp8 = ceilings_of(scenario);
+    EXPECT_EQ(of_fp8, of_int8);
+    EXPECT_LT(of_fp8.at("mxu=inf"), of_fp8.at("step"));
+}
+
 class WhatIfRun : public CommandTest {};
 
 // Arrays so large that the algorithms stay the same: removing latency saves what the gap says it costs, and links
@@ -69,7 +84,7 @@ TEST_F(WhatIfRun, AgreesWithTheGap) {
     auto times = ceilings_of(scenario);
     EXPECT_EQ(times.at("step") - times.at("latency=0"), share(result.gap, "latency"));
     Scenario no_remat = scenario;
-    no_remat.plan.remat.policy = workloads::RematPolicy::none;
+    no_remat.step().plan.remat.policy = workloads::RematPolicy::none;
     EXPECT_EQ(times.at("no remat"), simulate_step(no_remat, Fold::automatic).step_time.ps);
     Scenario free = scenario;
     free.hardware.chip.ici_latency.value = sim::Seconds(0);

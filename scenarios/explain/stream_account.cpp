@@ -1,12 +1,10 @@
-#include "scenarios/explain/step_account.h"
+#include "scenarios/explain/stream_account.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
-
-#include "workloads/program/memory_peak.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -159,85 +157,6 @@ workloads::PassTimes account_passes(const workloads::StepProgram& program,
     };
     using Kind = workloads::PipelineUnit::Kind;
     return {mean(Kind::forward), mean(Kind::backward), mean(Kind::weights)};
-}
-
-WorkAccount account_work(const workloads::StepProgram& program,
-                         const workloads::MachineRates& rates) {
-    WorkAccount account;
-    for (const workloads::Op& op : program.ops) {
-        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
-            const workloads::ComputeTime time = workloads::compute_time(*work, rates);
-            const sim::Time ideal = sim::round_up(time.mxu);
-            const sim::Time padded = sim::round_up(time.mxu_padded);
-            account.unrounded += time.mxu;
-            account.hbm_unrounded += time.hbm;
-            account.vpu_unrounded += time.vpu;
-            account.ideal += ideal;
-            account.padding += padded - ideal;
-            const sim::Time hbm = sim::round_up(time.hbm);
-            const sim::Time vpu = sim::round_up(time.vpu);
-            const sim::Time total = std::max({padded, hbm, vpu});
-            account.hbm += std::max(padded, hbm) - padded;
-            account.vpu += total - std::max(padded, hbm);
-            account.hbm_all += hbm;
-            account.mxu_beyond_hbm += std::max(padded, hbm) - hbm;
-            account.vpu_all += vpu;
-            account.mxu_beyond_vpu += std::max(padded, vpu) - vpu;
-            account.hbm_beyond_vpu += total - std::max(padded, vpu);
-        }
-    }
-    return account;
-}
-
-MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
-                         sim::Bytes capacity) {
-    struct Change {
-        sim::Time at;
-        double bytes = 0;
-        std::size_t memory_class = 0;
-    };
-    std::vector<Change> changes;
-    for (const workloads::Buffer& buffer : program.buffers) {
-        const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
-        const auto start = [&](workloads::OpIndex op) {
-            const auto* handover = std::get_if<workloads::Handover>(&program.ops[op].work);
-            return handover != nullptr && !handover->sends ? chip.sent[op] : chip.began[op];
-        };
-        const sim::Time from =
-            buffer.allocated_at == workloads::kWholeStep ? sim::Time{} : start(buffer.allocated_at);
-        changes.push_back({from, buffer.bytes.value(), memory_class});
-        if (!buffer.freed_after.empty()) {
-            sim::Time until;
-            for (const workloads::OpIndex op : buffer.freed_after) {
-                until = std::max(until, chip.ended[op]);
-            }
-            changes.push_back({until, -buffer.bytes.value(), memory_class});
-        }
-    }
-    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-        return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
-    });
-
-    MemoryUse use;
-    use.capacity = capacity;
-    std::array<double, workloads::kMemoryClasses.size()> held{};
-    std::array<double, workloads::kMemoryClasses.size()> at_peak{};
-    double total = 0;
-    for (const Change& change : changes) {
-        held[change.memory_class] += change.bytes;
-        total += change.bytes;
-        if (total > use.peak.value()) {
-            use.peak = sim::Bytes(total);
-            use.peak_at = change.at;
-            at_peak = held;
-        }
-    }
-    for (const workloads::MemoryClass memory_class : workloads::kMemoryClasses) {
-        use.at_peak.emplace_back(workloads::to_string(memory_class),
-                                 at_peak[static_cast<std::size_t>(memory_class)]);
-    }
-    use.fits = use.peak <= capacity;
-    return use;
 }
 
 }  // namespace podsim::scenarios

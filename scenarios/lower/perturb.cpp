@@ -1,10 +1,8 @@
-#include <cmath>
+#include "scenarios/lower/perturb.h"
+
 #include <set>
 
 #include "collectives/paths/ports.h"
-#include "scenarios/spec/perturbation.h"
-#include "scenarios/spec/scenario.h"
-#include "sim/base/random.h"
 #include "topology/lattice/hosts.h"
 
 namespace podsim::scenarios {
@@ -69,7 +67,8 @@ void slow_hosts(const Perturbation& one, const topology::Point& box, const topol
 
 }  // namespace
 
-void perturb(const Hardware& hardware, const topology::Places& places, sim::Machine& machine) {
+void perturb(const AchievedHardware& hardware, const topology::Places& places,
+             sim::Machine& machine) {
     using Kind = Perturbation::Kind;
     const topology::Point box =
         topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
@@ -113,37 +112,6 @@ topology::DeadLinks dead_links(const Hardware& hardware, const topology::Places&
         }
     }
     return dead;
-}
-
-bool Where::holds(const topology::Point& at, int in_slice) const {
-    for (std::size_t axis = 0; axis < chip.size(); ++axis) {
-        if (chip[axis].has_value() && *chip[axis] != at[axis]) {
-            return false;
-        }
-    }
-    return !slice.has_value() || *slice == in_slice;
-}
-
-unsigned perturbed_axes(const std::vector<Perturbation>& perturbations) {
-    unsigned axes = 0;
-    for (const Perturbation& one : perturbations) {
-        if (one.kind == Perturbation::Kind::random_chips) {
-            return ((1U << topology::kAxes) - 1) | kSlicesDiffer;
-        }
-        for (unsigned axis = 0; axis < topology::kAxes; ++axis) {
-            axes |= one.where.chip[axis].has_value() ? 1U << axis : 0U;
-        }
-        axes |= one.where.slice.has_value() ? kSlicesDiffer : 0U;
-    }
-    return axes;
-}
-
-double random_factor(const Perturbation& perturbation, const topology::Point& chip, int slice) {
-    std::uint64_t state = perturbation.seed;
-    for (const int coordinate : {chip[0], chip[1], chip[2], slice}) {
-        state = sim::next_random(state) + static_cast<std::uint64_t>(coordinate);
-    }
-    return 1 + perturbation.spread * std::abs(sim::near_normal(state));
 }
 
 }  // namespace podsim::scenarios

@@ -1,10 +1,10 @@
-// Running a lowered step, and what its chips did when.
+#include "scenarios/run/run_step.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/run/run_watch.h"
+#include "sim/executor/executor.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// Keeps the spans of the representatives.
 class SpanRecorder : public sim::Observer {
 public:
-    SpanRecorder(const LoweredStep& step, RunWatch* watch)
+    SpanRecorder(const LoweredStep& step, Watch* watch)
         : step_(step), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
@@ -36,11 +36,7 @@ public:
         return false;
     }
 
-    void reached(const sim::Reached& reached) override {
-        if (watch_ != nullptr) {
-            watch_->look(reached);
-        }
-    }
+    void reached(const sim::Reached& reached) override { tell_reached(watch_, reached); }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
         const std::uint32_t chip = chip_[place.index()];
@@ -150,7 +146,7 @@ private:
     }
 
     const LoweredStep& step_;
-    RunWatch* watch_;
+    Watch* watch_;
     std::vector<std::uint32_t> chip_;                            ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
     std::vector<ChipRun> chips_;
@@ -168,7 +164,7 @@ sim::Time work_of(const sim::TaskGraph& graph) {
     return sum;
 }
 
-StepRun run_step(const LoweredStep& step, bool reuse, RunWatch* watch) {
+StepRun run_step(const LoweredStep& step, bool reuse, Watch* watch) {
     SpanRecorder recorder(step, watch);
     StepRun run;
     run.result = sim::execute(step.workload, &recorder, reuse);

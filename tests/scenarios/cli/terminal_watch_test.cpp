@@ -1,5 +1,5 @@
 // What a long run says on a terminal, and how Ctrl-C ends it.
-#include "scenarios/run/run_watch.h"
+#include "scenarios/cli/terminal_watch.h"
 
 #include <csignal>
 #include <gtest/gtest.h>
@@ -10,44 +10,59 @@
 namespace podsim::scenarios {
 namespace {
 
-TEST(RunWatchTest, SaysHowFarTheRunIs) {
-    const sim::Reached quarter{
-        .now = {250'000'000'000}, .events = 30'000'000, .all_events = 120'000'000};
+TEST(TerminalWatchTest, SaysHowFarTheRunIs) {
+    const PhaseProgress quarter{.phase = Phase::simulating,
+                                .share = 0.25,
+                                .simulated = {250'000'000'000},
+                                .events = 30'000'000,
+                                .all_events = 120'000'000};
     // 30 million events in 2 s are 15 million a second; the other three quarters take 6 s.
     EXPECT_EQ(progress_line(quarter, 2),
               "[#######                       ] 25 %, at 0.25 s of simulated time, 15.0 million "
               "events/s, "
               "6 s left");
-    const sim::Reached all{.now = {1}, .events = 10, .all_events = 10};
+    const PhaseProgress all{
+        .phase = Phase::simulating, .share = 1, .simulated = {1}, .events = 10, .all_events = 10};
     EXPECT_EQ(progress_line(all, 1),
               "[##############################] 100 %, at 1e-12 s of simulated time, 0.0 million "
               "events/s, "
               "0 s left");
 }
 
-TEST(RunWatchTest, DrawsOnTerminalsOnly) {
+TEST(TerminalWatchTest, DrawsOnTerminalsOnly) {
     std::ostringstream file;
     std::ostringstream terminal;
     {
-        RunWatch quiet(file, false);
-        quiet.look({.now = {1}, .events = 1, .all_events = 4});
-        RunWatch drawn(terminal, true);
-        drawn.look({.now = {1}, .events = 1, .all_events = 4});
+        TerminalWatch quiet(file, false);
+        quiet.tell({.phase = Phase::simulating,
+                    .share = 0.25,
+                    .simulated = {1},
+                    .events = 1,
+                    .all_events = 4});
+        TerminalWatch drawn(terminal, true);
+        drawn.tell({.phase = Phase::simulating,
+                    .share = 0.25,
+                    .simulated = {1},
+                    .events = 1,
+                    .all_events = 4});
         EXPECT_NE(terminal.str().find("] 25 %, at 1e-12 s"), std::string::npos);
     }
     EXPECT_EQ(file.str(), "");
     EXPECT_TRUE(terminal.str().ends_with("\r\x1b[K"));  // wiped
 }
 
-TEST(RunWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
+TEST(TerminalWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
     std::ostringstream out;
-    RunWatch watch(out, false);
-    const sim::Reached reached{
-        .now = {500'000'000'000}, .events = 3'000'000, .all_events = 12'000'000};
-    EXPECT_NO_THROW(watch.look(reached));
+    TerminalWatch watch(out, false);
+    const PhaseProgress reached{.phase = Phase::simulating,
+                                .share = 0.25,
+                                .simulated = {500'000'000'000},
+                                .events = 3'000'000,
+                                .all_events = 12'000'000};
+    EXPECT_NO_THROW(watch.tell(reached));
     ::raise(SIGINT);
     try {
-        watch.look(reached);
+        watch.tell(reached);
         FAIL() << "the run goes on";
     } catch (const Interrupted& error) {
         EXPECT_EQ(std::string(error.what()),
@@ -58,7 +73,7 @@ TEST(RunWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
 }
 
 /// A run of several million hops that is interrupted from the start ends at its first report.
-TEST(RunWatchTest, TheCommandEndsWith130) {
+TEST(TerminalWatchTest, TheCommandEndsWith130) {
     const std::vector<std::string> args = {
         "collective", "--chip", "v5p",     "--slice", "16x16x16", "--op", "all-gather",
         "--axes",     "xyz",    "--bytes", "1e9",     "--fold",   "off"};

@@ -1,13 +1,13 @@
-// Accounting for a simulated step: every picosecond of the compute stream, the memory over time.
+// Every picosecond of a chip's compute stream: what it did, and for what it waited while it did nothing.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "scenarios/lower/lower_step.h"
+#include "scenarios/explain/shares.h"
 #include "scenarios/run/run_record.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/scenario.h"
+#include "scenarios/run/run_step.h"
+#include "workloads/analytic/analytic.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/program/step_program.h"
 
@@ -52,30 +52,5 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
 workloads::PassTimes account_passes(const workloads::StepProgram& program,
                                     const std::vector<workloads::PipelineUnit>& order,
                                     const ChipRun& chip);
-
-/// The parts of busy: at peak rate without padding, and what is added to it, each operation's parts
-/// rounded up to picoseconds.
-struct WorkAccount {
-    sim::Time ideal;             ///< flops / peak
-    sim::Time padding;           ///< matrix dimensions rounded up to the systolic array
-    sim::Time hbm;               ///< HBM time beyond the padded MXU time
-    sim::Time vpu;               ///< VPU time beyond both
-    sim::Time hbm_all;           ///< bytes / bandwidth of every operation
-    sim::Time mxu_beyond_hbm;    ///< padded MXU time beyond hbm_all
-    sim::Time vpu_all;           ///< elementwise operations / rate of every operation
-    sim::Time mxu_beyond_vpu;    ///< padded MXU time beyond vpu_all
-    sim::Time hbm_beyond_vpu;    ///< HBM time beyond both of these
-    sim::Seconds unrounded;      ///< the sum of flops / peak
-    sim::Seconds hbm_unrounded;  ///< of bytes / bandwidth
-    sim::Seconds vpu_unrounded;  ///< of elementwise operations / rate
-};
-WorkAccount account_work(const workloads::StepProgram& program,
-                         const workloads::MachineRates& rates);
-
-/// Peak of the buffers over the run's own times. What a chip receives is held from when it is sent.
-/// At one instant, what ends is freed before what
-/// begins is allocated.
-MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
-                         sim::Bytes capacity);
 
 }  // namespace podsim::scenarios

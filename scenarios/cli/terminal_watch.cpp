@@ -1,0 +1,61 @@
+#include "scenarios/cli/terminal_watch.h"
+
+#include <fmt/format.h>
+#include <ostream>
+
+namespace podsim::scenarios {
+namespace {
+
+/// Where a run ended: of what has events, how many of them.
+std::string reached_text(const PhaseProgress& reached) {
+    if (reached.all_events == 0) {
+        return fmt::format("while {}", to_string(reached.phase));
+    }
+    return fmt::format("at {:.6g} s of simulated time, {:.3g} of {:.3g} events ({:.0f} %)",
+                       reached.simulated.seconds(), static_cast<double>(reached.events),
+                       static_cast<double>(reached.all_events), reached.share * 100);
+}
+
+}  // namespace
+
+TerminalWatch::~TerminalWatch() {
+    if (drawn_) {
+        out_ << "\r\x1b[K" << std::flush;
+    }
+}
+
+WallTime TerminalWatch::wall_time() const {
+    const std::lock_guard lock(mutex_);
+    const double now = seconds();
+    const double before = explaining_since_.value_or(now);
+    return {.simulated_s = before, .explained_s = now - before};
+}
+
+void TerminalWatch::hear(const PhaseProgress& progress) {
+    if (stop_.requested()) {
+        request_stop();
+        throw Interrupted(
+            fmt::format("stopped after {:.1f} s {}; a run that has not ended has no result",
+                        seconds(), reached_text(progress)));
+    }
+    const std::lock_guard lock(mutex_);
+    if (progress.phase == Phase::explaining && !explaining_since_) {
+        explaining_since_ = seconds();
+    }
+    if (terminal_ && progress.all_events > 0) {
+        drawn_ = true;
+        out_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
+    }
+}
+
+std::string progress_line(const PhaseProgress& progress, double seconds) {
+    constexpr std::size_t kWidth = 30;
+    const auto filled = static_cast<std::size_t>(progress.share * kWidth);
+    return fmt::format(
+        "[{}{}] {:.0f} %, at {:.6g} s of simulated time, {:.1f} million events/s, {:.0f} s left",
+        std::string(filled, '#'), std::string(kWidth - filled, ' '), progress.share * 100,
+        progress.simulated.seconds(), static_cast<double>(progress.events) / seconds / 1e6,
+        seconds * (1 - progress.share) / progress.share);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,61 @@
+#include "scenarios/explain/memory.h"
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/program/memory_peak.h"
+
+namespace podsim::scenarios {
+
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
+                         sim::Bytes capacity) {
+    struct Change {
+        sim::Time at;
+        double bytes = 0;
+        std::size_t memory_class = 0;
+    };
+    std::vector<Change> changes;
+    for (const workloads::Buffer& buffer : program.buffers) {
+        const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
+        const auto start = [&](workloads::OpIndex op) {
+            const auto* handover = std::get_if<workloads::Handover>(&program.ops[op].work);
+            return handover != nullptr && !handover->sends ? chip.sent[op] : chip.began[op];
+        };
+        const sim::Time from =
+            buffer.allocated_at == workloads::kWholeStep ? sim::Time{} : start(buffer.allocated_at);
+        changes.push_back({from, buffer.bytes.value(), memory_class});
+        if (!buffer.freed_after.empty()) {
+            sim::Time until;
+            for (const workloads::OpIndex op : buffer.freed_after) {
+                until = std::max(until, chip.ended[op]);
+            }
+            changes.push_back({until, -buffer.bytes.value(), memory_class});
+        }
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
+    });
+
+    MemoryUse use;
+    use.capacity = capacity;
+    std::array<double, workloads::kMemoryClasses.size()> held{};
+    std::array<double, workloads::kMemoryClasses.size()> at_peak{};
+    double total = 0;
+    for (const Change& change : changes) {
+        held[change.memory_class] += change.bytes;
+        total += change.bytes;
+        if (total > use.peak.value()) {
+            use.peak = sim::Bytes(total);
+            use.peak_at = change.at;
+            at_peak = held;
+        }
+    }
+    for (const workloads::MemoryClass memory_class : workloads::kMemoryClasses) {
+        use.at_peak.emplace_back(workloads::to_string(memory_class),
+                                 at_peak[static_cast<std::size_t>(memory_class)]);
+    }
+    use.fits = use.peak <= capacity;
+    return use;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,31 @@
+// The bytes that a chip holds over a step, and the most of them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/run/run_step.h"
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+struct MemoryUse {
+    sim::Bytes peak;
+    sim::Time peak_at;
+    sim::Bytes capacity;
+    bool fits = false;
+    std::vector<std::pair<std::string, sim::Bytes>> at_peak;  ///< by memory class
+    int stage = 0;         ///< of the pipeline, the one that needs most
+    std::string member{};  ///< of it, where members do unequal work: `context rank 3`
+};
+
+/// Peak of the buffers over the run's own times. What a chip receives is held from when it is sent.
+/// At one instant, what ends is freed before what
+/// begins is allocated.
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
+                         sim::Bytes capacity);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,89 @@
+// `expect`: values that results are held to.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/load/load_parts.h"
+#include "scenarios/spec/formulas.h"
+#include "scenarios/text/quantity_text.h"
+
+namespace podsim::scenarios {
+namespace {
+
+double parse_reference(const std::string& quantity, const std::string& text) {
+    switch (find_quantity(quantity).unit) {
+        case ValueUnit::time:
+            return parse_time(text).value();
+        case ValueUnit::share:
+            return parse_percent(text);
+        case ValueUnit::bytes:
+            return parse_bytes(text).value();
+        case ValueUnit::token_rate:
+            return parse_token_rate(text);
+        case ValueUnit::count:
+        case ValueUnit::money:
+        case ValueUnit::text:
+        case ValueUnit::truth:
+            break;
+    }
+    return parse_number(text);
+}
+
+}  // namespace
+
+std::vector<Expectation> read_expectations(const Reader& expect) {
+    std::vector<Expectation> expectations;
+    if (!expect.present()) {
+        return expectations;
+    }
+    for (const YamlNode::Entry& entry : expect.node().entries) {
+        const Reader place = expect[entry.key];
+        Expectation expectation;
+        expectation.quantity = entry.key;
+        expectation.of = place["of"].read(
+            [&](const std::string& text) { return parse_reference(entry.key, text); });
+        if (expectation.of <= 0) {
+            throw place["of"].error("a reference of zero has no relative error",
+                                    "write a value above zero");
+        }
+        expectation.within = place["within"].read(parse_percent);
+        expectation.source =
+            place["source"].get<std::string>([](const std::string& text) { return text; }, "");
+        expectations.push_back(std::move(expectation));
+    }
+    return expectations;
+}
+
+void refuse_step_quantities(const Reader& expect) {
+    if (!expect.present()) {
+        return;
+    }
+    std::vector<std::string_view> allowed;
+    for (const QuantityName& quantity : expected_quantities()) {
+        if (quantity.of_programs) {
+            allowed.push_back(quantity.name);
+        }
+    }
+    for (const YamlNode::Entry& entry : expect.node().entries) {
+        if (!find_quantity(entry.key).of_programs) {
+            throw expect[entry.key].error("a program has no such quantity",
+                                          fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+        }
+    }
+}
+
+/// What a formula is about must be in the scenario.
+void check_formulas(const Reader& expect, const Scenario& scenario) {
+    for (const Expectation& expectation : scenario.expectations) {
+        if (const Formula* const formula = find_formula(expectation.quantity)) {
+            try {
+                check_formula(*formula, scenario);
+            } catch (const sim::InputError& error) {
+                throw expect[expectation.quantity].located(error);
+            }
+        }
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,81 @@
+// `evaluation` and `report`: the evaluation steps between training steps, and what a report adds.
+#include <fmt/format.h>
+
+#include "scenarios/load/load_parts.h"
+#include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
+#include "workloads/plan/validate_plan.h"
+
+namespace podsim::scenarios {
+namespace {
+
+double positive_count(const std::string& text) {
+    const auto count = static_cast<double>(parse_count(text));
+    if (count == 0) {
+        throw sim::InputError("the count is zero", "leave it out for no estimate");
+    }
+    return count;
+}
+
+double parse_utilisation(const std::string& text) {
+    const double share = parse_percent(text);
+    if (share <= 0 || share > 1) {
+        throw sim::InputError(fmt::format("{} is not above 0 % and at most 100 %", in_quotes(text)),
+                              "write a percentage such as 40 %");
+    }
+    return share;
+}
+
+}  // namespace
+
+std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenario& scenario) {
+    if (!evaluation.present()) {
+        return std::nullopt;
+    }
+    if (scenario.step().plan.forward_only) {
+        throw evaluation.error("the step itself is an evaluation step",
+                               "leave out evaluation, or write training.step: train");
+    }
+    Evaluation read;
+    read.tokens = evaluation["tokens"].read(parse_count);
+    read.steps = static_cast<int>(evaluation["steps"].require().whole(1, 1 << 20, 1));
+    read.train_steps = static_cast<int>(evaluation["train_steps"].whole(1, 1 << 20, 1));
+    workloads::TrainingPlan plan = scenario.step().plan;
+    plan.forward_only = true;
+    plan.batch.tokens = read.tokens;
+    try {
+        workloads::validate(plan, scenario.step().model);
+    } catch (const sim::InputError& error) {
+        throw evaluation["tokens"].located(error);
+    }
+    return read;
+}
+
+ReportOptions read_report(const Reader& report) {
+    using workloads::FlopRule;
+    constexpr std::pair<std::string_view, FlopRule> kRules[] = {
+        {"executed", FlopRule::executed},
+        {"parameters", FlopRule::parameters},
+        {"full_attention", FlopRule::full_attention}};
+    ReportOptions options;
+    options.flop_rule = report["flop_rule"].choose<FlopRule>(kRules, FlopRule::executed);
+    if (report["tokens"].present()) {
+        options.tokens = report["tokens"].read(positive_count);
+    }
+    if (report["price"].present()) {
+        if (!options.tokens.has_value()) {
+            throw report["price"].error("a price needs a token budget",
+                                        "write tokens beside it, such as tokens: 15T");
+        }
+        options.usd_per_chip_hour = report["price"].read(parse_price);
+    }
+    if (report["mfu"].present()) {
+        options.mfu = report["mfu"].read(parse_utilisation);
+    }
+    if (report["parameters"].present()) {
+        options.parameters = report["parameters"].read(positive_count);
+    }
+    return options;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,32 @@
+#include "scenarios/lower/layout.h"
+
+#include "topology/lattice/hosts.h"
+#include "topology/mesh/fold.h"
+
+namespace podsim::scenarios {
+
+Layout lay_out(const Hardware& hardware, Fold fold,
+               const std::vector<collectives::Members>& members,
+               const collectives::Members& unlike) {
+    Layout layout;
+    std::vector<collectives::Group> groups;
+    bool hosts = false;
+    for (const collectives::Members& one : members) {
+        groups.push_back(one.group);
+        hosts = hosts || one.across.length > 1;
+    }
+    if (hosts) {
+        layout.host_box = topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
+    }
+    const unsigned kept = perturbed_axes(hardware.perturbations);
+    const bool slices_differ = (kept & kSlicesDiffer) != 0 || unlike.across.length > 1;
+    layout.folded = topology::Places(
+        topology::fold(hardware.slice, groups, layout.host_box, kept, unlike.group),
+        slices_differ ? hardware.slices : 1);
+    // Slices that have nothing to do with each other are alike.
+    layout.places =
+        fold == Fold::off ? topology::Places(hardware.slice, hardware.slices) : layout.folded;
+    return layout;
+}
+
+}  // namespace podsim::scenarios

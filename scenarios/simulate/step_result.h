@@ -1,0 +1,70 @@
+// What a simulated training step took, and why.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/explain/imbalance.h"
+#include "scenarios/explain/link_use.h"
+#include "scenarios/explain/memory.h"
+#include "scenarios/explain/shares.h"
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+#include "workloads/analytic/analytic.h"
+#include "workloads/plan/pipeline_order.h"
+
+namespace podsim::scenarios {
+
+/// One operation of the reported chip, for traces.
+struct Span {
+    std::string name;
+    std::string
+        track;  ///< `compute`, `offload`, or `tensor`, `context`, `weights`, `gradients`, ...
+    sim::Time start;
+    sim::Time end;
+};
+
+/// The step if one thing cost nothing (what_if.h).
+struct Ceiling {
+    std::string name;  ///< `ici=inf`
+    std::string meaning;
+    sim::Time step_time;
+};
+
+struct StepResult {
+    sim::Time step_time;
+    sim::Time evaluation;  ///< of one evaluation step, where the scenario has them
+    sim::Time block;       ///< of the training and evaluation steps of a block, one after the other
+    sim::Time compute;     ///< sum of the compute stream's work on the reported chip
+    std::vector<Share>
+        exposed;  ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`
+    sim::Time exposed_total;  ///< compute + exposed_total == step_time
+    double mfu = 0;
+    double hfu = 0;
+    double tokens_per_s = 0;
+    workloads::LowerBound lower;
+    sim::Seconds serial;
+    sim::Seconds book;
+    std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
+    std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
+    std::optional<Imbalance> imbalance;
+    std::vector<Ceiling> ceilings;  ///< only where they were asked for
+    MemoryUse memory;
+    std::vector<LinkUse> links;
+    std::vector<Share>
+        breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
+    double bubble = 0;  ///< share of the step that the reported chip waits for other stages
+    workloads::PassTimes passes;    ///< of one microbatch through the reported stage's layers
+    int reported_stage = 0;         ///< the one that ends last, which all values of one chip are of
+    std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
+    double prefetch_layers = 0;     ///< in force after the memory bound
+    std::uint64_t events = 0;
+    std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
+    int simulated_chips = 0;
+    int chips = 0;
+    std::vector<Span> spans;  ///< of the reported chip
+};
+
+}  // namespace podsim::scenarios

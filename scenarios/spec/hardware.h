@@ -1,0 +1,59 @@
+// The machine of a scenario: as its catalogue rates have it, and as its profile reaches them.
+//
+// Estimates stay on the ideal machine whatever the profile; what is simulated runs on the achieved one. They are two
+// types, so that neither can be given where the other is meant. What looks at shapes alone takes either: Hardware.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/spec/perturbation.h"
+#include "sim/base/quantity.h"
+#include "sim/workload/machine.h"
+#include "topology/chips/chip.h"
+#include "topology/chips/efficiency.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::scenarios {
+
+using sim::LatencyRule;
+
+/// What both have. There is none that is neither of the two.
+struct Hardware {
+    topology::ChipSpec chip;  ///< with the scenario's overrides applied
+    topology::IciRates ici_rates = topology::IciRates::book;
+    topology::Point shape{1, 1, 1};
+    bool twisted = false;
+    topology::Lattice slice;
+    int slices = 1;
+    double oversubscription = 1;  ///< a host's share of the fabric is its DCN rate over this
+    std::string profile = "ideal";
+    topology::Efficiency efficiency{};  ///< of that profile
+    LatencyRule latency = LatencyRule::additive;
+    sim::Bytes message_cap{4.0 * 1024 * 1024};
+    std::vector<Perturbation> perturbations;
+
+    /// Of all slices.
+    [[nodiscard]] int chips() const { return slice.size() * slices; }
+
+protected:
+    Hardware() = default;
+    Hardware(const Hardware&) = default;
+    Hardware(Hardware&&) = default;
+    Hardware& operator=(const Hardware&) = default;
+    Hardware& operator=(Hardware&&) = default;
+    ~Hardware() = default;
+};
+
+/// At the rates of the catalogue, which a scenario may override.
+struct IdealHardware : Hardware {
+    IdealHardware() = default;
+};
+
+/// At the rates that the profile reaches: HBM, ICI and DCN by their shares, the launch cost of collectives with what
+/// the profile adds. The factors of matmuls and kernels stay in `efficiency`: they depend on the operation.
+struct AchievedHardware : Hardware {
+    explicit AchievedHardware(const IdealHardware& ideal);
+};
+
+}  // namespace podsim::scenarios

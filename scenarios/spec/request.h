@@ -1,0 +1,37 @@
+// What is asked of a simulation: how much of the machine to simulate, and of a lone collective, which.
+#pragma once
+
+#include "collectives/vocabulary/algorithm.h"
+#include "collectives/vocabulary/operation.h"
+#include "scenarios/spec/hardware.h"
+#include "sim/base/quantity.h"
+
+namespace podsim::scenarios {
+
+/// Whether chips that do the same are simulated once. It changes no time.
+enum class Fold { automatic, off };
+
+/// One collective of every group of the slices at once.
+struct StageCollective {
+    collectives::Operation operation{};
+    collectives::Members members;
+    collectives::Ends ends{};  ///< of a permute, send, broadcast, gather or scatter
+    collectives::Algorithm algorithm{};
+    sim::Bytes bytes;
+};
+
+/// A collective on an otherwise idle machine.
+struct CollectiveRequest {
+    IdealHardware hardware;
+    collectives::Operation operation{};
+    collectives::Members members;
+    sim::Bytes bytes;
+    collectives::Algorithm algorithm{};
+    collectives::Ends ends{};
+
+    [[nodiscard]] StageCollective collective() const {
+        return {operation, members, ends, algorithm, bytes};
+    }
+};
+
+}  // namespace podsim::scenarios

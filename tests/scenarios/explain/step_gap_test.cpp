@@ -1,0 +1,155 @@
+// The terms between a step and its bound, each against runs that leave out one cause after the other.
+#include "scenarios/explain/step_gap.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+
+#include "scenarios/explain/stream_account.h"
+#include "scenarios/explain/work_account.h"
+#include "scenarios/lower/rates.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "workloads/step/step.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Terms = std::map<std::string, std::int64_t>;
+
+Terms terms_of(const std::vector<Share>& gap) {
+    Terms terms;
+    for (const Share& share : gap) {
+        EXPECT_TRUE(terms.emplace(share.name, share.time.ps).second) << share.name;
+    }
+    return terms;
+}
+
+/// Gradients are reduced over data and over context while weights are gathered over fsdp: several collectives want the
+/// links at once. Compute is the bound.
+Scenario crowded() {
+    Scenario scenario = testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(4),
+                                               {{"fsdp", "x y"}, {"data", "z"}}, 64, 4096);
+    scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
+    topology::Efficiency& efficiency = scenario.hardware.efficiency;
+    efficiency.mxu = 0.5;
+    efficiency.ici = 0.75;
+    efficiency.launch_s = 2e-6;
+    return scenario;
+}
+
+/// Ends of the step as it is, and without one cause after the other, by removing each from the lowered step by hand.
+struct Ends {
+    sim::Time whole;
+    sim::Time sound_kernels;
+    sim::Time sound_links;
+    sim::Time launch_of_catalogue;
+    sim::Time no_launch;
+    sim::Time no_latency;
+    sim::Time isolated;
+};
+
+sim::Time end_of(const sim::Workload& workload) {
+    return sim::execute(workload, nullptr, false).end;
+}
+
+Ends ends_of(const Scenario& scenario, const workloads::StepPrograms& programs) {
+    IdealHardware hardware = scenario.hardware;
+    const auto lowered = [&] {
+        return lower_step(programs, AchievedHardware(hardware), scenario.step().mesh,
+                          Fold::automatic)
+            .workload;
+    };
+    Ends ends;
+    ends.whole = end_of(lowered());
+    hardware.efficiency.mxu = 1;
+    ends.sound_kernels = end_of(lowered());
+    hardware.efficiency.ici = 1;
+    ends.sound_links = end_of(lowered());
+    hardware.efficiency.launch_s = 0;
+    ends.launch_of_catalogue = end_of(lowered());
+    hardware.chip.collective_launch.value = sim::Seconds(0);
+    sim::Workload workload = lowered();
+    ends.no_launch = end_of(workload);
+    for (sim::LinkSpec& link : workload.machine.links) {
+        link.latency = {};
+    }
+    ends.no_latency = end_of(workload);
+    workload.machine.isolated_operations = true;
+    ends.isolated = end_of(workload);
+    return ends;
+}
+
+TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
+    const Scenario scenario = crowded();
+    const TrainingStep& step = scenario.step();
+    const workloads::StepPrograms programs = workloads::build_stages(step.model, step.plan);
+    const workloads::LowerBound lower = workloads::roofline_lower(
+        programs, scenario.hardware.slice, step.mesh, ideal_rates(scenario.hardware));
+    ASSERT_GT(lower.compute, lower.links);
+    const LoweredStep lowered =
+        lower_step(programs, AchievedHardware(scenario.hardware), step.mesh, Fold::automatic);
+    StepGap gap(scenario, programs, lowered, lower, true);
+    const std::vector<Share> shares = gap.shares(run_step(lowered));
+    const Ends ends = ends_of(scenario, programs);
+    // The profile's launch comes before the catalogue's, of the same name: they are told apart by their place.
+    ASSERT_GE(shares.size(), 6U);
+    EXPECT_EQ(shares[0].name, "kernels below peak");
+    EXPECT_EQ(shares[0].time, ends.whole - ends.sound_kernels);
+    EXPECT_EQ(shares[1].name, "links below their rate");
+    EXPECT_EQ(shares[1].time, ends.sound_kernels - ends.sound_links);
+    EXPECT_EQ(shares[2].name, "launch");
+    EXPECT_EQ(shares[2].time, ends.sound_links - ends.launch_of_catalogue);
+    EXPECT_EQ(shares[3].name, "launch");
+    EXPECT_EQ(shares[3].time, ends.launch_of_catalogue - ends.no_launch);
+    EXPECT_EQ(shares[4].name, "latency");
+    EXPECT_EQ(shares[4].time, ends.no_launch - ends.no_latency);
+    EXPECT_EQ(shares[5].name, "contention");
+    EXPECT_EQ(shares[5].time, ends.no_latency - ends.isolated);
+    EXPECT_GT(shares[5].time.ps, 0);
+    EXPECT_EQ(testing::sum(shares).ps, ends.whole.ps - sim::round_down(lower.time).ps);
+}
+
+/// One chip: what the bound leaves is read off each operation's own times.
+TEST(StepGap, OfOneChipIsItsPaddingAndWhatItsResourcesTakeBeyondEachOther) {
+    for (const double hbm : {1e15, 1e11}) {
+        Scenario scenario =
+            testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 300);
+        scenario.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond(hbm);
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
+        const workloads::MachineRates rates = ideal_rates(scenario.hardware);
+        std::int64_t mxu = 0;
+        std::int64_t padded = 0;
+        std::int64_t both = 0;
+        std::int64_t all = 0;
+        std::int64_t bytes = 0;
+        std::int64_t padded_or_bytes = 0;
+        for (const workloads::Op& op : program.ops) {
+            const auto time = workloads::compute_time(std::get<workloads::Compute>(op.work), rates);
+            const auto up = [](sim::Seconds seconds) { return sim::round_up(seconds).ps; };
+            mxu += up(time.mxu);
+            padded += up(time.mxu_padded);
+            bytes += up(time.hbm);
+            both += std::max(up(time.mxu_padded), up(time.hbm));
+            all += std::max({up(time.mxu_padded), up(time.hbm), up(time.vpu)});
+            padded_or_bytes += std::max(up(time.mxu_padded), up(time.hbm)) - up(time.hbm);
+        }
+        Terms terms = terms_of(result.gap);
+        if (hbm > 1e12) {
+            ASSERT_EQ(result.lower.bound, "compute");
+            EXPECT_EQ(terms["padding"], padded - mxu);
+            EXPECT_EQ(terms["HBM"], both - padded);
+        } else {
+            ASSERT_EQ(result.lower.bound, "hbm");
+            EXPECT_EQ(terms["MXU beyond HBM"], padded_or_bytes);
+            EXPECT_EQ(terms["rounding"], bytes - sim::round_down(result.lower.time).ps);
+        }
+        EXPECT_EQ(terms["VPU"], all - both);
+        EXPECT_EQ(result.step_time.ps, all);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
