@@ -1,71 +1,32 @@
 #include "collectives/algorithms/all_to_all.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "collectives/paths/group_graph.h"
-#include "collectives/paths/roles.h"
+#include "collectives/algorithms/member_loads.h"
+#include "collectives/algorithms/messages.h"
 #include "collectives/paths/routes.h"
-#include "sim/base/error.h"
+#include "collectives/paths/slice_hops.h"
 
 namespace podsim::collectives {
 namespace {
 
-constexpr double kMostTransfers = 20e6;
 constexpr std::uint64_t kMostRoutes = 64;  ///< of one displacement: ties x orders, for ranks
-
-/// Which member the places of a role are, where every member is a role of its own.
-std::vector<int> member_of_role(const topology::Lattice& slice, const Group& group,
-                                const Roles& roles) {
-    const GroupGraph graph(slice, group);
-    std::vector<int> members(roles.count());
-    for (int chip = 0; chip < slice.size(); ++chip) {
-        const topology::Point point = slice.point(chip);
-        members[roles.of(point)] = graph.member_of(point);
-    }
-    return members;
-}
-
-/// What goes between two members, over the mean.
-class Loads {
-public:
-    Loads(const topology::Lattice& slice, const Group& group, const Roles& roles, const Ends& ends)
-        : returning_(ends.returning) {
-        if (!ends.loads.empty()) {
-            for (const int member : member_of_role(slice, group, roles)) {
-                of_role_.push_back(ends.loads[static_cast<std::size_t>(member)]);
-            }
-        }
-    }
-    [[nodiscard]] double between(std::uint32_t from, std::uint32_t to) const {
-        return of_role_.empty() ? 1 : of_role_[returning_ ? from : to];
-    }
-    [[nodiscard]] double most() const {
-        return of_role_.empty() ? 1 : *std::ranges::max_element(of_role_);
-    }
-
-private:
-    std::vector<double> of_role_;
-    bool returning_;
-};
 
 /// Builds the transfers of every role.
 class Builder {
 public:
-    Builder(const topology::Lattice& slice, const Group& group, const topology::SliceFactor& across,
-            Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options, ShiftTable& shifts,
-            const Ends& ends)
-        : slice_(slice),
-          across_(across),
-          roles_(slice, group, {}, !ends.loads.empty()),
-          loads_(slice, group, roles_, ends),
-          one_way_(algorithm == Algorithm::one_way),
-          pair_bytes_(v / Members{group, across}.size() / Members{group, across}.size()),
+    Builder(const CollectiveCall& call, const ScheduleOptions& options, ShiftTable& shifts)
+        : slice_(call.slice),
+          across_(call.members.across),
+          roles_(roles_of_all_to_all(call)),
+          loads_(call, roles_),
+          one_way_(call.algorithm == Algorithm::one_way),
+          pair_bytes_(call.bytes / call.members.size() / call.members.size()),
           cap_(options.message_cap),
           shifts_(shifts) {}
 
@@ -109,7 +70,7 @@ private:
     };
 
     [[nodiscard]] std::uint32_t messages(sim::Bytes bytes, const Path& path) const {
-        return static_cast<std::uint32_t>(std::max(1.0, std::ceil(bytes * path.share / cap_)));
+        return messages_of(bytes * path.share, cap_);
     }
 
     /// The other members of the slice, then those of the other slices.
@@ -140,9 +101,8 @@ private:
                         1;
                 }
             });
-            if (!(transfers < kMostTransfers)) {
-                throw sim::InputError("the array would be cut into more than 20 million messages",
-                                      "use a smaller array or a larger message cap");
+            if (!(transfers < kMostMessages)) {
+                throw too_many_messages();
             }
         }
         for (const auto& [displacement, routes] : routes_) {
@@ -225,7 +185,7 @@ private:
     const topology::Lattice& slice_;
     const topology::SliceFactor across_;
     const Roles roles_;
-    const Loads loads_;
+    const MemberLoads loads_;
     const bool one_way_;
     const sim::Bytes pair_bytes_;
     const sim::Bytes cap_;
@@ -236,99 +196,15 @@ private:
     CollectiveSchedule result_;
 };
 
-/// Plain slices: axes are independent, since every order of them is used equally. Between two
-/// coordinates of a coset with K members, one line of chips carries V / (n K) bytes.
-double busiest_on_axis(const topology::Lattice& slice, const Group& group, int axis) {
-    const int length = slice.length(axis);
-    std::vector<std::array<double, 2>> load(static_cast<std::size_t>(length));
-    int members = 1;
-    for (const topology::AxisFactor& factor : group) {
-        members *= factor.axis == axis ? factor.length : 1;
-    }
-    const auto base = [&](int coordinate) {
-        for (const topology::AxisFactor& factor : group) {
-            if (factor.axis == axis) {
-                coordinate -= coordinate / factor.stride % factor.length * factor.stride;
-            }
-        }
-        return coordinate;
-    };
-    for (int from = 0; from < length; ++from) {
-        for (int to = 0; to < length; ++to) {
-            if (from == to || base(from) != base(to)) {
-                continue;
-            }
-            const auto ways = minimal_displacements(slice, topology::along(axis, to - from));
-            for (const topology::Point& way : ways) {
-                const int steps = way[static_cast<std::size_t>(axis)];
-                const int direction = steps > 0 ? 1 : -1;
-                for (int at = from, left = std::abs(steps); left > 0; --left) {
-                    load[static_cast<std::size_t>(at)][direction > 0 ? 0 : 1] +=
-                        1.0 / static_cast<double>(ways.size());
-                    at = (at + direction + length) % length;
-                }
-            }
-        }
-    }
-    double busiest = 0;
-    for (const auto& directions : load) {
-        busiest = std::max({busiest, directions[0], directions[1]});
-    }
-    return busiest / group_size(group) / members;
-}
-
-/// Twisted slices, or unequal members: every route of every chip is walked, or of one chip where all are alike.
-double busiest_on_routes(const topology::Lattice& slice, const Group& group, const Ends& ends) {
-    const Roles roles(slice, group, {}, !ends.loads.empty());
-    const Loads loads(slice, group, roles, ends);
-    const bool alike = roles.count() == 1;
-    std::vector<double> load(static_cast<std::size_t>(slice.size()) * kIciPorts);
-    const int sources = alike ? 1 : slice.size();
-    for (int source = 0; source < sources; ++source) {
-        const topology::Point chip = slice.point(source);
-        roles.for_each_other(
-            roles.of(chip), [&](const topology::Point& displacement, std::uint32_t other) {
-                const double load_of_pair = loads.between(roles.of(chip), other);
-                for (const Route& route : minimal_routes(slice, displacement)) {
-                    topology::Point at = chip;
-                    for (const Leg& leg : route.legs) {
-                        for (int link = 0; link < leg.links; ++link) {
-                            const int place = alike ? 0 : slice.index(*slice.canonical(at));
-                            load[static_cast<std::size_t>(place) * kIciPorts +
-                                 port_of(leg.axis, leg.direction)] += route.share * load_of_pair;
-                            at = at + topology::along(leg.axis, leg.direction);
-                        }
-                    }
-                }
-            });
-    }
-    const double n = group_size(group);
-    return *std::max_element(load.begin(), load.end()) / n / n;
-}
-
 }  // namespace
 
-CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
-                                    const topology::SliceFactor& across, Algorithm algorithm,
-                                    sim::Bytes v, const ScheduleOptions& options,
-                                    ShiftTable& shifts, const Ends& ends) {
-    if (across.length > 1 && !ends.loads.empty()) {
+CollectiveSchedule build_all_to_all(const CollectiveCall& call, const ScheduleOptions& options,
+                                    ShiftTable& shifts) {
+    if (call.members.span_slices() && !call.ends.loads.empty()) {
         throw sim::InputError("an AllToAll of unequal members spans slices",
                               "keep its axis within a slice");
     }
-    return Builder(slice, group, across, algorithm, v, options, shifts, ends).build();
-}
-
-sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v,
-                        const Ends& ends) {
-    if (slice.twisted() || !ends.loads.empty()) {
-        return v * busiest_on_routes(slice, group, ends);
-    }
-    double busiest = 0;
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
-        busiest = std::max(busiest, busiest_on_axis(slice, group, axis));
-    }
-    return v * busiest;
+    return Builder(call, options, shifts).build();
 }
 
 }  // namespace podsim::collectives

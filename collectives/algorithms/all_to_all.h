@@ -22,13 +22,13 @@ namespace podsim::collectives {
 
 /// The schedule; payloads are left empty, since a transfer is the bytes from its source to its
 /// destination. Throws sim::InputError beyond 20 million messages, and for unequal members of several slices.
-CollectiveSchedule build_all_to_all(const topology::Lattice& slice, const Group& group,
-                                    const topology::SliceFactor& across, Algorithm algorithm,
-                                    sim::Bytes v, const ScheduleOptions& options,
-                                    ShiftTable& shifts, const Ends& ends = {});
+CollectiveSchedule build_all_to_all(const CollectiveCall& call, const ScheduleOptions& options,
+                                    ShiftTable& shifts);
 
-/// Bytes on the busiest link of an AllToAll when routes are minimal and evenly spread.
-sim::Bytes busiest_link(const topology::Lattice& slice, const Group& group, sim::Bytes v,
-                        const Ends& ends = {});
+/// Each member receives and sends (n-1) V / n^2.
+LeastTraffic all_to_all_traffic(double n, sim::Bytes v);
+
+/// Bytes on the busiest link of an AllToAll within a slice when routes are minimal and evenly spread.
+sim::Bytes busiest_link(const CollectiveCall& call);
 
 }  // namespace podsim::collectives

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/shipments.h"
 #include "collectives/paths/group_graph.h"
-#include "sim/base/error.h"
 #include "topology/graph/flow.h"
 
 namespace podsim::collectives {
@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kMessagesPerLevel = 64;  ///< of a tree's depth, so that filling it costs little
 constexpr double kLeastMessage = 4096;
-constexpr double kMostTransfers = 4e6;  ///< beyond what the cap asks for
-constexpr double kMostInAll = 20e6;
+constexpr double kMostToFill = 4e6;  ///< beyond what the cap asks for
 
 struct Trees {
     std::vector<topology::SpanningTree> trees;
@@ -54,12 +53,11 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
     const double count = static_cast<double>(result.trees.size());
     const double filling = std::min({kMessagesPerLevel * (result.depth() - 1),
                                      std::floor(v.value() / count / kLeastMessage),
-                                     std::floor(kMostTransfers / count / graph.members())});
+                                     std::floor(kMostToFill / count / graph.members())});
     result.messages = std::max(
         {messages_of(v / count, options.message_cap), static_cast<std::uint32_t>(filling), 1U});
-    if (result.messages * count * graph.members() > kMostInAll) {
-        throw sim::InputError("the array would be cut into more than 20 million messages",
-                              "use a smaller array or a larger message cap");
+    if (result.messages * count * graph.members() > kMostMessages) {
+        throw too_many_messages();
     }
     return result;
 }
@@ -222,18 +220,26 @@ private:
 
 }  // namespace
 
-CollectiveSchedule build_broadcast(const topology::Lattice& slice, const Group& group,
-                                   const topology::Point& root, sim::Bytes v,
-                                   const ScheduleOptions& options, ShiftTable& shifts) {
-    const GroupGraph graph(slice, group);
-    const int at = graph.member_of(root);
-    return Builder(slice, graph, at, best_trees(graph, at, v, options), v, shifts).build();
+CollectiveSchedule build_broadcast(const CollectiveCall& call, const ScheduleOptions& options,
+                                   ShiftTable& shifts) {
+    const GroupGraph graph(call.slice, call.group());
+    const int at = graph.member_of(call.ends.root);
+    return Builder(call.slice, graph, at, best_trees(graph, at, call.bytes, options), call.bytes,
+                   shifts)
+        .build();
 }
 
-sim::Bytes broadcast_bound(const topology::Lattice& slice, const Group& group,
-                           const topology::Point& root, sim::Bytes v) {
-    const GroupGraph graph(slice, group);
-    const int at = graph.member_of(root);
+EndTraffic broadcast_traffic(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const int root = graph.member_of(call.ends.root);
+    return {.bytes = call.bytes,
+            .links = graph.links_into(root),
+            .longest_way = std::ranges::max(graph.links_to(root))};
+}
+
+sim::Bytes broadcast_bound(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const int at = graph.member_of(call.ends.root);
     std::vector<double> into(static_cast<std::size_t>(graph.members()));
     double out_of_root = 0;
     for (const GroupLink& link : graph.links()) {
@@ -251,19 +257,18 @@ sim::Bytes broadcast_bound(const topology::Lattice& slice, const Group& group,
         }
         least = std::min(least, across);
     }
-    return v / least;
+    return call.bytes / least;
 }
 
-std::optional<sim::Time> broadcast_closed_form(const topology::Lattice& slice, const Group& group,
-                                               const topology::Point& root, sim::Bytes v,
+std::optional<sim::Time> broadcast_closed_form(const CollectiveCall& call,
                                                const ScheduleOptions& options,
                                                const LinkModel& link) {
-    if (std::ranges::any_of(group, [](const auto& factor) { return factor.stride != 1; })) {
+    if (std::ranges::any_of(call.group(), [](const auto& factor) { return factor.stride != 1; })) {
         return std::nullopt;
     }
-    const GroupGraph graph(slice, group);
-    const Trees trees = best_trees(graph, graph.member_of(root), v, options);
-    const sim::Time tau = sim::round_up(trees.message(v) / link.rate);
+    const GroupGraph graph(call.slice, call.group());
+    const Trees trees = best_trees(graph, graph.member_of(call.ends.root), call.bytes, options);
+    const sim::Time tau = sim::round_up(trees.message(call.bytes) / link.rate);
     const sim::Time a = sim::round_up(link.latency);
     const sim::Time hop = link.rule == sim::LatencyRule::additive ? tau + a : std::max(tau, a);
     return tau * (trees.messages - 1) + hop * trees.depth();

@@ -18,18 +18,18 @@
 namespace podsim::collectives {
 
 /// Payloads: pieces of block 0.
-CollectiveSchedule build_broadcast(const topology::Lattice& slice, const Group& group,
-                                   const topology::Point& root, sim::Bytes v,
-                                   const ScheduleOptions& options, ShiftTable& shifts);
+CollectiveSchedule build_broadcast(const CollectiveCall& call, const ScheduleOptions& options,
+                                   ShiftTable& shifts);
+
+/// V, the links of the root, and its way to the farthest member.
+EndTraffic broadcast_traffic(const CollectiveCall& call);
 
 /// V over what can reach the worst member at once: the least of the links into a member, of those out of
 /// the root, and of those that leave the root's coordinate along an axis.
-sim::Bytes broadcast_bound(const topology::Lattice& slice, const Group& group,
-                           const topology::Point& root, sim::Bytes v);
+sim::Bytes broadcast_bound(const CollectiveCall& call);
 
 /// The time above, for groups whose neighbours are neighbouring chips.
-std::optional<sim::Time> broadcast_closed_form(const topology::Lattice& slice, const Group& group,
-                                               const topology::Point& root, sim::Bytes v,
+std::optional<sim::Time> broadcast_closed_form(const CollectiveCall& call,
                                                const ScheduleOptions& options,
                                                const LinkModel& link);
 

@@ -1,6 +1,6 @@
-// Building the hop schedule of a collective: translation-invariant, one role per position on lines.
+// The hop schedule of a collective: translation-invariant, one role per position on lines.
 //
-// The array V is divided into parts (axis orders, algorithm.h), each part into chunks that travel
+// The array V is divided into parts (axis orders, parts.h), each part into chunks that travel
 // independently, and each block of a step into messages of at most `message_cap`. A part and chunk pass through
 // phases, one a factor: AllGather gathers along order[0], order[1], ...; ReduceScatter reduces along the reverse;
 // AllReduce reduces, then gathers. With B the bytes that one member holds before a gather phase (or after
@@ -30,10 +30,10 @@
 #include <string>
 #include <vector>
 
+#include "collectives/algorithms/parts.h"
 #include "collectives/paths/ports.h"
 #include "collectives/paths/shift_table.h"
-#include "collectives/vocabulary/algorithm.h"
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/collective_call.h"
 #include "sim/workload/schedule.h"
 #include "topology/lattice/dead_links.h"
 #include "topology/lattice/lattice.h"
@@ -79,32 +79,5 @@ struct CollectiveSchedule {
     int hops = 0;        ///< links crossed one after the other by the last byte, at the least
     std::string served;  ///< in words, what carries the bytes, where the algorithm has a choice
 };
-
-/// Messages that a block of a step is cut into: ceil(block / cap), made even beyond one so that half
-/// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.
-std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
-
-/// The schedule of `operation` on every group of `slice` at once. `shifts` numbers the displacements
-/// on the simulated places (topology::fold or the slice itself).
-/// Throws sim::InputError when the array would need more than 20 million messages per role.
-CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
-                                  const Group& group, Algorithm algorithm, sim::Bytes v,
-                                  const ScheduleOptions& options, ShiftTable& shifts,
-                                  const Ends& ends = {});
-
-/// The same with members in several slices. Throws sim::InputError for an algorithm that does not go
-/// between slices.
-CollectiveSchedule build_schedule(Operation operation, const topology::Lattice& slice,
-                                  const Group& group, const topology::SliceFactor& across,
-                                  Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                                  ShiftTable& shifts, const Ends& ends = {});
-
-/// Links from a chip to one of another slice: PCIe, DCN out, DCN in, PCIe.
-inline constexpr int kHopsBetweenSlices = 4;
-
-/// Adds them: to the chip at displacement `chips` in the slice `ranks` further round the factor.
-void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
-                             const topology::Point& chips, ShiftTable& shifts,
-                             std::vector<sim::Hop>& hops);
 
 }  // namespace podsim::collectives

@@ -157,26 +157,21 @@ std::vector<Way> ways_of(const GroupGraph& graph, int root, Collection flow) {
     return ways;
 }
 
-}  // namespace
-
-CollectiveSchedule build_spread(Operation operation, const topology::Lattice& slice,
-                                const Group& group, const topology::Point& root, sim::Bytes v,
-                                const ScheduleOptions& options, ShiftTable& shifts) {
-    const GroupGraph graph(slice, group);
-    const int at = graph.member_of(root);
-    const Collection flow = best_collection(graph, at);
+/// From every member to the root; `reversed`, from the root to every member.
+std::vector<Shipment> shipments_of(const GroupGraph& graph, int root, sim::Bytes v, bool reversed) {
+    const Collection flow = best_collection(graph, root);
     const double share = static_cast<double>(flow.share);
     std::vector<Shipment> shipments;
-    for (const Way& way : ways_of(graph, at, flow)) {
+    for (const Way& way : ways_of(graph, root, flow)) {
         Shipment shipment{.source = static_cast<std::uint32_t>(way.member),
-                          .destination = static_cast<std::uint32_t>(at),
+                          .destination = static_cast<std::uint32_t>(root),
                           .legs = {},
                           .bytes = v * (static_cast<double>(way.flow) / share / graph.members()),
                           .block = way.member};
         for (const int link : way.links) {
             shipment.legs.push_back(graph.links()[static_cast<std::size_t>(link)].leg);
         }
-        if (operation == Operation::scatter) {
+        if (reversed) {
             std::swap(shipment.source, shipment.destination);
             std::ranges::reverse(shipment.legs);
             for (Leg& leg : shipment.legs) {
@@ -185,23 +180,52 @@ CollectiveSchedule build_spread(Operation operation, const topology::Lattice& sl
         }
         shipments.push_back(std::move(shipment));
     }
+    return shipments;
+}
+
+CollectiveSchedule build_spread(const CollectiveCall& call, bool reversed,
+                                const ScheduleOptions& options, ShiftTable& shifts) {
+    const GroupGraph graph(call.slice, call.group());
+    const int at = graph.member_of(call.ends.root);
+    const std::vector<Shipment> shipments = shipments_of(graph, at, call.bytes, reversed);
     std::vector<std::uint32_t> role_of_place;
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(
             static_cast<std::uint32_t>(graph.member_of(shifts.places().point(place))));
     }
-    CollectiveSchedule result = ship(shipments, static_cast<std::uint32_t>(graph.members()),
-                                     std::move(role_of_place), slice, options.message_cap, shifts);
+    CollectiveSchedule result =
+        ship(shipments, static_cast<std::uint32_t>(graph.members()), std::move(role_of_place),
+             call.slice, options.message_cap, shifts);
     result.served = fmt::format("{} routes over the {} links of the root", shipments.size(),
-                                std::ranges::count(graph.links(), at, &GroupLink::to));
+                                graph.links_into(at));
     return result;
 }
 
-sim::Bytes spread_bound(const topology::Lattice& slice, const Group& group,
-                        const topology::Point& root, sim::Bytes v) {
-    const GroupGraph graph(slice, group);
-    const Collection flow = best_collection(graph, graph.member_of(root));
-    return v * (flow.time() * graph.unit() / graph.members());
+}  // namespace
+
+CollectiveSchedule build_gather(const CollectiveCall& call, const ScheduleOptions& options,
+                                ShiftTable& shifts) {
+    return build_spread(call, false, options, shifts);
+}
+
+CollectiveSchedule build_scatter(const CollectiveCall& call, const ScheduleOptions& options,
+                                 ShiftTable& shifts) {
+    return build_spread(call, true, options, shifts);
+}
+
+EndTraffic spread_traffic(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const int root = graph.member_of(call.ends.root);
+    const int n = graph.members();
+    return {.bytes = call.bytes * ((n - 1.0) / n),
+            .links = graph.links_into(root),
+            .longest_way = std::ranges::max(graph.links_to(root))};
+}
+
+sim::Bytes spread_bound(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const Collection flow = best_collection(graph, graph.member_of(call.ends.root));
+    return call.bytes * (flow.time() * graph.unit() / graph.members());
 }
 
 }  // namespace podsim::collectives

@@ -13,14 +13,16 @@
 
 namespace podsim::collectives {
 
-/// `operation` is gather or scatter; root: the member at its place in every group. Payload blocks
-/// are the ranks of the members whose shares they are.
-CollectiveSchedule build_spread(Operation operation, const topology::Lattice& slice,
-                                const Group& group, const topology::Point& root, sim::Bytes v,
-                                const ScheduleOptions& options, ShiftTable& shifts);
+/// Payload blocks are the ranks of the members whose shares they are.
+CollectiveSchedule build_gather(const CollectiveCall& call, const ScheduleOptions& options,
+                                ShiftTable& shifts);
+CollectiveSchedule build_scatter(const CollectiveCall& call, const ScheduleOptions& options,
+                                 ShiftTable& shifts);
+
+/// Of both: (n-1) V / n, the links of the root, and its way to the farthest member.
+EndTraffic spread_traffic(const CollectiveCall& call);
 
 /// Bytes that the busiest link carries in the best flow: T times a link's rate.
-sim::Bytes spread_bound(const topology::Lattice& slice, const Group& group,
-                        const topology::Point& root, sim::Bytes v);
+sim::Bytes spread_bound(const CollectiveCall& call);
 
 }  // namespace podsim::collectives

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/shipments.h"
+#include "collectives/paths/slice_hops.h"
 #include "sim/base/error.h"
 
 namespace podsim::collectives {

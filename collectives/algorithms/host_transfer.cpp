@@ -1,6 +1,6 @@
 #include "collectives/algorithms/host_transfer.h"
 
-#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/algorithms/messages.h"
 #include "collectives/paths/ports.h"
 
 namespace podsim::collectives {

@@ -161,12 +161,13 @@ unsigned axes_around(const topology::Lattice& slice, const GroupGraph& graph, in
 
 }  // namespace
 
-bool moves_alike(const topology::Lattice& slice, const Group& group, int shift) {
-    const GroupGraph graph(slice, group);
-    const Roles roles(slice, group);
+bool moves_alike(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const Roles roles(call.slice, call.group());
     std::map<std::uint32_t, topology::Point> of_role;
     for (int member = 0; member < graph.members(); ++member) {
-        const topology::Point moved = reduced(slice, displacement(graph, member, shift));
+        const topology::Point moved =
+            reduced(call.slice, displacement(graph, member, call.ends.shift));
         const auto [entry, added] = of_role.try_emplace(roles.of(graph.place_of(member)), moved);
         if (entry->second != moved) {
             return false;
@@ -175,20 +176,22 @@ bool moves_alike(const topology::Lattice& slice, const Group& group, int shift) 
     return true;
 }
 
-CollectiveSchedule build_permute(const topology::Lattice& slice, const Group& group,
-                                 Algorithm algorithm, int shift, sim::Bytes v,
-                                 const ScheduleOptions& options, ShiftTable& shifts) {
-    const GroupGraph graph(slice, group);
-    const Roles roles(slice, group);
+CollectiveSchedule build_permute(const CollectiveCall& call, const ScheduleOptions& options,
+                                 ShiftTable& shifts) {
+    const topology::Lattice& slice = call.slice;
+    const int shift = call.ends.shift;
+    const GroupGraph graph(slice, call.group());
+    const Roles roles(slice, call.group());
     const int n = graph.members();
-    const bool alike = moves_alike(slice, group, shift);
+    const bool alike = moves_alike(call);
     const auto role_of = [&](int member) {
         return alike ? roles.of(graph.place_of(member)) : static_cast<std::uint32_t>(member);
     };
     std::vector<bool> done(static_cast<std::size_t>(alike ? static_cast<int>(roles.count()) : n));
-    const unsigned around = algorithm == Algorithm::shortest
-                                ? 0
-                                : axes_around(slice, graph, shift, v / n, options.hop_bytes);
+    const unsigned around =
+        call.algorithm == Algorithm::shortest
+            ? 0
+            : axes_around(slice, graph, shift, call.bytes / n, options.hop_bytes);
     std::vector<Shipment> shipments;
     for (int member = 0; member < n; ++member) {
         const int to = destination(graph, member, shift);
@@ -200,7 +203,7 @@ CollectiveSchedule build_permute(const topology::Lattice& slice, const Group& gr
             shipments.push_back({.source = role_of(member),
                                  .destination = role_of(to),
                                  .legs = std::move(route.legs),
-                                 .bytes = v * (route.share / n),
+                                 .bytes = call.bytes * (route.share / n),
                                  .block = static_cast<int>(role_of(member))});
         }
     }
@@ -212,33 +215,32 @@ CollectiveSchedule build_permute(const topology::Lattice& slice, const Group& gr
                 options.message_cap, shifts);
 }
 
-int longest_move(const topology::Lattice& slice, const Group& group, int shift) {
-    const GroupGraph graph(slice, group);
+EndTraffic permute_traffic(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
     int longest = 0;
     for (int member = 0; member < graph.members(); ++member) {
-        const auto routes = minimal_routes(slice, displacement(graph, member, shift));
-        longest = std::max(longest, routes.front().links());
+        const topology::Point move = displacement(graph, member, call.ends.shift);
+        longest = std::max(longest, minimal_routes(call.slice, move).front().links());
     }
-    return longest;
+    return {.bytes = call.bytes / graph.members(), .links = 1, .longest_way = longest};
 }
 
-sim::Bytes permute_bound(const topology::Lattice& slice, const Group& group, int shift,
-                         sim::Bytes v) {
-    const GroupGraph graph(slice, group);
-    const sim::Bytes share = v / graph.members();
+sim::Bytes permute_bound(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    const sim::Bytes share = call.bytes / graph.members();
     std::vector<double> links_in(static_cast<std::size_t>(graph.members()));
     for (const GroupLink& link : graph.links()) {
         links_in[static_cast<std::size_t>(link.to)] += 1;
     }
     double most = 0;
     for (int member = 0; member < graph.members(); ++member) {
-        const int to = destination(graph, member, shift);
+        const int to = destination(graph, member, call.ends.shift);
         if (to != member) {
             most = std::max(most, 1 / links_in[static_cast<std::size_t>(to)]);
         }
     }
-    for (int axis = 0; axis < topology::kAxes && !slice.twisted(); ++axis) {
-        most = std::max(most, least_on_axis(slice, graph, axis, shift));
+    for (int axis = 0; axis < topology::kAxes && !call.slice.twisted(); ++axis) {
+        most = std::max(most, least_on_axis(call.slice, graph, axis, call.ends.shift));
     }
     return share * most;
 }

@@ -15,15 +15,14 @@ namespace podsim::collectives {
 
 /// Whether members that stand alike on lines all move by the same displacement, so that the operation
 /// folds as others do. Else some carry over to the next axis while others do not.
-bool moves_alike(const topology::Lattice& slice, const Group& group, int shift);
+bool moves_alike(const CollectiveCall& call);
 
 /// Nothing is sent when the shift is a multiple of the group. Throws sim::InputError beyond 20 million messages.
-CollectiveSchedule build_permute(const topology::Lattice& slice, const Group& group,
-                                 Algorithm algorithm, int shift, sim::Bytes v,
-                                 const ScheduleOptions& options, ShiftTable& shifts);
+CollectiveSchedule build_permute(const CollectiveCall& call, const ScheduleOptions& options,
+                                 ShiftTable& shifts);
 
-/// Links of the longest shortest route.
-int longest_move(const topology::Lattice& slice, const Group& group, int shift);
+/// A member's share over one link, and the links of the longest shortest route.
+EndTraffic permute_traffic(const CollectiveCall& call);
 
 /// Bytes that the busiest link carries at the least, whatever the routes: the largest of
 ///   what a member must receive, over its links in the group;
@@ -31,7 +30,6 @@ int longest_move(const topology::Lattice& slice, const Group& group, int shift);
 ///   on a wrapped axis of length L, for weights p, q of its two directions, the sum over members that
 ///   move d forward of min(p d, q (L - d)), over (p + q) times the chips: what a shift by d needs is
 ///   d (L - d) / L of a member's bytes.
-sim::Bytes permute_bound(const topology::Lattice& slice, const Group& group, int shift,
-                         sim::Bytes v);
+sim::Bytes permute_bound(const CollectiveCall& call);
 
 }  // namespace podsim::collectives

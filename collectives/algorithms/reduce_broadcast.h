@@ -19,19 +19,18 @@
 #pragma once
 
 #include "collectives/algorithms/collective_schedule.h"
+#include "collectives/paths/link_model.h"
 
 namespace podsim::collectives {
-
-/// Messages on one line: ceil(V / cap), but enough that filling the line costs little: 64 for each link of it, as
-/// long as they are not below 4 KiB.
-std::uint32_t reduce_broadcast_messages(const topology::AxisFactor& line, sim::Bytes v,
-                                        sim::Bytes message_cap);
 
 /// The schedule on a group that is no whole twisted slice. Payloads: phase 0 reduces, phase 1 gathers;
 /// [low, high) / unit of the share of tree `part`; `block` says where the sender
 /// stands on the rings: sum over ring factors of its distance ahead of the root x product of the ring lengths before. Throws sim::InputError beyond 20 million messages.
-CollectiveSchedule build_reduce_broadcast(const topology::Lattice& slice, const Group& group,
-                                          sim::Bytes v, const ScheduleOptions& options,
-                                          ShiftTable& shifts);
+CollectiveSchedule build_reduce_broadcast(const CollectiveCall& call,
+                                          const ScheduleOptions& options, ShiftTable& shifts);
+
+/// The time above, on a group of one line of neighbouring chips.
+sim::Time reduce_broadcast_on_line(const CollectiveCall& call, const ScheduleOptions& options,
+                                   const LinkModel& link);
 
 }  // namespace podsim::collectives

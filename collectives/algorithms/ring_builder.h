@@ -1,5 +1,5 @@
-// The builder of collective schedules. Private to the folder: rings.cpp emits the transfers,
-// ring_edges.cpp connects them.
+// The builder of the schedules of rings.h. Private to the room: rings.cpp emits the transfers,
+// ring_ways.cpp finds their links, ring_edges.cpp connects them.
 #pragma once
 
 #include <array>
@@ -32,6 +32,12 @@ struct Slot {
     std::uint32_t count = 0;
 };
 
+/// What an operation does with blocks. With both, it reduces first.
+struct Motions {
+    bool reduces = false;
+    bool gathers = false;
+};
+
 struct Edge {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -39,13 +45,13 @@ struct Edge {
 
 class ScheduleBuilder {
 public:
-    ScheduleBuilder(Operation operation, const topology::Lattice& slice, const Group& group,
-                    const topology::SliceFactor& across, Algorithm algorithm, sim::Bytes v,
-                    const ScheduleOptions& options, ShiftTable& shifts);
+    /// `call` outlives the builder; its algorithm is resolved.
+    ScheduleBuilder(const CollectiveCall& call, Motions motions, const ScheduleOptions& options,
+                    ShiftTable& shifts);
     CollectiveSchedule build();
 
 private:
-    void plan_phases(Operation operation, sim::Bytes v, const ScheduleOptions& options);
+    void plan_phases(sim::Bytes v, const ScheduleOptions& options);
     /// Refuses what is too large, and reserves memory for the rest.
     void check_size();
     void emit_role(std::uint32_t role);
@@ -62,6 +68,9 @@ private:
     Way way_again(const Way& way);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                    int direction, int distance, const Way& way);
+    /// Of the slot's first message, among all messages of a source.
+    [[nodiscard]] std::uint64_t rank_of_slot(std::size_t part, int chunk, std::size_t phase,
+                                             int direction, int distance) const;
     void emit_payload(const Payload& payload) {
         if (payloads_) {
             result_.payloads.push_back(payload);
@@ -121,6 +130,7 @@ private:
 
     const Group& group_;
     topology::SliceFactor across_;
+    Motions motions_;
     bool flat_ = false;
     bool one_way_ = false;
     bool one_shot_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives/algorithms/collective_schedule.h"
+#include "collectives/vocabulary/ring_step.h"
 
 namespace podsim::collectives {
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "collectives/vocabulary/algorithm.h"
+#include "collectives/algorithms/parts.h"
+#include "collectives/paths/factors.h"
 #include "sim/base/error.h"
 
 namespace podsim::collectives {

@@ -8,7 +8,7 @@
 // On a line (an axis that does not wrap, a block of neighbours) the members form a ring by twos:
 // 0, 2, 4, ... up and ..., 5, 3, 1 back. A step then crosses at most two links and loads every link once each
 // way, so that one-way is already as fast as the links allow, (n-1) V/n / r; two-way is the same on a line.
-// Several factors: the array is divided among axis orders as the collectives divide it (algorithm.h); a
+// Several factors: the array is divided among axis orders as the collectives divide it (parts.h); a
 // part gathers along one factor after the other. A step begins at a member as soon as what it carries is there,
 // whole; within it the bytes are cut into messages, cut-through over the links of a stride.
 //
@@ -19,7 +19,7 @@
 // the AllGather brought the block; its own block is last.
 #pragma once
 
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/ring_step.h"
 #include "topology/lattice/lattice.h"
 
 namespace podsim::collectives {

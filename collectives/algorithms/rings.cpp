@@ -1,53 +1,40 @@
+#include "collectives/algorithms/rings.h"
+
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
-#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/ring_builder.h"
-#include "sim/base/error.h"
+#include "collectives/paths/slice_hops.h"
 
 namespace podsim::collectives {
-namespace {
 
-using topology::AxisFactor;
-
-constexpr double kMostTransfers = 20e6;
-
-sim::InputError too_many_messages() {
-    return sim::InputError("the array would be cut into more than 20 million messages",
-                           "use a smaller array or a larger message cap");
-}
-
-}  // namespace
-
-ScheduleBuilder::ScheduleBuilder(Operation operation, const topology::Lattice& slice,
-                                 const Group& group, const topology::SliceFactor& across,
-                                 Algorithm algorithm, sim::Bytes v, const ScheduleOptions& options,
-                                 ShiftTable& shifts)
-    : group_(group),
-      across_(across),
-      flat_(algorithm == Algorithm::flat),
-      one_way_(algorithm == Algorithm::one_way),
+ScheduleBuilder::ScheduleBuilder(const CollectiveCall& call, Motions motions,
+                                 const ScheduleOptions& options, ShiftTable& shifts)
+    : group_(call.group()),
+      across_(call.members.across),
+      motions_(motions),
+      flat_(call.algorithm == Algorithm::flat),
+      one_way_(call.algorithm == Algorithm::one_way),
+      one_shot_(call.algorithm == Algorithm::one_shot),
       payloads_(options.payloads),
       chunks_in_flight_(options.chunks_in_flight),
       shifts_(shifts),
       dead_links_(options.dead_links),
-      roles_(slice, group, options.dead_links) {
-    result_.parts = divide(slice, group, flat_ ? Algorithm::automatic : algorithm);
-    if (group.empty() && across.length > 1) {
+      roles_(call.slice, call.group(), options.dead_links) {
+    const bool between_slices = across_.length > 1;
+    result_.parts = divide(call.slice, group_, flat_ ? Algorithm::automatic : call.algorithm);
+    if (group_.empty() && between_slices) {
         result_.parts = {Part{}};
     }
-    const bool several = result_.parts.size() > 1 || (across.length > 1 && !group.empty());
-    one_shot_ = algorithm == Algorithm::one_shot;
+    const bool several = result_.parts.size() > 1 || (between_slices && !group_.empty());
     result_.chunks = !several || one_shot_ ? 1
-                     : across.length > 1   ? options.chunks_between_slices
+                     : between_slices      ? options.chunks_between_slices
                                            : options.chunks;
-    plan_phases(operation, v, options);
+    plan_phases(call.bytes, options);
 }
 
-void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
-                                  const ScheduleOptions& options) {
+void ScheduleBuilder::plan_phases(sim::Bytes v, const ScheduleOptions& options) {
     for (const Part& part : result_.parts) {
         std::vector<Phase> gather;
         int hops = 0;
@@ -82,16 +69,16 @@ void ScheduleBuilder::plan_phases(Operation operation, sim::Bytes v,
             between_slices();
         }
         std::vector<Phase> phases;
-        if (operation != Operation::all_gather && !one_shot_) {
+        if (motions_.reduces && !one_shot_) {
             phases.assign(gather.rbegin(), gather.rend());
             for (Phase& phase : phases) {
                 phase.motion = Motion::reduce;
             }
         }
-        if (operation != Operation::reduce_scatter) {
+        if (motions_.gathers) {
             phases.insert(phases.end(), gather.begin(), gather.end());
         }
-        const bool twice = operation == Operation::all_reduce && !one_shot_;
+        const bool twice = motions_.reduces && motions_.gathers && !one_shot_;
         result_.hops = std::max(result_.hops, twice ? 2 * hops : hops);
         phases_.push_back(std::move(phases));
     }
@@ -108,7 +95,7 @@ void ScheduleBuilder::check_size() {
                                                             : factor(phase.factor).stride);
         }
     }
-    if (transfers * roles_.count() > kMostTransfers) {
+    if (transfers * roles_.count() > kMostMessages) {
         throw too_many_messages();
     }
     const auto of_all_roles = [&](double count) {
@@ -202,24 +189,17 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
     }
 }
 
-auto ScheduleBuilder::find_way(std::uint32_t role, const Phase& spec, int direction, int distance)
-    -> Way {
-    const auto first_hop = static_cast<std::uint32_t>(result_.schedule.hops.size());
-    const std::uint32_t hop_count = add_hops(role, spec, direction, distance);
-    return {.first_hop = first_hop,
-            .hop_count = hop_count,
-            .destination_shift = destination(spec, direction, distance),
-            .destination_role = destination_role(role, spec, direction, distance)};
-}
-
-auto ScheduleBuilder::way_again(const Way& way) -> Way {
-    std::vector<sim::Hop>& hops = result_.schedule.hops;
-    Way again = way;
-    again.first_hop = static_cast<std::uint32_t>(hops.size());
-    for (std::uint32_t hop = 0; hop < way.hop_count; ++hop) {
-        hops.push_back(sim::Hop(hops[way.first_hop + hop]));
-    }
-    return again;
+std::uint64_t ScheduleBuilder::rank_of_slot(std::size_t part, int chunk, std::size_t phase,
+                                            int direction, int distance) const {
+    const std::uint64_t step = static_cast<std::uint64_t>(
+        phases_[part][phase].motion == Motion::gather ? distance - 1
+                                                      : static_cast<int>(longest_) - distance);
+    std::uint64_t rank = part;
+    rank = rank * phases_[part].size() + phase;
+    rank = rank * longest_ + step;
+    rank = rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(chunk);
+    rank = rank * 2 + (direction < 0 ? 1 : 0);
+    return rank * most_pieces_;
 }
 
 void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
@@ -240,14 +220,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     slot.first_piece = begin / 2;
     slot.count = (end + 1) / 2 - begin / 2;
 
-    const std::uint64_t step = static_cast<std::uint64_t>(
-        spec.motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
-    std::uint64_t rank = part;
-    rank = rank * phases_[part].size() + phase;
-    rank = rank * longest_ + step;
-    rank = rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(chunk);
-    rank = rank * 2 + (direction < 0 ? 1 : 0);
-    rank *= most_pieces_;
+    const std::uint64_t rank = rank_of_slot(part, chunk, phase, direction, distance);
     // Ways round dead links meet messages of other sources with the same rank.
     const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
     const std::uint64_t source = roles_.by_place() ? role : 0;
@@ -286,95 +259,19 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     }
 }
 
-std::uint32_t ScheduleBuilder::add_hops(std::uint32_t role, const Phase& spec, int direction,
-                                        int distance) {
-    std::vector<sim::Hop>& hops = result_.schedule.hops;
-    const std::size_t before = hops.size();
-    if (spec.factor == kBetweenSlices) {
-        add_hops_between_slices(across_, distance, topology::Point{}, shifts_, hops);
-    } else {
-        const AxisFactor& f = factor(spec.factor);
-        for (int link = 0; link < f.stride; ++link) {
-            add_hop_round(role, topology::along(f.axis, direction * link), f.axis, direction);
-        }
-    }
-    return static_cast<std::uint32_t>(hops.size() - before);
+CollectiveSchedule build_all_gather(const CollectiveCall& call, const ScheduleOptions& options,
+                                    ShiftTable& shifts) {
+    return ScheduleBuilder(call, {.reduces = false, .gathers = true}, options, shifts).build();
 }
 
-void ScheduleBuilder::add_hop_round(std::uint32_t role, const topology::Point& at, int axis,
-                                    int direction) {
-    std::vector<sim::Hop>& hops = result_.schedule.hops;
-    const auto cross = [&](const topology::Point& from, int along_axis, int towards) {
-        hops.push_back({shifts_.number(from), port_of(along_axis, towards)});
-    };
-    const topology::Places& places = dead_links_.places();
-    const auto there = [&](const topology::Point& displacement) {
-        const int place = static_cast<int>(role);
-        return places.index(*places.chips.canonical(places.point(place) + displacement),
-                            places.slice_of(place));
-    };
-    if (!roles_.by_place() || !dead_links_.blocked(there(at), axis, direction)) {
-        cross(at, axis, direction);
-        return;
-    }
-    for (int aside = 0; aside < topology::kAxes; ++aside) {
-        for (const int side : {1, -1}) {
-            if (aside == axis || dead_links_.blocked(there(at), aside, side)) {
-                continue;
-            }
-            const topology::Point beside = at + topology::along(aside, side);
-            const topology::Point beyond = beside + topology::along(axis, direction);
-            if (there(beside) != there(at) &&
-                !dead_links_.blocked(there(beside), axis, direction) &&
-                !dead_links_.blocked(there(beyond), aside, -side)) {
-                cross(at, aside, side);
-                cross(beside, axis, direction);
-                cross(beyond, aside, -side);
-                return;
-            }
-        }
-    }
-    const topology::Point chip = places.point(there(at));
-    throw sim::InputError("a collective cannot run: the link along " +
-                              std::string(1, topology::axis_name(axis)) + " at chip " +
-                              std::to_string(chip[0]) + ',' + std::to_string(chip[1]) + ',' +
-                              std::to_string(chip[2]) + " is dead, and so are the ways round it",
-                          "leave that link alive, or use a mesh that does not need it");
+CollectiveSchedule build_reduce_scatter(const CollectiveCall& call, const ScheduleOptions& options,
+                                        ShiftTable& shifts) {
+    return ScheduleBuilder(call, {.reduces = true, .gathers = false}, options, shifts).build();
 }
 
-std::uint32_t ScheduleBuilder::destination_role(std::uint32_t role, const Phase& spec,
-                                                int direction, int distance) const {
-    return spec.factor == kBetweenSlices ? roles_.in_slice(role, across_, distance)
-                                         : *roles_.neighbour(role, spec.factor, direction);
-}
-
-std::uint32_t ScheduleBuilder::destination(const Phase& spec, int direction, int distance) {
-    if (spec.factor == kBetweenSlices) {
-        return shifts_.number(Shift{.slices = across_, .ranks = distance});
-    }
-    const AxisFactor& f = factor(spec.factor);
-    return shifts_.number(topology::along(f.axis, direction * f.stride));
-}
-
-void add_hops_between_slices(const topology::SliceFactor& across, int ranks,
-                             const topology::Point& chips, ShiftTable& shifts,
-                             std::vector<sim::Hop>& hops) {
-    const Shift there{.chips = chips, .slices = across, .ranks = ranks};
-    Shift host_there = there;
-    host_there.to_host = true;
-    hops.push_back({shifts.number(Shift{}), kPcieToHost});
-    hops.push_back({shifts.number(Shift{.to_host = true}), kDcnOut});
-    hops.push_back({shifts.number(host_there), kDcnIn});
-    hops.push_back({shifts.number(there), kPcieToChip});
-}
-
-std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
-    const double count = std::ceil(block / message_cap);
-    if (!(count < kMostTransfers)) {
-        throw too_many_messages();
-    }
-    const auto messages = static_cast<std::uint32_t>(count);
-    return messages <= 1 ? 1 : messages + messages % 2;
+CollectiveSchedule build_all_reduce(const CollectiveCall& call, const ScheduleOptions& options,
+                                    ShiftTable& shifts) {
+    return ScheduleBuilder(call, {.reduces = true, .gathers = true}, options, shifts).build();
 }
 
 }  // namespace podsim::collectives

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/shipments.h"
 #include "collectives/paths/group_graph.h"
 #include "sim/base/error.h"
@@ -29,13 +30,13 @@ double total_links(const std::vector<Way>& ways) {
 
 }  // namespace
 
-std::vector<Route> send_routes(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                               sim::Bytes hop_bytes) {
-    if (ends.root == ends.to) {
+std::vector<Route> send_routes(const CollectiveCall& call, sim::Bytes hop_bytes) {
+    const sim::Bytes v = call.bytes;
+    if (call.ends.root == call.ends.to) {
         throw sim::InputError("a chip sends to itself", "name two different chips");
     }
-    const GroupGraph graph(slice, whole_slice(slice));
-    const std::vector<std::vector<Way>> by_count = ways_between(graph, ends);
+    const GroupGraph graph(call.slice, whole_slice(call.slice));
+    const std::vector<std::vector<Way>> by_count = ways_between(graph, call.ends);
     // In bytes at the rate of one link.
     const auto time = [&](const std::vector<Way>& ways) {
         return (v + hop_bytes * total_links(ways)) / static_cast<double>(ways.size());
@@ -53,16 +54,16 @@ std::vector<Route> send_routes(const topology::Lattice& slice, const Ends& ends,
     return routes;
 }
 
-CollectiveSchedule build_send(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                              const ScheduleOptions& options, ShiftTable& shifts) {
+CollectiveSchedule build_send(const CollectiveCall& call, const ScheduleOptions& options,
+                              ShiftTable& shifts) {
     std::vector<Shipment> shipments;
     std::vector<int> lengths;
-    for (Route& route : send_routes(slice, ends, v, options.hop_bytes)) {
+    for (Route& route : send_routes(call, options.hop_bytes)) {
         lengths.push_back(route.links());
         shipments.push_back({.source = 1,
                              .destination = 2,
                              .legs = std::move(route.legs),
-                             .bytes = v * route.share,
+                             .bytes = call.bytes * route.share,
                              .block = 0});
     }
     std::vector<std::uint32_t> role_of_place(static_cast<std::size_t>(shifts.places().size()));
@@ -70,28 +71,37 @@ CollectiveSchedule build_send(const topology::Lattice& slice, const Ends& ends, 
         const auto place = [&](const topology::Point& chip) {
             return static_cast<std::size_t>(shifts.places().index(chip, slice_number));
         };
-        role_of_place[place(ends.root)] = 1;
-        role_of_place[place(ends.to)] = 2;
+        role_of_place[place(call.ends.root)] = 1;
+        role_of_place[place(call.ends.to)] = 2;
     }
     CollectiveSchedule result =
-        ship(shipments, 3, std::move(role_of_place), slice, options.message_cap, shifts);
+        ship(shipments, 3, std::move(role_of_place), call.slice, options.message_cap, shifts);
     result.served = lengths.size() == 1 ? fmt::format("one route of {} links", lengths.front())
                                         : fmt::format("{} disjoint routes of {} links",
                                                       lengths.size(), fmt::join(lengths, ", "));
     return result;
 }
 
-sim::Bytes send_bound(const topology::Lattice& slice, const Ends& ends, sim::Bytes v) {
-    const GroupGraph graph(slice, whole_slice(slice));
-    return v / static_cast<double>(ways_between(graph, ends).size());
+EndTraffic send_traffic(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, whole_slice(call.slice));
+    const int from = graph.member_of(call.ends.root);
+    const int to = graph.member_of(call.ends.to);
+    return {.bytes = call.bytes,
+            .links = std::min(graph.links_into(from), graph.links_into(to)),
+            .longest_way = graph.links_to(from)[static_cast<std::size_t>(to)]};
 }
 
-sim::Time send_closed_form(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                           const ScheduleOptions& options, const LinkModel& link) {
+sim::Bytes send_bound(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, whole_slice(call.slice));
+    return call.bytes / static_cast<double>(ways_between(graph, call.ends).size());
+}
+
+std::optional<sim::Time> send_closed_form(const CollectiveCall& call,
+                                          const ScheduleOptions& options, const LinkModel& link) {
     const sim::Time a = sim::round_up(link.latency);
     sim::Time most;
-    for (const Route& route : send_routes(slice, ends, v, options.hop_bytes)) {
-        const sim::Bytes bytes = v * route.share;
+    for (const Route& route : send_routes(call, options.hop_bytes)) {
+        const sim::Bytes bytes = call.bytes * route.share;
         const std::int64_t m = messages_of(bytes, options.message_cap);
         const sim::Bytes message = bytes / static_cast<double>(m);
         const sim::Time tau = sim::round_up(message / link.rate);

@@ -20,18 +20,20 @@ namespace podsim::collectives {
 
 /// The routes of a send, with their shares. Throws sim::InputError when the chips are the same, or
 /// one cannot be reached.
-std::vector<Route> send_routes(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                               sim::Bytes hop_bytes);
+std::vector<Route> send_routes(const CollectiveCall& call, sim::Bytes hop_bytes);
 
 /// Payloads: pieces of block 0. The roles: 0 for all other chips, 1 the sender, 2 the receiver.
-CollectiveSchedule build_send(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                              const ScheduleOptions& options, ShiftTable& shifts);
+CollectiveSchedule build_send(const CollectiveCall& call, const ScheduleOptions& options,
+                              ShiftTable& shifts);
+
+/// V, the links of the chip that has fewer, and the links of the shortest route.
+EndTraffic send_traffic(const CollectiveCall& call);
 
 /// V over the number of disjoint routes that there are: what the tightest cut lets through.
-sim::Bytes send_bound(const topology::Lattice& slice, const Ends& ends, sim::Bytes v);
+sim::Bytes send_bound(const CollectiveCall& call);
 
 /// The time above.
-sim::Time send_closed_form(const topology::Lattice& slice, const Ends& ends, sim::Bytes v,
-                           const ScheduleOptions& options, const LinkModel& link);
+std::optional<sim::Time> send_closed_form(const CollectiveCall& call,
+                                          const ScheduleOptions& options, const LinkModel& link);
 
 }  // namespace podsim::collectives

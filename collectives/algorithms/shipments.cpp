@@ -4,12 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "sim/base/error.h"
+#include "collectives/algorithms/messages.h"
 
 namespace podsim::collectives {
 namespace {
-
-constexpr double kMostTransfers = 20e6;
 
 int links_of(const std::vector<Leg>& legs) {
     return Route{legs, 1}.links();
@@ -46,10 +44,6 @@ topology::Point reduced(const topology::Lattice& slice, topology::Point displace
     return displacement;
 }
 
-std::uint32_t messages_of(sim::Bytes bytes, sim::Bytes message_cap) {
-    return static_cast<std::uint32_t>(std::max(1.0, std::ceil(bytes / message_cap)));
-}
-
 CollectiveSchedule ship(std::span<const Shipment> shipments, std::uint32_t roles,
                         std::vector<std::uint32_t> role_of_place, const topology::Lattice& slice,
                         sim::Bytes message_cap, ShiftTable& shifts) {
@@ -65,9 +59,8 @@ CollectiveSchedule ship(std::span<const Shipment> shipments, std::uint32_t roles
         of_role[shipments[s].source].push_back(s);
         result.hops = std::max(result.hops, links_of(shipments[s].legs));
     }
-    if (!(transfers < kMostTransfers)) {
-        throw sim::InputError("the array would be cut into more than 20 million messages",
-                              "use a smaller array or a larger message cap");
+    if (!(transfers < kMostMessages)) {
+        throw too_many_messages();
     }
     std::map<int, std::uint32_t> pieces;  // of a block
     std::uint64_t rank = 0;

@@ -30,9 +30,6 @@ CollectiveSchedule ship(std::span<const Shipment> shipments, std::uint32_t roles
                         std::vector<std::uint32_t> role_of_place, const topology::Lattice& slice,
                         sim::Bytes message_cap, ShiftTable& shifts);
 
-/// Messages that a shipment is cut into.
-std::uint32_t messages_of(sim::Bytes bytes, sim::Bytes message_cap);
-
 /// The least representative of a displacement along wrapped axes, as it is along others: equal for
 /// displacements that lead to the same place.
 topology::Point reduced(const topology::Lattice& slice, topology::Point displacement);

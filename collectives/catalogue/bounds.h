@@ -4,43 +4,11 @@
 // ReduceScatter's and AllReduce's input. n is the number of members, r the one-way rate of one link.
 #pragma once
 
+#include "collectives/paths/factors.h"
 #include "collectives/paths/ports.h"
-#include "collectives/vocabulary/operation.h"
-#include "topology/lattice/lattice.h"
+#include "collectives/vocabulary/collective_call.h"
 
 namespace podsim::collectives {
-
-/// Links of one direction into (and out of) a chip along the group's axes: the fewest over all chips
-/// of the slice, and the mean. A chip inside a wrapped axis has 2 per axis, an end of an unwrapped one 1.
-struct LinkCount {
-    double fewest = 0;
-    double mean = 0;
-};
-LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask);
-
-/// Bit a is set when the group uses physical axis a.
-unsigned axes_mask(const Group& group);
-
-/// The least bytes that each member must receive, must send, and the mean over members of what they
-/// must receive:
-///   AllGather      receive (n-1)V/n   send V/n         mean (n-1)V/n
-///   ReduceScatter  receive V/n        send (n-1)V/n    mean (n-1)V/n
-///   AllReduce      receive V          send V           mean 2(n-1)V/n
-///   AllToAll       receive, send and mean (n-1)V/n^2
-/// (n = 1: all zero. AllReduce: each of the V bytes is reduced over n-1 links and spread over n-1.)
-struct LeastTraffic {
-    sim::Bytes receive;
-    sim::Bytes send;
-    sim::Bytes mean;
-};
-LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
-
-/// The physical bound of the collective on its own: the largest of every member's least bytes at the
-/// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
-/// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h). The
-/// others: what the tightest cut lets through (permute.h, send.h, broadcast.h, gather_scatter.h).
-sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice, const Group& group,
-                            sim::Bytes v, sim::BytesPerSecond link_one_way, const Ends& ends = {});
 
 /// The links of a handover within a slice (handover.h): the axes of its routes, as bits, and how many routes there are.
 struct HandoverLinks {
@@ -63,14 +31,22 @@ struct SliceLinks {
     int hosts = 1;  ///< of a slice
 };
 
-/// The bound with members in several slices: the largest of
+/// What each member must receive, must send, and the mean of what they must receive (ring_bounds.h, all_to_all.h);
+/// all zero for n = 1, and for operations whose members are not alike.
+LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
+
+/// The physical bound of the call on its own. Within a slice: the largest of every member's least bytes at the
+/// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
+/// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h). The
+/// others: what the tightest cut lets through (permute.h, send.h, broadcast.h, gather_scatter.h).
+///
+/// With members in several slices, whose `links` are then needed, the largest of
 ///   a member's least traffic of all n S members over its ICI links and its PCIe link together,
 ///   a slice's least traffic as one of S members, for each of its groups, over the DCN links of its
 ///     hosts, and over the PCIe links of its chips,
 ///   and of an AllToAll the busiest ICI link of the pairs within a slice, V / S^2 of each group.
-sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
-                            const Members& members, sim::Bytes v, sim::BytesPerSecond link_one_way,
-                            const SliceLinks& links, const Ends& ends = {});
+sim::Seconds physical_bound(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
+                            const SliceLinks& links = {});
 
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
 ///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
@@ -79,15 +55,11 @@ sim::Seconds physical_bound(Operation operation, const topology::Lattice& slice,
 /// Operations with ends: max(bytes / (r x links), latency x longest way), with the bytes and links of the
 /// end that has fewest: a send V, a broadcast V and the links of the root, a gather or scatter (n-1)V/n,
 /// a permute V/n over one link. (The text has examples of sends and gathers, no formula.)
-sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Group& group,
-                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
-                       const Ends& ends = {});
-
-/// The larger of that time and the text's time over DCN, V (AllReduce: 2 V) of every group over the
-/// DCN links of the slice's hosts. (AllToAll, of which the text does not speak: V / S^2 within a slice and
+///
+/// With members in several slices the larger of that time and the text's time over DCN, V (AllReduce: 2 V) of every
+/// group over the DCN links of the slice's hosts. (AllToAll, of which the text does not speak: V / S^2 within a slice and
 /// (S - 1) V / S^2 out of it.)
-sim::Seconds book_time(Operation operation, const topology::Lattice& slice, const Members& members,
-                       sim::Bytes v, sim::BytesPerSecond link_one_way, sim::Seconds hop_latency,
-                       const SliceLinks& links, const Ends& ends = {});
+sim::Seconds book_time(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
+                       sim::Seconds hop_latency, const SliceLinks& links = {});
 
 }  // namespace podsim::collectives

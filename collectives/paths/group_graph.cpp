@@ -1,13 +1,10 @@
 #include "collectives/paths/group_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <queue>
 
-#include "collectives/algorithms/permute.h"
-#include "collectives/vocabulary/algorithm.h"
-#include "topology/mesh/fold.h"
+#include "collectives/paths/factors.h"
 
 namespace podsim::collectives {
 
@@ -27,7 +24,7 @@ GroupGraph::GroupGraph(const topology::Lattice& slice, const Group& group)
     }
     for (std::size_t f = 0; f < group_.size(); ++f) {
         const topology::AxisFactor& factor = group_[f];
-        const bool ring = whole_twisted_ || factor_kind(slice, factor).ring;
+        const bool ring = walked_as_ring(slice, group_, factor);
         ring_.push_back(ring);
         // Members of one group that lie between two neighbours share the links between them as well.
         int sharers = factor.stride;
@@ -88,6 +85,10 @@ std::vector<topology::Arc> GroupGraph::arcs() const {
     return arcs;
 }
 
+int GroupGraph::links_into(int member) const {
+    return static_cast<int>(std::ranges::count(links_, member, &GroupLink::to));
+}
+
 std::vector<int> GroupGraph::links_to(int target) const {
     std::vector<std::vector<const GroupLink*>> into(static_cast<std::size_t>(members_));
     for (const GroupLink& link : links_) {
@@ -136,24 +137,6 @@ topology::Lattice distinct_places(const topology::Lattice& slice, const Group& g
                                    : slice.lengths[axis];
     }
     return places;
-}
-
-topology::Lattice folded_places(Operation operation, const topology::Lattice& slice,
-                                const Group& group, const Ends& ends) {
-    switch (operation) {
-        case Operation::send:
-            return slice;
-        case Operation::broadcast:
-        case Operation::gather:
-        case Operation::scatter:
-            return distinct_places(slice, group);
-        case Operation::permute:
-            return moves_alike(slice, group, ends.shift) ? topology::fold(slice, std::array{group})
-                                                         : distinct_places(slice, group);
-        default:
-            return ends.loads.empty() ? topology::fold(slice, std::array{group})
-                                      : distinct_places(slice, group);
-    }
 }
 
 }  // namespace podsim::collectives

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collectives/paths/routes.h"
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/group.h"
 #include "topology/graph/flow.h"
 #include "topology/lattice/lattice.h"
 
@@ -39,6 +39,8 @@ public:
     /// Steps along a factor from one member to another: on a ring forward, on a line signed.
     [[nodiscard]] int steps(int from, int to, int factor) const;
 
+    /// How many links lead to a member, and as many away from it.
+    [[nodiscard]] int links_into(int member) const;
     /// Links on the shortest way from each member to `target`.
     [[nodiscard]] std::vector<int> links_to(int target) const;
 
@@ -61,13 +63,7 @@ private:
 Group whole_slice(const topology::Lattice& slice);
 
 /// The places that differ when an operation is not the same for every member: along axes in use no
-/// folding within a group, other axes fold to 1; twisted slices do not fold.
+/// folding within a group, other axes fold to 1; twisted slices do not fold. (topology::fold is for members that are alike.)
 topology::Lattice distinct_places(const topology::Lattice& slice, const Group& group);
-
-/// What the slice folds to for one operation: topology::fold, but no fold within a group for those to
-/// or from one member, for an AllToAll of unequal members, nor for a permute that is not one translation (permute.h); a
-/// send does not fold.
-topology::Lattice folded_places(Operation operation, const topology::Lattice& slice,
-                                const Group& group, const Ends& ends);
 
 }  // namespace podsim::collectives

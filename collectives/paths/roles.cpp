@@ -1,6 +1,6 @@
 #include "collectives/paths/roles.h"
 
-#include "collectives/vocabulary/algorithm.h"
+#include "collectives/paths/factors.h"
 
 namespace podsim::collectives {
 
@@ -9,7 +9,7 @@ Roles::Roles(const topology::Lattice& slice, const Group& group,
     : group_(group) {
     const bool whole = spans_twisted_slice(slice, group);
     for (const topology::AxisFactor& factor : group_) {
-        ring_.push_back(whole || factor_kind(slice, factor).ring);
+        ring_.push_back(walked_as_ring(slice, group, factor));
         const bool alike = ring_.back() && !each_member;
         unit_.push_back(alike ? 0 : count_);
         count_ *= alike ? 1 : static_cast<std::uint32_t>(factor.length);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/group.h"
 #include "topology/lattice/dead_links.h"
 #include "topology/lattice/lattice.h"
 

@@ -2,33 +2,35 @@
 
 #include <fmt/format.h>
 
+#include "collectives/catalogue/operations.h"
 #include "scenarios/load/collective_ends.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
 
-using collectives::Operation;
+using collectives::EndsTaken;
 
 /// Which operations have an option, and what the message calls them.
 struct Owner {
     const char* option;
     const char* operations;
-    bool (*has)(Operation);
+    bool (*has)(EndsTaken);
 };
 constexpr Owner kOwners[] = {
-    {"axes", "every operation but send", [](Operation o) { return o != Operation::send; }},
-    {"shift", "permute", [](Operation o) { return o == Operation::permute; }},
-    {"root", "broadcast, gather and scatter", collectives::is_rooted},
-    {"from", "send", [](Operation o) { return o == Operation::send; }},
-    {"to", "send", [](Operation o) { return o == Operation::send; }},
+    {"axes", "every operation but send", [](EndsTaken e) { return e != EndsTaken::two_chips; }},
+    {"shift", "permute", [](EndsTaken e) { return e == EndsTaken::shift; }},
+    {"root", "broadcast, gather and scatter", [](EndsTaken e) { return e == EndsTaken::root; }},
+    {"from", "send", [](EndsTaken e) { return e == EndsTaken::two_chips; }},
+    {"to", "send", [](EndsTaken e) { return e == EndsTaken::two_chips; }},
 };
 
 }  // namespace
 
 collectives::Ends read_ends(const Usage& options, const CollectiveRequest& request) {
+    const EndsTaken taken = collectives::info(request.operation).ends;
     for (const Owner& owner : kOwners) {
-        if (options.has(owner.option) && !owner.has(request.operation)) {
+        if (options.has(owner.option) && !owner.has(taken)) {
             throw sim::InputError(fmt::format("--{} does not go with --op {}", owner.option,
                                               collectives::to_string(request.operation)),
                                   fmt::format("it is for {}", owner.operations));
@@ -45,13 +47,13 @@ collectives::Ends read_ends(const Usage& options, const CollectiveRequest& reque
             return parse_shift(text, request.members.group);
         });
     }
-    if (request.operation == Operation::send) {
+    if (taken == EndsTaken::two_chips) {
         ends.root = chip("from");
         ends.to = chip("to");
         if (ends.root == ends.to) {
             throw sim::InputError("--from and --to name the same chip", "name two chips");
         }
-    } else if (collectives::is_rooted(request.operation)) {
+    } else if (taken == EndsTaken::root) {
         ends.root = chip("root");
     }
     return ends;

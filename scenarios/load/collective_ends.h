@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/collective_call.h"
 #include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {

@@ -38,15 +38,20 @@ enum class Mapping { podsim, jax, jax_split };
 constexpr std::pair<std::string_view, Mapping> kMappings[] = {
     {"podsim", Mapping::podsim}, {"jax", Mapping::jax}, {"jax_split", Mapping::jax_split}};
 
+/// What synchronises most often lies closest together; what does least often spans slices.
+topology::PlacingOrder placing_order() {
+    return {.chips = {"tensor", "tensor_transpose", "context"}, .slices = {"data", "pipeline"}};
+}
+
 DeviceMesh mesh_of_sizes(const Reader& mesh, Mapping mapping, const Hardware& hardware) {
     std::vector<std::pair<std::string, int>> sizes;
     for (const YamlNode::Entry& entry : mesh.node().entries) {
         sizes.emplace_back(entry.key, static_cast<int>(mesh[entry.key].whole(1, kMostChips, 1)));
     }
     return mapping == Mapping::podsim
-               ? topology::choose_mesh(hardware.slice, sizes, hardware.slices)
-               : topology::map_mesh_as_jax(hardware.slice, sizes, mapping == Mapping::jax_split,
-                                           hardware.slices);
+               ? topology::choose_mesh(hardware.slice, sizes, placing_order(), hardware.slices)
+               : topology::map_mesh_as_jax(hardware.slice, sizes, placing_order(),
+                                           mapping == Mapping::jax_split, hardware.slices);
 }
 
 DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {

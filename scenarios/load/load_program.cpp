@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/algorithms/ring_steps.h"
+#include "collectives/catalogue/operations.h"
 #include "scenarios/load/collective_ends.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
@@ -142,7 +144,8 @@ StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
 
 StageCollective read_collective(const Reader& stage, collectives::Operation operation,
                                 const Hardware& hardware) {
-    using collectives::Operation;
+    using collectives::EndsTaken;
+    const EndsTaken ends = collectives::info(operation).ends;
     std::vector<std::string_view> own{"bytes", "algorithm"};
     const auto chip = [&](std::string_view key) {
         own.push_back(key);
@@ -150,17 +153,17 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     };
     StageCollective one;
     one.operation = operation;
-    if (operation == Operation::send) {
+    if (ends == EndsTaken::two_chips) {
         one.ends.root = chip("from");
         one.ends.to = chip("to");
     } else {
         own.insert(own.begin(), "axes");
         one.members = read_group(stage["axes"], hardware);
     }
-    if (collectives::is_rooted(operation)) {
+    if (ends == EndsTaken::root) {
         one.ends.root = chip("root");
     }
-    if (operation == Operation::permute) {
+    if (ends == EndsTaken::shift) {
         own.emplace_back("shift");
         one.ends.shift = stage["shift"].get<int>(
             [&](const std::string& text) { return parse_shift(text, one.members.size()); }, 1);

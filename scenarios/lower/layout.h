@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/paths/shift_table.h"
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/group.h"
 #include "scenarios/spec/hardware.h"
 #include "scenarios/spec/request.h"
 #include "topology/lattice/places.h"

@@ -3,18 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/choose_algorithm.h"
-#include "collectives/paths/group_graph.h"
+#include "collectives/catalogue/operations.h"
+#include "collectives/catalogue/resolve.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// Whether its members are not alike.
+bool has_ends(const StageCollective& collective) {
+    return collectives::info(collective.operation).ends != collectives::EndsTaken::none;
+}
+
+}  // namespace
 
 Layout layout_of(const AchievedHardware& hardware, const StageCollective& collective, Fold fold) {
     Layout layout = lay_out(hardware, fold, {collective.members});
-    if (collective.operation > collectives::Operation::all_to_all) {
+    if (has_ends(collective)) {
         const topology::Places whole(hardware.slice, hardware.slices);
         layout.folded = hardware.perturbations.empty()
-                            ? collectives::folded_places(collective.operation, hardware.slice,
-                                                         collective.members.group, collective.ends)
+                            ? collectives::folded_places(collective.call(hardware.slice))
                             : whole;
         layout.places = fold == Fold::off ? whole : layout.folded;
     }
@@ -24,9 +33,10 @@ Layout layout_of(const AchievedHardware& hardware, const StageCollective& collec
 Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collective,
                 collectives::Algorithm algorithm, const Layout& layout) {
     collectives::ShiftTable shifts = layout.shifts();
-    collectives::CollectiveSchedule built = collectives::build_schedule(
-        collective.operation, hardware.slice, collective.members.group, collective.members.across,
-        algorithm, collective.bytes, schedule_options(hardware, layout), shifts, collective.ends);
+    collectives::CollectiveCall call = collective.call(hardware.slice);
+    call.algorithm = algorithm;
+    collectives::CollectiveSchedule built =
+        collectives::build_schedule(call, schedule_options(hardware, layout), shifts);
     Lone lone;
     lone.hops = built.hops;
     lone.served = std::move(built.served);
@@ -59,18 +69,13 @@ collectives::Algorithm pick_on_sound_machine(const AchievedHardware& hardware,
 
 Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& collective,
                       Watch* watch) {
-    const collectives::Group& group = collective.members.group;
     if (!hardware.perturbations.empty()) {
         return {pick_on_sound_machine(hardware, collective, watch)};
     }
-    if (collective.members.across.length > 1) {
-        return {collectives::resolve_between_slices(collective.operation, collective.algorithm,
-                                                    hardware.slice, group)};
-    }
-    if (collective.algorithm != collectives::Algorithm::automatic ||
-        collective.operation > collectives::Operation::all_to_all) {
-        return {collectives::resolve(collective.operation, collective.algorithm, hardware.slice,
-                                     group)};
+    const collectives::CollectiveCall call = collective.call(hardware.slice);
+    if (call.members.span_slices() || has_ends(collective) ||
+        call.algorithm != collectives::Algorithm::automatic) {
+        return {collectives::resolve(call)};
     }
     const Layout layout = layout_of(hardware, collective, Fold::automatic);
     const sim::Time launch = sim::round_up(hardware.chip.collective_launch.value);
@@ -87,9 +92,8 @@ Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& c
         }
         return time;
     };
-    const collectives::Algorithm chosen =
-        collectives::choose(collective.operation, hardware.slice, group, collective.bytes,
-                            schedule_options(hardware, layout), link_model(hardware), simulate);
+    const collectives::Algorithm chosen = collectives::choose(
+        call, schedule_options(hardware, layout), link_model(hardware), simulate);
     // Of equals another may be chosen than the first to run.
     return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};
 }

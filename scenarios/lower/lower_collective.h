@@ -35,7 +35,7 @@ struct Picked {
 };
 
 /// `automatic` is the fastest on its own (collectives/catalogue/choose_algorithm.h), by folded runs; between slices the default
-/// of resolve_between_slices. Throws sim::InputError
+/// of collectives::resolve. Throws sim::InputError
 /// when the operation has no such algorithm, Stopped where the watch ends it.
 Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& collective,
                       Watch* watch = nullptr);

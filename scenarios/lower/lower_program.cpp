@@ -8,6 +8,8 @@
 
 #include "collectives/algorithms/host_transfer.h"
 #include "collectives/algorithms/ring_step_schedule.h"
+#include "collectives/catalogue/build_schedule.h"
+#include "collectives/catalogue/operations.h"
 #include "collectives/paths/group_graph.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/lower_collective.h"
@@ -35,7 +37,7 @@ collectives::Members unlike_members(const Program& program, const Hardware& hard
     const bool rooted = std::ranges::any_of(program.stages, [](const Stage& stage) {
         if (const auto* one = std::get_if<StageCollective>(&stage.work)) {
             // A permute over several axes carries from one to the next only at their ends.
-            return one->operation > collectives::Operation::all_to_all;
+            return collectives::info(one->operation).ends != collectives::EndsTaken::none;
         }
         const auto* compute = std::get_if<StageCompute>(&stage.work);
         return compute != nullptr && compute->at.has_value();
@@ -103,11 +105,10 @@ private:
 
     void add_collective(const StageCollective& one) {
         tell(watch_, Phase::building);
+        collectives::CollectiveCall call = one.call(hardware_.slice);
+        call.algorithm = pick_algorithm(hardware_, one, watch_).algorithm;
         lowered_.workload.schedules.push_back(
-            collectives::build_schedule(
-                one.operation, hardware_.slice, one.members.group, one.members.across,
-                pick_algorithm(hardware_, one, watch_).algorithm, one.bytes,
-                schedule_options(hardware_, lowered_.layout), shifts_, one.ends)
+            collectives::build_schedule(call, schedule_options(hardware_, lowered_.layout), shifts_)
                 .schedule);
     }
 

@@ -4,6 +4,7 @@
 
 #include "collectives/algorithms/host_transfer.h"
 #include "collectives/algorithms/ring_step_schedule.h"
+#include "collectives/catalogue/build_schedule.h"
 #include "scenarios/lower/lower_collective.h"
 #include "workloads/analytic/analytic.h"
 
@@ -111,11 +112,10 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
                                             options_, shifts_)
             .schedule;
     }
-    return collectives::build_schedule(
-               lone.operation, hardware_.slice, lone.members.group, lone.members.across,
-               pick_algorithm(hardware_, lone, watch_).algorithm, lone.bytes, options_, shifts_,
-               workloads::ends_of(collective, hardware_.slice, mesh_))
-        .schedule;
+    collectives::CollectiveCall call = lone.call(hardware_.slice);
+    call.algorithm = pick_algorithm(hardware_, lone, watch_).algorithm;
+    call.ends = workloads::ends_of(collective, hardware_.slice, mesh_);
+    return collectives::build_schedule(call, options_, shifts_).schedule;
 }
 
 }  // namespace podsim::scenarios

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "collectives/catalogue/operations.h"
 #include "scenarios/report/parts_json.h"
 
 namespace podsim::scenarios {
 namespace {
 
-using collectives::Operation;
+using collectives::EndsTaken;
 
 /// The chips that the collective is between: `shift`, `root`, or `from` and `to`; chips as arrays.
 Json ends_json(const CollectiveRequest& request) {
@@ -16,14 +17,17 @@ Json ends_json(const CollectiveRequest& request) {
         const int dimensions = request.hardware.chip.torus_dimensions.value;
         return std::vector<int>(point.begin(), point.begin() + dimensions);
     };
-    if (request.operation == Operation::permute) {
-        return {{"shift", request.ends.shift}};
+    switch (collectives::info(request.operation).ends) {
+        case EndsTaken::shift:
+            return {{"shift", request.ends.shift}};
+        case EndsTaken::two_chips:
+            return {{"from", chip(request.ends.root)}, {"to", chip(request.ends.to)}};
+        case EndsTaken::root:
+            return {{"root", chip(request.ends.root)}};
+        case EndsTaken::none:
+            break;
     }
-    if (request.operation == Operation::send) {
-        return {{"from", chip(request.ends.root)}, {"to", chip(request.ends.to)}};
-    }
-    return collectives::is_rooted(request.operation) ? Json{{"root", chip(request.ends.root)}}
-                                                     : Json::object();
+    return Json::object();
 }
 
 Json factors_json(const CollectiveRun& run) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "collectives/catalogue/operations.h"
+#include "collectives/paths/factors.h"
 #include "scenarios/load/collective_ends.h"
 #include "scenarios/report/advice.h"
 #include "scenarios/report/machine_text.h"
@@ -11,7 +13,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using collectives::Operation;
+using collectives::EndsTaken;
 
 /// `weighted`, or `weighted (picked by auto)`.
 std::string algorithm_text(const CollectiveRun& run) {
@@ -23,20 +25,19 @@ std::string algorithm_text(const CollectiveRun& run) {
 /// `from (0,0) to (3,3)`, `to (0,0)`, `by 1`; empty where all members are alike.
 std::string ends_text(const CollectiveRequest& request) {
     const std::string root = fmt::format("({})", chip_text(request.ends.root, request.hardware));
-    switch (request.operation) {
-        case Operation::permute:
+    const collectives::OperationInfo& row = collectives::info(request.operation);
+    switch (row.ends) {
+        case EndsTaken::shift:
             return fmt::format("by {}", request.ends.shift);
-        case Operation::send:
+        case EndsTaken::two_chips:
             return fmt::format("from {} to ({})", root,
                                chip_text(request.ends.to, request.hardware));
-        case Operation::gather:
-            return "to " + root;
-        case Operation::broadcast:
-        case Operation::scatter:
-            return "from " + root;
-        default:
-            return {};
+        case EndsTaken::root:
+            return (row.towards_root ? "to " : "from ") + root;
+        case EndsTaken::none:
+            break;
     }
+    return {};
 }
 
 /// `all-gather over xyz of ARRAY (v5p ...), 64 members`; `gather to (0,0) over xy of ARRAY ...`.
@@ -54,8 +55,7 @@ std::string served(const CollectiveRun& run) {
     if (!run.result.served.empty()) {
         return "  " + run.result.served + '\n';
     }
-    if (run.request.operation == collectives::Operation::all_to_all ||
-        run.request.operation == collectives::Operation::permute) {
+    if (collectives::info(run.request.operation).routed) {
         return {};  // the algorithm's name says it
     }
     if (collectives::spans_twisted_slice(run.request.hardware.slice, run.request.members.group)) {

@@ -1,5 +1,8 @@
 #include "scenarios/report/collective_run.h"
 
+#include "collectives/catalogue/operations.h"
+#include "collectives/paths/factors.h"
+
 namespace podsim::scenarios {
 
 collectives::Bandwidth bandwidth_of(const CollectiveRun& run) {
@@ -16,22 +19,17 @@ double bound_over_simulated(const CollectiveResult& result) {
 }
 
 int member_count(const CollectiveRun& run) {
-    const bool send = run.request.operation == collectives::Operation::send;
-    return send ? 2 : run.request.members.size();
+    const bool between_two =
+        collectives::info(run.request.operation).ends == collectives::EndsTaken::two_chips;
+    return between_two ? 2 : run.request.members.size();
 }
 
 /// What the algorithm walks along one factor of the group.
 std::string_view served_by(const CollectiveRun& run, const topology::AxisFactor& factor) {
     const topology::Lattice& slice = run.request.hardware.slice;
-    if (run.request.operation == collectives::Operation::all_to_all ||
-        run.request.operation == collectives::Operation::permute) {
-        return "shortest routes";
-    }
-    if (run.request.operation == collectives::Operation::broadcast) {
-        return "trees";
-    }
-    if (collectives::is_rooted(run.request.operation)) {
-        return "routes";
+    const collectives::OperationInfo& row = collectives::info(run.request.operation);
+    if (row.routed) {
+        return row.carried_by;
     }
     if (collectives::spans_twisted_slice(slice, run.request.members.group)) {
         return "ring modulo what is gathered";

@@ -56,24 +56,22 @@ void estimate(const CollectiveRequest& request, CollectiveResult& result) {
     const IdealHardware& hardware = request.hardware;
     const sim::BytesPerSecond rate = hardware.chip.ici_one_way(hardware.ici_rates);
     const collectives::SliceLinks links = slice_links(hardware);
-    result.physical_bound =
-        collectives::physical_bound(request.operation, hardware.slice, request.members,
-                                    request.bytes, rate, links, request.ends);
-    result.book =
-        collectives::book_time(request.operation, hardware.slice, request.members, request.bytes,
-                               rate, hardware.chip.ici_latency.value, links, request.ends);
+    const collectives::CollectiveCall call = request.collective().call(hardware.slice);
+    result.physical_bound = collectives::physical_bound(call, rate, links);
+    result.book = collectives::book_time(call, rate, hardware.chip.ici_latency.value, links);
 }
 
 /// What the algorithm takes exactly, where that is known: within slices that are as they should be.
 std::optional<sim::Seconds> exact_time(const AchievedHardware& hardware,
                                        const StageCollective& collective,
                                        collectives::Algorithm algorithm, const Layout& layout) {
-    if (collective.members.across.length > 1 || !hardware.perturbations.empty()) {
+    if (!hardware.perturbations.empty()) {
         return std::nullopt;
     }
-    const std::optional<sim::Time> exact = collectives::closed_form(
-        collective.operation, hardware.slice, collective.members.group, algorithm, collective.bytes,
-        schedule_options(hardware, layout), link_model(hardware), collective.ends);
+    collectives::CollectiveCall call = collective.call(hardware.slice);
+    call.algorithm = algorithm;
+    const std::optional<sim::Time> exact =
+        collectives::closed_form(call, schedule_options(hardware, layout), link_model(hardware));
     return exact ? std::optional(sim::Seconds(exact->seconds())) : std::nullopt;
 }
 

@@ -47,9 +47,9 @@ std::string links_of(const collectives::Members& members) {
 }
 
 sim::Seconds collective_bound(const IdealHardware& hardware, const StageCollective& one) {
-    return collectives::physical_bound(one.operation, hardware.slice, one.members, one.bytes,
+    return collectives::physical_bound(one.call(hardware.slice),
                                        hardware.chip.ici_one_way(hardware.ici_rates),
-                                       slice_links(hardware), one.ends);
+                                       slice_links(hardware));
 }
 
 void bound_compute(const IdealHardware& hardware, const StageCompute& compute,

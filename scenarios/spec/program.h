@@ -13,8 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/ring_step.h"
 #include "scenarios/spec/request.h"
 #include "topology/lattice/lattice.h"
 #include "workloads/program/step_program.h"

@@ -1,8 +1,7 @@
 // What is asked of a simulation: how much of the machine to simulate, and of a lone collective, which.
 #pragma once
 
-#include "collectives/vocabulary/algorithm.h"
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/collective_call.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/quantity.h"
 
@@ -18,6 +17,15 @@ struct StageCollective {
     collectives::Ends ends{};  ///< of a permute, send, broadcast, gather or scatter
     collectives::Algorithm algorithm{};
     sim::Bytes bytes;
+
+    [[nodiscard]] collectives::CollectiveCall call(const topology::Lattice& slice) const {
+        return {.operation = operation,
+                .slice = slice,
+                .members = members,
+                .bytes = bytes,
+                .algorithm = algorithm,
+                .ends = ends};
+    }
 };
 
 /// A collective on an otherwise idle machine.

@@ -1,12 +1,14 @@
-// What the topology tests share: messages of errors, twisted slices, seeded random lattices.
+// What the tests of slices share: messages of errors, slices by shape, seeded random lattices.
 #pragma once
 
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "sim/base/error.h"
 #include "topology/chips/chip.h"
+#include "topology/lattice/shape.h"
 
 namespace podsim::topology {
 
@@ -21,6 +23,19 @@ std::string error_of(Action&& action) {
     return "(no error)";
 }
 
+/// A plain lattice; bit a of `wrapped` wraps axis a.
+inline Lattice box(const Point& lengths, unsigned wrapped = 0) {
+    Lattice slice;
+    slice.lengths = lengths;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        slice.wrapped[axis] = (wrapped >> axis & 1U) != 0;
+    }
+    return slice;
+}
+inline Lattice box(std::string_view shape, unsigned wrapped = 0) {
+    return box(parse_shape(std::string(shape)), wrapped);
+}
+
 inline Lattice twisted(const Point& shape) {
     return make_slice(find_chip("v5p"), shape, true);
 }
@@ -29,6 +44,7 @@ inline Lattice twisted(const Point& shape) {
 class Random {
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
+    std::uint64_t bits() { return engine_(); }
     int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
     int between(int low, int high) { return low + below(high - low + 1); }
     bool coin() { return below(2) == 1; }

@@ -99,17 +99,23 @@ AxisFactor parse_factor(std::string_view text, const Lattice& slice, int slices 
 /// Throws sim::InputError.
 std::vector<AxisFactor> parse_factors(std::string_view text, const Lattice& slice, int slices = 1);
 
+/// Which logical axes come first when chips and slices are given out, by name, the first first. Axes that are not
+/// named come after them, as given.
+struct PlacingOrder {
+    std::vector<std::string> chips{};   ///< of a slice: the first lie closest together
+    std::vector<std::string> slices{};  ///< several: the first spread over them
+};
+
 /// Chooses factors for logical axes that are given by their sizes alone.
-/// Axes are placed in the order tensor, tensor_transpose, context, then the rest as given: each takes whole physical
+/// Axes are placed in the order of `order.chips`: each takes whole physical
 /// axes where a product of them fits (fewest first), otherwise the blocks of neighbours on the
 /// fewest axes with the smallest strides left; of equals, x before y before z. A placement exists
 /// whenever the sizes multiply to the chips: prime by prime, what the sizes still ask for is what
-/// the axes still have, however the earlier sizes were placed. Several slices go first to data, then
-/// to pipeline, then to the others as given: each takes the greatest common divisor of its size and
-/// the slices left. Throws sim::InputError when the sizes do not multiply to the chips of all
+/// the axes still have, however the earlier sizes were placed. Several slices are given out in the order of
+/// `order.slices`: each axis takes the greatest common divisor of its size and the slices left. Throws sim::InputError when the sizes do not multiply to the chips of all
 /// slices, when one is below 1 or a name comes twice.
 DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::string, int>>& sizes,
-                       int slices = 1);
+                       const PlacingOrder& order, int slices = 1);
 
 /// Maps sizes as create_device_mesh of JAX (jax.experimental.mesh_utils) does on TPU tori whose devices are
 /// chips. The logical axes, which users write with the one of most traffic last, are taken from the last
@@ -124,6 +130,6 @@ DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::st
 /// (create_hybrid_device_mesh with those numbers). Throws sim::InputError.
 DeviceMesh map_mesh_as_jax(const Lattice& slice,
                            const std::vector<std::pair<std::string, int>>& sizes,
-                           bool split_physical_axes, int slices = 1);
+                           const PlacingOrder& order, bool split_physical_axes, int slices = 1);
 
 }  // namespace podsim::topology

@@ -45,29 +45,21 @@ void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
 
 namespace {
 
-/// Tensor, context, then the others as given.
-std::vector<std::size_t> placing_order(const Sizes& sizes) {
+/// The axes named, in that order, then the others as given.
+std::vector<std::size_t> turns(const Sizes& sizes, const std::vector<std::string>& named) {
     std::vector<std::size_t> order(sizes.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        order[i] = i;
-    }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        const std::string& name = sizes[i].first;
-        return name == "tensor" ? 0 : name == "tensor_transpose" ? 1 : name == "context" ? 2 : 3;
-    });
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(
+        order, {}, [&](std::size_t i) { return std::ranges::find(named, sizes[i].first); });
     return order;
 }
 
 }  // namespace
 
-void place_slices(Sizes& sizes, int slices, std::vector<LogicalAxis>& axes) {
-    std::vector<std::size_t> order(sizes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        return sizes[i].first == "data" ? 0 : sizes[i].first == "pipeline" ? 1 : 2;
-    });
+void place_slices(Sizes& sizes, int slices, const std::vector<std::string>& first,
+                  std::vector<LogicalAxis>& axes) {
     int used = 1;
-    for (const std::size_t i : order) {
+    for (const std::size_t i : turns(sizes, first)) {
         const int share = std::gcd(sizes[i].second, slices / used);
         if (share > 1) {
             axes[i].factors.push_back({kSliceAxis, used, share});
@@ -121,16 +113,17 @@ Point place(const Lattice& slice, const Point& used, int size) {
 
 }  // namespace
 
-DeviceMesh choose_mesh(const Lattice& slice, const Sizes& all_sizes, int slices) {
+DeviceMesh choose_mesh(const Lattice& slice, const Sizes& all_sizes, const PlacingOrder& order,
+                       int slices) {
     check_sizes(slice, all_sizes, slices);
     Sizes sizes = all_sizes;
     std::vector<LogicalAxis> axes;
     for (const auto& [name, size] : sizes) {
         axes.push_back({name, {}});
     }
-    place_slices(sizes, slices, axes);
+    place_slices(sizes, slices, order.slices, axes);
     Point used{1, 1, 1};
-    for (const std::size_t i : placing_order(sizes)) {
+    for (const std::size_t i : turns(sizes, order.chips)) {
         const Point split = place(slice, used, sizes[i].second);
         for (int axis = 0; axis < kAxes; ++axis) {
             const auto a = static_cast<std::size_t>(axis);

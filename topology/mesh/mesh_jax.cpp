@@ -121,14 +121,14 @@ sim::InputError no_whole_axes(const Lattice& slice, const std::pair<std::string,
 
 DeviceMesh map_mesh_as_jax(const Lattice& slice,
                            const std::vector<std::pair<std::string, int>>& all_sizes,
-                           bool split_physical_axes, int slices) {
+                           const PlacingOrder& order, bool split_physical_axes, int slices) {
     check_sizes(slice, all_sizes, slices);
     Sizes sizes = all_sizes;
     std::vector<LogicalAxis> axes;
     for (const auto& [name, size] : sizes) {
         axes.push_back({name, {}});
     }
-    place_slices(sizes, slices, axes);
+    place_slices(sizes, slices, order.slices, axes);
     Shares shares(sizes.size(), Point{1, 1, 1});
     unsigned taken = 0;
     if (const auto without = take_whole_axes(slice, sizes, shares, taken)) {

@@ -323,15 +323,15 @@ sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Latti
             bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
                                 collective.returning});
         if (added) {
-            bound->second = collective.loads.empty()
-                                ? collectives::physical_bound(
-                                      collective.operation, slice,
-                                      {mesh.group(collective.axes), mesh.across(collective.axes)},
-                                      collective.bytes, rates.ici_one_way, rates.between_slices)
-                                : collectives::physical_bound(collective.operation, slice,
-                                                              mesh.group(collective.axes),
-                                                              collective.bytes, rates.ici_one_way,
-                                                              ends_of(collective, slice, mesh));
+            bound->second = collectives::physical_bound(
+                {.operation = collective.operation,
+                 .slice = slice,
+                 .members = {mesh.group(collective.axes), collective.loads.empty()
+                                                              ? mesh.across(collective.axes)
+                                                              : topology::SliceFactor{}},
+                 .bytes = collective.bytes,
+                 .ends = ends_of(collective, slice, mesh)},
+                rates.ici_one_way, rates.between_slices);
         }
         return bound->second;
     };

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/ring_step.h"
 #include "sim/base/quantity.h"
 #include "workloads/models/weights.h"
 

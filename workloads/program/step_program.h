@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "collectives/vocabulary/operation.h"
+#include "collectives/vocabulary/ring_step.h"
 #include "sim/base/quantity.h"
 #include "workloads/program/matmul_dtype.h"
 

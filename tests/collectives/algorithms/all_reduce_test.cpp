@@ -54,7 +54,7 @@ void prove(const Case& c) {
 }
 
 bool has_trees(const Case& c) {
-    const std::vector<Algorithm> list = candidates(c.operation, c.slice, c.group);
+    const std::vector<Algorithm> list = info(c.operation).candidates(c.call());
     return list.front() == Algorithm::reduce_broadcast;
 }
 
@@ -141,8 +141,12 @@ TEST(AllReduceTest, TwistedSlicesCarryDataAndFold) {
 TEST(AllReduceTest, OneShotHops) {
     const auto hops = [](const topology::Lattice& slice, Algorithm algorithm) {
         ShiftTable shifts(slice);
-        return build_schedule(Operation::all_reduce, slice, whole_axes(slice), algorithm,
-                              sim::Bytes(1000), {}, shifts)
+        return build_schedule({.operation = Operation::all_reduce,
+                               .slice = slice,
+                               .members = {whole_axes(slice)},
+                               .bytes = sim::Bytes(1000),
+                               .algorithm = algorithm},
+                              {}, shifts)
             .hops;
     };
     EXPECT_EQ(hops(box({4, 4, 8}, 7), Algorithm::one_shot), 2 + 2 + 4);
@@ -159,9 +163,7 @@ TEST(AllReduceTest, OneShotByHand) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     const Case one = make(ring, whole_axes(ring), Algorithm::one_shot, 1000);
     EXPECT_EQ(run_on(ring, one).result.end.ps, 11112 + 100000 + 5556 + 100000);
-    EXPECT_EQ(closed_form(one.operation, one.slice, one.group, one.algorithm, one.v, one.options,
-                          one.link),
-              sim::Time{216668});
+    EXPECT_EQ(closed_form(one.call(), one.options, one.link), sim::Time{216668});
     const topology::Lattice torus = box({4, 4, 1}, 3);
     EXPECT_EQ(
         run_on(torus, make(torus, whole_axes(torus), Algorithm::one_shot, 1000)).result.end.ps,
@@ -178,8 +180,7 @@ TEST(AllReduceTest, OneShotEqualsItsClosedForm) {
                         Case c = make(slice, whole_axes(slice), Algorithm::one_shot, 997.3, cap);
                         c.link.latency = sim::Seconds(latency);
                         c.link.rule = rule;
-                        const auto exact = closed_form(c.operation, c.slice, c.group, c.algorithm,
-                                                       c.v, c.options, c.link);
+                        const auto exact = closed_form(c.call(), c.options, c.link);
                         ASSERT_TRUE(exact);
                         ASSERT_EQ(run_on(slice, c).result.end, *exact) << describe(c);
                     }
@@ -204,7 +205,7 @@ TEST(AllReduceTest, TreesAreNearTheBound) {
         Case c = make(slice, whole_axes(slice), Algorithm::reduce_broadcast, 1e9, 4 * 1048576.0);
         c.link.rate = sim::BytesPerSecond(4.5e10);
         c.link.latency = sim::Seconds(1e-6);
-        const double bound = physical_bound(c.operation, slice, c.group, c.v, c.link.rate).value();
+        const double bound = physical_bound(c.call(), c.link.rate).value();
         EXPECT_GE(bound / run_on(folded(c), c).result.end.seconds(), row.share) << describe(c);
     }
 }

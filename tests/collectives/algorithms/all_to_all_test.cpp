@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "collectives/paths/group_graph.h"
 #include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/collective_support.h"
+#include "tests/collectives/carriers/pair_bytes.h"
 #include "topology/mesh/fold.h"
 
 namespace podsim::collectives {
@@ -21,63 +21,8 @@ constexpr double kPairBytes = 48e3;
 /// Leaves the bytes of a route whole, or cuts those of the routes with large shares in 2 to 5.
 constexpr std::array kCaps{1e9, kPairBytes / 4.5};
 
-/// Adds up the bytes that arrive, by source and destination.
-class PairBytes : public sim::Observer {
-public:
-    PairBytes(const topology::Lattice& slice, const CollectiveSchedule& built)
-        : places_(static_cast<std::size_t>(slice.size())),
-          schedule_(built.schedule),
-          bytes_(places_ * places_) {}
-
-    void transfer_arrived(sim::OperationId /*op*/, sim::PlaceId source, sim::PlaceId destination,
-                          std::uint32_t transfer, sim::Time /*now*/) override {
-        bytes_[source.index() * places_ + destination.index()] +=
-            schedule_.transfers[transfer].bytes.value();
-    }
-
-    [[nodiscard]] double between(std::size_t source, std::size_t destination) const {
-        return bytes_[source * places_ + destination];
-    }
-
-private:
-    std::size_t places_;
-    const sim::Schedule& schedule_;
-    std::vector<double> bytes_;
-};
-
-/// The member of the chip's group at coordinate 0 of every factor.
-int first_of_group(const Case& c, int chip) {
-    topology::Point p = c.slice.point(chip);
-    for (const topology::AxisFactor& f : c.group) {
-        const int digit = p[static_cast<std::size_t>(f.axis)] / f.stride % f.length;
-        p = p - topology::along(f.axis, digit * f.stride);
-    }
-    return c.slice.index(p);
-}
-
 void prove(const Case& c) {
-    std::optional<PairBytes> pairs;
-    run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
-        return &pairs.emplace(c.slice, built);
-    });
-    const int members = group_size(c.group);
-    const double each = c.v.value() / members / members;
-    const GroupGraph group_of(c.slice, c.group);
-    const auto load = [&](int source, int destination) {
-        const int member =
-            group_of.member_of(c.slice.point(c.ends.returning ? source : destination));
-        return c.ends.loads.empty() ? 1 : c.ends.loads[static_cast<std::size_t>(member)];
-    };
-    for (int source = 0; source < c.slice.size(); ++source) {
-        const int group = first_of_group(c, source);
-        for (int destination = 0; destination < c.slice.size(); ++destination) {
-            const bool pair = source != destination && group == first_of_group(c, destination);
-            const double bytes = pairs->between(static_cast<std::size_t>(source),
-                                                static_cast<std::size_t>(destination));
-            ASSERT_NEAR(bytes, pair ? each * load(source, destination) : 0, 1e-9 * each)
-                << source << " to " << destination << " in " << describe(c);
-        }
-    }
+    expect_pairs_exchange(c);
     expect_fold_is_equal(c);
     if (::testing::Test::HasFailure()) {
         ADD_FAILURE() << describe(c);
@@ -200,7 +145,7 @@ TEST(AllToAllTest, TwistedSlicesLoadAllLinksAlike) {
         Case c = make(slice, whole_axes(slice), Algorithm::automatic);
         c.v = sim::Bytes(1e9);
         const Outcome run = run_on(folded(c), c);
-        const double busiest = busiest_link(slice, c.group, c.v).value();
+        const double busiest = busiest_link(c.call()).value();
         ASSERT_EQ(run.result.links.size(), 6U);
         for (const sim::LinkTotals& link : run.result.links) {
             EXPECT_NEAR(link.carried().value(), busiest, 1e-4 * busiest) << describe(c);
@@ -225,7 +170,10 @@ double simulated(const topology::Lattice& slice, double v) {
 }
 
 double bound(const topology::Lattice& slice, double v) {
-    return physical_bound(Operation::all_to_all, slice, whole_axes(slice), sim::Bytes(v),
+    return physical_bound({.operation = Operation::all_to_all,
+                           .slice = slice,
+                           .members = {whole_axes(slice)},
+                           .bytes = sim::Bytes(v)},
                           sim::BytesPerSecond(9e10))
         .value();
 }
@@ -336,7 +284,12 @@ TEST(UnequalAllToAll, BusiestLinkIsThatOfTheFullestMember) {
         Ends ends;
         ends.loads = {2.5, 0.5, 0.5, 0.5};
         ends.returning = returning;
-        EXPECT_DOUBLE_EQ(busiest_link(box({4, 1, 1}, 7), {{0, 1, 4}}, sim::Bytes(16), ends).value(),
+        EXPECT_DOUBLE_EQ(busiest_link({.operation = Operation::all_to_all,
+                                       .slice = box({4, 1, 1}, 7),
+                                       .members = {{{0, 1, 4}}},
+                                       .bytes = sim::Bytes(16),
+                                       .ends = ends})
+                             .value(),
                          4);
     }
 }

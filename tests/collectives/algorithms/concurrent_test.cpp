@@ -44,9 +44,7 @@ Flown fly(const topology::Lattice& places, const std::vector<Flight>& flights) {
         const Case& c = flight.c;
         workload.operations.push_back(
             {static_cast<std::uint32_t>(workload.schedules.size()), flight.priority_class});
-        workload.schedules.push_back(
-            build_schedule(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, shifts)
-                .schedule);
+        workload.schedules.push_back(build_schedule(c.call(), c.options, shifts).schedule);
         sim::Task task;
         task.operation = static_cast<std::uint32_t>(graph.tasks.size());
         task.duration = flight.starts;

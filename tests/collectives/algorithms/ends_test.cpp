@@ -199,8 +199,8 @@ TEST(EndsTest, SendTakesDetoursWhenTheyPay) {
     c.ends = {{1, 1, 0}, {2, 1, 0}, 1};
     const auto lengths = [&](double v) {
         std::vector<int> links;
-        for (const Route& route :
-             send_routes(c.slice, c.ends, sim::Bytes(v), c.options.hop_bytes)) {
+        c.v = sim::Bytes(v);
+        for (const Route& route : send_routes(c.call(), c.options.hop_bytes)) {
             links.push_back(route.links());
         }
         return links;
@@ -220,7 +220,7 @@ TEST(EndsTest, SendTakesDetoursWhenTheyPay) {
 TEST(EndsTest, RoutesOfASendEndTogether) {
     Case c = on_v5e(box({8, 8, 8}, 7), Operation::send, 1e8);
     c.ends = {{0, 0, 0}, {1, 3, 4}, 1};
-    const std::vector<Route> routes = send_routes(c.slice, c.ends, c.v, c.options.hop_bytes);
+    const std::vector<Route> routes = send_routes(c.call(), c.options.hop_bytes);
     ASSERT_EQ(routes.size(), 6U);
     for (const Route& route : routes) {
         EXPECT_NEAR(1e8 * route.share / 4.5e10 + 1e-6 * route.links(),
@@ -255,8 +255,7 @@ TEST(EndsTest, NearTheBound) {
             }
             for (const int root : {0, slice.size() / 3}) {
                 c.ends.root = slice.point(root);
-                const double bound =
-                    physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value();
+                const double bound = physical_bound(c.call(), c.link.rate).value();
                 const double least = operation == Operation::broadcast ? 0.95 : 0.999;
                 EXPECT_GE(bound / simulated(c).seconds(), least) << describe(c);
             }
@@ -271,7 +270,7 @@ TEST(EndsTest, BoundsOfGathers) {
     const auto shares = [](const topology::Lattice& slice, topology::Point root) {
         Case c = on_v5e(slice, Operation::gather, 4.5e10 * slice.size());
         c.ends.root = root;
-        return physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value();
+        return physical_bound(c.call(), c.link.rate).value();
     };
     EXPECT_DOUBLE_EQ(shares(box({8, 2, 1}, 0), {0, 0, 0}), 7.5);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 0), {4, 0, 0}), 4);
@@ -282,8 +281,7 @@ TEST(EndsTest, BoundsOfGathers) {
     // A 3x3 mesh of stride 2 along x: that link has half its rate.
     Case c = on_v5e(box({6, 3, 1}, 0), Operation::gather, 4.5e10 * 9);
     c.group = {{0, 2, 3}, {1, 1, 3}};
-    EXPECT_DOUBLE_EQ(
-        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value(), 8 / 1.5);
+    EXPECT_DOUBLE_EQ(physical_bound(c.call(), c.link.rate).value(), 8 / 1.5);
 }
 
 // A ring of n, shift d: d (n - d) / n of a share on every link at the least.
@@ -291,7 +289,7 @@ TEST(EndsTest, BoundsOfPermutes) {
     const auto shares = [](const topology::Lattice& slice, int shift) {
         Case c = on_v5e(slice, Operation::permute, 4.5e10 * slice.size());
         c.ends.shift = shift;
-        return physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value();
+        return physical_bound(c.call(), c.link.rate).value();
     };
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), 1), 7.0 / 8);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), 2), 1.5);

@@ -293,8 +293,7 @@ TEST(MultisliceTest, NothingBeatsTheBound) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
         const Outcome run = run_on(c.folded(), c);
         const Case& w = c.within;
-        const double bound =
-            physical_bound(w.operation, w.slice, c.members(), w.v, w.link.rate, c.links()).value();
+        const double bound = physical_bound(c.call(), w.link.rate, c.links()).value();
         ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(bound * 1e12));
         expect_links_conserve_bytes(run);
         ASSERT_FALSE(HasFailure());
@@ -311,7 +310,10 @@ TEST(MultisliceTest, BoundsByHand) {
     const SliceLinks links{
         .pcie = sim::BytesPerSecond(1.5e10), .dcn = sim::BytesPerSecond(2.5e10), .hosts = 2};
     const auto bound = [&](Operation operation, const Group& group) {
-        return physical_bound(operation, slice, {group, {1, 2}}, sim::Bytes(1.6e9),
+        return physical_bound({.operation = operation,
+                               .slice = slice,
+                               .members = {group, {1, 2}},
+                               .bytes = sim::Bytes(1.6e9)},
                               sim::BytesPerSecond(9e10), links)
             .value();
     };
@@ -325,8 +327,11 @@ TEST(MultisliceTest, BoundsByHand) {
     const SliceLinks endless{.pcie = sim::BytesPerSecond::infinity(),
                              .dcn = sim::BytesPerSecond::infinity(),
                              .hosts = 2};
-    EXPECT_DOUBLE_EQ(physical_bound(Operation::all_to_all, slice, {whole_axes(slice), {1, 2}},
-                                    sim::Bytes(1.6e9), sim::BytesPerSecond(9e10), endless)
+    EXPECT_DOUBLE_EQ(physical_bound({.operation = Operation::all_to_all,
+                                     .slice = slice,
+                                     .members = {whole_axes(slice), {1, 2}},
+                                     .bytes = sim::Bytes(1.6e9)},
+                                    sim::BytesPerSecond(9e10), endless)
                          .value(),
                      25e6 / 9e10);
 }
@@ -348,8 +353,7 @@ TEST(MultisliceTest, LargeArraysComeNearTheBound) {
         c.within.group = whole_axes(c.within.slice);
         c.host_box = {2, 2, 1};
         const Case& w = c.within;
-        const double bound =
-            physical_bound(w.operation, w.slice, c.members(), w.v, w.link.rate, c.links()).value();
+        const double bound = physical_bound(c.call(), w.link.rate, c.links()).value();
         const double reached = bound / run_on(c.folded(), c).result.end.seconds();
         EXPECT_GE(reached, large.least) << describe(c);
     }

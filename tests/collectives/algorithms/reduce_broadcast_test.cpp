@@ -102,8 +102,7 @@ TEST(ReduceBroadcast, EqualsItsClosedForm) {
                     c.link.latency = sim::Seconds(latency);
                     c.link.rule = rule;
                     SCOPED_TRACE(describe(c));
-                    const auto expected = closed_form(c.operation, c.slice, c.group, c.algorithm,
-                                                      c.v, c.options, c.link);
+                    const auto expected = closed_form(c.call(), c.options, c.link);
                     ASSERT_TRUE(expected.has_value());
                     EXPECT_EQ(run_on(c.slice, c).result.end, *expected);
                 }
@@ -121,7 +120,7 @@ TEST(ReduceBroadcast, IsHalfAgainAsFastAsReduceScatterAndAllGather) {
     c.algorithm = Algorithm::two_way;
     const sim::Time in_two = run_on(c.slice, c).result.end;
     EXPECT_NEAR(in_two.seconds() / pipelined.seconds(), 1.5, 0.05);
-    const sim::Seconds bound = physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate);
+    const sim::Seconds bound = physical_bound(c.call(), c.link.rate);
     EXPECT_EQ(bound.value(), 0.03);  // V / r
     EXPECT_GE(bound.value() / pipelined.seconds(), 0.98);
 }

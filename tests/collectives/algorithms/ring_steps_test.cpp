@@ -10,9 +10,12 @@
 
 #include "collectives/algorithms/ring_step_schedule.h"
 #include "sim/base/error.h"
+#include "tests/topology/lattice_support.h"
 
 namespace podsim::collectives {
 namespace {
+
+using topology::box;
 
 struct Case {
     const char* name;
@@ -20,26 +23,19 @@ struct Case {
     Group group;
 };
 
-topology::Lattice box(topology::Point lengths, bool wrapped) {
-    topology::Lattice slice;
-    slice.lengths = lengths;
-    slice.wrapped = {wrapped, wrapped, wrapped};
-    return slice;
-}
-
 std::vector<Case> cases() {
-    return {{"ring of 2", box({2, 1, 1}, true), {{0, 1, 2}}},
-            {"ring of 4", box({4, 2, 1}, true), {{0, 1, 4}}},
-            {"ring of 5", box({5, 1, 1}, true), {{0, 1, 5}}},
-            {"line of 2", box({2, 1, 1}, false), {{0, 1, 2}}},
-            {"line of 4", box({2, 4, 1}, false), {{1, 1, 4}}},
-            {"line of 5", box({5, 1, 1}, false), {{0, 1, 5}}},
-            {"line of 6", box({6, 1, 1}, false), {{0, 1, 6}}},
-            {"block of neighbours", box({8, 1, 1}, true), {{0, 1, 4}}},
-            {"strided ring", box({8, 1, 1}, true), {{0, 2, 4}}},
-            {"two rings", box({4, 3, 1}, true), {{0, 1, 4}, {1, 1, 3}}},
-            {"ring and block", box({4, 4, 1}, true), {{0, 1, 2}, {1, 1, 4}}},
-            {"three axes", box({4, 3, 2}, true), {{0, 1, 4}, {1, 1, 3}, {2, 1, 2}}}};
+    return {{"ring of 2", box({2, 1, 1}, 7), {{0, 1, 2}}},
+            {"ring of 4", box({4, 2, 1}, 7), {{0, 1, 4}}},
+            {"ring of 5", box({5, 1, 1}, 7), {{0, 1, 5}}},
+            {"line of 2", box({2, 1, 1}, 0), {{0, 1, 2}}},
+            {"line of 4", box({2, 4, 1}, 0), {{1, 1, 4}}},
+            {"line of 5", box({5, 1, 1}, 0), {{0, 1, 5}}},
+            {"line of 6", box({6, 1, 1}, 0), {{0, 1, 6}}},
+            {"block of neighbours", box({8, 1, 1}, 7), {{0, 1, 4}}},
+            {"strided ring", box({8, 1, 1}, 7), {{0, 2, 4}}},
+            {"two rings", box({4, 3, 1}, 7), {{0, 1, 4}, {1, 1, 3}}},
+            {"ring and block", box({4, 4, 1}, 7), {{0, 1, 2}, {1, 1, 4}}},
+            {"three axes", box({4, 3, 2}, 7), {{0, 1, 4}, {1, 1, 3}, {2, 1, 2}}}};
 }
 
 class RingSteps : public ::testing::TestWithParam<std::tuple<int, bool>> {
@@ -268,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Groups, RingSteps,
 // 0 2 4 5 3 1: every link of the line carries one block each way.
 TEST(RingByTwos, LoadsEveryLinkOnceEachWay) {
     for (const int length : {2, 3, 4, 5, 8, 9}) {
-        const topology::Lattice line = box({length, 1, 1}, false);
+        const topology::Lattice line = box({length, 1, 1}, 0);
         for (const int direction : {1, -1}) {
             ShiftTable shifts{topology::Places(line)};
             const sim::Schedule schedule =
@@ -306,10 +302,10 @@ std::string message(const std::function<void()>& action) {
 // Members 1 and 2 of 4 send to 0 and 1, or to 2 and 3, over the links of their stride; nobody round the end. On a ring, a
 // block of neighbours, a strided ring and a line.
 TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
-    for (const Case& one : {Case{"ring", box({4, 2, 1}, true), {{0, 1, 4}}},
-                            Case{"block", box({8, 1, 1}, true), {{0, 1, 4}}},
-                            Case{"strided", box({8, 1, 1}, true), {{0, 2, 4}}},
-                            Case{"line", box({2, 4, 1}, false), {{1, 1, 4}}}}) {
+    for (const Case& one : {Case{"ring", box({4, 2, 1}, 7), {{0, 1, 4}}},
+                            Case{"block", box({8, 1, 1}, 7), {{0, 1, 4}}},
+                            Case{"strided", box({8, 1, 1}, 7), {{0, 2, 4}}},
+                            Case{"line", box({2, 4, 1}, 0), {{1, 1, 4}}}}) {
         SCOPED_TRACE(one.name);
         const topology::AxisFactor& factor = one.group.front();
         for (const int direction : {1, -1}) {
@@ -339,7 +335,7 @@ TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
 }
 
 TEST(RingSteps, AreRefusedOnAWholeTwistedSlice) {
-    topology::Lattice twisted = box({2, 2, 4}, true);
+    topology::Lattice twisted = box({2, 2, 4}, 7);
     twisted.wrap_shift[0] = {0, 0, 2};
     twisted.wrap_shift[1] = {0, 0, 2};
     EXPECT_EQ(message([&] {

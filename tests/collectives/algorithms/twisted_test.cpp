@@ -122,8 +122,7 @@ TEST(TwistedTest, IsNearTheBound) {
             c.options = {};
             c.v = sim::Bytes(1e9);
             c.link.latency = sim::Seconds(1e-6);
-            const double bound =
-                physical_bound(operation, slice, c.group, c.v, c.link.rate).value();
+            const double bound = physical_bound(c.call(), c.link.rate).value();
             const double ratio = bound / run_on(folded(c), c).result.end.seconds();
             EXPECT_GE(ratio, 0.97) << describe(c);
             EXPECT_LE(ratio, 1) << describe(c);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "collectives/paths/group_graph.h"
 
 namespace podsim::collectives {
 namespace {
@@ -21,8 +20,7 @@ std::size_t place_of(const topology::Lattice& fold, const topology::Point& chip)
 }
 
 void expect_not_below_bound(const Case& c, const Outcome& run) {
-    const double bound =
-        physical_bound(c.operation, c.slice, c.group, c.v, c.link.rate, c.ends).value() * 1e12;
+    const double bound = physical_bound(c.call(), c.link.rate).value() * 1e12;
     ASSERT_GE(run.result.end.ps, static_cast<std::int64_t>(std::floor(bound))) << describe(c);
 }
 
@@ -64,7 +62,7 @@ void expect_kept(const Case& c, const Outcome& run) {
 }
 
 topology::Lattice folded(const Case& c) {
-    return folded_places(c.operation, c.slice, c.group, c.ends);
+    return folded_places(c.call());
 }
 
 void expect_fold_is_equal(const Case& c) {

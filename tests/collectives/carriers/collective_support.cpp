@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "collectives/catalogue/resolve.h"
 #include "sim/base/error.h"
 #include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/link_watch.h"
@@ -44,7 +45,10 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
             }
             try {
                 const topology::Lattice ring = box({4, 1, 1}, 1);
-                resolve(Operation::all_gather, info.algorithm, ring, whole_axes(ring));
+                resolve({.operation = Operation::all_gather,
+                         .slice = ring,
+                         .members = {whole_axes(ring)},
+                         .algorithm = info.algorithm});
                 return false;
             } catch (const sim::InputError&) {
                 return true;
@@ -78,8 +82,7 @@ std::string describe(const Case& c) {
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach) {
     Outcome run;
     ShiftTable shifts(places);
-    run.built =
-        build_schedule(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, shifts, c.ends);
+    run.built = build_schedule(c.call(), c.options, shifts);
     run.workload.schedules.push_back(run.built.schedule);
     run.workload.operations.push_back({});
     sim::Task task;
@@ -101,15 +104,6 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
     EXPECT_EQ(watch.overlaps(), 0) << describe(c);
     expect_kept(c, run);
     return run;
-}
-
-topology::Lattice box(const topology::Point& lengths, unsigned wrapped) {
-    topology::Lattice slice;
-    slice.lengths = lengths;
-    for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
-        slice.wrapped[axis] = (wrapped >> axis & 1U) != 0;
-    }
-    return slice;
 }
 
 topology::Lattice twisted(const topology::Point& lengths) {

@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <ostream>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "collectives/algorithms/collective_schedule.h"
+#include "collectives/algorithms/messages.h"
+#include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/closed_form.h"
+#include "collectives/catalogue/operations.h"
+#include "collectives/paths/factors.h"
 #include "sim/executor/executor.h"
+#include "tests/topology/lattice_support.h"
 #include "topology/lattice/lattice.h"
 
 namespace podsim::collectives {
@@ -26,6 +30,15 @@ struct Case {
     ScheduleOptions options;
     LinkModel link;
     Ends ends;
+
+    [[nodiscard]] CollectiveCall call() const {
+        return {.operation = operation,
+                .slice = slice,
+                .members = {group},
+                .bytes = v,
+                .algorithm = algorithm,
+                .ends = ends};
+    }
 };
 
 /// AllGather, ReduceScatter and AllReduce, and the algorithms that carry out all of them.
@@ -50,8 +63,8 @@ using Attach = std::function<sim::Observer*(const CollectiveSchedule&, sim::Work
 /// Runs the case on `places` (the slice itself, or what it folds to). Every run is held to checks.h.
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach = {});
 
-/// A plain lattice; bit a of `wrapped` wraps axis a.
-topology::Lattice box(const topology::Point& lengths, unsigned wrapped);
+using topology::box;
+using topology::Random;
 
 /// The twisted torus k x k x 2k or k x 2k x 2k.
 topology::Lattice twisted(const topology::Point& lengths);
@@ -61,23 +74,6 @@ Group whole_axes(const topology::Lattice& slice, unsigned axes = 7);
 
 /// A group merged, without factors of length 1, and sorted: as DeviceMesh::group returns it.
 Group normalised(Group group);
-
-/// Equal numbers on every machine: no library distributions.
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
-    std::uint64_t bits() { return engine_(); }
-    int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
-    int between(int low, int high) { return low + below(high - low + 1); }
-    bool coin() { return below(2) == 1; }
-    template <class Container>
-    auto& pick(Container&& items) {
-        return items[static_cast<std::size_t>(below(static_cast<int>(items.size())))];
-    }
-
-private:
-    std::mt19937_64 engine_;
-};
 
 /// Lengths from 1 to `longest`, at most `most` chips, each axis wrapped or not.
 topology::Lattice random_slice(Random& random, int longest, int most);

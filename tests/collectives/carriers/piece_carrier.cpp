@@ -173,8 +173,7 @@ std::string carry(const Case& c) {
         return &carrier.emplace(c, built);
     });
     expect_fold_is_equal(c);
-    const std::optional<sim::Time> exact =
-        closed_form(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, c.link, c.ends);
+    const std::optional<sim::Time> exact = closed_form(c.call(), c.options, c.link);
     if (exact && exact->ps != run.result.end.ps) {
         return "closed form " + std::to_string(exact->ps) + " ps, simulated " +
                std::to_string(run.result.end.ps) + " ps";

@@ -35,8 +35,7 @@ Outcome run_on(const topology::Places& places, const SlicesCase& c, const Attach
     const Case& w = c.within;
     Outcome run;
     ShiftTable shifts(places, c.host_box);
-    run.built = build_schedule(w.operation, w.slice, w.group, c.across, w.algorithm, w.v, w.options,
-                               shifts);
+    run.built = build_schedule(c.call(), w.options, shifts);
     run.workload.schedules.push_back(run.built.schedule);
     run.workload.operations.push_back({});
     sim::Task task;

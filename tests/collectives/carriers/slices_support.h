@@ -19,6 +19,11 @@ struct SlicesCase {
     sim::LinkSpec dcn;  ///< of a host; its latency is counted once
 
     [[nodiscard]] Members members() const { return {within.group, across}; }
+    [[nodiscard]] CollectiveCall call() const {
+        CollectiveCall call = within.call();
+        call.members = members();
+        return call;
+    }
     [[nodiscard]] topology::Places whole() const { return {within.slice, slices}; }
     [[nodiscard]] topology::Places folded() const;
     [[nodiscard]] SliceLinks links() const;

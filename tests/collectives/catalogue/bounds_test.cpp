@@ -17,7 +17,9 @@ constexpr sim::Bytes kV{1000};
 constexpr sim::BytesPerSecond kLink{1};
 
 double bound(Operation operation, const topology::Lattice& slice, const Group& group) {
-    return physical_bound(operation, slice, group, kV, kLink).value();
+    return physical_bound({.operation = operation, .slice = slice, .members = {group}, .bytes = kV},
+                          kLink)
+        .value();
 }
 
 TEST(BoundsTest, LinksPerChip) {
@@ -62,7 +64,10 @@ TEST(BoundsTest, RingsAndLines) {
     EXPECT_EQ(bound(kReduce, line, group), 1000);  // V over an end's link; 6000 over 6 links
     EXPECT_EQ(bound(kGather, ring, {}), 0);
     // Infinite rates: no time at all.
-    EXPECT_EQ(physical_bound(kGather, ring, group, kV, sim::BytesPerSecond::infinity()).value(), 0);
+    EXPECT_EQ(physical_bound({.operation = kGather, .slice = ring, .members = {group}, .bytes = kV},
+                             sim::BytesPerSecond::infinity())
+                  .value(),
+              0);
 }
 
 TEST(BoundsTest, SeveralAxes) {
@@ -101,7 +106,12 @@ TEST(BoundsTest, StridedGroupsAreCut) {
 
 TEST(BoundsTest, BookTime) {
     const auto book = [](Operation operation, const topology::Lattice& slice, double hop) {
-        return book_time(operation, slice, whole_axes(slice), kV, kLink, sim::Seconds(hop)).value();
+        return book_time({.operation = operation,
+                          .slice = slice,
+                          .members = {whole_axes(slice)},
+                          .bytes = kV},
+                         kLink, sim::Seconds(hop))
+            .value();
     };
     EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 1), 500);    // V / W
     EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 300), 600);  // two hops either way

@@ -24,19 +24,20 @@ TEST(ChooseTest, TakesTheFastestAndTheFirstOfEquals) {
         Case c = random_case(random, 6, 24);
         c.v = std::min(c.v, sim::Bytes(1e6));
         SCOPED_TRACE(describe(c));
-        const std::vector<Algorithm> list = candidates(c.operation, c.slice, c.group);
+        const std::vector<Algorithm> list = info(c.operation).candidates(c.call());
         Algorithm fastest = list.front();
         for (const Algorithm algorithm : list) {
             const sim::Time time = time_of(c, algorithm);
-            EXPECT_LE(lower_bound(c.operation, c.slice, c.group, algorithm, c.v, c.link), time);
+            Case by_algorithm = c;
+            by_algorithm.algorithm = algorithm;
+            EXPECT_LE(lower_bound(by_algorithm.call(), c.link), time);
             fastest = time < time_of(c, fastest) ? algorithm : fastest;
         }
         std::vector<Algorithm> simulated;
-        const Algorithm chosen =
-            choose(c.operation, c.slice, c.group, c.v, c.options, c.link, [&](Algorithm algorithm) {
-                simulated.push_back(algorithm);
-                return time_of(c, algorithm);
-            });
+        const Algorithm chosen = choose(c.call(), c.options, c.link, [&](Algorithm algorithm) {
+            simulated.push_back(algorithm);
+            return time_of(c, algorithm);
+        });
         EXPECT_EQ(to_string(chosen), to_string(fastest));
         without_all += list.size() > 1 && simulated.size() < list.size() ? 1 : 0;
         ASSERT_FALSE(HasFailure());
@@ -53,7 +54,8 @@ TEST(ChooseTest, ByHand) {
     c.group = whole_axes(c.slice);
     c.link = {.rate = sim::BytesPerSecond(1e9), .latency = sim::Seconds(1e-5)};
     const auto pick = [&](double bytes) {
-        return choose(c.operation, c.slice, c.group, sim::Bytes(bytes), c.options, c.link,
+        c.v = sim::Bytes(bytes);
+        return choose(c.call(), c.options, c.link,
                       [](Algorithm) -> sim::Time { throw std::logic_error("has a closed form"); });
     };
     EXPECT_EQ(pick(1000), Algorithm::one_shot);
@@ -67,8 +69,11 @@ TEST(ChooseTest, LeavesOutWhatCannotBeBuilt) {
     const topology::Lattice slice = box({4, 4, 1}, 0);
     const LinkModel link{.rate = sim::BytesPerSecond(1e10), .latency = sim::Seconds(1e-6)};
     const auto pick = [&](bool any) {
-        return choose(Operation::all_reduce, slice, whole_axes(slice), sim::Bytes(1e9), {}, link,
-                      [&](Algorithm algorithm) -> sim::Time {
+        return choose({.operation = Operation::all_reduce,
+                       .slice = slice,
+                       .members = {whole_axes(slice)},
+                       .bytes = sim::Bytes(1e9)},
+                      {}, link, [&](Algorithm algorithm) -> sim::Time {
                           if (!any || algorithm == Algorithm::reduce_broadcast) {
                               throw sim::InputError("too many messages");
                           }

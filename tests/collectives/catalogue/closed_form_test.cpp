@@ -12,7 +12,7 @@ namespace podsim::collectives {
 namespace {
 
 std::optional<sim::Time> formula(const Case& c) {
-    return closed_form(c.operation, c.slice, c.group, c.algorithm, c.v, c.options, c.link);
+    return closed_form(c.call(), c.options, c.link);
 }
 
 /// n chips on one axis; blocks of `block` bytes in messages of at most `cap`; 1e9 B/s, so that a

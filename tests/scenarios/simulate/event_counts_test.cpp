@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "collectives/algorithms/collective_schedule.h"
+#include "collectives/algorithms/messages.h"
+#include "collectives/paths/factors.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -132,10 +132,12 @@ double bound_of(const Scenario& scenario, const workloads::StepProgram& program)
     for (const workloads::Op& op : program.ops) {
         const auto* collective = std::get_if<workloads::Collective>(&op.work);
         if (op.layer == 4 && collective != nullptr) {
-            sum +=
-                collectives::physical_bound(collective->operation, scenario.hardware.slice,
-                                            scenario.step().mesh.group(collective->axes),
-                                            collective->bytes, sim::BytesPerSecond(kBothWays / 2));
+            sum += collectives::physical_bound(
+                {.operation = collective->operation,
+                 .slice = scenario.hardware.slice,
+                 .members = {scenario.step().mesh.group(collective->axes)},
+                 .bytes = collective->bytes},
+                sim::BytesPerSecond(kBothWays / 2));
         }
     }
     return sum.value();

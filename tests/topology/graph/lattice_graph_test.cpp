@@ -14,7 +14,7 @@ namespace podsim::topology {
 namespace {
 
 Lattice line(int length, bool wrapped) {
-    return Lattice{.lengths = {length, 1, 1}, .wrapped = {wrapped}, .wrap_shift = {}};
+    return box({length, 1, 1}, wrapped ? 1 : 0);
 }
 
 /// Slices of every kind: tori, meshes, twisted, degenerate.

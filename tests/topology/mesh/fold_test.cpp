@@ -12,7 +12,7 @@ using Groups = std::vector<std::vector<AxisFactor>>;
 using Wrapped = std::array<bool, kAxes>;
 
 Lattice torus(const char* shape) {
-    return Lattice{.lengths = parse_shape(shape), .wrapped = {true, true, true}, .wrap_shift = {}};
+    return box(shape, 7);
 }
 
 Lattice fold_of(const Lattice& slice, const std::vector<const char*>& groups) {

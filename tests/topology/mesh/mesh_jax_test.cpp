@@ -12,11 +12,7 @@ namespace {
 
 using Sizes = std::vector<std::pair<std::string, int>>;
 
-Lattice box(const std::string& shape) {
-    Lattice slice;
-    slice.lengths = parse_shape(shape);
-    return slice;
-}
+const PlacingOrder kOrder{.slices = {"c"}};
 
 /// `x%2 y | z`: the factors of each axis in the order of the sizes.
 std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool split,
@@ -28,7 +24,7 @@ std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool
     }
     std::string text;
     bool first = true;
-    const DeviceMesh mesh = map_mesh_as_jax(slice, named, split, slices);
+    const DeviceMesh mesh = map_mesh_as_jax(slice, named, kOrder, split, slices);
     for (const LogicalAxis& axis : mesh.axes()) {
         text += first ? "" : " | ";
         first = false;
@@ -76,17 +72,17 @@ TEST(MapMeshAsJax, SplitAxes) {
     EXPECT_EQ(mapped("16x16", {64, 4}, true), "x/4 y | x%4");
 }
 
-/// The slices go to the first axis that asks for them (data before others by name), the sizes that are left
-/// are mapped in each slice.
+/// The slices go to the first axis that asks for them, an axis named c before others; the sizes that are left are
+/// mapped in each slice.
 TEST(MapMeshAsJax, SeveralSlices) {
     EXPECT_EQ(mapped("4x4x4", {8, 16}, false, 2), "slice z | x y");
     EXPECT_EQ(mapped("4x4x4", {2, 64}, false, 2), "slice | x y z");
-    EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "slice | z/2 | x y z%2");
+    EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "y/2 z/2 | z%2 | slice x y%2");
 }
 
 TEST(MapMeshAsJax, Messages) {
     const auto error = [](const std::string& shape, const Sizes& sizes) {
-        return error_of([&] { map_mesh_as_jax(box(shape), sizes, false); });
+        return error_of([&] { map_mesh_as_jax(box(shape), sizes, kOrder, false); });
     };
     EXPECT_EQ(
         error("4x4x4", {{"data", 2}, {"fsdp", 8}, {"tensor", 4}}),
@@ -115,7 +111,7 @@ TEST(MapMeshAsJax, EverySplitOfTheChipsHasAMapping) {
             random.pick(slice.lengths) *= prime;
             random.pick(sizes).second *= prime;
         }
-        const DeviceMesh mesh = map_mesh_as_jax(slice, sizes, true);
+        const DeviceMesh mesh = map_mesh_as_jax(slice, sizes, kOrder, true);
         for (std::size_t a = 0; a < sizes.size(); ++a) {
             ASSERT_EQ(mesh.axes()[a].size(), sizes[a].second)
                 << "seed " << kSeed << ", round " << i;

@@ -8,10 +8,6 @@
 namespace podsim::topology {
 namespace {
 
-Lattice box(const char* shape) {
-    return Lattice{.lengths = parse_shape(shape), .wrapped = {}, .wrap_shift = {}};
-}
-
 /// A mesh from `{name, factors as text}`.
 DeviceMesh mesh_of(const Lattice& slice,
                    const std::vector<std::pair<std::string, std::string>>& axes) {
@@ -218,30 +214,79 @@ TEST(DeviceMesh, AcceptsExactlyTheFactorsThatReachEveryChipOnce) {
     EXPECT_GT(refused, 500);
 }
 
+/// The order of the names that the tests use.
+const PlacingOrder kOrder{.chips = {"tensor", "context"}};
+
 TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
     const Lattice pod = box("16x20x28");
     // tensor 4: a block of x. context 2: y still has stride 1. fsdp: the rest, 4 * 10 * 28 = 1120.
-    const DeviceMesh mesh = choose_mesh(pod, {{"fsdp", 1120}, {"context", 2}, {"tensor", 4}});
+    const DeviceMesh mesh =
+        choose_mesh(pod, {{"fsdp", 1120}, {"context", 2}, {"tensor", 4}}, kOrder);
     ASSERT_EQ(mesh.axes().size(), 3u);
     EXPECT_EQ(mesh.axes()[0].name, "fsdp");
     EXPECT_EQ(mesh.group({"tensor"}), parse_factors("x%4", pod));
     EXPECT_EQ(mesh.group({"context"}), parse_factors("y%2", pod));
     EXPECT_EQ(mesh.group({"fsdp"}), parse_factors("x/4 y/2 z", pod));
     // A whole axis that fits beats a block of an earlier one; one axis beats two.
-    EXPECT_EQ(choose_mesh(pod, {{"data", 448}, {"tensor", 20}}).group({"tensor"}),
+    EXPECT_EQ(choose_mesh(pod, {{"data", 448}, {"tensor", 20}}, kOrder).group({"tensor"}),
               parse_factors("y", pod));
-    EXPECT_EQ(choose_mesh(box("4x4x16"), {{"data", 16}, {"tensor", 16}}).group({"tensor"}),
+    EXPECT_EQ(choose_mesh(box("4x4x16"), {{"data", 16}, {"tensor", 16}}, kOrder).group({"tensor"}),
               parse_factors("z", box("4x4x16")));
-    EXPECT_EQ(choose_mesh(box("4x4x8"), {{"data", 8}, {"tensor", 16}}).group({"tensor"}),
+    EXPECT_EQ(choose_mesh(box("4x4x8"), {{"data", 8}, {"tensor", 16}}, kOrder).group({"tensor"}),
               parse_factors("x y", box("4x4x8")));
     // After tensor x%4 context finds 4 on one axis at stride 4, or 2 x 2 on two axes at stride 1.
-    EXPECT_EQ(choose_mesh(box("16x6x6"), {{"data", 36}, {"context", 4}, {"tensor", 4}})
+    EXPECT_EQ(choose_mesh(box("16x6x6"), {{"data", 36}, {"context", 4}, {"tensor", 4}}, kOrder)
                   .group({"context"}),
               parse_factors("x/4", box("16x6x6")));
     // Two whole axes beat a block of one.
-    EXPECT_EQ(choose_mesh(box("2x3x12"), {{"data", 12}, {"tensor", 6}}).group({"tensor"}),
+    EXPECT_EQ(choose_mesh(box("2x3x12"), {{"data", 12}, {"tensor", 6}}, kOrder).group({"tensor"}),
               parse_factors("x y", box("2x3x12")));
-    EXPECT_EQ(choose_mesh(pod, {{"data", 1}, {"fsdp", 8960}}).size("data"), 1);
+    EXPECT_EQ(choose_mesh(pod, {{"data", 1}, {"fsdp", 8960}}, kOrder).size("data"), 1);
+}
+
+/// Names mean nothing here: what is named is placed first, in that order, then the others as given.
+TEST(ChooseMesh, PlacesInTheOrderOfTheNames) {
+    const Lattice slice = box("2x4x8");
+    const std::vector<std::pair<std::string, int>> sizes{{"a", 4}, {"b", 4}, {"c", 4}};
+    const auto factors = [&](const std::vector<std::string>& chips) {
+        const DeviceMesh mesh = choose_mesh(slice, sizes, {.chips = chips});
+        std::vector<std::vector<AxisFactor>> all;
+        for (const LogicalAxis& axis : mesh.axes()) {
+            all.push_back(mesh.group({axis.name}));
+        }
+        return all;
+    };
+    // The first takes all of y, the next a block of z, the last what is left.
+    const auto whole = parse_factors("y", slice);
+    const auto block = parse_factors("z%4", slice);
+    const auto rest = parse_factors("x z/4", slice);
+    using Factors = std::vector<std::vector<AxisFactor>>;
+    EXPECT_EQ(factors({}), (Factors{whole, block, rest}));
+    EXPECT_EQ(factors({"b"}), (Factors{block, whole, rest}));
+    EXPECT_EQ(factors({"c", "b"}), (Factors{rest, block, whole}));
+    EXPECT_EQ(factors({"missing", "c"}), (Factors{block, rest, whole}));
+}
+
+/// 4 slices: the first named takes what divides both its size and the slices, 2 of 6, the next the other 2.
+TEST(ChooseMesh, GivesOutSlicesInTheOrderOfTheNames) {
+    const Lattice slice = box("6x2");
+    const std::vector<std::pair<std::string, int>> sizes{{"a", 2}, {"b", 6}, {"c", 4}};
+    const auto spans = [&](const std::vector<std::string>& first) {
+        const DeviceMesh mesh = choose_mesh(slice, sizes, {.slices = first}, 4);
+        std::vector<int> lengths;
+        for (const LogicalAxis& axis : mesh.axes()) {
+            lengths.push_back(mesh.across({axis.name}).length);
+        }
+        return lengths;
+    };
+    EXPECT_EQ(spans({}), (std::vector<int>{2, 2, 1}));
+    EXPECT_EQ(spans({"b"}), (std::vector<int>{2, 2, 1}));
+    EXPECT_EQ(spans({"c"}), (std::vector<int>{1, 1, 4}));
+    EXPECT_EQ(spans({"b", "c"}), (std::vector<int>{1, 2, 2}));
+    // The first to be given slices has neighbouring ones.
+    const DeviceMesh mesh = choose_mesh(slice, sizes, {.slices = {"b", "c"}}, 4);
+    EXPECT_EQ(mesh.across({"b"}).stride, 1);
+    EXPECT_EQ(mesh.across({"c"}).stride, 2);
 }
 
 TEST(ChooseMesh, EverySplitOfTheChipsHasAPlacement) {
@@ -258,7 +303,7 @@ TEST(ChooseMesh, EverySplitOfTheChipsHasAPlacement) {
             random.pick(slice.lengths) *= prime;
             random.pick(sizes).second *= prime;
         }
-        const DeviceMesh mesh = choose_mesh(slice, sizes);
+        const DeviceMesh mesh = choose_mesh(slice, sizes, kOrder);
         std::vector<AxisFactor> all;
         for (std::size_t a = 0; a < sizes.size(); ++a) {
             EXPECT_EQ(mesh.axes()[a].name, sizes[a].first);
@@ -276,22 +321,22 @@ TEST(ChooseMesh, Messages) {
     const Lattice pod = box("16x20x28");
     EXPECT_EQ(
         error_of([&] {
-            choose_mesh(pod, {{"fsdp", 1120}, {"tensor", 4}});
+            choose_mesh(pod, {{"fsdp", 1120}, {"tensor", 4}}, kOrder);
         }),
         "the mesh fsdp 1120 x tensor 4 has 4480 members, but slice 16x20x28 has 8960 chips; change "
         "one size: fsdp 2240 or tensor 8");
     EXPECT_EQ(error_of([&] {
-                  choose_mesh(pod, {{"fsdp", 9000}, {"tensor", 3}});
+                  choose_mesh(pod, {{"fsdp", 9000}, {"tensor", 3}}, kOrder);
               }),
               "the mesh fsdp 9000 x tensor 3 has 27000 members, but slice 16x20x28 has 8960 chips; "
               "choose "
               "sizes that multiply to 8960");
     EXPECT_EQ(error_of([&] {
-                  choose_mesh(pod, {{"fsdp", 8960}, {"tensor", 0}});
+                  choose_mesh(pod, {{"fsdp", 8960}, {"tensor", 0}}, kOrder);
               }),
               "logical axis 'tensor' has size 0; sizes are positive whole numbers");
     EXPECT_EQ(error_of([&] {
-                  choose_mesh(pod, {{"fsdp", 8960}, {"fsdp", 1}});
+                  choose_mesh(pod, {{"fsdp", 8960}, {"fsdp", 1}}, kOrder);
               }),
               "logical axis 'fsdp' comes twice; write its factors in one entry");
 }

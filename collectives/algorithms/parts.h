@@ -1,0 +1,32 @@
+// How an array is divided among the orders in which the factors of a group are taken.
+#pragma once
+
+#include <vector>
+
+#include "collectives/vocabulary/algorithm.h"
+#include "collectives/vocabulary/group.h"
+#include "topology/lattice/lattice.h"
+
+namespace podsim::collectives {
+
+/// One part of the array: the order in which its AllGather takes the factors (ReduceScatter takes
+/// the reverse), and its share of the bytes.
+struct Part {
+    std::vector<int> order;  ///< indices of factors
+    std::vector<int>
+        lengths;  ///< members along each, in that order; of a whole twisted slice they depend on it
+    double weight = 1;
+};
+
+/// What gathers and reduces large arrays fastest: `weighted` on several factors, `two-way` on one, which has the
+/// fewest hops and the least bytes on any ring or line.
+Algorithm fastest_for_large(const Group& group);
+
+/// The parts of a group under an algorithm that gathers or reduces (`automatic`: fastest_for_large); weights add up
+/// to 1. For `weighted` the weights minimise the largest, over factors, of link time per byte
+///     sum over parts of weight x (length - 1) x (product of lengths gathered before) x links_per_hop / links,
+/// links = 2 on a ring, 1 on a line; where all factors can carry equal time the weights of least norm do.
+/// Up to three factors every order is a part, beyond that the rotations.
+std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Algorithm algorithm);
+
+}  // namespace podsim::collectives

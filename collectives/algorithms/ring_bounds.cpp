@@ -1,0 +1,177 @@
+#include "collectives/algorithms/ring_bounds.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/algorithms/parts.h"
+#include "collectives/paths/factors.h"
+
+namespace podsim::collectives {
+namespace {
+
+using topology::AxisFactor;
+using topology::Lattice;
+
+/// Axes longer than this are only cut at their start: the bound stays true, and cheap.
+constexpr int kCutEverywhere = 128;
+
+/// Which of the group's cosets along `axis`, numbered from 0, each coordinate belongs to: coordinates of
+/// one coset belong to members of one group.
+std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
+    std::vector<int> coset(static_cast<std::size_t>(slice.length(axis)));
+    int cosets = 0;
+    for (int c = 0; c < slice.length(axis); ++c) {
+        int base = c;
+        for (const AxisFactor& factor : group) {
+            if (factor.axis == axis) {
+                base -= (base / factor.stride) % factor.length * factor.stride;
+            }
+        }
+        // The base is the coset's first coordinate.
+        coset[static_cast<std::size_t>(c)] =
+            base == c ? cosets++ : coset[static_cast<std::size_t>(base)];
+    }
+    return coset;
+}
+
+/// The part of V, held by one coset with so many members inside a cut and outside it, that must enter the cut.
+using EnteringShare = double (*)(int inside, int outside);
+
+double share_gathered(int inside, int outside) {
+    return static_cast<double>(outside) / (inside + outside);
+}
+double share_scattered(int inside, int outside) {
+    return static_cast<double>(inside) / (inside + outside);
+}
+double share_reduced(int /*inside*/, int /*outside*/) {
+    return 1;
+}
+
+/// Largest over arcs [begin, end) of one axis of the bytes that must enter the arc, divided by the
+/// links that enter it, per unit of V and for one line of chips along the axis.
+double worst_cut(const Lattice& slice, const Group& group, int axis, EnteringShare entering) {
+    const int length = slice.length(axis);
+    const std::vector<int> coset = cosets_of(slice, group, axis);
+    const int cosets = 1 + *std::max_element(coset.begin(), coset.end());
+    std::vector<int> size(static_cast<std::size_t>(cosets));
+    for (const int c : coset) {
+        ++size[static_cast<std::size_t>(c)];
+    }
+    // One line along the axis stands for length / n groups' worth of members; the groups divide
+    // evenly among the cosets.
+    const double groups_per_coset = static_cast<double>(length) / group_size(group) / cosets;
+
+    double worst = 0;
+    std::vector<int> inside(static_cast<std::size_t>(cosets));
+    const bool wraps = slice.wraps(axis);
+    const int begins = length > kCutEverywhere ? 1 : length;
+    for (int begin = 0; begin < begins; ++begin) {
+        std::fill(inside.begin(), inside.end(), 0);
+        for (int width = 1; width < length; ++width) {
+            const int last = begin + width - 1;
+            if (!wraps && last >= length) {
+                break;
+            }
+            ++inside[static_cast<std::size_t>(coset[static_cast<std::size_t>(last % length)])];
+            double bytes = 0;
+            for (std::size_t k = 0; k < inside.size(); ++k) {
+                const int out = size[k] - inside[k];
+                if (inside[k] != 0 && out != 0) {
+                    bytes += groups_per_coset * entering(inside[k], out);
+                }
+            }
+            const bool touches_edge = begin == 0 || last == length - 1;
+            worst = std::max(worst, bytes / (!wraps && touches_edge ? 1.0 : 2.0));
+        }
+    }
+    return worst;
+}
+
+sim::Bytes busiest(const CollectiveCall& call, const LeastTraffic& least, EnteringShare entering) {
+    const LinkCount links = links_per_member(call.slice, call.group());
+    double link_bytes =
+        std::max({least.receive.value() / links.fewest, least.send.value() / links.fewest,
+                  least.mean.value() / links.mean});
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        if ((axes_mask(call.group()) >> axis & 1U) != 0) {
+            link_bytes =
+                std::max(link_bytes,
+                         call.bytes.value() * worst_cut(call.slice, call.group(), axis, entering));
+        }
+    }
+    return sim::Bytes(link_bytes);
+}
+
+/// `both`: reduced and gathered, by the algorithms that do one after the other.
+AlgorithmLoad load_of(const CollectiveCall& call, bool both) {
+    const topology::Lattice& slice = call.slice;
+    const Group& group = call.group();
+    const bool one_shot = call.algorithm == Algorithm::one_shot;
+    const bool twice = both && !one_shot;
+    const bool whole = spans_twisted_slice(slice, group);
+    const double members = one_shot ? 1.0 : group_size(group);
+    std::vector<double> bytes(group.size());
+    AlgorithmLoad load;
+    for (const Part& part : divide(slice, group, call.algorithm)) {
+        int hops = 0;
+        double held = call.bytes.value() * part.weight / members;
+        for (std::size_t i = 0; i < part.order.size(); ++i) {
+            const auto f = static_cast<std::size_t>(part.order[i]);
+            const int length = part.lengths[i];
+            const bool ring = whole || factor_kind(slice, group[f]).ring;
+            const bool two_way = ring && call.algorithm != Algorithm::one_way;
+            const double blocks = two_way ? (length - 1) / (twice ? 1.0 : 2.0)
+                                  : ring  ? (length - 1) * (twice ? 2.0 : 1.0)
+                                          : length - (twice ? 0 : 1);
+            bytes[f] += held * blocks * group[f].stride;
+            hops += (two_way ? length / 2 : length - 1) * group[f].stride;
+            held *= one_shot ? 1 : length;
+        }
+        load.hops = std::max(load.hops, twice ? 2 * hops : hops);
+    }
+    for (const double on_factor : bytes) {
+        load.bytes = std::max(load.bytes, sim::Bytes(on_factor));
+    }
+    return load;
+}
+
+}  // namespace
+
+LeastTraffic all_gather_traffic(double n, sim::Bytes v) {
+    const sim::Bytes others = v * ((n - 1) / n);
+    return {.receive = others, .send = v / n, .mean = others};
+}
+
+LeastTraffic reduce_scatter_traffic(double n, sim::Bytes v) {
+    const sim::Bytes others = v * ((n - 1) / n);
+    return {.receive = v / n, .send = others, .mean = others};
+}
+
+LeastTraffic all_reduce_traffic(double n, sim::Bytes v) {
+    const sim::Bytes others = v * ((n - 1) / n);
+    return {.receive = v, .send = v, .mean = 2.0 * others};
+}
+
+sim::Bytes all_gather_bound(const CollectiveCall& call) {
+    return busiest(call, all_gather_traffic(group_size(call.group()), call.bytes), share_gathered);
+}
+
+sim::Bytes reduce_scatter_bound(const CollectiveCall& call) {
+    return busiest(call, reduce_scatter_traffic(group_size(call.group()), call.bytes),
+                   share_scattered);
+}
+
+sim::Bytes all_reduce_bound(const CollectiveCall& call) {
+    return busiest(call, all_reduce_traffic(group_size(call.group()), call.bytes), share_reduced);
+}
+
+AlgorithmLoad load_once(const CollectiveCall& call) {
+    return load_of(call, false);
+}
+
+AlgorithmLoad load_twice(const CollectiveCall& call) {
+    return load_of(call, true);
+}
+
+}  // namespace podsim::collectives

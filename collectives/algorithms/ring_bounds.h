@@ -1,0 +1,37 @@
+// What no AllGather, ReduceScatter or AllReduce of V bytes among n members can beat.
+#pragma once
+
+#include "collectives/vocabulary/collective_call.h"
+
+namespace podsim::collectives {
+
+///   AllGather      receive (n-1)V/n   send V/n         mean (n-1)V/n
+///   ReduceScatter  receive V/n        send (n-1)V/n    mean (n-1)V/n
+///   AllReduce      receive V          send V           mean 2(n-1)V/n
+/// (AllReduce: each of the V bytes is reduced over n-1 links and spread over n-1.)
+LeastTraffic all_gather_traffic(double n, sim::Bytes v);
+LeastTraffic reduce_scatter_traffic(double n, sim::Bytes v);
+LeastTraffic all_reduce_traffic(double n, sim::Bytes v);
+
+/// Bytes on the busiest link: the largest of every member's least bytes over its links, the mean bytes over
+/// the mean links, and every planar cut's bytes over the links that cross it.
+sim::Bytes all_gather_bound(const CollectiveCall& call);
+sim::Bytes reduce_scatter_bound(const CollectiveCall& call);
+sim::Bytes all_reduce_bound(const CollectiveCall& call);
+
+/// What an algorithm needs at the least: hops one after the other, and the busiest link's bytes. With F the factors,
+/// V w the bytes of a part and N members, the link of factor f carries over the parts
+///   AllGather, ReduceScatter   sum of V w / N x (members before f) x (f - 1) / (2 on a ring, 1 on a line)
+///   AllReduce                  twice that on a ring; V w / N x (members before f) x f on a line, whose halves
+///                              fill opposite directions
+///   one-shot                   sum of V w x (f - 1) / (2 on a ring, 1 on a line)
+/// times the stride, whose groups share it.
+struct AlgorithmLoad {
+    int hops = 0;
+    sim::Bytes bytes{};
+};
+/// Of an AllGather or ReduceScatter, and of an AllReduce.
+AlgorithmLoad load_once(const CollectiveCall& call);
+AlgorithmLoad load_twice(const CollectiveCall& call);
+
+}  // namespace podsim::collectives
