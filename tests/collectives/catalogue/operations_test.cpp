@@ -296,18 +296,21 @@ TEST_P(OperationRow, OnlyWhatIsNotRoutedGoesRoundDeadLinks) {
     }
 }
 
-/// The places of a row fold where its members are alike, and what is folded runs as the whole does.
+/// The places of a row fold where its members are alike, and what is folded runs as the whole does. A shift by 12
+/// moves every member one along x; by 2, some carry over from y to x.
 TEST_P(OperationRow, FoldsAsItSays) {
     const OperationInfo& row = GetParam();
-    const Case c = whole(row, box({4, 6, 2}, 3));
+    Case c = whole(row, box({4, 6, 2}, 3));
+    c.ends.shift = 12;
     expect_fold_is_equal(c);
-    const int places = row.places(c.call()).size();
-    // Rings fold to a chip each, the line of 2 does not. A shift by 2 crosses from line to ring for all alike.
-    EXPECT_EQ(places, row.ends == EndsTaken::none || row.ends == EndsTaken::shift ? 2 : 48);
-    Case block = c;
-    block.group = {{0, 1, 4}};
+    const bool folds = row.ends == EndsTaken::none || row.ends == EndsTaken::shift;
+    EXPECT_EQ(row.places(c.call()).size(), folds ? 2 : 48);  // of rings a chip; of the line all
+    EXPECT_EQ(folded_places(c.call()), row.places(c.call()));
+    c.ends.shift = 2;
+    EXPECT_EQ(row.places(c.call()).size(), row.ends == EndsTaken::none ? 2 : 48);
+    c.group = {{0, 1, 4}};
     if (row.ends == EndsTaken::root) {
-        EXPECT_EQ(row.places(block.call()).size(), 4);  // other axes fold
+        EXPECT_EQ(row.places(c.call()).size(), 4);  // axes that it does not use fold
     }
 }
 
