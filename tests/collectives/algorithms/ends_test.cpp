@@ -322,5 +322,43 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
     EXPECT_EQ(hops(361e3), 6);
 }
 
+/// What carries the bytes, in words, and the links that the last of them crosses.
+TEST(EndsTest, SaysWhatCarriesTheBytes) {
+    const auto built = [](Operation operation, const topology::Lattice& slice, double v,
+                          const Ends& ends) {
+        Case c = make(slice, whole_axes(slice), operation);
+        c.v = sim::Bytes(v);
+        c.ends = ends;
+        const CollectiveSchedule schedule = run_on(slice, c).built;
+        return std::pair(schedule.served, schedule.hops);
+    };
+    const topology::Lattice ring = box({4, 1, 1}, 1);
+    const topology::Lattice line = box({3, 1, 1}, 0);
+    const Ends neighbours{.root = {0, 0, 0}, .to = {1, 0, 0}};
+    EXPECT_EQ(built(Operation::send, ring, 1, neighbours),
+              std::pair(std::string("one route of 1 links"), 1));
+    EXPECT_EQ(built(Operation::send, ring, 1e6, neighbours),
+              std::pair(std::string("2 disjoint routes of 1, 3 links"), 3));
+    EXPECT_EQ(built(Operation::gather, line, 1e4, {.root = {1, 0, 0}}),
+              std::pair(std::string("2 routes over the 2 links of the root"), 1));
+    EXPECT_EQ(built(Operation::scatter, line, 1e4, {.root = {0, 0, 0}}),
+              std::pair(std::string("2 routes over the 1 links of the root"), 2));
+    // From an end of a line: ten messages of 4 KiB. On a ring two trees, each the other way round.
+    EXPECT_EQ(built(Operation::broadcast, line, 40960, {.root = {0, 0, 0}}),
+              std::pair(std::string("one tree, 2 deep, 10 messages"), 2));
+    EXPECT_EQ(built(Operation::broadcast, ring, 409600, {.root = {0, 0, 0}}),
+              std::pair(std::string("2 disjoint trees, 3 deep, 50 messages each"), 3));
+}
+
+/// Only whole neighbours have the broadcast's time; one member, or none besides, takes no time.
+TEST(EndsTest, ClosedFormsOfGroupsApart) {
+    Case c = make(box({8, 1, 1}, 1), {{0, 2, 4}}, Operation::broadcast);
+    EXPECT_EQ(closed_form(c.call(), c.options, c.link), std::nullopt);
+    c.group = {};
+    EXPECT_EQ(closed_form(c.call(), c.options, c.link), sim::Time{});
+    c = make(box({8, 1, 1}, 1), {}, Operation::send);
+    EXPECT_EQ(closed_form(c.call(), c.options, c.link), run_on(c.slice, c).result.end);
+}
+
 }  // namespace
 }  // namespace podsim::collectives

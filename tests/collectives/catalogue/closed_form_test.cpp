@@ -137,5 +137,25 @@ TEST(ClosedFormTest, OnlyWhereThereIsOne) {
     EXPECT_FALSE(formula(c)) << "AllReduce on a line";
 }
 
+/// Between slices nothing is known, nor of several factors or strided ones.
+TEST(ClosedFormTest, NothingForOthers) {
+    CollectiveCall call{.operation = Operation::all_gather,
+                        .slice = box({8, 2, 1}, 3),
+                        .members = {{{0, 1, 8}}},
+                        .bytes = sim::Bytes(8)};
+    const LinkModel link{.rate = sim::BytesPerSecond(1)};
+    EXPECT_TRUE(closed_form(call, {}, link).has_value());
+    call.members.across = {1, 2};
+    EXPECT_EQ(closed_form(call, {}, link), std::nullopt);
+    call.members = {{{0, 2, 4}}};
+    EXPECT_EQ(closed_form(call, {}, link), std::nullopt);
+    call.operation = Operation::all_reduce;
+    EXPECT_EQ(closed_form(call, {}, link), std::nullopt);
+    call.members = {whole_axes(call.slice)};
+    EXPECT_EQ(closed_form(call, {}, link), std::nullopt);
+    call.members = {};
+    EXPECT_EQ(closed_form(call, {}, link), sim::Time{});
+}
+
 }  // namespace
 }  // namespace podsim::collectives

@@ -1,0 +1,114 @@
+// What algorithms along rings and lines need at the least, by hand.
+#include "collectives/algorithms/ring_bounds.h"
+
+#include <gtest/gtest.h>
+#include <utility>
+
+#include "collectives/algorithms/order_weights.h"
+#include "collectives/catalogue/bounds.h"
+#include "collectives/catalogue/choose_algorithm.h"
+#include "tests/collectives/carriers/collective_support.h"
+
+namespace podsim::collectives {
+namespace {
+
+CollectiveCall on(const topology::Lattice& slice, const Group& group, Algorithm algorithm,
+                  double bytes) {
+    return {.operation = Operation::all_gather,
+            .slice = slice,
+            .members = {group},
+            .bytes = sim::Bytes(bytes),
+            .algorithm = algorithm};
+}
+
+std::pair<int, double> once(const CollectiveCall& call) {
+    const AlgorithmLoad load = load_once(call);
+    return {load.hops, load.bytes.value()};
+}
+
+std::pair<int, double> twice(const CollectiveCall& call) {
+    const AlgorithmLoad load = load_twice(call);
+    return {load.hops, load.bytes.value()};
+}
+
+/// Of 8 members each holds 100 of 800 bytes. Two-way a link carries 7/2 blocks in 4 hops, one-way all 7.
+TEST(AlgorithmLoadTest, OnARing) {
+    const topology::Lattice ring = box({8, 1, 1}, 1);
+    const Group group = whole_axes(ring);
+    EXPECT_EQ(once(on(ring, group, Algorithm::two_way, 800)), std::pair(4, 350.0));
+    EXPECT_EQ(twice(on(ring, group, Algorithm::two_way, 800)), std::pair(8, 700.0));
+    EXPECT_EQ(once(on(ring, group, Algorithm::one_way, 800)), std::pair(7, 700.0));
+    EXPECT_EQ(twice(on(ring, group, Algorithm::one_way, 800)), std::pair(14, 1400.0));
+    // In one shot, whole arrays: 7/2 of 800.
+    EXPECT_EQ(twice(on(ring, group, Algorithm::one_shot, 800)), std::pair(4, 2800.0));
+    // A stride of 2: a member's 100 go over two links, which the other group shares.
+    EXPECT_EQ(once(on(ring, {{0, 2, 4}}, Algorithm::two_way, 400)), std::pair(4, 300.0));
+}
+
+/// The link into an end carries all others' blocks; reduced and gathered, the halves fill opposite directions.
+TEST(AlgorithmLoadTest, OnALine) {
+    const topology::Lattice line = box({8, 1, 1}, 0);
+    const Group group = whole_axes(line);
+    EXPECT_EQ(once(on(line, group, Algorithm::two_way, 800)), std::pair(7, 700.0));
+    EXPECT_EQ(once(on(line, group, Algorithm::one_way, 800)), std::pair(7, 700.0));
+    EXPECT_EQ(twice(on(line, group, Algorithm::two_way, 800)), std::pair(14, 800.0));
+    EXPECT_EQ(twice(on(line, group, Algorithm::one_shot, 800)), std::pair(7, 5600.0));
+}
+
+/// Rings of 4 and 2 in equal parts, 50 bytes each at a member: x first 3/2 x 50, then y 1/2 x 200; y first 1/2 x 50,
+/// then x 3/2 x 100. In one shot the held arrays do not grow: x (3/2) 400 in both, y 1/2 of 400 in both.
+TEST(AlgorithmLoadTest, OnTwoRings) {
+    const topology::Lattice slice = box({4, 2, 1}, 3);
+    const Group group = whole_axes(slice);
+    EXPECT_EQ(once(on(slice, group, Algorithm::equal_parts, 800)), std::pair(3, 225.0));
+    EXPECT_EQ(twice(on(slice, group, Algorithm::one_shot, 800)), std::pair(3, 1200.0));
+    // One part, x then y.
+    EXPECT_EQ(once(on(slice, group, Algorithm::two_way, 800)), std::pair(3, 200.0));
+}
+
+/// The whole of a twisted slice walks x as a ring of 2k = 4, then y and z as rings of 2.
+TEST(AlgorithmLoadTest, OnATwistedSlice) {
+    const topology::Lattice slice = twisted({2, 2, 4});
+    const CollectiveCall call = on(slice, whole_axes(slice), Algorithm::two_way, 1600);
+    // 100 x 3/2 on x, then 400 x 1/2, then 800 x 1/2.
+    EXPECT_EQ(once(call), std::pair(2 + 1 + 1, 400.0));
+}
+
+/// Nothing to carry: four hops of a second, each less a picosecond for rounding. Nothing to wait for: 350 s.
+TEST(AlgorithmLoadTest, LowerBound) {
+    const topology::Lattice ring = box({8, 1, 1}, 1);
+    const LinkModel link{.rate = sim::BytesPerSecond(1), .latency = sim::Seconds(1)};
+    CollectiveCall call = on(ring, whole_axes(ring), Algorithm::two_way, 1e-9);
+    EXPECT_EQ(lower_bound(call, link).ps, 4 * (1'000'000'000'000 - 1));
+    call.bytes = sim::Bytes(800);
+    EXPECT_NEAR(lower_bound(call, link).seconds(), 350, 1e-9);
+    call.algorithm = Algorithm::one_way;
+    EXPECT_NEAR(lower_bound(call, link).seconds(), 700, 1e-9);
+    // Between the bytes of routes and trees and their bound nothing is known.
+    call.operation = Operation::all_reduce;
+    call.slice = box({8, 1, 1}, 0);
+    call.algorithm = Algorithm::reduce_broadcast;
+    EXPECT_NEAR(lower_bound(call, link).seconds(), 800, 1e-9);
+    call.operation = Operation::all_to_all;
+    EXPECT_NEAR(lower_bound(call, link).seconds(), physical_bound(call, link.rate).value(), 1e-9);
+}
+
+/// Equal loads where they can be; else the smaller largest one, here the second order alone.
+TEST(OrderWeightsTest, ByHand) {
+    const std::vector<double> equal = order_weights({{1, 0.5}, {0.5, 1}});
+    EXPECT_NEAR(equal[0], 0.5, 1e-12);
+    EXPECT_NEAR(equal[1], 0.5, 1e-12);
+    EXPECT_EQ(order_weights({{1, 0.5}, {0.5, 0.25}}), (std::vector<double>{0, 1}));
+    // Loads (1, 0) and (1/4, 1/2): 1/4 + 3/4 w = 1/2 (1 - w), w = 1/5.
+    const std::vector<double> fifth = order_weights({{1, 0.25}, {0, 0.5}});
+    EXPECT_NEAR(fifth[0], 0.2, 1e-12);
+    EXPECT_NEAR(fifth[1], 0.8, 1e-12);
+    // Three orders, of which the last is the other two at once: least norm gives each a third.
+    const std::vector<double> thirds = order_weights({{1, 0, 0.5}, {0, 1, 0.5}});
+    for (const double weight : thirds) {
+        EXPECT_NEAR(weight, 1.0 / 3, 1e-12);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::collectives
