@@ -43,7 +43,7 @@ namespace podsim::collectives {
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
     int chunks = 6;                    ///< of each part, when the group has several factors
-    int chunks_between_slices = 24;    ///< the same, when it has members in several slices
+    int chunks_between_slices = 24;    ///< of each part, of a group with members in several slices
     topology::DeadLinks dead_links{};  ///< of the places that are simulated
     int chunks_in_flight =
         2;  ///< chunks that share a priority; later ones wait behind them at every link

@@ -64,7 +64,7 @@ private:
         std::uint32_t destination_role = 0;
     };
     Way find_way(std::uint32_t role, const Phase& spec, int direction, int distance);
-    /// The same way, with hops of its own.
+    /// A copy of a way, with hops of its own.
     Way way_again(const Way& way);
     void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
                    int direction, int distance, const Way& way);

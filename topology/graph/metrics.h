@@ -38,9 +38,9 @@ struct Distances {
     friend bool operator==(const Distances&, const Distances&) = default;
 };
 
-/// By search on the whole slice, from every chip that no translation maps onto another source.
+/// Distances by search on the whole slice, from every chip that no translation maps onto another source.
 Distances distances_by_search(const Lattice& slice);
-/// By search on each axis alone; for lattices without twist, where distances add up over axes.
+/// Distances by search on each axis alone; for lattices without twist, where distances add up over axes.
 Distances distances_by_axes(const Lattice& slice);
 
 }  // namespace podsim::topology

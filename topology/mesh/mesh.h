@@ -67,7 +67,7 @@ public:
 
     /// The rank of a chip of a slice along the axis of that name; 0 when the mesh has no such axis.
     [[nodiscard]] int rank(std::string_view name, const Point& chip, int slice) const;
-    /// The same along several axes together, the last of them fastest.
+    /// The rank of a chip along several axes together, the last of them fastest.
     [[nodiscard]] int rank(const std::vector<std::string>& names, const Point& chip,
                            int slice) const;
 
