@@ -33,7 +33,7 @@ struct OperationInfo {
     /// Bytes are sent from member to member on routes laid beforehand, which do not go round dead links, and between
     /// slices straight away. Other operations pass them on along rings and lines.
     bool routed = false;
-    std::string_view carried_by;  ///< of what is routed: what carries the bytes, in reports
+    std::string_view carried_by{};  ///< of what is routed: what carries the bytes, in reports
 
     // How it is carried out. In calls to `build` and those below `algorithm` is resolved (resolve.h).
 

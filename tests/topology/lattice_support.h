@@ -36,7 +36,7 @@ inline Lattice box(std::string_view shape, unsigned wrapped = 0) {
     return box(parse_shape(std::string(shape)), wrapped);
 }
 
-inline Lattice twisted(const Point& shape) {
+inline Lattice offered_twisted(const Point& shape) {
     return make_slice(find_chip("v5p"), shape, true);
 }
 

@@ -8,16 +8,15 @@
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "scenarios/simulate/simulate.h"
+#include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/collective_support.h"
 
 namespace podsim::collectives {
 namespace {
-
-using scenarios::CollectiveResult;
 
 constexpr double kOneWay = 4.5e10;  ///< bytes/s of one link one way, v4p and v5e
 constexpr double kBothWays = 2 * kOneWay;
@@ -38,27 +37,27 @@ std::int64_t sum(const std::vector<Term>& terms) {
                            [](std::int64_t total, const Term& term) { return total + term.ps; });
 }
 
-CollectiveResult run(const char* chip, const topology::Point& shape, Operation operation,
-                     unsigned axes, double v, sim::LatencyRule rule = sim::LatencyRule::additive) {
-    scenarios::CollectiveRequest request;
-    request.hardware.chip = topology::find_chip(chip);
-    request.hardware.shape = shape;
-    request.hardware.slice = topology::make_slice(request.hardware.chip, shape, false);
-    request.hardware.latency = rule;
-    request.operation = operation;
-    request.members.group = whole_axes(request.hardware.slice, axes);
-    request.bytes = sim::Bytes(v);
-    request.algorithm = Algorithm::automatic;
-    const CollectiveResult folded = simulate_collective(request, scenarios::Fold::automatic);
-    const CollectiveResult whole = simulate_collective(request, scenarios::Fold::off);
-    EXPECT_EQ(folded.simulated.ps, whole.simulated.ps);
-    return folded;
+struct Worked {
+    sim::Time simulated;
+    std::optional<sim::Time> analytic;
+    sim::Seconds book;
+};
+
+Worked run(const char* chip, const topology::Point& shape, Operation operation, unsigned axes,
+           double v, sim::LatencyRule rule = sim::LatencyRule::additive) {
+    Case c = on_chip(chip, shape, operation, axes, v);
+    c.link.rule = rule;
+    c.algorithm = picked(c);
+    const sim::Time simulated = run_on(folded(c), c).result.end;
+    EXPECT_EQ(simulated, run_on(c.slice, c).result.end);
+    return {simulated, closed_form(c.call(), c.options, c.link),
+            book_time(c.call(), c.link.rate, c.link.latency)};
 }
 
 /// popquiz-allgather-v5e: bf16[2048, 8192] over Y = 4 of a v5e 8x4. An axis of 4 does not wrap.
 TEST(WorkedTest, PopQuizAllGatherOnV5e) {
     const double v = 2.0 * 2048 * 8192;
-    const CollectiveResult result = run("v5e", {8, 4, 1}, Operation::all_gather, 2, v);
+    const Worked result = run("v5e", {8, 4, 1}, Operation::all_gather, 2, v);
     // The last link passes on three blocks of 8 MiB, each two messages at the cap of 4 MiB, without a
     // pause: a second message comes before the first has gone.
     const std::vector<Term> terms{
@@ -66,7 +65,7 @@ TEST(WorkedTest, PopQuizAllGatherOnV5e) {
         {"the hop of the last message; the others are hidden", kHop},
     };
     EXPECT_EQ(result.simulated.ps, sum(terms));
-    EXPECT_EQ(result.analytic->value(), result.simulated.seconds());
+    EXPECT_EQ(result.analytic, result.simulated);
 
     // The same from the book's form: V/W x (n-1)/n, x 2 without wraparound, + 1 us.
     const double ring = v / kBothWays;
@@ -81,14 +80,14 @@ TEST(WorkedTest, PopQuizAllGatherOnV5e) {
 /// popquiz-allgather-tiny: the same for bf16[256, 256]: three hops of 1 us.
 TEST(WorkedTest, PopQuizAllGatherTiny) {
     const double v = 2.0 * 256 * 256;
-    const CollectiveResult additive = run("v5e", {8, 4, 1}, Operation::all_gather, 2, v);
+    const Worked additive = run("v5e", {8, 4, 1}, Operation::all_gather, 2, v);
     EXPECT_EQ(additive.simulated.ps,
               sum({{"three blocks of 32 KiB, one after the other", 3 * link(v / 4)},
                    {"three hops", 3 * kHop}}));
     EXPECT_NEAR(additive.simulated.seconds(), v / kBothWays * 3 / 4 * 2 + 3e-6, 3e-12);
 
     // The book lets latency and bandwidth overlap, which is the rule `floor`: 3 us.
-    const CollectiveResult floor =
+    const Worked floor =
         run("v5e", {8, 4, 1}, Operation::all_gather, 2, v, sim::LatencyRule::floor);
     EXPECT_EQ(floor.simulated.ps,
               sum({{"three hops, longer than their 0.73 us of bytes", 3 * kHop}}));
@@ -102,7 +101,7 @@ constexpr double kArray = 2.0 * 1024 * 4096;  ///< bf16[B = 1024, D = 4096]
 /// ex3.2-allgather-x: [B_X, D_Y] gathered over X. Each group of 4 ends with B x D/4: V is a quarter.
 TEST(WorkedTest, AllGatherOverX) {
     const double v = kArray / 4;
-    const CollectiveResult result = run("v4p", kCube, Operation::all_gather, 1, v);
+    const Worked result = run("v4p", kCube, Operation::all_gather, 1, v);
     EXPECT_EQ(result.simulated.ps, sum({{"the neighbour's block", link(v / 4)},
                                         {"its hop", kHop},
                                         {"half of the opposite chip's block", link(v / 8)},
@@ -116,7 +115,7 @@ TEST(WorkedTest, AllGatherOverX) {
 /// ex3.2-allgather-xy: the same array over both axes: V is all of it, two axes share it.
 TEST(WorkedTest, AllGatherOverXAndY) {
     const double v = kArray;
-    const CollectiveResult result = run("v4p", kCube, Operation::all_gather, 3, v);
+    const Worked result = run("v4p", kCube, Operation::all_gather, 3, v);
     // Half of the array goes x first, half y first, each in 6 chunks, 2 in flight. By symmetry
     // every link does the same: of each chunk that goes its way first a block b and half a block,
     // of each chunk of the other half four times that.
@@ -136,7 +135,7 @@ TEST(WorkedTest, AllGatherOverXAndY) {
 /// ex3.2-allreduce-z: [B_X, D_Y] {U_Z}: every group reduces its shard, a sixteenth of the array.
 TEST(WorkedTest, AllReduceOverZ) {
     const double v = kArray / 16;
-    const CollectiveResult result = run("v4p", kCube, Operation::all_reduce, 4, v);
+    const Worked result = run("v4p", kCube, Operation::all_reduce, 4, v);
     EXPECT_EQ(result.simulated.ps,
               sum({{"ReduceScatter: half of the opposite chip's sum", link(v / 8)},
                    {"its hop", kHop},
@@ -154,13 +153,12 @@ TEST(WorkedTest, AllReduceOverZ) {
 /// ex3.3-latency: 128 bf16 values over X = 4: two hops either way round.
 TEST(WorkedTest, LatencyBoundAllGather) {
     const double v = 256;
-    const CollectiveResult result = run("v4p", kCube, Operation::all_gather, 1, v);
+    const Worked result = run("v4p", kCube, Operation::all_gather, 1, v);
     EXPECT_EQ(result.simulated.ps,
               sum({{"64 bytes", link(64)}, {"and 32", link(32)}, {"two hops", 2 * kHop}}));
     EXPECT_NEAR(result.simulated.seconds(), v / kBothWays * 3 / 4 + 2e-6, 2e-12);
     EXPECT_DOUBLE_EQ(result.book.value(), 2e-6);
-    const CollectiveResult floor =
-        run("v4p", kCube, Operation::all_gather, 1, v, sim::LatencyRule::floor);
+    const Worked floor = run("v4p", kCube, Operation::all_gather, 1, v, sim::LatencyRule::floor);
     EXPECT_EQ(floor.simulated.ps, 2 * kHop);
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "collectives/catalogue/choose_algorithm.h"
 #include "collectives/catalogue/resolve.h"
 #include "sim/base/error.h"
 #include "tests/collectives/carriers/checks.h"
@@ -59,6 +60,19 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
     return algorithms;
 }
 
+Case on_chip(const char* chip, const topology::Point& shape, Operation operation, unsigned axes,
+             double v) {
+    const topology::ChipSpec& spec = topology::find_chip(chip);
+    Case c;
+    c.operation = operation;
+    c.slice = topology::make_slice(spec, shape, false);
+    c.group = whole_axes(c.slice, axes);
+    c.v = sim::Bytes(v);
+    c.link = {.rate = spec.ici_one_way(topology::IciRates::book),
+              .latency = spec.ici_latency.value};
+    return c;
+}
+
 std::string describe(const Case& c) {
     std::ostringstream text;
     text << to_string(c.operation) << " " << to_string(c.algorithm) << " on ";
@@ -104,6 +118,14 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
     EXPECT_EQ(watch.overlaps(), 0) << describe(c);
     expect_kept(c, run);
     return run;
+}
+
+Algorithm picked(const Case& c) {
+    return choose(c.call(), c.options, c.link, [&](Algorithm algorithm) {
+        Case one = c;
+        one.algorithm = algorithm;
+        return run_on(folded_places(one.call()), one).result.end;
+    });
 }
 
 topology::Lattice twisted(const topology::Point& lengths) {

@@ -41,6 +41,10 @@ struct Case {
     }
 };
 
+/// On a chip of the catalogue: a slice that it offers, its links; over the axes of the bits.
+Case on_chip(const char* chip, const topology::Point& shape, Operation operation, unsigned axes,
+             double v);
+
 /// AllGather, ReduceScatter and AllReduce, and the algorithms that carry out all of them.
 const std::vector<Operation>& gathering_operations();
 const std::vector<AlgorithmInfo>& gathering_algorithms();
@@ -65,6 +69,9 @@ Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& att
 
 using topology::box;
 using topology::Random;
+
+/// The algorithm that `auto` takes for the case, by folded runs.
+Algorithm picked(const Case& c);
 
 /// The twisted torus k x k x 2k or k x 2k x 2k.
 topology::Lattice twisted(const topology::Point& lengths);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/simulate/simulate.h"
+#include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/collective_support.h"
 
 namespace podsim::collectives {
@@ -135,20 +135,14 @@ TEST(BoundsTest, TheDefaultIsNearTheBound) {
                            Row{{16, 16, 16}, 0.97}, Row{{8, 16, 16}, 0.97}, Row{{4, 8, 16}, 0.96},
                            Row{{4, 4, 16}, 0.96}, Row{{4, 4, 64}, 0.96}}) {
         for (const Operation operation : {kGather, kScatter}) {
-            scenarios::CollectiveRequest request;
-            request.hardware.chip = topology::find_chip("v5p");
-            request.hardware.shape = row.shape;
-            request.hardware.slice = topology::make_slice(request.hardware.chip, row.shape, false);
-            request.operation = operation;
-            request.members.group = whole_axes(request.hardware.slice);
-            request.bytes = sim::Bytes(1e9);
-            request.algorithm = Algorithm::automatic;
-            const auto result = simulate_collective(request, scenarios::Fold::automatic);
-            const double ratio = result.physical_bound.value() / result.simulated.seconds();
+            Case c = on_chip("v5p", row.shape, operation, 7, 1e9);
+            c.algorithm = picked(c);
+            EXPECT_EQ(folded(c).size(), 1);
+            const double ratio = physical_bound(c.call(), c.link.rate).value() /
+                                 run_on(folded(c), c).result.end.seconds();
             EXPECT_GE(ratio, row.least)
                 << to_string(operation) << " on " << topology::to_string(row.shape);
             EXPECT_LE(ratio, 1) << "faster than physics";
-            EXPECT_EQ(result.simulated_chips, 1);
         }
     }
 }

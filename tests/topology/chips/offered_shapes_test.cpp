@@ -147,10 +147,10 @@ TEST(Slice, FitsThePod) {
 }
 
 TEST(Slice, TwistedShiftsAsPublished) {
-    const Lattice kk2k = twisted({4, 4, 8});
+    const Lattice kk2k = offered_twisted({4, 4, 8});
     EXPECT_EQ(kk2k.wrapped, (Wrapped{true, true, true}));
     EXPECT_EQ(kk2k.wrap_shift, (std::array{Point{0, 0, 4}, Point{0, 0, 4}, Point{}}));
-    const Lattice k2k2k = twisted({8, 16, 16});
+    const Lattice k2k2k = offered_twisted({8, 16, 16});
     EXPECT_EQ(k2k2k.wrap_shift, (std::array{Point{0, 8, 8}, Point{}, Point{}}));
 }
 
@@ -219,7 +219,7 @@ TEST(Slice, MessagesForTwistedSlices) {
     EXPECT_EQ(slice_error("v4p", "16x16x32", true),
               "v4p does not offer a twisted slice 16x16x32; v4p" + rule +
                   "4096 chips; nearest: 12x12x24");
-    EXPECT_EQ(twisted({16, 16, 32}).size(), 8192);
+    EXPECT_EQ(offered_twisted({16, 16, 32}).size(), 8192);
     EXPECT_EQ(slice_error("v5p", "4x8x64", true),
               "v5p does not offer a twisted slice 4x8x64; v5p" + rule +
                   "8960 chips; nearest: 8x8x16 by lengths, 8x16x16 by number of chips");

@@ -19,8 +19,8 @@ Lattice line(int length, bool wrapped) {
 
 /// Slices of every kind: tori, meshes, twisted, degenerate.
 std::vector<Lattice> samples() {
-    std::vector<Lattice> lattices{twisted({4, 4, 8}), twisted({4, 8, 8}), line(1, true),
-                                  line(2, true), line(2, false)};
+    std::vector<Lattice> lattices{offered_twisted({4, 4, 8}), offered_twisted({4, 8, 8}),
+                                  line(1, true), line(2, true), line(2, false)};
     Random random(11);
     for (int i = 0; i < 40; ++i) {
         lattices.push_back(random_lattice(random, 6));
@@ -82,7 +82,7 @@ TEST(LatticeGraph, AWrappedPairHasTwoParallelLinks) {
 }
 
 TEST(LatticeGraph, TwistedWrapsLandWhereTheShiftSays) {
-    const LatticeGraph graph(twisted({4, 4, 8}));
+    const LatticeGraph graph(offered_twisted({4, 4, 8}));
     const Lattice& slice = graph.lattice();
     // From (3,1,2) past the end of x: back to x = 0, z + 4.
     EXPECT_EQ(slice.point(target(Link{slice.index({3, 1, 2}), 0}, graph)), (Point{0, 1, 6}));
@@ -118,7 +118,7 @@ TEST(Graphviz, DrawsEachLinkOnce) {
               "2->0 [dir=both,label=\"x\",color=red3,style=dashed];\n"
               "}\n");
     std::ostringstream slice;
-    write_graphviz(slice, twisted({4, 4, 8}));
+    write_graphviz(slice, offered_twisted({4, 4, 8}));
     const std::string text = slice.str();
     std::size_t arrows = 0;
     for (std::size_t at = text.find("->"); at != std::string::npos; at = text.find("->", at + 1)) {

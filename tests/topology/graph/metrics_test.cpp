@@ -120,7 +120,7 @@ TEST_P(TwistedMetrics, MatchThePublishedTable) {
 // A second way to the same distances: the shortest of all displacements that reach the chip, over
 // the vectors that going round each axis amounts to.
 TEST_P(TwistedMetrics, DistancesAreShortestVectors) {
-    const Lattice slice = twisted(parse_shape(GetParam().shape));
+    const Lattice slice = offered_twisted(parse_shape(GetParam().shape));
     std::int64_t sum = 0;
     int largest = 0;
     for (int i = 0; i < slice.size(); ++i) {

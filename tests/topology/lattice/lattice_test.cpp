@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TwistedLattice,
                          [](const auto& shape) { return "shape" + to_string(shape.param); });
 
 TEST_P(TwistedLattice, CanonicalIsAGroupHomomorphism) {
-    const Lattice lattice = twisted(GetParam());
+    const Lattice lattice = offered_twisted(GetParam());
     constexpr std::uint64_t kSeed = 20230402;
     Random random(kSeed);
     for (int i = 0; i < 2000; ++i) {
@@ -42,7 +42,7 @@ TEST_P(TwistedLattice, CanonicalIsAGroupHomomorphism) {
 }
 
 TEST_P(TwistedLattice, GoingOnceRoundAnyAxisIsTheOrigin) {
-    const Lattice lattice = twisted(GetParam());
+    const Lattice lattice = offered_twisted(GetParam());
     for (int axis = 0; axis < kAxes; ++axis) {
         EXPECT_EQ(lattice.canonical(round(lattice, axis)), (Point{0, 0, 0})) << axis_name(axis);
     }
@@ -50,7 +50,7 @@ TEST_P(TwistedLattice, GoingOnceRoundAnyAxisIsTheOrigin) {
 
 // hardware facts: walking straight along a short axis closes after 2k hops, not k.
 TEST_P(TwistedLattice, AShortAxisClosesAfterTwiceItsLength) {
-    const Lattice lattice = twisted(GetParam());
+    const Lattice lattice = offered_twisted(GetParam());
     const int k = lattice.lengths[0];
     for (int axis = 0; axis < kAxes; ++axis) {
         int hops = 1;
@@ -92,7 +92,7 @@ TEST(Lattice, AnUnwrappedAxisEnds) {
 }
 
 TEST(Lattice, OnlyWrapShiftsMakeItTwisted) {
-    EXPECT_TRUE(twisted({4, 4, 8}).twisted());
+    EXPECT_TRUE(offered_twisted({4, 4, 8}).twisted());
     EXPECT_FALSE(make_slice(find_chip("v5p"), {4, 4, 8}, false).twisted());
 }
 

@@ -52,7 +52,7 @@ TEST(Fold, AnUnwrappedAxisInUseKeepsItsLengthAndEnds) {
 }
 
 TEST(Fold, ATwistedSliceFoldsToOneChipOrNotAtAll) {
-    const Lattice slice = twisted({4, 4, 8});
+    const Lattice slice = offered_twisted({4, 4, 8});
     EXPECT_EQ(fold_of(slice, {"x y z"}).size(), 1);
     EXPECT_EQ(fold_of(slice, {"x y z", ""}).size(), 1);
     EXPECT_EQ(fold_of(slice, {"x y z"}).wrapped, (Wrapped{true, true, true}));

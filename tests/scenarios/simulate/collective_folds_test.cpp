@@ -1,0 +1,44 @@
+// A lone collective is reported alike folded and on all chips: times, events, and the use of every axis.
+#include <gtest/gtest.h>
+
+#include "scenarios/simulate/simulate.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+
+TEST(CollectiveFolds, ReportsOfWholeSlicesAreEqual) {
+    for (const Group& group : {Group{{0, 1, 4}, {1, 1, 4}, {2, 1, 8}}, Group{{2, 1, 4}},
+                               Group{{0, 2, 2}, {2, 4, 2}}, Group{{1, 1, 2}, {2, 1, 8}}}) {
+        for (const Operation operation :
+             {Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce}) {
+            CollectiveRequest request;
+            request.hardware.chip = topology::find_chip("v5p");
+            request.hardware.shape = {4, 4, 8};
+            request.hardware.slice =
+                topology::make_slice(request.hardware.chip, request.hardware.shape, false);
+            request.operation = operation;
+            request.members.group = group;
+            request.bytes = sim::Bytes(3e7);
+            const auto small = simulate_collective(request, Fold::automatic);
+            const auto whole = simulate_collective(request, Fold::off);
+            EXPECT_LT(small.simulated_chips, 128);
+            EXPECT_EQ(whole.simulated_chips, 128);
+            EXPECT_EQ(small.simulated.ps, whole.simulated.ps);
+            EXPECT_EQ(whole.events * static_cast<std::uint64_t>(small.simulated_chips),
+                      small.events * 128);
+            ASSERT_EQ(small.links.size(), 3U);
+            ASSERT_EQ(whole.links.size(), 3U);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                EXPECT_EQ(small.links[axis].name, whole.links[axis].name);
+                EXPECT_EQ(small.links[axis].busy_fraction, whole.links[axis].busy_fraction);
+                EXPECT_EQ(small.links[axis].bytes.value(), whole.links[axis].bytes.value());
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
