@@ -54,7 +54,7 @@ void RunRecord::transfer_arrived(sim::OperationId operation, sim::PlaceId source
 
 void RunRecord::link_held(const sim::Holding& holding) {
     holdings_[holding.link.index()].push_back({holding.start, holding.end, holding.operation,
-                                                 holding.source, holding.transfer, holding.hop});
+                                               holding.source, holding.transfer, holding.hop});
     longest_ = std::max(longest_, holding.end - holding.start);
 }
 

@@ -11,7 +11,7 @@
 #include "sim/state/event_codec.h"
 #include "sim/state/link_servers.h"
 #include "sim/state/live_operation.h"
-#include "sim/state/messages.h"
+#include "sim/state/message_pool.h"
 #include "sim/state/priorities.h"
 #include "sim/state/task_order.h"
 #include "sim/state/transfer_table.h"

@@ -23,7 +23,10 @@ bool standard_header(const std::string& name) {
 const std::vector<Layer>& layers() {
     static const std::vector<Layer> all{
         {"sim", {}, {}, {{"base"}, {"queue", "workload"}, {"state"}, {"reuse"}, {"executor"}}},
-        {"topology", {"sim/base/"}, {"boost/", "fmt/"}, {{"lattice"}, {"chips"}, {"graph"}, {"mesh"}}},
+        {"topology",
+         {"sim/base/"},
+         {"boost/", "fmt/"},
+         {{"lattice"}, {"chips"}, {"graph"}, {"mesh"}}},
         {"collectives",
          {"sim/base/", "sim/workload/", "topology/"},
          {"fmt/"},

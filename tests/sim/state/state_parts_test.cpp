@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/state/event_codec.h"
-#include "sim/state/messages.h"
+#include "sim/state/message_pool.h"
 #include "sim/state/priorities.h"
 #include "sim/state/run_state.h"
 #include "sim/state/task_order.h"
