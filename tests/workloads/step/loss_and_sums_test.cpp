@@ -1,0 +1,106 @@
+// What the loss moves and holds, and how gradients add up over microbatches.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::compute_of;
+using ::testing::ElementsAre;
+using testing::find_op;
+using testing::one_chip;
+using testing::one_layer;
+
+// t = 32 tokens, each a maximum and a sum of 4 bytes; logits t x V / T of 2 bytes, held until the weight gradient has
+// read them.
+TEST(Loss, ReducesTwoValuesATokenAndHoldsItsLogits) {
+    TrainingPlan plan = one_chip();
+    plan.ways.tensor = 2;
+    const StepProgram program = build_step(one_layer(), plan);
+    const Op& softmax = program.ops[find_op(program, "unembedding forward reduce softmax")];
+    EXPECT_EQ(std::get<Collective>(softmax.work).bytes.value(), 32 * 2 * 4);
+    EXPECT_EQ(std::get<Collective>(softmax.work).operation, collectives::Operation::all_reduce);
+
+    const OpIndex logits = find_op(program, "unembedding forward logits");
+    std::vector<double> bytes;
+    for (const Buffer& buffer : program.buffers) {
+        if (buffer.allocated_at == logits) {
+            bytes.push_back(buffer.bytes.value());
+            EXPECT_EQ(buffer.memory_class, MemoryClass::buffers);
+            EXPECT_THAT(buffer.freed_after,
+                        ElementsAre(find_op(program, "unembedding backward weight gradient")));
+        }
+    }
+    EXPECT_THAT(bytes, ElementsAre(32 * 64 / 2 * 2));
+}
+
+std::vector<std::string> names_with(const StepProgram& program, const std::string& what) {
+    std::vector<std::string> found;
+    for (const Op& op : program.ops) {
+        if (op.name.find(what) != std::string::npos) {
+            found.push_back(op.name);
+        }
+    }
+    return found;
+}
+
+// Shards of every microbatch add up; the AllReduce over data comes once, behind the last.
+TEST(Sums, AreReducedOverDataAfterTheLastMicrobatch) {
+    TrainingPlan plan = one_chip();
+    plan.ways.fsdp = plan.ways.data = 2;
+    plan.batch.microbatches = 3;
+    plan.batch.tokens = 32 * 4 * 3;
+    const StepProgram program = build_step(one_layer(), plan);
+    EXPECT_THAT(names_with(program, "layer 0 backward all-reduce"),
+                ElementsAre("microbatch 2 layer 0 backward all-reduce gradients"));
+    EXPECT_THAT(names_with(program, "layer 0 backward reduce-scatter"),
+                ElementsAre("microbatch 0 layer 0 backward reduce-scatter gradients",
+                            "microbatch 1 layer 0 backward reduce-scatter gradients",
+                            "microbatch 2 layer 0 backward reduce-scatter gradients"));
+    // The shard of the sums is held once, from the first microbatch's on to the end.
+    std::vector<OpIndex> shards;
+    for (const Buffer& buffer : program.buffers) {
+        if (buffer.memory_class == MemoryClass::gradients && buffer.freed_after.empty()) {
+            shards.push_back(buffer.allocated_at);
+        }
+    }
+    EXPECT_THAT(
+        shards,
+        ElementsAre(find_op(program, "microbatch 0 unembedding backward reduce-scatter gradients"),
+                    find_op(program, "microbatch 0 layer 0 backward reduce-scatter gradients"),
+                    find_op(program, "microbatch 0 embedding backward reduce-scatter gradients")));
+}
+
+// Where nothing is scattered, the first write of a group in every later microbatch reads the sums: 2 bytes a parameter.
+TEST(Sums, AreReadAgainByTheFirstWriteOfEveryLaterMicrobatch) {
+    const ModelSpec model = one_layer();
+    TrainingPlan plan = one_chip();
+    plan.batch.microbatches = 3;
+    plan.batch.tokens *= 3;
+    const StepProgram program = build_step(model, plan);
+    const auto hbm = [&](int microbatch, const std::string& what) {
+        return compute_of(program, "microbatch " + std::to_string(microbatch) + " " + what)
+            .hbm.value();
+    };
+    const double layer = layer_weights(model, {}).total().dense * 2;
+    const double table = 64 * 16 * 2;
+    for (const int later : {1, 2}) {
+        const auto more = [&](const std::string& what) { return hbm(later, what) - hbm(0, what); };
+        EXPECT_EQ(more("layer 0 backward down weight gradient"), layer);
+        EXPECT_EQ(more("layer 0 backward gate_up weight gradient"), 0);
+        EXPECT_EQ(more("layer 0 backward qkv weight gradient"), 0);
+        EXPECT_EQ(more("unembedding backward weight gradient"), table + 16 * 2);
+        EXPECT_EQ(more("embedding backward scatter-add gradient"), table);
+        EXPECT_EQ(more("layer 0 backward down input gradient"), 0);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::workloads
