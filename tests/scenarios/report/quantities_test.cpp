@@ -364,9 +364,9 @@ TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
     EXPECT_EQ(json[1]["analytic"], 0.3);
     EXPECT_TRUE(json[1]["simulated"].is_null());
     EXPECT_EQ(verdicts_report(verdicts),
-              "Expected                  value  reference                      error  source\n"
-              "  step_time       holds  750.0 ms   500.0 ms     +50.00 % (within 50 %)  a\n"
-              "  roofline_lower  FAILS  300.0 ms   600.0 ms     -50.00 % (within 25 %)  b\n");
+              "Expected                    value  reference                   error  source\n"
+              "  step_time       holds  750.0 ms   500.0 ms  +50.00 % (within 50 %)  a\n"
+              "  roofline_lower  FAILS  300.0 ms   600.0 ms  -50.00 % (within 25 %)  b\n");
     EXPECT_EQ(verdicts_report({}), "");
 }
 

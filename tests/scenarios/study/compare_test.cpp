@@ -106,7 +106,7 @@ TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
         "  one       step_time   600.0 ms  250.0 ms   750.0 ms  +25.0 %  FAILS within 10 %  "
         "padding "
         "100 %\n"
-        "  one            book   500.0 ms  500.0 ms              +0.0 %  holds within 10 %  "
+        "  one       book        500.0 ms  500.0 ms              +0.0 %  holds within 10 %  "
         "rounded "
         "in the text\n"
         "\n"

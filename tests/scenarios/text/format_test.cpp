@@ -66,7 +66,7 @@ TEST(Text, ApportionGivesLargestRemaindersFirst) {
     EXPECT_THAT(apportion(std::vector<double>{1, 1}, 3), ElementsAre(2, 1));
     EXPECT_THAT(apportion(std::vector<double>{1, 2, 7}, 5), ElementsAre(1, 1, 3));
     EXPECT_THAT(apportion(std::vector<double>{1, 8, 1}, 4), ElementsAre(1, 3, 0));
-    EXPECT_THAT(apportion(std::vector<double>{-1, 3}, 5), ElementsAre(-3, 8));
+    EXPECT_THAT(apportion(std::vector<double>{-1, 3}, 5), ElementsAre(-2, 7));
     EXPECT_THAT(apportion(std::vector<double>{-1, -1}, -3), ElementsAre(-1, -2));
     EXPECT_THAT(apportion(std::vector<double>{1, 1}, 0), ElementsAre(0, 0));
 }
