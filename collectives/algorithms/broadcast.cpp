@@ -64,7 +64,7 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
 
 /// The time of the deepest tree, in bytes at the rate of one link.
 sim::Bytes time_of(const Trees& trees, sim::Bytes v, sim::Bytes hop) {
-    return trees.message(v) * static_cast<double>(trees.messages - 1 + trees.depth()) +
+    return trees.message(v) * (static_cast<double>(trees.messages) - 1 + trees.depth()) +
            hop * trees.depth();
 }
 

@@ -33,7 +33,8 @@ workloads::MachineRates achieved_rates(const AchievedHardware& hardware) {
 }
 
 double pace_of_slowest_slice(const AchievedHardware& hardware) {
-    const int doublings = std::bit_width(static_cast<unsigned>(hardware.slices)) - 1;
+    const int doublings =
+        static_cast<int>(std::bit_width(static_cast<unsigned>(hardware.slices))) - 1;
     const double rest = static_cast<double>(hardware.slices) / (1 << doublings) - 1;
     return 1 + hardware.efficiency.straggler * (doublings + rest);
 }

@@ -154,9 +154,9 @@ private:
         std::uint64_t key = 0;
         Part* first = nullptr;
         Part* last = nullptr;
-        std::uint32_t* write = members.data();
-        std::uint32_t room = kInWave;  ///< from there
         std::array<std::uint32_t, kInWave> members{};
+        std::uint32_t room = kInWave;  ///< from `write` on
+        std::uint32_t* write = members.data();
     };
     static_assert(sizeof(Wave) == 64);
 
