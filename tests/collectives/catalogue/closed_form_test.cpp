@@ -143,7 +143,7 @@ TEST(ClosedFormTest, NothingForOthers) {
                         .slice = box({8, 2, 1}, 3),
                         .members = {{{0, 1, 8}}},
                         .bytes = sim::Bytes(8)};
-    const LinkModel link{.rate = sim::BytesPerSecond(1)};
+    const LinkModel link{.rate = sim::BytesPerSecond(1), .latency = {}};
     EXPECT_TRUE(closed_form(call, {}, link).has_value());
     call.members.across = {1, 2};
     EXPECT_EQ(closed_form(call, {}, link), std::nullopt);

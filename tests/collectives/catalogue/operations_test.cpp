@@ -49,8 +49,8 @@ Case whole(const OperationInfo& row, const topology::Lattice& slice) {
 template <class Carrier>
 void expect_carried(const Case& c) {
     std::optional<Carrier> carrier;
-    run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
-        return &carrier.emplace(c, built);
+    const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
+        return &carrier.emplace(c, built);  // which the outcome keeps
     });
     carrier->check_result();
     EXPECT_EQ(carrier->error(), "") << describe(c);

@@ -17,9 +17,9 @@ constexpr std::uint32_t kNone = sim::kNoPlace;
 
 TEST(ShiftTableTest, NumbersDisplacementsAsTheyAreUsed) {
     ShiftTable shifts(box({4, 1, 1}, 0));
-    EXPECT_EQ(shifts.number({1, 0, 0}), 0U);
-    EXPECT_EQ(shifts.number({-1, 0, 0}), 1U);
-    EXPECT_EQ(shifts.number({1, 0, 0}), 0U);
+    EXPECT_EQ(shifts.number(topology::Point{1, 0, 0}), 0U);
+    EXPECT_EQ(shifts.number(topology::Point{-1, 0, 0}), 1U);
+    EXPECT_EQ(shifts.number(topology::Point{1, 0, 0}), 0U);
     EXPECT_EQ(shifts.table(), (std::vector<std::uint32_t>{1, 2, 3, kNone, kNone, 0, 1, 2}));
     EXPECT_FALSE(shifts.uses_hosts());
     // The same chips in another slice, or their host, are other displacements.
@@ -53,7 +53,7 @@ TEST(ShiftTableTest, IndexInHost) {
 
 TEST(ShiftTableTest, ChipLinksCountAsHosts) {
     ShiftTable shifts(box({2, 1, 1}, 0));
-    shifts.number({1, 0, 0});
+    shifts.number(topology::Point{1, 0, 0});
     EXPECT_FALSE(shifts.uses_hosts());
     shifts.use_chip_links();
     EXPECT_TRUE(shifts.uses_hosts());
