@@ -156,7 +156,6 @@ TEST(CriticalPath, OfOneChipHasEveryOperationOnItsResource) {
                                                                  : "MXU"] += ps;
     }
     EXPECT_EQ(times(simulate_step(scenario, Fold::automatic).critical_path), expected);
-    EXPECT_EQ(expected.count("MXU") + expected.count("HBM"), 2U);
 }
 
 // A step that never waits is its work alone.

