@@ -20,9 +20,9 @@ IdealHardware machine(topology::Point shape, topology::Wraparound wraparound, in
 }
 
 /// A run of 1000 ps on those places, all of whose links are held for `busy`.
-class Run {
+class HandMadeRun {
 public:
-    Run(const Layout& layout, std::size_t ports, std::int64_t busy) : ports_(ports) {
+    HandMadeRun(const Layout& layout, std::size_t ports, std::int64_t busy) : ports_(ports) {
         run_.end = sim::Time{1000};
         run_.links.resize(static_cast<std::size_t>(layout.places.size()) * ports);
         for (sim::LinkTotals& link : run_.links) {
@@ -44,7 +44,7 @@ TEST(LimitingLinks, OfAClassThatIsBusyEverywhereHaveNoPlace) {
     const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::every_axis);
     const collectives::Members all{{{0, 1, 4}, {1, 1, 2}}, {}};
     const Layout layout = lay_out(hardware, Fold::off, {all}, all);
-    Run run(layout, collectives::kIciPorts, 891);
+    HandMadeRun run(layout, collectives::kIciPorts, 891);
     for (int place = 0; place < 8; ++place) {
         run.hold(place, collectives::port_of(1, 1), 880);
         run.hold(place, collectives::port_of(1, -1), 880);
@@ -64,7 +64,7 @@ TEST(LimitingLinks, OfAClassThatIsBusyEverywhereHaveNoPlace) {
 TEST(LimitingLinks, NameThePlaceOfOne) {
     const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}, {1, 1, 2}}, {}}});
-    Run run(layout, collectives::kIciPorts, 0);
+    HandMadeRun run(layout, collectives::kIciPorts, 0);
     run.hold(layout.places.index({1, 1, 0}, 0), collectives::port_of(0, 1), 500);
     auto limiting = limiting_links(hardware, layout, run.result());
     ASSERT_EQ(limiting.size(), 1U);
@@ -78,7 +78,7 @@ TEST(LimitingLinks, NameThePlaceOfOne) {
     EXPECT_EQ(limiting[0].place, "+x, from x=1 to x=2");
     EXPECT_EQ(limiting[0].links, 2);
     // Downwards.
-    Run down(layout, collectives::kIciPorts, 0);
+    HandMadeRun down(layout, collectives::kIciPorts, 0);
     down.hold(layout.places.index({1, 1, 0}, 0), collectives::port_of(0, -1), 500);
     EXPECT_EQ(limiting_links(hardware, layout, down.result())[0].place,
               "-x, from x=1 to x=0 at y=1");
@@ -89,7 +89,7 @@ TEST(LimitingLinks, OfAFoldedRunCountForTheWholeSlice) {
     const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::every_axis, 3);
     const Layout layout = lay_out(hardware, Fold::automatic, {{{{0, 1, 4}}, {}}});
     ASSERT_EQ(layout.places.size(), 1);
-    Run run(layout, collectives::kIciPorts, 0);
+    HandMadeRun run(layout, collectives::kIciPorts, 0);
     run.hold(0, collectives::port_of(0, 1), 700);
     auto limiting = limiting_links(hardware, layout, run.result());
     ASSERT_EQ(limiting.size(), 1U);
@@ -106,7 +106,7 @@ TEST(LimitingLinks, OfAFoldedRunCountForTheWholeSlice) {
 TEST(LimitingLinks, OfHostsAreSomeOrAll) {
     const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never, 2);
     const Layout layout = lay_out(hardware, Fold::off, {{{}, {1, 2}}}, {{}, {1, 2}});
-    Run run(layout, collectives::kAllPorts, 0);
+    HandMadeRun run(layout, collectives::kAllPorts, 0);
     run.hold(0, collectives::kPcieToHost, 800);
     run.hold(1, collectives::kPcieToChip, 100);
     run.hold(0, collectives::kDcnOut, 800);

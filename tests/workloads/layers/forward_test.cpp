@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "tests/checkout.h"
+
 namespace podsim::workloads {
 namespace {
 
@@ -13,7 +15,7 @@ void read_includes(const std::string& path, std::set<std::string>& seen) {
     if (!seen.insert(path).second) {
         return;
     }
-    std::ifstream file(std::filesystem::path(PODSIM_SOURCE_DIR) / path);
+    std::ifstream file(std::filesystem::path(source_folder()) / path);
     ASSERT_TRUE(file) << path;
     const std::string start = "#include \"workloads/";
     for (std::string line; std::getline(file, line);) {
