@@ -146,7 +146,7 @@ TEST_F(Load, HuggingFaceConfigsAreRelativeToTheScenario) {
 // DeepSeek-V3 and Gemma 3 written out are the models of the catalogue.
 TEST_F(Load, InlineStructuresAreRead) {
     const auto model = [&](const std::string& text) {
-        return load_scenario(write(good_but("llama-3-8b", text))).model;
+        return load_scenario(write(good_but("llama-3-8b", text))).step().model;
     };
     const workloads::ModelSpec deepseek = model(
         "{layers: 61, d_model: 7168, d_ff: 18432, heads: 128, head_dim: 192, vocabulary: 129280, "
@@ -187,8 +187,10 @@ TEST_F(Load, TheLibraryOfScenariosLoads) {
     EXPECT_EQ(pod.step().plan.ways.context, 2);
     EXPECT_EQ(pod.step().plan.ways.tensor, 4);
     EXPECT_EQ(pod.step().mesh_text, "fsdp x/4 y z/2, context z%2, tensor x%4");
-    EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").plan.ways.fsdp, 4096);
-    EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").plan.ways.tensor, 4);
+    EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").step().plan.ways.fsdp,
+              4096);
+    EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").step().plan.ways.tensor,
+              4);
 }
 
 TEST_F(Load, GroupsFromAxes) {

@@ -107,7 +107,7 @@ TEST_F(MultisliceCommand, AllToAllGoesBetweenSlices) {
 class MeshMapping : public CommandTest {
 protected:
     std::string mesh(const std::string& text) {
-        return load_scenario(write(good_but("mesh: {fsdp: x y z}\n", text))).mesh_text;
+        return load_scenario(write(good_but("mesh: {fsdp: x y z}\n", text))).step().mesh_text;
     }
     std::string error(const std::string& text) {
         try {
