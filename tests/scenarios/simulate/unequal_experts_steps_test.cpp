@@ -157,6 +157,7 @@ TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
 TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
     const auto loads = [&](const std::string& list) {
         return load_scenario(write(std::string(kGood) + "{expert_imbalance: " + list + "}\n"))
+            .step()
             .plan.experts.loads;
     };
     using ::testing::ElementsAre;
