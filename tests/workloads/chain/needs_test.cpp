@@ -81,13 +81,15 @@ TrainingPlan any_plan(Random& random, ModelSpec& model) {
 }
 
 /// Where today's order does not wait for what an operation needs, as it always has:
-/// - a tensor goes to the host when its last part is computed, though ring steps may still add to it;
+/// - a tensor that an overlapped matmul makes goes to the host before all its parts (`qkv 2/2`) and the ring steps that add
+///   to it have ended;
 /// - a collective before a use's first compute does not wait for tensors on their way back from the host;
 /// - the AllReduce over data of sums over microbatches waits for the last microbatch's ReduceScatter alone, and the
 ///   exchange of a tied table's gradients for the reductions alone that no compute has waited for.
 bool known_gap(const StepProgram& program, const Op& op, OpIndex need) {
     if (std::holds_alternative<HostTransfer>(op.work)) {
-        return std::holds_alternative<Collective>(program.ops[need].work);
+        return std::holds_alternative<Collective>(program.ops[need].work) ||
+               program.ops[need].name.find('/') != std::string::npos;
     }
     const auto* reduced = std::get_if<Collective>(&program.ops[need].work);
     const bool gradients = reduced != nullptr && reduced->purpose == Purpose::gradients;
