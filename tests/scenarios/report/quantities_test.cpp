@@ -321,7 +321,7 @@ TEST_F(QuantityValues, ProgramReportsAddUp) {
         program_report(scenario, result, {}, {.simulated_s = 0.25}),
         "p\n"
         "  slice    v5p 4x4x4, 64 chips, x y z wrapped\n"
-        "  program  1 stage in 2 pieces\n"
+        "  program                 1 stage in 2 pieces\n"
         "\n"
         "Time 9.000 ms\n"
         "  bound by multiply: its bytes and FLOPs alone take 6.000 ms\n"
