@@ -52,11 +52,28 @@ StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& progra
       lower_(lower),
       reuse_(reuse),
       watch_(watch, Phase::explaining) {
-    runs_.run([this] {
+    beside([this] {
         remove_from_hardware();
         of_hardware_ = static_cast<std::ptrdiff_t>(without_.size());
         remove_from_step();
         start(true);
+    });
+}
+
+/// No exception goes through the library's task groups: one that came while the group is cancelled would be lost
+/// with its memory, or would leave the destructor.
+template <class Work>
+void StepGap::beside(Work work) {
+    runs_.run([this, work = std::move(work)] {
+        try {
+            work();
+        } catch (...) {
+            const std::scoped_lock lock(failing_);
+            if (!failure_) {
+                failure_ = std::current_exception();
+            }
+            runs_.cancel();
+        }
     });
 }
 
@@ -87,7 +104,7 @@ void StepGap::begin(const char* cause, LoweredStep step) {
 /// Of all but the last run only the end is looked at.
 void StepGap::start(bool last) {
     if (Without* const one = std::exchange(waiting_, nullptr)) {
-        runs_.run([this, one, last] {
+        beside([this, one, last] {
             if (last) {
                 one->run = run_step(one->step, reuse_, &watch_);
             } else {
@@ -161,6 +178,9 @@ void StepGap::remove_from_step() {
 
 std::vector<Share> StepGap::shares(const StepRun& run) {
     runs_.wait();
+    if (failure_) {
+        std::rethrow_exception(failure_);
+    }
     std::vector<Share> gap;
     const StepRun* now = &run;
     for (const Without& one : without_) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <list>
+#include <mutex>
 #include <oneapi/tbb/task_group.h>
 #include <string>
 #include <vector>
@@ -71,6 +73,9 @@ private:
     /// `step` is what remains.
     void begin(const char* cause, LoweredStep step);
     void start(bool last);
+    /// Calls `work` beside the caller; what it throws is kept, and ends all runs.
+    template <class Work>
+    void beside(Work work);
     void nothing_changes(const char* cause);
     [[nodiscard]] const LoweredStep& latest() const;
     void read_off(const StepRun& last, std::vector<Share>& gap) const;
@@ -84,6 +89,8 @@ private:
     Without* waiting_ = nullptr;      ///< the latest, whose run has not been started
     std::ptrdiff_t of_hardware_ = 0;  ///< so many of them, the first ones, are reported even if 0
     mutable PhaseWatch watch_;
+    std::mutex failing_;
+    std::exception_ptr failure_;  ///< the first one of a run
     tbb::task_group runs_;
 };
 
