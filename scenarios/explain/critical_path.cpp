@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/paths/ports.h"
+#include "workloads/analytic/compute_time.h"
 
 namespace podsim::scenarios {
 namespace {

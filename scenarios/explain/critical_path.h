@@ -19,7 +19,7 @@
 #include "scenarios/run/run_record.h"
 #include "sim/base/time.h"
 #include "sim/workload/task_graph.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/machine_rates.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {

@@ -14,7 +14,7 @@
 #include "scenarios/run/run_step.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/roofline.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {

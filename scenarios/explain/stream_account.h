@@ -7,7 +7,6 @@
 #include "scenarios/explain/shares.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
-#include "workloads/analytic/analytic.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/program/step_program.h"
 

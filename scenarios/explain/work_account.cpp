@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "workloads/analytic/compute_time.h"
+
 namespace podsim::scenarios {
 
 WorkAccount account_work(const workloads::StepProgram& program,

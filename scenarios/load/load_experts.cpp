@@ -7,6 +7,7 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
 #include "sim/base/random.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -67,9 +68,9 @@ void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& 
             kDistributions, Distribution::lognormal));
         const double spread = imbalance["spread"].read(parse_spread);
         const auto seed = static_cast<std::uint64_t>(imbalance["seed"].whole(0, 1LL << 53, 1));
-        shares = drawn_shares(spread, seed, model.experts.count, mesh.size("expert"));
+        shares = drawn_shares(spread, seed, model.experts.count, plan.ways.expert);
     } else if (drawn) {
-        shares.assign(static_cast<std::size_t>(mesh.size("expert")), 1);  // which the plan refuses
+        shares.assign(static_cast<std::size_t>(plan.ways.expert), 1);  // which the plan refuses
     } else {
         for (const Reader& share : imbalance.items()) {
             shares.push_back(share.read(parse_number));
@@ -80,7 +81,7 @@ void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& 
                               "write a share for each rank of the axis expert, as in [4, 2, 1, 1]");
     }
     plan.experts.loads = as_loads(std::move(shares));
-    if (mesh.across({"expert"}).length > 1) {
+    if (mesh.across({workloads::axis::expert}).length > 1) {
         throw imbalance.error(
             "the axis expert has members in several slices, between which "
             "unequal shares cannot be exchanged",

@@ -8,6 +8,7 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "workloads/plan/axes.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -38,19 +39,15 @@ enum class Mapping { podsim, jax, jax_split };
 constexpr std::pair<std::string_view, Mapping> kMappings[] = {
     {"podsim", Mapping::podsim}, {"jax", Mapping::jax}, {"jax_split", Mapping::jax_split}};
 
-/// What synchronises most often lies closest together; what does least often spans slices.
-topology::PlacingOrder placing_order() {
-    return {.chips = {"tensor", "tensor_transpose", "context"}, .slices = {"data", "pipeline"}};
-}
-
 DeviceMesh mesh_of_sizes(const Reader& mesh, Mapping mapping, const Hardware& hardware) {
     std::vector<std::pair<std::string, int>> sizes;
     for (const YamlNode::Entry& entry : mesh.node().entries) {
         sizes.emplace_back(entry.key, static_cast<int>(mesh[entry.key].whole(1, kMostChips, 1)));
     }
     return mapping == Mapping::podsim
-               ? topology::choose_mesh(hardware.slice, sizes, placing_order(), hardware.slices)
-               : topology::map_mesh_as_jax(hardware.slice, sizes, placing_order(),
+               ? topology::choose_mesh(hardware.slice, sizes, workloads::placing_order(),
+                                       hardware.slices)
+               : topology::map_mesh_as_jax(hardware.slice, sizes, workloads::placing_order(),
                                            mapping == Mapping::jax_split, hardware.slices);
 }
 
@@ -114,9 +111,9 @@ DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardw
                                  "write the size of every axis: mesh: {fsdp: 16, tensor: 4}");
     }
     if (!given) {
-        std::vector<LogicalAxis> axes{whole_slice("fsdp", hardware.slice)};
+        std::vector<LogicalAxis> axes{whole_slice(workloads::axis::fsdp, hardware.slice)};
         if (hardware.slices > 1) {
-            axes.push_back({"data", {{topology::kSliceAxis, 1, hardware.slices}}});
+            axes.push_back({workloads::axis::data, {{topology::kSliceAxis, 1, hardware.slices}}});
         }
         return {hardware.slice, std::move(axes), hardware.slices};
     }

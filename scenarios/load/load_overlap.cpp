@@ -8,10 +8,12 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
 
+namespace axis = workloads::axis;
 using workloads::Placement;
 using workloads::WeightGroups;
 
@@ -19,7 +21,7 @@ enum class TensorForm { blocking, one_way, two_way };
 enum class ContextForm { gathered, ring };
 
 constexpr std::pair<std::string_view, std::uint32_t> kPriorities[] = {
-    {"tensor", 0}, {"weights", 1}, {"gradients", 2}};
+    {axis::tensor, 0}, {"weights", 1}, {"gradients", 2}};
 constexpr std::pair<std::string_view, WeightGroups> kWeightGroups[] = {
     {"layer", WeightGroups::layer},
     {"block", WeightGroups::block},
@@ -108,13 +110,13 @@ collectives::SteppedGather attention_ring(const Reader& form, const topology::De
                                           const Hardware& hardware,
                                           const workloads::ModelSpec& model, Placement placement,
                                           bool causal) {
-    collectives::SteppedGather steps = ring_steps(form, mesh, hardware, "context", false);
-    if (mesh.group({"context"}).size() > 1) {
+    collectives::SteppedGather steps = ring_steps(form, mesh, hardware, axis::context, false);
+    if (mesh.group({axis::context}).size() > 1) {
         throw form.error("the axis context has several factors, along which there is no one ring",
                          "write gathered, or keep context on one axis");
     }
     const bool plain = placement == Placement::plain;
-    if ((plain || model.window > 0) && !in_rank_order(mesh, "context")) {
+    if ((plain || model.window > 0) && !in_rank_order(mesh, axis::context)) {
         throw form.error(
             fmt::format("the ranks of context do not follow each other along its axis, which ring "
                         "attention {} needs",
@@ -131,16 +133,16 @@ collectives::SteppedGather attention_ring(const Reader& form, const topology::De
 /// Where an axis has one member its form changes nothing: a sweep of meshes may have such settings.
 void read_forms(const Reader& overlap, const topology::DeviceMesh& mesh, const Hardware& hardware,
                 const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
-    const Reader context = overlap["context"];
+    const Reader context = overlap[axis::context];
     if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring &&
-        mesh.size("context") > 1) {
+        mesh.size(axis::context) > 1) {
         plan.overlap.context_steps = attention_ring(
             context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
     }
-    const auto tensor = overlap["tensor"].choose<TensorForm>(kTensorForms, TensorForm::blocking);
-    if (tensor != TensorForm::blocking && mesh.size("tensor") > 1) {
+    const auto tensor = overlap[axis::tensor].choose<TensorForm>(kTensorForms, TensorForm::blocking);
+    if (tensor != TensorForm::blocking && mesh.size(axis::tensor) > 1) {
         plan.overlap.tensor_steps =
-            ring_steps(overlap["tensor"], mesh, hardware, "tensor", tensor == TensorForm::two_way);
+            ring_steps(overlap[axis::tensor], mesh, hardware, axis::tensor, tensor == TensorForm::two_way);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
 #include "workloads/models/setting_error.h"
+#include "workloads/plan/axes.h"
 #include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
@@ -63,13 +64,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     TrainingPlan plan;
     plan.batch.tokens = batch["tokens"].read(parse_count);
     plan.batch.sequence = batch["sequence"].read(parse_count);
-    plan.ways.data = mesh.size("data");
-    plan.ways.fsdp = mesh.size("fsdp");
-    plan.ways.context = mesh.size("context");
-    plan.ways.tensor = mesh.size("tensor");
-    plan.ways.tensor_transpose = mesh.size("tensor_transpose");
-    plan.ways.expert = mesh.size("expert");
-    plan.ways.pipeline = mesh.size("pipeline");
+    plan.ways = workloads::ways_of(mesh);
     plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
     plan.attention.causal = training["attention"].choose<bool>(kAttentions, true);

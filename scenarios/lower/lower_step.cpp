@@ -9,6 +9,7 @@
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -203,7 +204,8 @@ private:
         const auto* collective = std::get_if<workloads::Collective>(&op.work);
         return all_.members() > 1 && collective != nullptr &&
                std::ranges::any_of(collective->axes, [&](const std::string& axis) {
-                   return axis != "pipeline" && std::ranges::count(all_.axes, axis) > 0;
+                   return axis != workloads::axis::pipeline &&
+                          std::ranges::count(all_.axes, axis) > 0;
                });
     }
 

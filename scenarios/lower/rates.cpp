@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "scenarios/lower/build_machine.h"
+#include "workloads/analytic/compute_time.h"
 
 namespace podsim::scenarios {
 namespace {

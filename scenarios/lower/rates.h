@@ -3,7 +3,7 @@
 
 #include "scenarios/spec/hardware.h"
 #include "sim/base/time.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/machine_rates.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {

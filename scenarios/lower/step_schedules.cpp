@@ -6,7 +6,7 @@
 #include "collectives/algorithms/ring_step_schedule.h"
 #include "collectives/catalogue/build_schedule.h"
 #include "scenarios/lower/lower_collective.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/roofline.h"
 
 namespace podsim::scenarios {
 namespace {

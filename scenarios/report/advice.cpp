@@ -8,6 +8,7 @@
 
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
+#include "workloads/plan/axes.h"
 #include "workloads/plan/ranks.h"
 
 namespace podsim::scenarios {
@@ -105,7 +106,8 @@ std::vector<std::string> warnings(const Scenario& scenario, const StepResult& re
         waited += share.name == "DCN" || share.name == "PCIe" ? share.time.seconds() : 0;
     }
     for (const topology::LogicalAxis& axis : scenario.step().mesh.axes()) {
-        const bool once_a_step = axis.name == "data" || axis.name == "pipeline";
+        const workloads::PlanAxis* row = workloads::find_axis(axis.name);
+        const bool once_a_step = row != nullptr && row->once_a_step;
         if (!once_a_step && scenario.step().mesh.across({axis.name}).length > 1 &&
             waited > kMuch * result.step_time.seconds()) {
             warnings.push_back(fmt::format(

@@ -15,6 +15,7 @@
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/simulate.h"
 #include "sim/base/error.h"
+#include "workloads/analytic/book_step.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/step.h"

@@ -12,7 +12,7 @@
 #include "scenarios/explain/shares.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/roofline.h"
 #include "workloads/plan/pipeline_order.h"
 
 namespace podsim::scenarios {

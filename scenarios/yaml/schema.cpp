@@ -9,11 +9,18 @@
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
 #include "sim/base/nearest.h"
+#include "workloads/plan/axes.h"
 
 namespace podsim::scenarios {
 namespace {
 
 constexpr std::string_view kRequired = "required";
+
+/// Of an axis, whose name ends the path: what the table of axes says of it.
+constexpr KeySpec mesh_key(std::string_view path) {
+    const workloads::PlanAxis& axis = *workloads::find_axis(path.substr(path.find('.') + 1));
+    return {path, kText, axis.example, "1", axis.meaning};
+}
 
 /// Every key but those of `expect`, which are the quantities that a result is held to.
 // clang-format off
@@ -94,14 +101,13 @@ constexpr KeySpec kKeys[] = {
 
     {"mesh", kMap, "{fsdp: x y, tensor: z}", "fsdp over every axis",
      "logical axes: physical axes and factors (`x%4`: 4 neighbours, `x/4`: the rest), or sizes alone"},
-    {"mesh.data", kText, "x", "1", "replicated data parallelism"},
-    {"mesh.fsdp", kText, "x/4 y z/2", "1", "fully sharded data parallelism (ZeRO-3)"},
-    {"mesh.context", kText, "z%2", "1", "context parallelism: sequences are split, keys and values gathered"},
-    {"mesh.tensor", kText, "x%4", "1", "tensor parallelism"},
-    {"mesh.tensor_transpose", kText, "y", "1",
-     "tensor parallelism over d_model too: with tensor, 2-D weight-stationary sharding"},
-    {"mesh.pipeline", kText, "slice", "1", "pipeline stages, each with an equal run of layers"},
-    {"mesh.expert", kText, "y", "1", "expert parallelism: tokens travel to their experts; else one more of fsdp"},
+    mesh_key("mesh.data"),
+    mesh_key("mesh.fsdp"),
+    mesh_key("mesh.context"),
+    mesh_key("mesh.tensor"),
+    mesh_key("mesh.tensor_transpose"),
+    mesh_key("mesh.pipeline"),
+    mesh_key("mesh.expert"),
 
     {"mesh_mapping", kText, "jax", "podsim",
      "how sizes alone are mapped to axes: podsim, jax (create_device_mesh), jax_split (may split axes)"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::workloads {
 namespace {
@@ -30,8 +31,9 @@ double most_tensor_ways(double alpha, int tensor_axes, double d_ff) {
 }
 
 BookLayout book_layout(const topology::DeviceMesh& mesh) {
-    const collectives::Group fsdp = mesh.group({"data", "fsdp", "context", "expert"});
-    const collectives::Group tensor = mesh.group({"tensor"});
+    const collectives::Group fsdp =
+        mesh.group({axis::data, axis::fsdp, axis::context, axis::expert});
+    const collectives::Group tensor = mesh.group({axis::tensor});
     return {collectives::group_size(fsdp), collectives::group_size(tensor), axes_of(fsdp),
             axes_of(tensor)};
 }

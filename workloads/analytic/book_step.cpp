@@ -21,7 +21,7 @@
 //   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
 //              (X ways of tensor_transpose beside Y of tensor, T = X Y: t D / X over tensor)
 //   columns  = t (q + o + (g + 1) F) / Y b / (W n_X)            over tensor_transpose: q queries, keys and values,
-//              o attention's output, g 2 of a gated MLP (row_exchange.h)
+//              o attention's output, g 2 of a gated MLP (Ways::tensor_transpose)
 //   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
 //   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
 //              + t k D b / (W n_T)                              either side of the experts over tensor
@@ -57,14 +57,16 @@
 // Left out, as in the text: embedding lookup, norms, optimizer, HBM, latency, the first gather and
 // last scatter that nothing hides, MXU padding. Tensor collectives are taken to overlap with
 // compute.
+#include "workloads/analytic/book_step.h"
+
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "workloads/analytic/analytic.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
@@ -75,12 +77,12 @@ double larger(sim::Seconds math, double comms) {
 }
 
 /// Matmul parameters of a layer, for one token, that recomputation uses.
-double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
+double rerun(const ModelSpec& model, const Remat& remat, LayerKind kind) {
     const LayerParameters parameters = count_layer(model, kind);
-    if (plan.remat.policy == RematPolicy::block) {
+    if (remat.policy == RematPolicy::block) {
         return static_cast<double>(parameters.matmul());
     }
-    const TensorSet kept = kept_tensors(plan.remat);
+    const TensorSet kept = kept_tensors(remat);
     const auto out = static_cast<double>(model.heads * value_dim(model) * model.d_model);
     const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
     const double mlp = static_cast<double>(parameters.mlp + parameters.experts_taken) - router;
@@ -91,136 +93,227 @@ double rerun(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind) {
            (kept.has(LayerTensor::gate_up) ? 0 : router + mlp * branches / (branches + 1));
 }
 
+/// What the passes over a layer of one kind are made of: seconds of communication, FLOPs of a chip.
+struct LayerTerms {
+    double gather = 0;
+    double scatter = 0;
+    double blocks = 2;     ///< that exchange rows over tensor
+    double tokens = 0;     ///< one AllToAll of its experts
+    double attention = 0;  ///< a
+    double matmuls = 0;    ///< 2 P t / T
+};
+
+class BookStep {
+public:
+    BookStep(const ModelSpec& model, const TrainingPlan& plan, const topology::DeviceMesh& mesh,
+             const MachineRates& rates);
+
+    /// Of one microbatch on all stages.
+    [[nodiscard]] double layers() const;
+    [[nodiscard]] double unembedding() const;
+    /// Gathers the parameters that ZeRO-1 and 2 have updated in shares, once a step.
+    [[nodiscard]] double updated() const;
+
+private:
+    [[nodiscard]] double over(const std::vector<std::string>& names, double bytes) const;
+    [[nodiscard]] double gather(double parameters, double element) const {
+        return over(weight_axes_, parameters / tensor_ * element);
+    }
+    [[nodiscard]] double expert_gather(double parameters, double element) const {
+        return over(expert_weight_axes_, parameters / (tensor_ * plan_.ways.expert) * element);
+    }
+    [[nodiscard]] double reduced_over_data(double parameters) const;
+    [[nodiscard]] double scatter(double parameters) const {
+        return gather(parameters, plan_.precision.gradients) + reduced_over_data(parameters);
+    }
+    [[nodiscard]] double expert_scatter(double parameters) const {
+        return expert_gather(parameters, plan_.precision.gradients) + reduced_over_data(parameters);
+    }
+    [[nodiscard]] double columns(double width) const {
+        return over({axis::tensor_transpose}, tokens_ * width / plan_.ways.tensor * compute_);
+    }
+    [[nodiscard]] sim::Seconds math(double flops, double in_bf16) const;
+
+    [[nodiscard]] LayerTerms terms_of(LayerKind kind) const;
+    [[nodiscard]] double forward(const LayerTerms& terms) const;
+    [[nodiscard]] double backward(LayerKind kind, const LayerTerms& terms) const;
+    [[nodiscard]] double columns_again() const;
+
+    const ModelSpec& model_;
+    const TrainingPlan& plan_;
+    const topology::DeviceMesh& mesh_;
+    const MachineRates& rates_;
+    const std::vector<std::string> weight_axes_;
+    const std::vector<std::string> expert_weight_axes_;
+    const TensorSet kept_;
+    const double tensor_;    ///< T
+    const double shards_;    ///< X
+    const double tokens_;    ///< t
+    const double compute_;   ///< b
+    const double branches_;  ///< g
+    const double qkv_;       ///< columns of queries, keys and values
+    const double attended_;  ///< columns of attention's output
+    const double rows_;
+    const double kv_;
+    const double exchange_;
+    const double all_columns_;
+};
+
+BookStep::BookStep(const ModelSpec& model, const TrainingPlan& plan,
+                   const topology::DeviceMesh& mesh, const MachineRates& rates)
+    : model_(model),
+      plan_(plan),
+      mesh_(mesh),
+      rates_(rates),
+      weight_axes_(axes_with(&PlanAxis::shares_weights, ways_of(mesh))),
+      expert_weight_axes_(axes_with(&PlanAxis::shares_experts, ways_of(mesh))),
+      kept_(kept_tensors(plan.remat)),
+      tensor_(plan.ways.of_matrix()),
+      shards_(static_cast<double>(ways_with(&PlanAxis::shares_weights, plan.ways))),
+      tokens_(static_cast<double>(plan.batch.tokens) /
+              (plan.ways.data * shards_ * plan.batch.microbatches)),
+      compute_(plan.precision.compute),
+      branches_(model.gated_mlp ? 2 : 1),
+      qkv_(static_cast<double>(model.heads * model.head_dim +
+                               model.kv_heads * (model.head_dim + value_dim(model)))),
+      attended_(static_cast<double>(model.heads * value_dim(model))),
+      rows_(over({axis::tensor}, tokens_ * static_cast<double>(model.d_model) /
+                                     plan.ways.tensor_transpose * compute_)),
+      kv_(over({axis::context},
+               tokens_ * plan.ways.context *
+                   static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model))) /
+                   tensor_ * compute_)),
+      exchange_([&] {
+          const double routed = tokens_ * static_cast<double>(model.experts.per_token) *
+                                static_cast<double>(model.d_model) * compute_;
+          return over({axis::expert}, routed / tensor_ * plan.ways.expert) / 4 +
+                 over({axis::tensor}, routed);
+      }()),
+      all_columns_(columns(qkv_ + attended_ + (branches_ + 1) * static_cast<double>(model.d_ff))) {}
+
+/// Seconds for bytes over the physical axes that the logical axes of those names span; none for one member.
+double BookStep::over(const std::vector<std::string>& names, double bytes) const {
+    std::vector<std::string> present;
+    for (const std::string& name : names) {
+        if (mesh_.size(name) > 1) {
+            present.push_back(name);
+        }
+    }
+    if (present.empty()) {
+        return 0.0;
+    }
+    const collectives::Group group = mesh_.group(present);
+    const int axes = std::popcount(collectives::axes_mask(group));
+    const double ici =
+        axes == 0 ? 0 : (sim::Bytes(bytes) / (rates_.ici_one_way * (2.0 * axes))).value();
+    if (mesh_.across(present).length == 1) {
+        return ici;
+    }
+    const double groups =
+        static_cast<double>(rates_.chips_per_slice) / collectives::group_size(group);
+    const sim::BytesPerSecond dcn = rates_.between_slices.dcn * rates_.between_slices.hosts;
+    return std::max(ici, (sim::Bytes(bytes * groups) / dcn).value());
+}
+
+double BookStep::reduced_over_data(double parameters) const {
+    const double reductions = plan_.zero == 2 ? 1 : 2;
+    return over({axis::data}, reductions * parameters /
+                                  (tensor_ * shards_ * plan_.batch.microbatches) *
+                                  plan_.precision.gradients);
+}
+
+/// Matmuls in the plan's precision, and those that are bf16 in every one.
+sim::Seconds BookStep::math(double flops, double in_bf16) const {
+    return sim::Flops(flops) / rates_.peak(plan_.precision.matmul) +
+           sim::Flops(in_bf16) / rates_.flops;
+}
+
+LayerTerms BookStep::terms_of(LayerKind kind) const {
+    const LayerParameters parameters = count_layer(model_, kind);
+    const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
+    const auto experts = static_cast<double>(parameters.experts);
+    const double weight = plan_.precision.weights();
+    const bool mlp_rows = !kind.experts || model_.experts.shared > 0;
+    const auto length = static_cast<double>(plan_.batch.sequence);
+    const bool apart = plan_.ways.expert > 1;
+    LayerTerms terms;
+    terms.gather = apart ? gather(dense, weight) + expert_gather(experts, weight)
+                         : gather(dense + experts, weight);
+    terms.scatter = apart ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
+    terms.blocks = model_.parallel_block || !mlp_rows ? 1 : 2;
+    terms.tokens = kind.experts ? exchange_ : 0;
+    terms.attention =
+        2 * tokens_ * (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
+        static_cast<double>(model_.heads * (model_.head_dim + value_dim(model_))) / tensor_;
+    terms.matmuls = 2 * static_cast<double>(parameters.matmul()) * tokens_ / tensor_;
+    return terms;
+}
+
+double BookStep::forward(const LayerTerms& terms) const {
+    return larger(math(terms.matmuls, terms.attention),
+                  terms.gather + 2 * terms.blocks * rows_ + kv_ + 2 * terms.tokens + all_columns_);
+}
+
+double BookStep::columns_again() const {
+    if (plan_.remat.policy == RematPolicy::block) {
+        return all_columns_;
+    }
+    const auto d_ff = static_cast<double>(model_.d_ff);
+    return columns(attended_ + d_ff + (kept_.has(LayerTensor::qkv) ? 0 : qkv_) +
+                   (kept_.has(LayerTensor::gate_up) ? 0 : branches_ * d_ff));
+}
+
+double BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
+    if (plan_.forward_only) {
+        return 0;
+    }
+    const bool again = plan_.remat.policy == RematPolicy::block;
+    const double projected =
+        2 * terms.matmuls + 2 * rerun(model_, plan_.remat, kind) * tokens_ / tensor_;
+    const double attended_times = kept_.has(LayerTensor::attended) ? 2 : 3;
+    const bool sums_again = plan_.remat.policy == RematPolicy::named && !model_.parallel_block &&
+                            !kept_.has(LayerTensor::out);
+    return larger(math(projected, attended_times * terms.attention),
+                  terms.gather + terms.scatter + 2 * kv_ +
+                      (again ? 4 : 3) * (terms.blocks * rows_ + terms.tokens) +
+                      (sums_again ? rows_ : 0) + all_columns_ + columns_again());
+}
+
+double BookStep::layers() const {
+    double sum = 0;
+    for (const auto& [kind, number] : layer_kinds(model_)) {
+        const LayerTerms terms = terms_of(kind);
+        sum += static_cast<double>(number) * (forward(terms) + backward(kind, terms));
+    }
+    return sum;
+}
+
+double BookStep::unembedding() const {
+    const auto table = static_cast<double>(count_parameters(model_).embedding);
+    const double logits = 2 * table * tokens_ / tensor_;
+    const double sums = rows_ + columns(static_cast<double>(model_.vocabulary));
+    const double there = larger(math(0, logits), gather(table, compute_) + sums);
+    return there + (plan_.forward_only ? 0 : larger(math(0, 2 * logits), scatter(table) + sums));
+}
+
+double BookStep::updated() const {
+    if (plan_.zero == 0 || plan_.forward_only) {
+        return 0;
+    }
+    return over({axis::data}, static_cast<double>(count_parameters(model_).total) /
+                                  (tensor_ * shards_) * plan_.precision.copy());
+}
+
 }  // namespace
 
 sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    const ParameterCount count = count_parameters(model);
-    const double tensor = plan.ways.of_matrix();
-    const double shards =
-        static_cast<double>(plan.ways.fsdp) * plan.ways.context * plan.ways.expert;
-    const double tokens = static_cast<double>(plan.batch.tokens) /
-                          (plan.ways.data * shards * plan.batch.microbatches);
-    const auto d_model = static_cast<double>(model.d_model);
-    const auto table = static_cast<double>(count.embedding);
-    const double compute = plan.precision.compute;
-    const double gradient = plan.precision.gradients;
-
-    // Seconds for bytes over the axes that the named logical axes span; zero for one member.
-    const auto over = [&](const std::vector<std::string>& names, double bytes) {
-        std::vector<std::string> present;
-        for (const std::string& name : names) {
-            if (mesh.size(name) > 1) {
-                present.push_back(name);
-            }
-        }
-        if (present.empty()) {
-            return 0.0;
-        }
-        const collectives::Group group = mesh.group(present);
-        const int axes = std::popcount(collectives::axes_mask(group));
-        const double ici =
-            axes == 0 ? 0 : (sim::Bytes(bytes) / (rates.ici_one_way * (2.0 * axes))).value();
-        if (mesh.across(present).length == 1) {
-            return ici;
-        }
-        const double groups =
-            static_cast<double>(rates.chips_per_slice) / collectives::group_size(group);
-        const sim::BytesPerSecond dcn = rates.between_slices.dcn * rates.between_slices.hosts;
-        return std::max(ici, (sim::Bytes(bytes * groups) / dcn).value());
-    };
-    const auto gather = [&](double parameters, double element) {
-        return over({"fsdp", "context", "expert"}, parameters / tensor * element);
-    };
-    const double weight = plan.precision.weights();
-    const double reductions = plan.zero == 2 ? 1 : 2;
-    const auto scatter = [&](double parameters) {
-        return over({"fsdp", "context", "expert"}, parameters / tensor * gradient) +
-               over({"data"}, reductions * parameters /
-                                  (tensor * shards * plan.batch.microbatches) * gradient);
-    };
-    const double rows = over({"tensor"}, tokens * d_model / plan.ways.tensor_transpose * compute);
-    const auto columns = [&](double width) {
-        return over({"tensor_transpose"}, tokens * width / plan.ways.tensor * compute);
-    };
-    const auto attended = static_cast<double>(model.heads * value_dim(model));
-    const auto qkv = static_cast<double>(model.heads * model.head_dim +
-                                         model.kv_heads * (model.head_dim + value_dim(model)));
-    const auto d_ff = static_cast<double>(model.d_ff);
-    const double branches = model.gated_mlp ? 2 : 1;
-    const double between_products = columns(qkv + attended + (branches + 1) * d_ff);
-    const auto expert_gather = [&](double parameters, double element) {
-        return over({"fsdp", "context"}, parameters / (tensor * plan.ways.expert) * element);
-    };
-    const auto expert_scatter = [&](double parameters) {
-        return expert_gather(parameters, gradient) +
-               over({"data"}, reductions * parameters /
-                                  (tensor * shards * plan.batch.microbatches) * gradient);
-    };
-    const auto heads = static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
-    const double kv = over({"context"}, tokens * plan.ways.context * heads / tensor * compute);
-    const double routed = tokens * static_cast<double>(model.experts.per_token) * d_model * compute;
-    const double exchange =
-        over({"expert"}, routed / tensor * plan.ways.expert) / 4 + over({"tensor"}, routed);
-    const double logits = 2 * table * tokens / tensor;
-    // Matmuls in the plan's precision, and those that are bf16 in every one.
-    const auto math = [&](double flops, double in_bf16) {
-        return sim::Flops(flops) / rates.peak(plan.precision.matmul) +
-               sim::Flops(in_bf16) / rates.flops;
-    };
-
-    const TensorSet kept = kept_tensors(plan.remat);
-    // An evaluation step has no backward pass.
-    const auto backward = [&](sim::Seconds mathematics, double communication) {
-        return plan.forward_only ? 0 : larger(mathematics, communication);
-    };
-    double layers = 0;
-    for (const auto& [kind, number] : layer_kinds(model)) {
-        const LayerParameters parameters = count_layer(model, kind);
-        const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
-        const auto experts = static_cast<double>(parameters.experts);
-        const double weights = plan.ways.expert > 1
-                                   ? gather(dense, weight) + expert_gather(experts, weight)
-                                   : gather(dense + experts, weight);
-        const double gradients = plan.ways.expert > 1 ? scatter(dense) + expert_scatter(experts)
-                                                      : scatter(dense + experts);
-        const bool mlp_rows = !kind.experts || model.experts.shared > 0;
-        const double blocks = model.parallel_block || !mlp_rows ? 1 : 2;
-        const double tokens_once = kind.experts ? exchange : 0;
-        const bool again = plan.remat.policy == RematPolicy::block;
-        const double length = static_cast<double>(plan.batch.sequence);
-        const double attention =
-            2 * tokens * (attention_pairs(model, kind, length, plan.attention.causal) / length) *
-            static_cast<double>(model.heads * (model.head_dim + value_dim(model))) / tensor;
-        const double forward = 2 * static_cast<double>(parameters.matmul()) * tokens / tensor;
-        const double projected = 2 * forward + 2 * rerun(model, plan, kind) * tokens / tensor;
-        const double attended_times = kept.has(LayerTensor::attended) ? 2 : 3;
-        const bool sums_again = plan.remat.policy == RematPolicy::named && !model.parallel_block &&
-                                !kept.has(LayerTensor::out);
-        layers +=
-            static_cast<double>(number) *
-            (larger(math(forward, attention),
-                    weights + 2 * blocks * rows + kv + 2 * tokens_once + between_products) +
-             backward(
-                 math(projected, attended_times * attention),
-                 weights + gradients + 2 * kv + (again ? 4 : 3) * (blocks * rows + tokens_once) +
-                     (sums_again ? rows : 0) + between_products +
-                     (again ? between_products
-                            : columns(attended + d_ff + (kept.has(LayerTensor::qkv) ? 0 : qkv) +
-                                      (kept.has(LayerTensor::gate_up) ? 0 : branches * d_ff)))));
-    }
-    const double sums = rows + columns(static_cast<double>(model.vocabulary));
-    const double unembedding = larger(math(0, logits), gather(table, compute) + sums) +
-                               backward(math(0, 2 * logits), scatter(table) + sums);
-    const double updated = plan.zero == 0 || plan.forward_only
-                               ? 0
-                               : over({"data"}, static_cast<double>(count.total) /
-                                                    (tensor * shards) * plan.precision.copy());
+    const BookStep book(model, plan, mesh, rates);
     const double m = plan.batch.microbatches;
     const double idle = (plan.ways.pipeline - 1.0) / plan.pipeline.chunks;
     const double bubble = plan.pipeline.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
-    return sim::Seconds((m + bubble) * layers / plan.ways.pipeline +
-                        (plan.layers_only ? 0 : m * unembedding + updated));
+    return sim::Seconds((m + bubble) * book.layers() / plan.ways.pipeline +
+                        (plan.layers_only ? 0 : m * book.unembedding() + book.updated()));
 }
 
 }  // namespace podsim::workloads

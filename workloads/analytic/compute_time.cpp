@@ -1,8 +1,7 @@
-// What a chip takes for an operation, alone: MXU with padding and as reached, HBM, VPU (analytic.h).
+#include "workloads/analytic/compute_time.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "workloads/analytic/analytic.h"
 
 namespace podsim::workloads {
 namespace {

@@ -1,3 +1,5 @@
+#include "workloads/analytic/roofline.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -5,7 +7,7 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/compute_time.h"
 
 namespace podsim::workloads {
 namespace {

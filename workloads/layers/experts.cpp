@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/work/experts_work.h"
+
 namespace podsim::workloads {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "workloads/layers/rematerialise.h"
 
+#include "workloads/work/attention_work.h"
+
 namespace podsim::workloads {
 namespace {
 

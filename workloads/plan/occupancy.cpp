@@ -1,10 +1,11 @@
 #include "workloads/plan/occupancy.h"
 
+#include "workloads/plan/axes.h"
+
 namespace podsim::workloads {
 
 Occupancy occupancy(const Batch& batch, const Ways& ways) {
-    const std::int64_t shards =
-        static_cast<std::int64_t>(ways.data) * ways.fsdp * ways.expert * batch.microbatches;
+    const std::int64_t shards = ways_with(&PlanAxis::splits_batch, ways) * batch.microbatches;
     Occupancy result;
     result.shards = shards;
     result.sequences = batch.tokens / batch.sequence;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "workloads/models/model.h"
 #include "workloads/models/setting_error.h"
+#include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
@@ -87,7 +89,7 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
             throw SettingError(
                 "mesh.tensor",
                 fmt::format("{} = {} does not divide the {} {} of {}",
-                            plan.ways.tensor_transpose > 1 ? "tensor x tensor_transpose" : "tensor",
+                            fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "),
                             ways, part.size, part.what, model.name),
                 nearest_divisors(ways, common));
         }
@@ -241,8 +243,7 @@ void check_sequence(const TrainingPlan& plan) {
 }
 
 void check_microbatches(const TrainingPlan& plan) {
-    const std::int64_t shards =
-        static_cast<std::int64_t>(plan.ways.data) * plan.ways.fsdp * plan.ways.expert;
+    const std::int64_t shards = ways_with(&PlanAxis::splits_batch, plan.ways);
     const std::int64_t sequences = plan.batch.tokens / plan.batch.sequence;
     if (plan.batch.microbatches > 1 && sequences < shards * plan.batch.microbatches) {
         throw SettingError(
@@ -290,8 +291,9 @@ void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
         throw SettingError(
             "mesh.pipeline",
             fmt::format("{} = {} does not divide the {} layers of {} into equal runs",
-                        plan.pipeline.chunks > 1 ? "pipeline x chunks" : "pipeline", runs,
-                        model.layers, model.name),
+                        plan.pipeline.chunks > 1 ? fmt::format("{} x chunks", axis::pipeline)
+                                                 : axis::pipeline,
+                        runs, model.layers, model.name),
             nearest_divisors(runs, model.layers));
     }
     if (interleaved && plan.batch.microbatches % plan.ways.pipeline != 0) {
@@ -310,13 +312,9 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     validate(model);
     check_range("batch.tokens", plan.batch.tokens, 1, kMostTokens);
     check_range("batch.sequence", plan.batch.sequence, 1, kMostTokens);
-    check_range("mesh.data", plan.ways.data, 1, kMostWays);
-    check_range("mesh.fsdp", plan.ways.fsdp, 1, kMostWays);
-    check_range("mesh.context", plan.ways.context, 1, kMostWays);
-    check_range("mesh.tensor", plan.ways.tensor, 1, kMostWays);
-    check_range("mesh.tensor_transpose", plan.ways.tensor_transpose, 1, kMostWays);
-    check_range("mesh.expert", plan.ways.expert, 1, kMostWays);
-    check_range("mesh.pipeline", plan.ways.pipeline, 1, kMostWays);
+    for (const PlanAxis& row : kPlanAxes) {
+        check_range(fmt::format("mesh.{}", row.name), plan.ways.*row.ways, 1, kMostWays);
+    }
     check_range("training.microbatches", plan.batch.microbatches, 1, kMostWays);
     check_range("training.chunks", plan.pipeline.chunks, 1, kMostWays);
     check_prefetch(plan);

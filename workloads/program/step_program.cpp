@@ -1,5 +1,7 @@
 #include "workloads/program/step_program.h"
 
+#include "workloads/program/axis_names.h"
+
 namespace podsim::workloads {
 
 std::string_view to_string(Pass pass) {
@@ -19,17 +21,17 @@ std::string_view to_string(Pass pass) {
 std::string_view to_string(Purpose purpose) {
     switch (purpose) {
         case Purpose::tensor:
-            return "tensor";
+            return axis::tensor;
         case Purpose::context:
-            return "context";
+            return axis::context;
         case Purpose::expert:
-            return "expert";
+            return axis::expert;
         case Purpose::weights:
             return "weights";
         case Purpose::gradients:
             return "gradients";
         case Purpose::pipeline:
-            return "pipeline";
+            return axis::pipeline;
     }
     return "?";
 }

@@ -1,3 +1,5 @@
+#include "workloads/work/attention_work.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -6,7 +8,6 @@
 
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
-#include "workloads/work/work.h"
 
 namespace podsim::workloads {
 namespace {
@@ -70,11 +71,6 @@ double queries_of_block(const Shard& s) {
 }
 
 }  // namespace
-
-int Shard::reach() const {
-    const double pieces = std::ceil((window - 1) / piece());
-    return static_cast<int>(std::min(pieces, context * pieces_of_rank() - 1));
-}
 
 double query_block_rows(const Shard& s) {
     constexpr double kKeyBlock = 512;

@@ -2,7 +2,7 @@
 // unit (vector_work.h). Symbols as in work.h.
 #pragma once
 
-#include "workloads/work/work.h"
+#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 

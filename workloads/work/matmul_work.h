@@ -4,7 +4,9 @@
 // quantised by their gather, and scale the result back.
 #pragma once
 
+#include "workloads/program/step_program.h"
 #include "workloads/work/elementwise.h"
+#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 

@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "workloads/work/work.h"
+#include "workloads/work/attention_work.h"
 
 namespace podsim::workloads {
 

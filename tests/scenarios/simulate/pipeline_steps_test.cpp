@@ -10,7 +10,6 @@
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
-#include "workloads/analytic/analytic.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"
 

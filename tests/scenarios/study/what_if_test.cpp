@@ -10,7 +10,7 @@
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/compute_time.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

@@ -1,7 +1,7 @@
 // The time of an operation at the efficiency of a profile.
-#include <gtest/gtest.h>
+#include "workloads/analytic/compute_time.h"
 
-#include "workloads/analytic/analytic.h"
+#include <gtest/gtest.h>
 
 namespace podsim::workloads {
 namespace {

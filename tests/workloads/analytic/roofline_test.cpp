@@ -1,8 +1,11 @@
+#include "workloads/analytic/roofline.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/book_step.h"
+#include "workloads/analytic/compute_time.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/step.h"
 

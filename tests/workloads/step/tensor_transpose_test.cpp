@@ -7,7 +7,7 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "topology/mesh/mesh.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/book_step.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/plan/validate_plan.h"

@@ -9,6 +9,7 @@
 #include "workloads/plan/plan.h"
 #include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
+#include "workloads/work/attention_work.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/analytic.h"
+#include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/step.h"
+#include "workloads/work/attention_work.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {

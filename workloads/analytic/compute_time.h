@@ -1,0 +1,36 @@
+// How long a chip computes, alone: MXU with padding and as reached, HBM, VPU.
+#pragma once
+
+#include <algorithm>
+
+#include "sim/base/quantity.h"
+#include "workloads/analytic/machine_rates.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads {
+
+/// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
+/// of d x d holds a d x d tile of the k x n operand while the rows of the m x k operand stream
+/// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d.
+/// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
+/// dimension, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
+/// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
+/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two.
+struct ComputeTime {
+    sim::Seconds mxu;          ///< flops / peak of the dtype
+    sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
+    sim::Seconds mxu_reached;  ///< the same at the efficiency of the profile: >= mxu_padded
+    sim::Seconds hbm;          ///< bytes / bandwidth
+    sim::Seconds vpu;          ///< elementwise operations / rate
+    sim::Seconds elementwise;  ///< the larger of vpu and the elementwise bytes / bandwidth
+    sim::Seconds matmul_hbm;   ///< the other bytes / bandwidth
+    double fusion = 1;
+    [[nodiscard]] sim::Seconds total() const {
+        const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
+        const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
+        return apart > together ? together + (apart - together) * (1 - fusion) : together;
+    }
+};
+ComputeTime compute_time(const Compute& work, const MachineRates& rates);
+
+}  // namespace podsim::workloads

@@ -1,0 +1,49 @@
+// The rooflines that stand beside every simulated step, at ideal rates whatever the profile: a true bound, and the same
+// operations one after the other.
+#pragma once
+
+#include <string>
+
+#include "collectives/vocabulary/operation.h"
+#include "sim/base/quantity.h"
+#include "topology/lattice/lattice.h"
+#include "topology/mesh/mesh.h"
+#include "workloads/analytic/machine_rates.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads {
+
+/// Which resource a true lower bound comes from.
+struct LowerBound {
+    sim::Seconds time;
+    std::string
+        bound;  ///< `compute`, `hbm`, `vpu`, `dcn`, `pcie`, or the ICI axes of the tightest set: `ici x`
+    sim::Seconds compute;       ///< sum of flops / peak
+    sim::Seconds hbm;           ///< sum of HBM bytes / bandwidth
+    sim::Seconds vpu;           ///< sum of elementwise operations / rate
+    sim::Seconds links;         ///< the tightest set of ICI axes, or PCIe, or DCN
+    unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
+};
+
+/// The loads of an AllToAll of unequal members by their places in the group; nothing of other collectives.
+collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh);
+
+/// `roofline_lower`: the largest of the compute sum, the HBM sum, the VPU sum, and over every set S of ICI axes
+/// the least bytes that a chip must receive, must send, or on average receives, for the collectives
+/// and handovers that use only axes of S, at the rate of its links on S (the weakest chip's for receive and send,
+/// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
+/// receives, at the rate of its chips' PCIe links and of its hosts' DCN links; and what a chip exchanges with its
+/// host, each way, at the rate of its PCIe link. What a collective between slices
+/// moves within them is left out of the ICI sums. Of several programs (StepPrograms) the one with most counts,
+/// for the mean all of them. Never above a simulated time.
+LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh, const MachineRates& rates);
+
+/// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak, hbm and vpu;
+/// collective: its physical bound; handover: what it receives, at the rate of its routes; transfer to or from the host: at
+/// PCIe's rate), one after the other; of several programs the longest. Not a bound.
+sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
+                             const topology::DeviceMesh& mesh, const MachineRates& rates);
+
+}  // namespace podsim::workloads

@@ -1,0 +1,59 @@
+// What the operations of self-attention cost one chip: projections, dot products, and their gradients. Symbols and the
+// FLOPs as in work.h.
+//
+// Attention is flash-style, no scores: queries and outputs once, and every block of queries that fits VMEM reads the
+// keys and values that it sees. One block holds query rows of all heads that share keys and values. With n blocks of a
+// sequence of which a chip has 1/C, keys and values are read n times in full attention, (n + 1/C) / 2 times in
+// causal attention (a block reads up to its own end; zig-zag placement has two pieces of n / 2 blocks), and in local
+// attention each block reads its window and itself. The backward pass reads as often, and adds to the gradients of keys
+// and values in HBM as often: 3 n - 1 times their size in all.
+// Plain placement of causal shards: rank r of C has the r-th contiguous block of S / C queries and sees S / C (r + 1/2) keys
+// for each on average, so (2 r + 1) / (2 C^2) of the S^2 pairs; with b blocks of queries that fit VMEM in its own, it
+// reads (b r + (b + 1) / 2) / C times the keys and values of a sequence. Their gradients are added to as often but for
+// the first time, in r + 1 of C blocks; the others it zeroes (gathered) or passes on untouched (ring attention).
+// With zig-zag placement of causal context shards every chip does the same work exactly, but for a window: its first
+// queries see fewer keys, and the chips without them set the pace.
+// Parts of attention to a window (window_ring.h): a part reads queries and outputs of the pieces of queries that it works
+// on, and of the keys and values what its blocks of queries see. Gradients of a piece of keys are written whole, zeroes where
+// no query sees it.
+#pragma once
+
+#include <span>
+
+#include "workloads/program/step_program.h"
+#include "workloads/work/shard.h"
+
+namespace podsim::workloads {
+
+/// Down projections of latent attention.
+Compute latent_forward(const Shard& shard);
+Compute latent_input_gradient(const Shard& shard);
+Compute latent_weight_gradient(const Shard& shard);
+/// From the normed rows, or the up projections from the latents.
+Compute qkv_forward(const Shard& shard);
+Compute qkv_input_gradient(const Shard& shard);
+Compute qkv_weight_gradient(const Shard& shard);
+/// Rows of queries that one core of attention works on at a time: the largest power of two of which query, sum of
+/// the output and scores against 512 keys (4-byte elements but for the query) fill at most half of its VMEM.
+double query_block_rows(const Shard& shard);
+/// How often attention reads the keys and values of whole sequences (a fraction where it skips masked ones).
+double key_value_passes(const Shard& shard, bool local);
+Compute attention_forward(const Shard& shard, bool local);
+Compute attention_backward(const Shard& shard, bool local);
+/// With plain placement: the part of it with the keys of one block, the chip's own or an earlier one.
+Compute attention_forward_to(const Shard& shard, int block);
+Compute attention_backward_to(const Shard& shard, int block);
+/// Of causal attention to a window: the part of it between those pieces of queries and keys. `first`: of the rank's
+/// parts; later ones read what is there of outputs (backward: of queries' gradients) again.
+struct PiecePair {
+    int query = 0;
+    int key = 0;
+    friend bool operator==(const PiecePair&, const PiecePair&) = default;
+};
+Compute attention_forward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
+Compute attention_backward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
+Compute out_forward(const Shard& shard);
+Compute out_input_gradient(const Shard& shard);
+Compute out_weight_gradient(const Shard& shard);
+
+}  // namespace podsim::workloads

@@ -1,0 +1,123 @@
+#include "workloads/work/shard.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/models/model.h"
+#include "workloads/plan/axes.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+namespace {
+
+/// What of its batch and of each sequence a chip has.
+void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
+    const Occupancy batch = occupancy(plan.batch, plan.ways);
+    shard.tokens = batch.tokens_per_chip_group;
+    shard.rows = shard.tokens / plan.ways.of_matrix();
+    shard.sequences = static_cast<double>(batch.sequences_per_shard);
+    shard.sequence = static_cast<double>(plan.batch.sequence);
+    shard.context = plan.ways.context;
+    shard.causal = plan.attention.causal;
+    shard.plain = plan.attention.causal && plan.ways.context > 1 &&
+                  plan.attention.placement == Placement::plain;
+    shard.rank = ranks.context;
+    shard.vmem = plan.attention.vmem.value();
+}
+
+/// Sizes of the model, over all `ways` that split its matrices.
+void take_sizes(Shard& shard, const ModelSpec& model, int split) {
+    const double ways = split;
+    shard.d_model = static_cast<double>(model.d_model);
+    shard.d_ff = static_cast<double>(model.d_ff) / ways;
+    shard.branches = model.gated_mlp ? 2 : 1;
+    shard.heads = static_cast<double>(model.heads) / ways;
+    shard.kv_heads = static_cast<double>(model.kv_heads) / ways;
+    shard.all_kv_heads = static_cast<double>(model.kv_heads);
+    shard.kv_split_by_columns = model.kv_heads % split != 0;
+    shard.head_dim = static_cast<double>(model.head_dim);
+    shard.value_dim = static_cast<double>(value_dim(model));
+    shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
+    shard.window = static_cast<double>(model.window);
+    shard.parallel_block = model.parallel_block;
+    shard.tied = model.tied_embeddings;
+    shard.rotary = model.positions == 0;
+    shard.positions = model.positions > 0;
+    shard.layer_norm = model.norm == Norm::layer;
+    shard.qk_norm = model.qk_norm;
+    shard.norms_of_block = static_cast<double>(model.norms) / (model.parallel_block ? 1 : 2);
+}
+
+/// What the backward pass makes again inside of operations, since their outputs alone are kept.
+void take_remat(Shard& shard, const ModelSpec& model, const Remat& remat) {
+    if (remat.policy != RematPolicy::matmuls && remat.policy != RematPolicy::named) {
+        return;
+    }
+    const TensorSet kept = kept_tensors(remat);
+    const bool gate_up = kept.has(LayerTensor::gate_up);
+    // A parallel block's norm comes with either matmul.
+    shard.attention_norms_again = kept.has(LayerTensor::qkv) && (gate_up || !model.parallel_block);
+    shard.mlp_norms_again = gate_up;
+    shard.activations_again = !kept.has(LayerTensor::hidden);
+}
+
+Shard::Latent latent_of(const Shard& shard, const LatentAttention& model, const Ways& ways) {
+    Shard::Latent latent;
+    latent.ways = ways.tensor;
+    latent.q_rank = static_cast<double>(model.q_rank);
+    latent.kv_rank = static_cast<double>(model.kv_rank);
+    latent.rope_dim = static_cast<double>(model.rope_dim);
+    latent.width = latent.q_rank + latent.kv_rank + latent.rope_dim;
+    latent.direct = model.q_rank > 0 ? 0 : shard.heads * shard.head_dim;
+    return latent;
+}
+
+/// `held`: bytes of an element as it is stored.
+Shard::Experts experts_of(const Shard& shard, const Experts& model, const TrainingPlan& plan,
+                          int rank, double held) {
+    const double load =
+        plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
+    Shard::Experts experts;
+    experts.routed = static_cast<double>(model.count);
+    experts.held = experts.routed / plan.ways.expert;
+    experts.per_token = static_cast<double>(model.per_token);
+    experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
+    experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
+    experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
+    experts.tokens =
+        experts.copies *
+        (plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1);
+    experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
+    experts.shared_width = static_cast<double>(model.shared) * experts.d_ff;
+    return experts;
+}
+
+}  // namespace
+
+int Shard::reach() const {
+    const double pieces = std::ceil((window - 1) / piece());
+    return static_cast<int>(std::min(pieces, context * pieces_of_rank() - 1));
+}
+
+Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
+    Shard shard;
+    take_batch(shard, plan, ranks);
+    take_sizes(shard, model, plan.ways.of_matrix());
+    take_remat(shard, model, plan.remat);
+    shard.transposed = plan.ways.tensor_transpose;
+    shard.precision = plan.precision;
+    // A gather brings weights in the dtype that they are used in; others are cast where they are read.
+    shard.weights_gathered = !axes_with(&PlanAxis::shares_weights, plan.ways).empty();
+    const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
+    shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
+    shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;
+    if (model.latent.kv_rank > 0) {
+        shard.latent = latent_of(shard, model.latent, plan.ways);
+    }
+    if (model.experts.count > 0) {
+        shard.experts = experts_of(shard, model.experts, plan, ranks.expert, held);
+    }
+    return shard;
+}
+
+}  // namespace podsim::workloads
