@@ -5,13 +5,14 @@
 
 namespace podsim::collectives {
 
-sim::Schedule build_host_transfer(bool to_chip, sim::Bytes bytes, sim::Bytes message_cap,
+sim::Schedule build_host_transfer(HostDirection direction, sim::Bytes bytes, sim::Bytes message_cap,
                                   ShiftTable& shifts) {
     const std::uint32_t messages = message_count(bytes, message_cap);
     const std::uint32_t here = shifts.number(Shift{});
     shifts.use_chip_links();
     sim::Schedule schedule;
-    schedule.hops.push_back({here, to_chip ? kPcieToChip : kPcieToHost});
+    schedule.hops.push_back(
+        {here, direction == HostDirection::to_chip ? kPcieToChip : kPcieToHost});
     for (std::uint32_t message = 0; message < messages; ++message) {
         sim::Transfer transfer;
         transfer.hop_count = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives/paths/shift_table.h"
+#include "collectives/vocabulary/host_direction.h"
 #include "sim/base/quantity.h"
 #include "sim/workload/schedule.h"
 
@@ -11,7 +12,7 @@ namespace podsim::collectives {
 /// not contended: chips have PCIe links of their own.
 ///   time on an idle link = sum over messages of bytes / rate (each rounded up) + latency
 /// Throws sim::InputError beyond 20 million messages.
-sim::Schedule build_host_transfer(bool to_chip, sim::Bytes bytes, sim::Bytes message_cap,
+sim::Schedule build_host_transfer(HostDirection direction, sim::Bytes bytes, sim::Bytes message_cap,
                                   ShiftTable& shifts);
 
 }  // namespace podsim::collectives

@@ -12,7 +12,9 @@ namespace {
 /// `AllGather over fsdp+context (weights)`.
 std::string describe(const workloads::Op& op) {
     if (const auto* transfer = std::get_if<workloads::HostTransfer>(&op.work)) {
-        return transfer->to_host ? "PCIe to the host (offload)" : "PCIe from the host (offload)";
+        return transfer->direction == collectives::HostDirection::to_host
+                   ? "PCIe to the host (offload)"
+                   : "PCIe from the host (offload)";
     }
     if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
         return fmt::format("handover ({})", workloads::to_string(handover->purpose));

@@ -217,9 +217,7 @@ IdealHardware read_hardware(const Reader& hardware) {
 
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
     using workloads::MatmulDtype;
-    constexpr std::pair<std::string_view, MatmulDtype> kDtypes[] = {
-        {"bf16", MatmulDtype::bf16}, {"int8", MatmulDtype::int8}, {"fp8", MatmulDtype::fp8}};
-    const auto read = dtype.choose<MatmulDtype>(kDtypes, MatmulDtype::bf16);
+    const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
     if (read == MatmulDtype::fp8 && chip.fp8_flops.value.value() == 0) {
         throw dtype.error(fmt::format("{} has no fp8 matmuls", chip.name), "allowed: bf16, int8");
     }

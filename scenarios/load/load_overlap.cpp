@@ -139,10 +139,11 @@ void read_forms(const Reader& overlap, const topology::DeviceMesh& mesh, const H
         plan.overlap.context_steps = attention_ring(
             context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
     }
-    const auto tensor = overlap[axis::tensor].choose<TensorForm>(kTensorForms, TensorForm::blocking);
+    const auto tensor =
+        overlap[axis::tensor].choose<TensorForm>(kTensorForms, TensorForm::blocking);
     if (tensor != TensorForm::blocking && mesh.size(axis::tensor) > 1) {
-        plan.overlap.tensor_steps =
-            ring_steps(overlap[axis::tensor], mesh, hardware, axis::tensor, tensor == TensorForm::two_way);
+        plan.overlap.tensor_steps = ring_steps(overlap[axis::tensor], mesh, hardware, axis::tensor,
+                                               tensor == TensorForm::two_way);
     }
 }
 

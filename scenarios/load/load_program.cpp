@@ -184,7 +184,9 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
         [](const std::string& text) { return printable(text); }, kind);
     if (kind == "host-to-chip" || kind == "chip-to-host") {
         refuse_others(stage, kind, {"bytes"});
-        result.work = HostTransfer{kind == "host-to-chip", stage["bytes"].read(parse_bytes)};
+        result.work = HostTransfer{kind == "host-to-chip" ? collectives::HostDirection::to_chip
+                                                          : collectives::HostDirection::to_host,
+                                   stage["bytes"].read(parse_bytes)};
     } else if (kind == "matmul") {
         result.work = read_matmul(stage, hardware);
     } else if (kind == "read-hbm") {

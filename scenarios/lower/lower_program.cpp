@@ -91,7 +91,7 @@ private:
             add_collective(piece);
         } else if (const auto* transfer = std::get_if<HostTransfer>(&stage.work)) {
             lowered_.workload.schedules.push_back(collectives::build_host_transfer(
-                transfer->to_chip,
+                transfer->direction,
                 transfer->bytes / static_cast<double>(hardware_.chips()) /
                     static_cast<double>(program_.pieces),
                 hardware_.message_cap, shifts_));

@@ -69,12 +69,12 @@ std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
 std::uint32_t StepSchedules::of_host_transfer(const workloads::Op& op) {
     const auto& transfer = std::get<workloads::HostTransfer>(op.work);
     const auto [entry, added] =
-        host_transfers_.try_emplace({transfer.to_host, transfer.bytes.value()}, next());
+        host_transfers_.try_emplace({transfer.direction, transfer.bytes.value()}, next());
     if (added) {
         add(op, [&] {
             return transfer.bytes.value() == 0
                        ? no_messages(shifts_)
-                       : collectives::build_host_transfer(!transfer.to_host, transfer.bytes,
+                       : collectives::build_host_transfer(transfer.direction, transfer.bytes,
                                                           options_.message_cap, shifts_);
         });
     }

@@ -65,7 +65,8 @@ private:
     Watch* watch_;
     std::map<CollectiveKey, std::uint32_t> collectives_;
     std::map<HandoverKey, std::uint32_t> handovers_;
-    std::map<std::pair<bool, double>, std::uint32_t> host_transfers_;  ///< by direction and bytes
+    std::map<std::pair<collectives::HostDirection, double>, std::uint32_t>
+        host_transfers_;  ///< by direction and bytes
     std::size_t messages_ = 0;
 };
 

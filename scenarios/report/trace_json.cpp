@@ -10,7 +10,8 @@ namespace podsim::scenarios {
 
 Json trace_json(const Scenario& scenario, const StepResult& result) {
     // The compute stream first, then the collectives by urgency; others as they come.
-    std::vector<std::string> tracks = {"compute", workloads::axis::tensor, workloads::axis::context, "weights", "gradients"};
+    std::vector<std::string> tracks = {"compute", workloads::axis::tensor, workloads::axis::context,
+                                       "weights", "gradients"};
     Json events = Json::array();
     events.push_back(
         {{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", scenario.name}}}});

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/vocabulary/host_direction.h"
+#include "collectives/vocabulary/operation.h"
 #include "collectives/vocabulary/ring_step.h"
 #include "scenarios/spec/request.h"
 #include "topology/lattice/lattice.h"
@@ -22,7 +24,7 @@ namespace podsim::scenarios {
 
 /// Between host memory and HBM over every chip's PCIe link: `bytes` in all, spread over the chips.
 struct HostTransfer {
-    bool to_chip = true;
+    collectives::HostDirection direction{};
     sim::Bytes bytes;
 };
 

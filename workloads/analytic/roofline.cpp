@@ -129,7 +129,8 @@ collectives::LeastTraffic traffic_with_host(const StepProgram& program) {
     collectives::LeastTraffic sum{};
     for (const Op& op : program.ops) {
         if (const auto* transfer = std::get_if<HostTransfer>(&op.work)) {
-            (transfer->to_host ? sum.send : sum.receive) += transfer->bytes;
+            (transfer->direction == collectives::HostDirection::to_host ? sum.send : sum.receive) +=
+                transfer->bytes;
         }
     }
     sum.mean = sum.receive;

@@ -2,20 +2,25 @@
 
 #include <utility>
 
+#include "workloads/plan/plan.h"
+
 namespace podsim::workloads {
 
-ForwardParts::ForwardParts(const ModelSpec& model, const TrainingPlan& plan_, const Ranks& ranks,
+ForwardParts::ForwardParts(const ModelSpec& model, const TrainingPlan& of_step, const Ranks& ranks,
                            std::vector<WeightUse> uses)
-    : plan(plan_),
-      shard(make_shard(model, plan_, ranks)),
-      sharding(model, plan_),
-      names(plan),
-      chain(plan, names),
-      weights(plan, sharding, names, chain, buffers, std::move(uses)),
-      host(plan, weights, names, chain, buffers),
-      overlap(plan, shard, names, chain, buffers),
-      exchange(plan, shard, overlap, names, chain, buffers),
-      window(plan, shard, names, chain, buffers),
+    : plan(std::make_shared<const TrainingPlan>(of_step)),
+      ways(plan->ways),
+      remat(plan->remat),
+      bounds(plan->overlap),
+      shard(make_shard(model, *plan, ranks)),
+      sharding(model, ways, bounds.weights),
+      names(plan->batch.microbatches),
+      chain(bounds, names),
+      weights(bounds, plan->precision, sharding, names, chain, buffers, std::move(uses)),
+      host(bounds, weights, names, chain, buffers),
+      overlap(bounds, ways.tensor, shard, names, chain, buffers),
+      exchange(ways, plan->experts, shard, overlap, names, chain, buffers),
+      window(shard, names, chain, buffers),
       messages(shard, names, chain, buffers) {}
 
 void ForwardParts::begin_unit(int microbatch) {

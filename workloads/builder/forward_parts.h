@@ -5,6 +5,7 @@
 // (Tensor::made_by) and returns what it makes.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -17,8 +18,14 @@
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
 #include "workloads/chain/op_names.h"
+#include "workloads/plan/overlap.h"
+#include "workloads/plan/remat.h"
+#include "workloads/plan/ways.h"
 
 namespace podsim::workloads {
+
+struct ModelSpec;
+struct TrainingPlan;
 
 struct ForwardParts {
     /// `uses` of weights in the order in which begin_use will be called.
@@ -27,7 +34,10 @@ struct ForwardParts {
     ForwardParts(const ForwardParts&) = delete;
     ForwardParts& operator=(const ForwardParts&) = delete;
 
-    const TrainingPlan plan;
+    const std::shared_ptr<const TrainingPlan> plan;
+    const Ways& ways;
+    const Remat& remat;
+    const Overlap& bounds;  ///< how far communication runs ahead of compute, and behind it
     const Shard shard;
     const WeightSharding sharding;
     OpNames names;

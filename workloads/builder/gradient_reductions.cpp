@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "workloads/plan/plan.h"
+#include "workloads/program/axis_names.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -21,6 +23,10 @@ GradientReductions::GradientReductions(const TrainingPlan& plan, const WeightSha
       experts_{"expert gradients", sharding.expert_axes(), sharding.expert_ways()} {}
 
 // ---- groups
+
+bool GradientReductions::add_up_whole(const std::vector<std::string>& axes) const {
+    return axes.empty() && plan_.zero < 2;
+}
 
 Gradients GradientReductions::begin(const Weights& weights, Gradients carried) {
     return begin_group(names_.part(), weights, std::move(carried));
@@ -181,7 +187,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
     }
     if (plan_.ways.data > 1 && shards) {
         end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
-                        Operation::reduce_scatter, {"data"}, shard, made, end);
+                        Operation::reduce_scatter, {axis::data}, shard, made, end);
         made = {end};
         release_all(end);
         if (first) {
@@ -191,7 +197,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
         for (const Sums* sums : taken.sums) {
             made = std::move(made) + (scatters ? sums->shards : sums->whole.written_by);
         }
-        end = reduction("all-reduce", Operation::all_reduce, {"data"}, shard, made, end);
+        end = reduction("all-reduce", Operation::all_reduce, {axis::data}, shard, made, end);
         made = {end};
     }
     for (Sums* sums : taken.sums) {
@@ -292,7 +298,7 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
         chain_.collective(names_.label(fmt::format("gather {}", use->part)),
                           {Operation::all_gather,
                            Purpose::weights,
-                           {"data"},
+                           {axis::data},
                            sim::Bytes(sharding_.local(updated) * bytes.copy())},
                           {{update}, {}, {update}});
     }

@@ -25,6 +25,8 @@
 
 namespace podsim::workloads {
 
+struct TrainingPlan;
+
 /// A group's gradients while they are written.
 struct Gradients {
     BufferId dense = kNoBuffer;
@@ -106,9 +108,7 @@ private:
     static Taken take(Bucket& bucket, double bytes);
     static void fill(Bucket& bucket, Bucket::Part part);
     /// Whether a group's gradients of all microbatches add up in one buffer.
-    [[nodiscard]] bool add_up_whole(const std::vector<std::string>& axes) const {
-        return axes.empty() && plan_.zero < 2;
-    }
+    [[nodiscard]] bool add_up_whole(const std::vector<std::string>& axes) const;
     /// Reduces the first so many bytes of a bucket. Returns the last operation.
     OpIndex reduce_bucket(Bucket& bucket, double bytes, std::string_view label = {});
     /// Reduces all that waits, as one entry of reductions_.

@@ -37,11 +37,12 @@ void HostOffload::bring_back(Tensor& tensor) const {
     }
 }
 
-OpIndex HostOffload::transfer(std::size_t use, std::string_view what, bool to_host, BufferId buffer,
+OpIndex HostOffload::transfer(std::size_t use, std::string_view what,
+                              collectives::HostDirection direction, BufferId buffer,
                               Chain::Waits waits) {
     const WeightUse& of = weights_.uses()[use];
     return chain_.beside(names_.label(of.part, of.pass, of.layer, of.microbatch, what),
-                         HostTransfer{to_host, buffers_.bytes(buffer)}, std::move(waits));
+                         HostTransfer{direction, buffers_.bytes(buffer)}, std::move(waits));
 }
 
 void HostOffload::store(Layer& layer) {
@@ -53,8 +54,9 @@ void HostOffload::store(Layer& layer) {
         if (tensor.from != kWholeStep) {
             after.push_back(tensor.from);
         }
-        tensor.stored = transfer(layer.use, fmt::format("offload {}", tensor.name), true,
-                                 tensor.leaves, {tensor.made_by, {}, std::move(after)});
+        tensor.stored = transfer(layer.use, fmt::format("offload {}", tensor.name),
+                                 collectives::HostDirection::to_host, tensor.leaves,
+                                 {tensor.made_by, {}, std::move(after)});
         buffers_.release(tensor.leaves, tensor.stored);
     }
 }
@@ -74,18 +76,19 @@ void HostOffload::fetch(Layer& layer) {
             waits.after.push_back(weights_.end_of(start - 1));
         }
         std::ranges::sort(waits.after);
-        layer.fetched.push_back(transfer(layer.back, fmt::format("fetch {}", tensor.name), false,
-                                         tensor.returns, std::move(waits)));
+        layer.fetched.push_back(transfer(layer.back, fmt::format("fetch {}", tensor.name),
+                                         collectives::HostDirection::to_chip, tensor.returns,
+                                         std::move(waits)));
         buffers_.fill(tensor.returns, layer.fetched.back());
     }
 }
 
 std::size_t HostOffload::awaits(const Layer& layer) const {
-    return weights_.first_at(static_cast<double>(layer.use) + 1 + plan_.overlap.prefetch_layers);
+    return weights_.first_at(static_cast<double>(layer.use) + 1 + prefetch_);
 }
 
 std::size_t HostOffload::may_fetch(const Layer& layer) const {
-    return weights_.first_at(static_cast<double>(layer.back) - plan_.overlap.prefetch_layers);
+    return weights_.first_at(static_cast<double>(layer.back) - prefetch_);
 }
 
 void HostOffload::begin_stretch() {

@@ -17,9 +17,13 @@ namespace podsim::workloads {
 
 class HostOffload {
 public:
-    HostOffload(const TrainingPlan& plan, const WeightGathers& weights, const OpNames& names,
+    HostOffload(const Overlap& overlap, const WeightGathers& weights, const OpNames& names,
                 Chain& chain, HeldBuffers& buffers)
-        : plan_(plan), weights_(weights), names_(names), chain_(chain), buffers_(buffers) {}
+        : prefetch_(overlap.prefetch_layers),
+          weights_(weights),
+          names_(names),
+          chain_(chain),
+          buffers_(buffers) {}
 
     /// A tensor of the layer under way, there from `from` on, goes to the host and comes back before the layer's
     /// backward pass. `last_use` reads it last in this pass. Returns the buffer that it comes back to.
@@ -53,10 +57,10 @@ private:
     [[nodiscard]] std::size_t may_fetch(const Layer& layer) const;
     void store(Layer& layer);
     void fetch(Layer& layer);
-    OpIndex transfer(std::size_t use, std::string_view what, bool to_host, BufferId buffer,
-                     Chain::Waits waits);
+    OpIndex transfer(std::size_t use, std::string_view what, collectives::HostDirection direction,
+                     BufferId buffer, Chain::Waits waits);
 
-    const TrainingPlan& plan_;
+    const double prefetch_;  ///< Overlap::prefetch_layers
     const WeightGathers& weights_;
     const OpNames& names_;
     Chain& chain_;

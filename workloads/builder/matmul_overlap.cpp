@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "workloads/program/axis_names.h"
+
 namespace podsim::workloads {
 
 using collectives::Operation;
@@ -36,7 +38,7 @@ OpIndex MatmulOverlap::step(std::string_view what, const PendingGather& array, s
         Collective{
             operation,
             array.purpose,
-            {array.keys() ? "context" : "tensor"},
+            {array.keys() ? axis::context : axis::tensor},
             sim::Bytes(counts ? array.bytes : 0),
             collectives::RingStep{spec.factor, direction, sim::Bytes(array.bytes * spec.share)}},
         std::move(waits));
@@ -137,7 +139,7 @@ PartialSums MatmulOverlap::matmul_scattered(std::string_view what, const Compute
         const OpIndex op = chain_.compute(what, work, needs);
         return {{op, op, {op}}};
     }
-    const SteppedGather& order = *plan_.overlap.tensor_steps;
+    const SteppedGather& order = *overlap_.tensor_steps;
     const PendingGather array{std::string(what), bytes, Purpose::tensor};
     std::vector<OpIndex> steps(order.steps.size());
     std::vector<Sources> sums(order.steps.size());  // what a step adds to

@@ -1,11 +1,11 @@
 // The collective matmul: ring steps of a tensor collective between parts of the matmul that it feeds or
-// follows (TrainingPlan::tensor_steps, collectives/algorithms/ring_steps.h).
+// follows (Overlap::tensor_steps, collectives/algorithms/ring_steps.h).
 //
 // Gather: the parts of the matmul are taken in the order in which their rows come, this chip's own first. A
 // part depends on the steps that bring its rows; a step only on the step that brought what it passes on.
 // Scatter: the same in reverse, own rows last. A step depends on the part that it sends and on the partial
 // sums that have come for the same rows; adding is free.
-// Ring attention (TrainingPlan::context_steps) is a gather of keys and values one way round the context ring, with a part
+// Ring attention (Overlap::context_steps) is a gather of keys and values one way round the context ring, with a part
 // of attention for each block that the chip's queries see; the others only pass by. Each part adds to the part before.
 // Backward the gradients of a block follow it: they begin at the next chip and gather every chip's share
 // on the way round to the chip whose block it is, which adds its own, computed first.
@@ -22,7 +22,7 @@
 
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
-#include "workloads/plan/plan.h"
+#include "workloads/plan/overlap.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -51,14 +51,22 @@ using PartOf = std::function<std::optional<Compute>(std::size_t piece)>;
 
 class MatmulOverlap {
 public:
-    MatmulOverlap(const TrainingPlan& plan, const Shard& shard, const OpNames& names, Chain& chain,
-                  HeldBuffers& buffers)
-        : plan_(plan), shard_(shard), names_(names), chain_(chain), buffers_(buffers) {}
+    MatmulOverlap(const Overlap& overlap, int tensor_ways, const Shard& shard, const OpNames& names,
+                  Chain& chain, HeldBuffers& buffers)
+        : overlap_(overlap),
+          tensor_ways_(tensor_ways),
+          shard_(shard),
+          names_(names),
+          chain_(chain),
+          buffers_(buffers) {}
 
     /// Whether tensor collectives are ring steps.
     [[nodiscard]] bool steps() const {
-        return plan_.ways.tensor > 1 && plan_.overlap.tensor_steps.has_value();
+        return tensor_ways_ > 1 && overlap_.tensor_steps.has_value();
     }
+
+    /// Whether keys and values go round in ring steps: ring attention.
+    [[nodiscard]] bool rings_of_keys() const { return overlap_.context_steps.has_value(); }
 
     /// A matmul of arriving rows; of a gather that overlaps with it, in parts, and the rows are there from then on.
     Tensor matmul(std::string_view what, const Compute& work, Arriving& rows, Sources others);
@@ -72,7 +80,7 @@ public:
 
 private:
     [[nodiscard]] const collectives::SteppedGather& order(const PendingGather& gather) const {
-        return gather.keys() ? *plan_.overlap.context_steps : *plan_.overlap.tensor_steps;
+        return gather.keys() ? *overlap_.context_steps : *overlap_.tensor_steps;
     }
     [[nodiscard]] Compute part_of_rows(const Compute& whole, double share) const;
     /// Parts of an operation between the steps of a gather, and what is behind them.
@@ -86,7 +94,8 @@ private:
     OpIndex step(std::string_view what, const PendingGather& array, std::uint32_t step,
                  collectives::Operation operation, int direction, bool counts, Chain::Waits waits);
 
-    const TrainingPlan& plan_;
+    const Overlap& overlap_;
+    const int tensor_ways_;
     const Shard& shard_;
     const OpNames& names_;
     Chain& chain_;

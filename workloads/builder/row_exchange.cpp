@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "workloads/plan/axes.h"
+
 namespace podsim::workloads {
 
 using collectives::Operation;
@@ -15,21 +17,17 @@ Tensor made_at(OpIndex op) {
 
 }  // namespace
 
-RowExchange::RowExchange(const TrainingPlan& plan, const Shard& shard, const MatmulOverlap& overlap,
-                         const OpNames& names, Chain& chain, HeldBuffers& buffers)
-    : plan_(plan),
+RowExchange::RowExchange(const Ways& ways, const ExpertLoad& experts, const Shard& shard,
+                         const MatmulOverlap& overlap, const OpNames& names, Chain& chain,
+                         HeldBuffers& buffers)
+    : ways_(ways),
+      experts_(experts),
       shard_(shard),
       overlap_(overlap),
       names_(names),
       chain_(chain),
-      buffers_(buffers) {
-    if (plan_.ways.tensor > 1) {
-        tensor_axes_.emplace_back("tensor");
-    }
-    if (plan_.ways.tensor_transpose > 1) {
-        tensor_axes_.emplace_back("tensor_transpose");
-    }
-}
+      buffers_(buffers),
+      tensor_axes_(axes_with(&PlanAxis::splits_matrices, ways)) {}
 
 Tensor RowExchange::unchanged(const Tensor& own) const {
     return {chain_.next(), chain_.next(), own.made_by};
@@ -57,25 +55,23 @@ Arriving RowExchange::gather_over_tensor(std::string_view what, double bytes, co
     if (overlap_.steps()) {
         return {unchanged(own), PendingGather{std::string(what), bytes, Purpose::tensor}};
     }
-    return {plan_.ways.tensor == 1 ? unchanged(own)
-                                   : block_on_gather(what, bytes, {"tensor"}, own)};
+    return {ways_.tensor == 1 ? unchanged(own) : block_on_gather(what, bytes, {axis::tensor}, own)};
 }
 
 Tensor RowExchange::gather_ahead(std::string_view what, double bytes, const Tensor& own) {
     if (!overlap_.steps()) {
         return gather_over_tensor(what, bytes, own);
     }
-    return made_at(
-        chain_.collective(names_.label(fmt::format("gather {}", what)),
-                          {Operation::all_gather, Purpose::tensor, {"tensor"}, sim::Bytes(bytes)},
-                          {own.made_by, {}, chain_.end()}));
+    return made_at(chain_.collective(
+        names_.label(fmt::format("gather {}", what)),
+        {Operation::all_gather, Purpose::tensor, {axis::tensor}, sim::Bytes(bytes)},
+        {own.made_by, {}, chain_.end()}));
 }
 
 Tensor RowExchange::scatter_over_tensor(std::string_view what, double bytes,
                                         const PartialSums& sums) {
-    return plan_.ways.tensor == 1 || sums.added_up
-               ? Tensor(sums)
-               : block_on_scatter(what, bytes, {"tensor"}, sums);
+    return ways_.tensor == 1 || sums.added_up ? Tensor(sums)
+                                              : block_on_scatter(what, bytes, {axis::tensor}, sums);
 }
 
 Arriving RowExchange::gather_rows(std::string_view what, const Tensor& own) {
@@ -83,8 +79,9 @@ Arriving RowExchange::gather_rows(std::string_view what, const Tensor& own) {
 }
 
 Tensor RowExchange::complete(const Arriving& rows) {
-    return rows.pending ? block_on_gather(rows.pending->what, rows.pending->bytes, {"tensor"}, rows)
-                        : Tensor(rows);
+    return rows.pending
+               ? block_on_gather(rows.pending->what, rows.pending->bytes, {axis::tensor}, rows)
+               : Tensor(rows);
 }
 
 Tensor RowExchange::gather_rows_ahead(std::string_view what, const Tensor& own) {
@@ -117,25 +114,25 @@ Tensor RowExchange::all_reduce(std::string_view what, double bytes, const Tensor
 }
 
 double RowExchange::transposed_bytes(double width) const {
-    return plan_.ways.tensor_transpose == 1
+    return ways_.tensor_transpose == 1
                ? 0
                : shard_.tokens * shard_.block_columns(width) * shard_.precision.compute;
 }
 
 Tensor RowExchange::gather_transposed(std::string_view what, double width, const Tensor& own) {
-    return plan_.ways.tensor_transpose == 1
+    return ways_.tensor_transpose == 1
                ? unchanged(own)
-               : block_on_gather(what, transposed_bytes(width), {"tensor_transpose"}, own);
+               : block_on_gather(what, transposed_bytes(width), {axis::tensor_transpose}, own);
 }
 
 Tensor RowExchange::scatter_transposed(std::string_view what, double width, const Tensor& sums) {
-    return plan_.ways.tensor_transpose == 1
+    return ways_.tensor_transpose == 1
                ? sums
-               : block_on_scatter(what, transposed_bytes(width), {"tensor_transpose"}, sums);
+               : block_on_scatter(what, transposed_bytes(width), {axis::tensor_transpose}, sums);
 }
 
 Tensor RowExchange::reduce_norm(std::string_view what, double norms, const Tensor& rows) {
-    if (plan_.ways.tensor_transpose == 1) {
+    if (ways_.tensor_transpose == 1) {
         return rows;
     }
     constexpr double kSum = 4;  // bytes
@@ -144,8 +141,8 @@ Tensor RowExchange::reduce_norm(std::string_view what, double norms, const Tenso
         chain_.blocking(fmt::format("reduce {}", what),
                         {Operation::all_reduce,
                          Purpose::tensor,
-                         {"tensor_transpose"},
-                         sim::Bytes(shard_.tokens / plan_.ways.tensor * sums * kSum)},
+                         {axis::tensor_transpose},
+                         sim::Bytes(shard_.tokens / ways_.tensor * sums * kSum)},
                         rows.made_by);
     return {reduced, reduced, rows.made_by + Sources{reduced}};
 }
@@ -157,15 +154,15 @@ double RowExchange::token_bytes() const {
 }
 
 Tensor RowExchange::exchange_tokens(std::string_view what, bool back, const Tensor& own) {
-    if (plan_.ways.expert == 1) {
+    if (ways_.expert == 1) {
         return {chain_.last(), chain_.last(), own.made_by};
     }
     const double bytes =
-        shard_.experts.copies * shard_.d_model * shard_.precision.compute / plan_.ways.tensor;
+        shard_.experts.copies * shard_.d_model * shard_.precision.compute / ways_.tensor;
     Collective exchange{
-        Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(bytes * plan_.ways.expert)};
-    if (plan_.experts.uneven()) {
-        exchange.loads = plan_.experts.loads;
+        Operation::all_to_all, Purpose::expert, {axis::expert}, sim::Bytes(bytes * ways_.expert)};
+    if (experts_.uneven()) {
+        exchange.loads = experts_.loads;
         exchange.returning = back;
     }
     return made_at(
@@ -192,26 +189,26 @@ Arriving RowExchange::gather_kv(std::string_view what, const Tensor& own) {
         columns = gather_columns(fmt::format("columns of {}", what),
                                  shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), own);
     }
-    if (plan_.ways.context == 1) {
+    if (ways_.context == 1) {
         return {columns};
     }
     const double bytes = shard_.kv_elements() * shard_.precision.compute;
-    if (plan_.overlap.context_steps) {
+    if (overlap_.rings_of_keys()) {
         return {unchanged(columns), PendingGather{std::string(what), bytes, Purpose::context}};
     }
-    return {made_at(
-        chain_.blocking(fmt::format("gather {}", what),
-                        {Operation::all_gather, Purpose::context, {"context"}, sim::Bytes(bytes)},
-                        columns.made_by))};
+    return {made_at(chain_.blocking(
+        fmt::format("gather {}", what),
+        {Operation::all_gather, Purpose::context, {axis::context}, sim::Bytes(bytes)},
+        columns.made_by))};
 }
 
 Tensor RowExchange::scatter_kv(std::string_view what, const Tensor& sums) {
     Tensor scattered = sums;
-    if (plan_.ways.context > 1 && !plan_.overlap.context_steps) {
+    if (ways_.context > 1 && !overlap_.rings_of_keys()) {
         const double bytes = shard_.kv_elements() * shard_.precision.compute;
         scattered = made_at(chain_.blocking(
             fmt::format("scatter {}", what),
-            {Operation::reduce_scatter, Purpose::context, {"context"}, sim::Bytes(bytes)},
+            {Operation::reduce_scatter, Purpose::context, {axis::context}, sim::Bytes(bytes)},
             sums.made_by));
         buffers_.hold_between(MemoryClass::buffers, bytes, sums.from, scattered.from);
     }

@@ -31,6 +31,8 @@
 #include <vector>
 
 #include "workloads/builder/matmul_overlap.h"
+#include "workloads/plan/expert_load.h"
+#include "workloads/plan/ways.h"
 
 namespace podsim::workloads {
 
@@ -44,8 +46,9 @@ inline double own_row_bytes(const Shard& shard) {
 
 class RowExchange {
 public:
-    RowExchange(const TrainingPlan& plan, const Shard& shard, const MatmulOverlap& overlap,
-                const OpNames& names, Chain& chain, HeldBuffers& buffers);
+    RowExchange(const Ways& ways, const ExpertLoad& experts, const Shard& shard,
+                const MatmulOverlap& overlap, const OpNames& names, Chain& chain,
+                HeldBuffers& buffers);
 
     /// An AllGather over tensor of t x D activations: blocking, or with the matmul that takes it.
     Arriving gather_rows(std::string_view what, const Tensor& own);
@@ -100,7 +103,8 @@ private:
     Tensor block_on_scatter(std::string_view what, double bytes, const Axes& axes,
                             const Tensor& sums);
 
-    const TrainingPlan& plan_;
+    const Ways ways_;
+    const ExpertLoad& experts_;
     const Shard& shard_;
     const MatmulOverlap& overlap_;
     const OpNames& names_;

@@ -10,10 +10,10 @@
 namespace podsim::workloads {
 
 struct StepParts : ForwardParts {
-    StepParts(const ModelSpec& model, const TrainingPlan& plan_, const Ranks& ranks,
+    StepParts(const ModelSpec& model, const TrainingPlan& of_step, const Ranks& ranks,
               std::vector<WeightUse> uses)
-        : ForwardParts(model, plan_, ranks, std::move(uses)),
-          gradients(plan, sharding, names, chain, buffers) {}
+        : ForwardParts(model, of_step, ranks, std::move(uses)),
+          gradients(*plan, sharding, names, chain, buffers) {}
 
     GradientReductions gradients;
 
@@ -21,9 +21,9 @@ struct StepParts : ForwardParts {
         weights.end_use();
         end_turn();
     }
-    /// In a loop of layers (TrainingPlan::layer_loop) the layer under way ends with its reductions: what comes next waits.
+    /// In a loop of layers (Overlap::layer_loop) the layer under way ends with its reductions: what comes next waits.
     void end_turn() {
-        if (plan.overlap.layer_loop) {
+        if (bounds.layer_loop) {
             weights.begin_turn(gradients.end_turn());
         }
     }

@@ -7,21 +7,22 @@
 
 namespace podsim::workloads {
 
-WeightGathers::WeightGathers(const TrainingPlan& plan, const WeightSharding& sharding,
-                             OpNames& names, Chain& chain, HeldBuffers& buffers,
-                             std::vector<WeightUse> uses)
-    : plan_(plan),
+WeightGathers::WeightGathers(const Overlap& overlap, const Precision& precision,
+                             const WeightSharding& sharding, OpNames& names, Chain& chain,
+                             HeldBuffers& buffers, std::vector<WeightUse> uses)
+    : overlap_(overlap),
+      precision_(precision),
       sharding_(sharding),
       names_(names),
       chain_(chain),
       buffers_(buffers),
       uses_(std::move(uses)),
-      stretches_(uses_, plan.overlap.weights) {}
+      stretches_(uses_, overlap.weights) {}
 
 std::size_t WeightGathers::may_gather(const Stretch& stretch) const {
-    const std::size_t start = first_at(stretch.begins - plan_.overlap.prefetch_layers);
-    return plan_.overlap.layer_loop ? std::max(start, first_at(static_cast<double>(stretch.use)))
-                                    : start;
+    const std::size_t start = first_at(stretch.begins - overlap_.prefetch_layers);
+    return overlap_.layer_loop ? std::max(start, first_at(static_cast<double>(stretch.use)))
+                               : start;
 }
 
 void WeightGathers::gather_part(std::size_t stretch, std::string_view what,
@@ -54,7 +55,7 @@ void WeightGathers::gather(std::size_t stretch) {
     }
     const Weights bytes =
         sharding_.bytes(of.reads_all ? use.weights : sharding_.of_group(use.layer, of.group),
-                        use.layer >= 0 ? plan_.precision.weights() : plan_.precision.compute);
+                        use.layer >= 0 ? precision_.weights() : precision_.compute);
     const std::string label = of.reads_all ? "" : sharding_.label(of.group);
     gather_part(stretch, label + "weights", sharding_.dense_axes(), bytes.dense);
     gather_part(stretch, label + "expert weights", sharding_.expert_axes(), bytes.experts);

@@ -23,14 +23,17 @@
 #include "workloads/builder/weight_uses.h"
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
+#include "workloads/plan/overlap.h"
+#include "workloads/plan/precision.h"
 
 namespace podsim::workloads {
 
 class WeightGathers {
 public:
     /// `uses` in the order in which begin_use will be called.
-    WeightGathers(const TrainingPlan& plan, const WeightSharding& sharding, OpNames& names,
-                  Chain& chain, HeldBuffers& buffers, std::vector<WeightUse> uses);
+    WeightGathers(const Overlap& overlap, const Precision& precision,
+                  const WeightSharding& sharding, OpNames& names, Chain& chain,
+                  HeldBuffers& buffers, std::vector<WeightUse> uses);
 
     /// Starts the next use: issues the gathers that may start now. Names and layer of the following
     /// operations are those of the use.
@@ -69,7 +72,8 @@ private:
     void gather_part(std::size_t stretch, std::string_view what,
                      const std::vector<std::string>& axes, double bytes);
 
-    const TrainingPlan& plan_;
+    const Overlap& overlap_;
+    const Precision precision_;
     const WeightSharding& sharding_;
     OpNames& names_;
     Chain& chain_;

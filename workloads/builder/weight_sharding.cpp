@@ -2,26 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "workloads/plan/axes.h"
+
 namespace podsim::workloads {
 
-WeightSharding::WeightSharding(const ModelSpec& model, const TrainingPlan& plan)
-    : groups_(plan.overlap.weights),
-      tensor_ways_(plan.ways.of_matrix()),
-      experts_(plan.ways.expert),
-      expert_ways_(static_cast<double>(plan.ways.fsdp) * plan.ways.context),
-      dense_ways_(expert_ways_ * plan.ways.expert) {
+WeightSharding::WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups)
+    : groups_(groups),
+      tensor_ways_(ways.of_matrix()),
+      experts_(ways.expert),
+      expert_axes_(axes_with(&PlanAxis::shares_experts, ways)),
+      dense_axes_(axes_with(&PlanAxis::shares_weights, ways)),
+      expert_ways_(static_cast<double>(ways_with(&PlanAxis::shares_experts, ways))),
+      dense_ways_(static_cast<double>(ways_with(&PlanAxis::shares_weights, ways))) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         layers_.push_back(layer_weights(model, layer_kind(model, layer)));
-    }
-    if (plan.ways.fsdp > 1) {
-        expert_axes_.emplace_back("fsdp");
-    }
-    if (plan.ways.context > 1) {
-        expert_axes_.emplace_back("context");
-    }
-    dense_axes_ = expert_axes_;
-    if (plan.ways.expert > 1) {
-        dense_axes_.emplace_back("expert");
     }
 }
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "workloads/models/weights.h"
-#include "workloads/plan/plan.h"
+#include "workloads/plan/ways.h"
 
 namespace podsim::workloads {
 
 class WeightSharding {
 public:
-    WeightSharding(const ModelSpec& model, const TrainingPlan& plan);
+    WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups);
 
     using Axes = std::vector<std::string>;
     [[nodiscard]] const Axes& dense_axes() const { return dense_axes_; }

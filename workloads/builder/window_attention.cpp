@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "workloads/program/axis_names.h"
+
 namespace podsim::workloads {
 
 using collectives::Operation;
@@ -41,8 +43,8 @@ OpIndex WindowAttention::shift(std::string_view what, const Shift& shift, bool b
                                  to_string(shift.way), shift.step)),
         Collective{back ? Operation::reduce_scatter : Operation::all_gather,
                    Purpose::context,
-                   {"context"},
-                   sim::Bytes(shift.bytes * shift.senders.count() / (plan_.ways.context - 1)),
+                   {axis::context},
+                   sim::Bytes(shift.bytes * shift.senders.count() / (shard_.context - 1)),
                    step},
         std::move(waits));
 }

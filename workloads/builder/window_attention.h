@@ -21,9 +21,8 @@ namespace podsim::workloads {
 
 class WindowAttention {
 public:
-    WindowAttention(const TrainingPlan& plan, const Shard& shard, const OpNames& names,
-                    Chain& chain, HeldBuffers& buffers)
-        : plan_(plan), shard_(shard), names_(names), chain_(chain), buffers_(buffers) {}
+    WindowAttention(const Shard& shard, const OpNames& names, Chain& chain, HeldBuffers& buffers)
+        : shard_(shard), names_(names), chain_(chain), buffers_(buffers) {}
 
     /// Attention, or its gradient, between the steps that bring its pending keys and values. `part` by round; nothing
     /// where the chip's queries see nothing of what came.
@@ -43,7 +42,6 @@ private:
     [[nodiscard]] Rounds shifts_of(const WindowRing& ring, double piece) const;
     OpIndex shift(std::string_view what, const Shift& shift, bool back, Chain::Waits waits);
 
-    const TrainingPlan& plan_;
     const Shard& shard_;
     const OpNames& names_;
     Chain& chain_;

@@ -13,9 +13,9 @@ void sort_once(Sources& ops) {
 
 }  // namespace
 
-Chain::Chain(const TrainingPlan& plan, const OpNames& names)
-    : names_(names), in_flight_(static_cast<std::size_t>(plan.overlap.collectives_in_flight)) {
-    program_.priority = plan.overlap.priority;
+Chain::Chain(const Overlap& overlap, const OpNames& names)
+    : names_(names), in_flight_(static_cast<std::size_t>(overlap.collectives_in_flight)) {
+    program_.priority = overlap.priority;
 }
 
 OpIndex Chain::add(OpLabel label, Work work, Waits waits) {

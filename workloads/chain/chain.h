@@ -17,14 +17,14 @@
 
 #include "workloads/chain/op_names.h"
 #include "workloads/chain/tensor.h"
-#include "workloads/plan/plan.h"
+#include "workloads/plan/overlap.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
 
 class Chain {
 public:
-    Chain(const TrainingPlan& plan, const OpNames& names);
+    Chain(const Overlap& overlap, const OpNames& names);
 
     /// Following operations are a new unit of the stage's order.
     void begin_unit() { program_.units.push_back(next()); }

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
@@ -19,8 +18,7 @@ struct OpLabel {
 
 class OpNames {
 public:
-    explicit OpNames(const TrainingPlan& plan)
-        : several_microbatches_(plan.batch.microbatches > 1) {}
+    explicit OpNames(int microbatches) : several_microbatches_(microbatches > 1) {}
 
     /// Following operations belong to this part of the model or of the step.
     void set_part(std::string part, Pass pass, int layer = -1) {

@@ -22,7 +22,7 @@ Compute forward_part(const Shard& shard, const Compute& whole, double share, boo
 
 /// Whether keys and values come in a ring to a window.
 bool in_window_ring(const ForwardParts& parts, LayerKind kind) {
-    return parts.shard.context > 1 && parts.plan.overlap.context_steps &&
+    return parts.shard.context > 1 && parts.bounds.context_steps &&
            windowed(parts.shard, kind.local);
 }
 
@@ -31,7 +31,7 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Arriving& keys, const T
     const Compute whole = attention_forward(shard, kind.local);
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
-            return forward_part(shard, whole, parts.plan.overlap.context_steps->pieces[piece].share,
+            return forward_part(shard, whole, parts.bounds.context_steps->pieces[piece].share,
                                 piece == 0);
         }
         const std::optional<int> block = block_of(parts, piece);
@@ -78,7 +78,7 @@ Heads project_heads(ForwardParts& parts, const Tensor& latents, Arriving& rows) 
 
 double gathered_kv_bytes(const ForwardParts& parts) {
     const Shard& shard = parts.shard;
-    if (shard.context > 1 && parts.plan.overlap.context_steps) {
+    if (shard.context > 1 && parts.bounds.context_steps) {
         return shard.kv_split_by_columns
                    ? shard.kv_elements() / shard.context * shard.precision.compute
                    : 0;
@@ -93,12 +93,12 @@ double latent_bytes(const Shard& shard) {
 }
 
 double gathered_latent_bytes(const ForwardParts& parts) {
-    return parts.plan.ways.tensor > 1 ? activation_bytes(parts.shard, parts.shard.latent.width) : 0;
+    return parts.ways.tensor > 1 ? activation_bytes(parts.shard, parts.shard.latent.width) : 0;
 }
 
 std::optional<int> block_of(const ForwardParts& parts, std::size_t piece) {
     const int rank = parts.shard.rank;
-    const int block = parts.plan.overlap.context_steps->source(rank, piece);
+    const int block = parts.bounds.context_steps->source(rank, piece);
     return block <= rank ? std::optional(block) : std::nullopt;
 }
 

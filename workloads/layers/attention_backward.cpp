@@ -49,7 +49,7 @@ OpIndex AttentionBackward::output_weights() {
 
 void AttentionBackward::dot_products() {
     const Shard& shard = parts_.shard;
-    const bool ring = shard.context > 1 && parts_.plan.overlap.context_steps.has_value();
+    const bool ring = shard.context > 1 && parts_.bounds.context_steps.has_value();
     Arriving kv{alive_.kv_gathered};
     if (!alive_.kv_gathered.kept() || ring) {
         parts_.buffers.release(alive_.kv_gathered.buffer, attended_gradient_.from);
@@ -59,8 +59,8 @@ void AttentionBackward::dot_products() {
     const Compute whole = attention_backward(shard, kind_.local);
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
-            return gradient_part(
-                shard, whole, parts_.plan.overlap.context_steps->pieces[piece].share, piece == 0);
+            return gradient_part(shard, whole, parts_.bounds.context_steps->pieces[piece].share,
+                                 piece == 0);
         }
         const std::optional<int> block = block_of(parts_, piece);
         if (!block) {

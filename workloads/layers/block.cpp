@@ -4,12 +4,12 @@
 
 namespace podsim::workloads {
 
-Keep saved_by(const TrainingPlan& plan) {
+Keep saved_by(const Remat& remat) {
     Keep keep;
-    keep.tensors = kept_tensors(plan.remat);
-    keep.normed = plan.remat.policy == RematPolicy::none;
-    if (plan.remat.policy == RematPolicy::named) {
-        keep.offloaded = plan.remat.names.offload;
+    keep.tensors = kept_tensors(remat);
+    keep.normed = remat.policy == RematPolicy::none;
+    if (remat.policy == RematPolicy::named) {
+        keep.offloaded = remat.names.offload;
     }
     return keep;
 }
@@ -50,7 +50,7 @@ Tensor held(ForwardParts& parts, Tensor tensor, double size) {
 }
 
 double gathered_row_bytes(const ForwardParts& parts) {
-    return parts.plan.ways.tensor > 1 ? full_row_bytes(parts.shard) : 0;
+    return parts.ways.tensor > 1 ? full_row_bytes(parts.shard) : 0;
 }
 
 BlockRows hold_rows(ForwardParts& parts, Holder& holder, const Tensor& own, const Tensor& rows,

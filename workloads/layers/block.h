@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "workloads/builder/forward_parts.h"
+#include "workloads/plan/remat.h"
 
 namespace podsim::workloads {
 
@@ -16,7 +17,7 @@ struct Keep {
         false;  ///< this chip's rows of the normed inputs, and its share of experts' tokens
     MemoryClass memory_class = MemoryClass::activations;
 };
-Keep saved_by(const TrainingPlan& plan);
+Keep saved_by(const Remat& remat);
 /// The block's forward pass once more: all that the backward pass needs stays.
 inline constexpr Keep kRecomputed{{LayerTensor::qkv, LayerTensor::attended, LayerTensor::out,
                                    LayerTensor::gate_up, LayerTensor::hidden},

@@ -15,20 +15,20 @@ double logit_bytes(const Shard& shard) {
 
 double token_bytes(const ForwardParts& parts) {
     const Shard& shard = parts.shard;
-    return shard.experts.tokens / parts.plan.ways.tensor * shard.d_model * shard.precision.compute;
+    return shard.experts.tokens / parts.ways.tensor * shard.d_model * shard.precision.compute;
 }
 
 double token_sum_bytes(const ForwardParts& parts) {
-    return token_bytes(parts) * parts.plan.ways.tensor;
+    return token_bytes(parts) * parts.ways.tensor;
 }
 
 double gathered_token_bytes(const ForwardParts& parts) {
-    return parts.plan.ways.tensor > 1 ? token_sum_bytes(parts) : 0;
+    return parts.ways.tensor > 1 ? token_sum_bytes(parts) : 0;
 }
 
 double exchanged_bytes(const ForwardParts& parts) {
     const Shard& shard = parts.shard;
-    return std::max(shard.experts.tokens, shard.experts.copies) / parts.plan.ways.tensor *
+    return std::max(shard.experts.tokens, shard.experts.copies) / parts.ways.tensor *
            shard.d_model * shard.precision.compute;
 }
 

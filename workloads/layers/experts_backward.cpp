@@ -132,7 +132,7 @@ Tensor ExpertBackward::input_gradients(const Tensor& dy) {
             parts_.exchange.scatter_rows("shared input gradient", shared_->input({}));
     }
     hidden_gradient(dy);
-    if (parts_.plan.ways.tensor > 1) {
+    if (parts_.ways.tensor > 1) {
         // The gathered ones stay.
         parts_.buffers.release(std::exchange(exchanged_, kNoBuffer), hidden_.through);
     }

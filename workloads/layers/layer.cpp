@@ -12,7 +12,7 @@ LayerForward parallel_pass(ForwardParts& parts, Holder& holder, LayerKind kind, 
     const Tensor normed = parts.exchange.reduce_norm("layer norm", shard.norms_of_block, x);
     // A gather that overlaps does so with the larger matmul.
     const Mlp block = dense_mlp(shard);
-    const bool mlp_first = parts.plan.overlap.tensor_steps.has_value();
+    const bool mlp_first = parts.bounds.tensor_steps.has_value();
     parts.reads(mlp_first ? Matrix::gate_up : first_projection(shard));
     Arriving rows = parts.exchange.gather_rows("layer input", normed);
     GateUp gate_up = mlp_first ? mlp_gate_up(parts, block, rows) : GateUp{};
@@ -72,7 +72,7 @@ LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, c
 
 LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x) {
     const OpIndex start = parts.chain.last();
-    const Keep keep = saved_by(parts.plan);
+    const Keep keep = saved_by(parts.remat);
     LayerForward layer = layer_pass(parts, keep, kind, x);
     layer.saved.input = Holder(parts, keep)
                             .until(LayerTensor::input, own_row_bytes(parts.shard), start, x.made_by,

@@ -108,7 +108,7 @@ private:
 
 Tensor layer_backward(StepParts& parts, LayerKind kind, SavedLayer saved, const Tensor& dy) {
     const OpIndex start = parts.chain.last();
-    if (parts.plan.remat.policy == RematPolicy::block) {
+    if (parts.remat.policy == RematPolicy::block) {
         saved = recompute_block(parts, kind, saved.input);
     }
     recompute_before_mlp(parts, kind, saved);

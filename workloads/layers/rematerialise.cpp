@@ -103,7 +103,7 @@ Sources source_of(const BlockRows& alive, const Sources& norm_input) {
 
 Tensor complete_rows(ForwardParts& parts, const BlockRows& alive, const Sources& norm_input,
                      std::string_view what) {
-    const bool normed_is_complete = parts.plan.ways.tensor == 1 && alive.normed.kept();
+    const bool normed_is_complete = parts.ways.tensor == 1 && alive.normed.kept();
     if (alive.gathered.kept()) {
         return alive.gathered;
     }

@@ -11,7 +11,7 @@ SplitBackward::SplitBackward(StepParts& parts, LayerKind kind, SavedLayer saved)
 
 Tensor SplitBackward::input_gradients(const Tensor& dy) {
     const OpIndex start = parts_.chain.last();
-    if (parts_.plan.remat.policy == RematPolicy::block) {
+    if (parts_.remat.policy == RematPolicy::block) {
         alive_ = recompute_block(parts_, kind_, alive_.input);
     }
     recompute_before_mlp(parts_, kind_, alive_);

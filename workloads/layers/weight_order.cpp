@@ -2,6 +2,7 @@
 
 #include "workloads/layers/layer_backward.h"
 #include "workloads/layers/split_backward.h"
+#include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 

@@ -8,6 +8,8 @@
 
 namespace podsim::workloads {
 
+struct TrainingPlan;
+
 struct WeightOrder {
     std::vector<Matrix> forward;
     std::vector<Matrix> backward;  ///< with what runs again

@@ -13,8 +13,6 @@
 
 namespace podsim::workloads {
 
-enum class Optimizer { adam, sgd };
-
 /// Where the parts of a sequence lie along the context axis: in n contiguous blocks, or in 2 n pieces of which
 /// rank r has the r-th and the r-th from the end, so that causal attention is the same work everywhere.
 enum class Placement { zig_zag, plain };

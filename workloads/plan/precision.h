@@ -1,4 +1,4 @@
-// How wide numbers are: bytes of an element of each kind of state, and the dtype of matmuls.
+// How wide numbers are: bytes of an element of each kind of state, and the dtype of matmuls; and what keeps that state.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,9 @@
 #include "workloads/program/matmul_dtype.h"
 
 namespace podsim::workloads {
+
+/// What updates the parameters: Adam keeps two moments of each, SGD none.
+enum class Optimizer { adam, sgd };
 
 /// Bytes of one element of each kind of state, and what projections and MLPs multiply. Attention's dot products,
 /// the router and the unembedding are bf16 in every precision; so are activations between operations.

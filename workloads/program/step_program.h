@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/vocabulary/host_direction.h"
 #include "collectives/vocabulary/operation.h"
 #include "collectives/vocabulary/ring_step.h"
 #include "sim/base/quantity.h"
@@ -83,7 +84,7 @@ struct Handover {
 
 /// A tensor on its way between a chip's HBM and its host's memory, over the chip's PCIe link, beside the chain.
 struct HostTransfer {
-    bool to_host = false;
+    collectives::HostDirection direction{};
     sim::Bytes bytes;
 
     friend bool operator==(const HostTransfer&, const HostTransfer&) = default;

@@ -1,5 +1,7 @@
 #include "workloads/step/model_ends.h"
 
+#include "workloads/plan/plan.h"
+
 namespace podsim::workloads {
 namespace {
 

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "workloads/plan/plan.h"
+
 namespace podsim::workloads {
 
 StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks)
-    : plan_(plan),
-      stage_(ranks.stage),
+    : stage_(ranks.stage),
+      stages_(plan.ways.pipeline),
+      chunks_(plan.pipeline.chunks),
+      layers_only_(plan.layers_only),
+      forward_only_(plan.forward_only),
       tied_(model.tied_embeddings),
       order_(stage_order(plan, ranks.stage)),
       run_(static_cast<int>(model.layers) / (plan.ways.pipeline * plan.pipeline.chunks)) {
@@ -25,12 +30,12 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
 
 double StageLayout::parameters() const {
     double sum = 0;
-    for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
         for (int layer = first_layer(chunk); layer < end_of_layers(chunk); ++layer) {
             sum += layers_[static_cast<std::size_t>(layer)].total();
         }
     }
-    if (plan_.layers_only) {
+    if (layers_only_) {
         return sum;
     }
     const bool shared = tied_ && has_both_ends();
@@ -75,7 +80,7 @@ std::vector<WeightUse> StageLayout::weight_uses() const {
             for (int layer = begin; layer < end; ++layer) {
                 add_layer_use(uses, layer, Pass::forward, unit.microbatch);
             }
-            if (plan_.forward_only && unembeds(unit.chunk)) {
+            if (forward_only_ && unembeds(unit.chunk)) {
                 add_end_use(uses, false, unit.microbatch);
             }
         } else if (unit.kind == PipelineUnit::Kind::backward) {

@@ -13,31 +13,31 @@
 #include "workloads/layers/weight_order.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/pipeline_order.h"
-#include "workloads/plan/plan.h"
+#include "workloads/plan/ranks.h"
 
 namespace podsim::workloads {
+
+struct TrainingPlan;
 
 class StageLayout {
 public:
     StageLayout(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks);
 
     [[nodiscard]] bool first() const { return stage_ == 0; }
-    [[nodiscard]] bool last() const { return stage_ == plan_.ways.pipeline - 1; }
+    [[nodiscard]] bool last() const { return stage_ == stages_ - 1; }
     [[nodiscard]] bool tied() const { return tied_; }
     /// Units of work, in order.
     [[nodiscard]] const std::vector<PipelineUnit>& order() const { return order_; }
 
     /// The place of a chunk among the chunks of all stages.
-    [[nodiscard]] int virtual_stage(int chunk) const {
-        return chunk * plan_.ways.pipeline + stage_;
-    }
-    [[nodiscard]] int virtual_stages() const { return plan_.ways.pipeline * plan_.pipeline.chunks; }
+    [[nodiscard]] int virtual_stage(int chunk) const { return chunk * stages_ + stage_; }
+    [[nodiscard]] int virtual_stages() const { return stages_ * chunks_; }
     /// Whether a chunk begins with the embedding, or ends with the unembedding.
     [[nodiscard]] bool embeds(int chunk) const {
-        return !plan_.layers_only && virtual_stage(chunk) == 0;
+        return !layers_only_ && virtual_stage(chunk) == 0;
     }
     [[nodiscard]] bool unembeds(int chunk) const {
-        return !plan_.layers_only && virtual_stage(chunk) == virtual_stages() - 1;
+        return !layers_only_ && virtual_stage(chunk) == virtual_stages() - 1;
     }
     /// A chunk's layers, from the first to before the end.
     [[nodiscard]] int first_layer(int chunk) const { return virtual_stage(chunk) * run_; }
@@ -61,8 +61,11 @@ private:
     void add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pass, int microbatch) const;
     void add_end_use(std::vector<WeightUse>& uses, bool embedding, int microbatch) const;
 
-    const TrainingPlan& plan_;
     const int stage_;
+    const int stages_;
+    const int chunks_;  ///< of each stage
+    const bool layers_only_;
+    const bool forward_only_;
     const bool tied_;
     std::vector<LayerKind> kinds_;  ///< by layer of the model
     std::vector<Weights> layers_;

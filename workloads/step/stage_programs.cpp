@@ -5,6 +5,7 @@
 #include "workloads/analytic/step_flops.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/program/axis_names.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
 
@@ -33,12 +34,12 @@ std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan&
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
     StepPrograms steps;
     steps.stages = static_cast<std::size_t>(plan.ways.pipeline);
-    steps.axes.emplace_back("pipeline");
+    steps.axes.emplace_back(axis::pipeline);
     if (uneven_context(plan, model)) {
-        steps.axes.emplace_back("context");
+        steps.axes.emplace_back(axis::context);
     }
     if (plan.experts.uneven()) {
-        steps.axes.emplace_back("expert");
+        steps.axes.emplace_back(axis::expert);
     }
     for (const Ranks& ranks : ranks_of_programs(model, plan)) {
         steps.programs.push_back(build_step(model, plan, ranks));

@@ -1,6 +1,5 @@
 #include "workloads/work/work.h"
 
-#include "workloads/plan/plan.h"
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
 

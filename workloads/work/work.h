@@ -36,8 +36,6 @@
 
 namespace podsim::workloads {
 
-enum class Optimizer;
-
 Compute embedding_lookup(const Shard& shard);
 /// Adds t rows of gradient into the table's; zeroes it first unless the (tied) unembedding wrote
 /// it.

@@ -41,7 +41,8 @@ std::pair<double, double> host_bytes(const StepProgram& program) {
     std::pair<double, double> sum;
     for (const Op& op : program.ops) {
         if (const auto* transfer = std::get_if<HostTransfer>(&op.work)) {
-            (transfer->to_host ? sum.first : sum.second) += transfer->bytes.value();
+            (transfer->direction == collectives::HostDirection::to_host ? sum.first : sum.second) +=
+                transfer->bytes.value();
         }
     }
     return sum;
