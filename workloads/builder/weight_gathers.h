@@ -4,7 +4,7 @@
 // compute bytes over fsdp x context (none when those are 1; weight_sharding.h). Use u's gather waits for the last
 // compute of use u - 1 - prefetch, so prefetch + 1 gathered buffers are alive; the first compute of use u waits for
 // its gather. A collective of use u that comes before its first compute does not wait.
-// Weights in several groups (TrainingPlan::weights): a use is a row of m stretches, each of compute that reads one
+// Weights in several groups (Overlap::weights): a use is a row of m stretches, each of compute that reads one
 // group; they begin at u, u + 1/m, ... A group is gathered once a use, by itself: for its first stretch there, at x,
 // after the last compute of the stretch before the first that begins at x - prefetch or later; the first compute of
 // the stretch waits. It is held until the use's last compute that reads it. (One group: m = 1.)

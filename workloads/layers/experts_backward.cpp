@@ -1,6 +1,7 @@
 #include "workloads/layers/experts_backward.h"
 
 #include "workloads/layers/rematerialise.h"
+#include "workloads/work/experts_work.h"
 
 namespace podsim::workloads {
 

@@ -60,13 +60,13 @@ std::string to_string(TensorSet tensors);
 
 /// Of RematPolicy::named. Nothing is in both; a layer's input is kept in any case.
 struct RematNames {
-    TensorSet save;     ///< in HBM
-    TensorSet offload;  ///< in the host's memory, from the forward to the backward pass
+    TensorSet save{};     ///< in HBM
+    TensorSet offload{};  ///< in the host's memory, from the forward to the backward pass
 };
 
 struct Remat {
     RematPolicy policy = RematPolicy::block;
-    RematNames names;
+    RematNames names{};
 };
 
 /// `block`, or what the scenario says: `{save: [qkv_proj], offload: [decoder_layer_input]}`.

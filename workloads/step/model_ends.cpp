@@ -36,7 +36,7 @@ Tensor ModelEnds::unembed(const Tensor& own) {
     const Shard& shard = parts_.shard;
     parts_.begin_use();
     const Logits made = forward(own);
-    if (parts_.plan.forward_only) {
+    if (parts_.plan->forward_only) {
         end_unembedding(made, own, made.loss.through);
         return {};
     }

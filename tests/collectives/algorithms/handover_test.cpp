@@ -95,10 +95,10 @@ TEST(HandoverTest, Links) {
 
 /// Four messages of 2.5 bytes over the chip's own PCIe link.
 TEST(HostTransferTest, GoesOverPcieInMessages) {
-    const auto ports = [](bool to_chip) {
+    const auto ports = [](HostDirection direction) {
         ShiftTable shifts(box({3, 1, 1}, 0));
         const sim::Schedule schedule =
-            build_host_transfer(to_chip, sim::Bytes(10), sim::Bytes(3), shifts);
+            build_host_transfer(direction, sim::Bytes(10), sim::Bytes(3), shifts);
         EXPECT_TRUE(shifts.uses_hosts());
         EXPECT_EQ(schedule.transfers.size(), 4U);
         for (std::uint32_t message = 0; message < schedule.transfers.size(); ++message) {
@@ -117,8 +117,8 @@ TEST(HostTransferTest, GoesOverPcieInMessages) {
         EXPECT_EQ(schedule.hops.size(), 1U);
         return schedule.hops.front().port;
     };
-    EXPECT_EQ(ports(true), kPcieToChip);
-    EXPECT_EQ(ports(false), kPcieToHost);
+    EXPECT_EQ(ports(HostDirection::to_chip), kPcieToChip);
+    EXPECT_EQ(ports(HostDirection::to_host), kPcieToHost);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "sim/executor/executor.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "tests/sim/kernel_support.h"
+#include "workloads/analytic/compute_time.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

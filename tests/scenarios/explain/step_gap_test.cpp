@@ -11,6 +11,8 @@
 #include "scenarios/lower/rates.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/roofline.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

@@ -80,7 +80,9 @@ TEST(Stream, WaitsForTheChainThatHeldItUp) {
 TEST(Stream, EndsWithWhatRunsBehindIt) {
     Made made;
     const OpIndex work = made.add(workloads::Compute{}, 0, 10);
-    made.add(workloads::HostTransfer{.to_host = true, .bytes = sim::Bytes(1)}, 10, 25, {work});
+    made.add(workloads::HostTransfer{.direction = collectives::HostDirection::to_host,
+                                     .bytes = sim::Bytes(1)},
+             10, 25, {work});
     const StreamAccount account = account_stream(made.program, made.chip, sim::Time{32});
     EXPECT_EQ(
         map_of(account.waited_for),
@@ -110,7 +112,9 @@ TEST(Stream, TellsBubblesAndImbalanceFromTransfers) {
 TEST(Stream, NamesTransfersFromTheHost) {
     Made made;
     const OpIndex load =
-        made.add(workloads::HostTransfer{.to_host = false, .bytes = sim::Bytes(1)}, 0, 8);
+        made.add(workloads::HostTransfer{.direction = collectives::HostDirection::to_chip,
+                                         .bytes = sim::Bytes(1)},
+                 0, 8);
     made.add(workloads::Compute{}, 8, 9, {load});
     EXPECT_EQ(map_of(account_stream(made.program, made.chip, sim::Time{9}).waited_for),
               (std::map<std::string, std::int64_t>{{"PCIe from the host (offload)", 8}}));

@@ -87,8 +87,9 @@ TEST(Durations, AreThoseOfTheKindOfOperation) {
 // 16 kB over 16 chips are 1 us each: no other chip has to be ready, so nothing is launched.
 TEST(Programs, HostTransfersHaveNoLaunchCost) {
     const IdealHardware hardware = round_machine();
-    for (const bool to_chip : {true, false}) {
-        EXPECT_EQ(time_of(hardware, HostTransfer{to_chip, sim::Bytes(16e3)}), 1'000'000);
+    for (const auto direction :
+         {collectives::HostDirection::to_chip, collectives::HostDirection::to_host}) {
+        EXPECT_EQ(time_of(hardware, HostTransfer{direction, sim::Bytes(16e3)}), 1'000'000);
     }
 }
 
@@ -166,7 +167,8 @@ TEST(Programs, CutEveryStageInPieces) {
     const IdealHardware hardware = round_machine();
     Program program;
     program.pieces = 2;
-    program.stages.push_back({"load", HostTransfer{true, sim::Bytes(16 * 8e3)}});
+    program.stages.push_back(
+        {"load", HostTransfer{collectives::HostDirection::to_chip, sim::Bytes(16 * 8e3)}});
     StageCompute multiply;
     multiply.work = matmul(workloads::MatmulDtype::bf16);
     program.stages.push_back({"multiply", multiply});

@@ -9,6 +9,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/analytic/compute_time.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

@@ -14,7 +14,8 @@ Program offload(int pieces) {
     constexpr double kSide = 131072;
     Program program;
     program.pieces = pieces;
-    program.stages.push_back({"load", HostTransfer{true, sim::Bytes(kSide * kSide)}});
+    program.stages.push_back(
+        {"load", HostTransfer{collectives::HostDirection::to_chip, sim::Bytes(kSide * kSide)}});
     StageCollective gather;
     gather.operation = collectives::Operation::gather;
     gather.members = {{{0, 1, 4}, {1, 1, 4}}, {}};
@@ -83,13 +84,15 @@ TEST(Program, FoldsWhereAllChipsAreAlike) {
     const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
     Program program;
     program.pieces = 3;
-    program.stages.push_back({"load", HostTransfer{true, sim::Bytes(64e6)}});
+    program.stages.push_back(
+        {"load", HostTransfer{collectives::HostDirection::to_chip, sim::Bytes(64e6)}});
     StageCollective gather;
     gather.operation = collectives::Operation::all_gather;
     gather.members = {{{0, 1, 4}, {2, 1, 4}}, {}};
     gather.bytes = sim::Bytes(32e6);
     program.stages.push_back({"gather", gather});
-    program.stages.push_back({"store", HostTransfer{false, sim::Bytes(128e6)}});
+    program.stages.push_back(
+        {"store", HostTransfer{collectives::HostDirection::to_host, sim::Bytes(128e6)}});
     const ProgramResult folded = simulate_program(hardware, program, Fold::automatic);
     const ProgramResult whole = simulate_program(hardware, program, Fold::off);
     EXPECT_EQ(folded.simulated_chips, 1);
