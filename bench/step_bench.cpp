@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/requests.h"
+#include "scenarios/spec/training_step.h"
 
 namespace podsim::bench {
 namespace {

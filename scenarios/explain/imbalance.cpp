@@ -5,6 +5,7 @@
 #include <string>
 
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -11,6 +11,8 @@
 
 namespace podsim::scenarios {
 
+struct TrainingStep;
+
 /// Of an axis whose members do unequal work: the most over the mean of its members.
 struct Imbalance {
     double attention = 1;  ///< FLOPs of attention's dot products

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/yaml/schema.h"
 
 namespace podsim::scenarios {

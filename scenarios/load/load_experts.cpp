@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "sim/base/random.h"
 #include "workloads/program/axis_names.h"

@@ -1,5 +1,6 @@
 // The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "workloads/models/setting_error.h"
 

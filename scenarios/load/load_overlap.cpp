@@ -6,6 +6,7 @@
 
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "workloads/program/axis_names.h"

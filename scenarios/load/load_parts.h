@@ -9,8 +9,18 @@
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/reader.h"
+#include "topology/mesh/mesh.h"
+#include "workloads/program/matmul_dtype.h"
+
+namespace podsim::workloads {
+struct ModelSpec;
+struct TrainingPlan;
+}  // namespace podsim::workloads
 
 namespace podsim::scenarios {
+
+struct Evaluation;
+struct ReportOptions;
 
 IdealHardware read_hardware(const Reader& hardware);
 

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "workloads/plan/validate_plan.h"

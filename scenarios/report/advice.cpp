@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 #include "workloads/plan/axes.h"

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "scenarios/spec/formulas.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "workloads/plan/pipeline_order.h"
 

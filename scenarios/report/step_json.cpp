@@ -3,6 +3,7 @@
 #include "scenarios/report/advice.h"
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
+#include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
 namespace {

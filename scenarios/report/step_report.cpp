@@ -9,6 +9,7 @@
 #include "scenarios/report/memory_report.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 #include "workloads/models/model.h"

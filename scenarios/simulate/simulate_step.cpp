@@ -14,6 +14,7 @@
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_step.h"
 #include "workloads/analytic/step_flops.h"

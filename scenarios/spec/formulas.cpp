@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_formulas.h"
 #include "workloads/models/model.h"

@@ -11,6 +11,7 @@
 
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/study/parallel.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"

@@ -5,6 +5,8 @@
 #include <exception>
 #include <string_view>
 
+#include "scenarios/spec/training_step.h"
+
 namespace podsim::scenarios {
 namespace {
 

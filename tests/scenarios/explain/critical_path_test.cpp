@@ -7,6 +7,7 @@
 #include <random>
 
 #include "scenarios/lower/rates.h"
+#include "scenarios/spec/training_step.h"
 #include "sim/executor/executor.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "tests/sim/kernel_support.h"

@@ -10,6 +10,7 @@
 #include "scenarios/explain/work_account.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/analytic/compute_time.h"
 #include "workloads/analytic/roofline.h"

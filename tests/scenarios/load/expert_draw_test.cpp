@@ -7,6 +7,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
 

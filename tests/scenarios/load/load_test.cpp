@@ -1,6 +1,7 @@
 // What a scenario becomes: defaults, overrides, every section.
 #include "scenarios/load/load.h"
 
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"

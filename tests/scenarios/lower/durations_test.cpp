@@ -6,6 +6,7 @@
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {

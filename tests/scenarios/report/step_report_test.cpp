@@ -10,6 +10,7 @@
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/trace_json.h"
 #include "scenarios/report/verdict.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/report/hand_made.h"

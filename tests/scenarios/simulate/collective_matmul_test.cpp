@@ -4,6 +4,7 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {

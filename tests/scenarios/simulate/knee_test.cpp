@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/algorithms/ring_steps.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {

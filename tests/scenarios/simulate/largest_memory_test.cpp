@@ -4,6 +4,7 @@
 #include "scenarios/explain/memory.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/step/step.h"
 

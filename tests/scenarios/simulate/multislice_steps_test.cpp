@@ -4,6 +4,7 @@
 #include <string>
 
 #include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -6,6 +6,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/report/memory_report.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 
 namespace podsim::scenarios {

@@ -10,6 +10,7 @@
 #include "scenarios/lower/rates.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"

@@ -9,6 +9,7 @@
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"

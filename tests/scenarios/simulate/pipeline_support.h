@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios::testing {

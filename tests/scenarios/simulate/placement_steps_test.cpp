@@ -7,6 +7,7 @@
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

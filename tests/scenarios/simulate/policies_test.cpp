@@ -4,6 +4,7 @@
 #include <random>
 
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 

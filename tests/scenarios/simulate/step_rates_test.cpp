@@ -1,6 +1,7 @@
 // The rates of a step's result, from its time and what it is to compute.
 #include <gtest/gtest.h>
 
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/step/step.h"

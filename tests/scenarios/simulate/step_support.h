@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "topology/chips/chip.h"
 
 namespace podsim::scenarios::testing {

@@ -2,6 +2,7 @@
 // a layer's collectives, scenario files.
 #include <gtest/gtest.h>
 
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/validate_plan.h"

@@ -5,6 +5,7 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -7,6 +7,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/study/calibrate.h"
 #include "scenarios/study/what_if.h"
 #include "tests/scenarios/simulate/step_support.h"

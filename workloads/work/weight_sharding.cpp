@@ -1,4 +1,4 @@
-#include "workloads/builder/weight_sharding.h"
+#include "workloads/work/weight_sharding.h"
 
 #include <fmt/format.h>
 
