@@ -92,22 +92,26 @@ std::vector<std::string> shown_block(const Shown& shown) {
     return block;
 }
 
-TEST(Readme, shows_what_the_program_prints) {
-    for (const Shown& shown : kShown) {
-        const std::string remedy = shown.page +
-                                   " does not show what the program prints; when the new output is "
-                                   "right, run: make readme";
-        const Output run = run_program(shown.arguments);
-        ASSERT_EQ(run.status, 0) << "podsim " << shown.arguments << " failed";
-        const std::vector<std::string> block = shown_block(shown);
-        for (std::size_t i = 0; i < std::min(block.size(), run.lines.size()); ++i) {
-            ASSERT_EQ(without_wall_time(block[i]), without_wall_time(run.lines[i]))
-                << "line " << i + 1 << " of the block\n"
-                << remedy;
-        }
-        ASSERT_EQ(block.size(), run.lines.size()) << remedy;
+class PageTest : public testing::TestWithParam<Shown> {};
+
+TEST_P(PageTest, shows_what_the_program_prints) {
+    const Shown& shown = GetParam();
+    const std::string remedy = shown.page +
+                               " does not show what the program prints; when the new output is "
+                               "right, run: make readme";
+    const Output run = run_program(shown.arguments);
+    ASSERT_EQ(run.status, 0) << "podsim " << shown.arguments << " failed";
+    const std::vector<std::string> block = shown_block(shown);
+    for (std::size_t i = 0; i < std::min(block.size(), run.lines.size()); ++i) {
+        ASSERT_EQ(without_wall_time(block[i]), without_wall_time(run.lines[i]))
+            << "line " << i + 1 << " of the block\n"
+            << remedy;
     }
+    ASSERT_EQ(block.size(), run.lines.size()) << remedy;
 }
+
+INSTANTIATE_TEST_SUITE_P(Pages, PageTest, testing::ValuesIn(kShown),
+                         [](const auto& shown) { return shown.param.marker; });
 
 TEST(Readme, shows_a_scenario_that_runs) {
     const std::filesystem::path file =
