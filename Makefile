@@ -25,13 +25,19 @@ run: build ## simulate the quick start: a training step of LLaMA 3-70B on a v5p 
 	build/release/podsim run $(QUICKSTART)
 
 .PHONY: test
-test: deps ## build with sanitizers and run every test
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS)
-	ctest --preset dev --parallel $(JOBS)
+test: deps ## run every test, without sanitizers
+	cmake --preset test
+	cmake --build --preset test --parallel $(JOBS)
+	ctest --preset test --parallel $(JOBS)
+
+.PHONY: sanitize
+sanitize: deps ## run the quick tests with ASan and UBSan (half an hour on 2 cores)
+	cmake --preset sanitize
+	cmake --build --preset sanitize --parallel $(JOBS)
+	ctest --preset sanitize --parallel $(JOBS) --label-regex quick
 
 .PHONY: check
-check: deps ## the quick tests, without sanitizers
+check: deps ## the quick tests, in a build that a change recompiles little of
 	cmake --preset check
 	cmake --build --preset check --parallel $(JOBS)
 	ctest --preset check --parallel $(JOBS) --label-regex quick
