@@ -189,6 +189,7 @@ CollectiveSchedule build_spread(const CollectiveCall& call, bool reversed,
     const int at = graph.member_of(call.ends.root);
     const std::vector<Shipment> shipments = shipments_of(graph, at, call.bytes, reversed);
     std::vector<std::uint32_t> role_of_place;
+    role_of_place.reserve(static_cast<std::size_t>(shifts.places().size()));
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(
             static_cast<std::uint32_t>(graph.member_of(shifts.places().point(place))));

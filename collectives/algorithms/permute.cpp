@@ -208,6 +208,7 @@ CollectiveSchedule build_permute(const CollectiveCall& call, const ScheduleOptio
         }
     }
     std::vector<std::uint32_t> role_of_place;
+    role_of_place.reserve(static_cast<std::size_t>(shifts.places().size()));
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(role_of(graph.member_of(shifts.places().point(place))));
     }

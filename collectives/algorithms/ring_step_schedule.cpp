@@ -76,6 +76,7 @@ CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& 
     const std::vector<Shipment> shipments =
         step.senders ? along_the_factor(step, factor) : round_the_ring(roles, step, factor);
     std::vector<std::uint32_t> role_of_place;
+    role_of_place.reserve(static_cast<std::size_t>(shifts.places().size()));
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(roles.of(shifts.places(), place));
     }

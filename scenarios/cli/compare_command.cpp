@@ -49,6 +49,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
 
     // All files are read before the first runs: bad input shows at once.
     std::vector<Scenario> scenarios;
+    scenarios.reserve(files.size());
     for (const std::string& file : files) {
         scenarios.push_back(load_scenario(file));
     }

@@ -30,19 +30,19 @@ std::string output_path(const Usage& options, const std::string& name) {
     }
     const std::filesystem::path file(path);
     std::error_code unknown;
-    errno = 0;
+    const auto error_of_access = [](const std::string& what, int how) {
+        return ::access(what.c_str(), how) == 0 ? 0 : errno;
+    };
+    int reason = 0;
     if (std::filesystem::is_directory(file, unknown)) {
-        errno = EISDIR;
+        reason = EISDIR;
     } else if (std::filesystem::exists(file, unknown)) {
-        errno = 0;
-        ::access(path.c_str(), W_OK);
+        reason = error_of_access(path, W_OK);
     } else {
-        const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-        errno = 0;
-        ::access(folder.c_str(), W_OK | X_OK);
+        reason = error_of_access(file.has_parent_path() ? file.parent_path() : ".", W_OK | X_OK);
     }
-    if (errno != 0) {
-        throw cannot_write(fmt::format("--{}", name), path, errno);
+    if (reason != 0) {
+        throw cannot_write(fmt::format("--{}", name), path, reason);
     }
     return path;
 }

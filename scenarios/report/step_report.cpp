@@ -151,7 +151,7 @@ std::string critical_path(const StepResult& result) {
 std::string analytic(const StepResult& result) {
     Table table({3});
     table.row({"Analytic estimates", "time", "simulated/estimate"});
-    const auto row = [&](std::string name, sim::Seconds estimate, std::string meaning) {
+    const auto row = [&](const std::string& name, sim::Seconds estimate, std::string meaning) {
         table.row({"  " + name, format_time(estimate.value()),
                    fmt::format("{:.4f}", result.step_time.seconds() / estimate.value()),
                    std::move(meaning)});

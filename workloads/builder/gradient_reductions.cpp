@@ -57,7 +57,7 @@ Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Co
     begin_matrix(matrix);
     const std::size_t group = sharding_.group(matrix);
     OpenGroup& open = open_.at(group);
-    const Tensor made = write(open.gradients, what, std::move(work), std::move(needs));
+    Tensor made = write(open.gradients, what, std::move(work), std::move(needs));
     const auto bit = [](Matrix of) { return 1U << static_cast<unsigned>(of); };
     open.written |= bit(matrix);
     const LayerWeights& layer = sharding_.layer(names_.layer());

@@ -114,24 +114,29 @@ Tensor WindowAttention::over_window(std::string_view what, const WindowRing& rin
     if (rounds > 0) {
         // Its steps are one collective, which ends with the last of them.
         chain_.count_collective(came[rounds].back());
-        std::size_t most = 0;
-        for (const auto& of_round : shifts) {
-            most = std::max(most, of_round.size());
-        }
-        const BufferId blocks = buffers_.hold(
-            MemoryClass::buffers,
-            piece * static_cast<double>(most) * (gradient ? static_cast<double>(rounds) + 2 : 2),
-            first);
-        buffers_.release(blocks, chain_.last());
-        for (const OpIndex end : came[rounds] + passed_on) {
-            buffers_.release(blocks, end);
-        }
-        for (const OpIndex end : passed_on) {
-            chain_.count_collective(end);
-        }
+        hold_rounds(shifts, piece, first, came[rounds], gradient ? &passed_on : nullptr);
     }
     chain_.join(passed_on);
     return {chain_.last(), chain_.last(), Sources{chain_.last()} + passed_on};
+}
+
+void WindowAttention::hold_rounds(const Rounds& shifts, double piece, OpIndex first,
+                                  const Sources& came, const Sources* passed_on) {
+    std::size_t most = 0;
+    for (const auto& of_round : shifts) {
+        most = std::max(most, of_round.size());
+    }
+    const double blocks = passed_on != nullptr ? static_cast<double>(shifts.size()) + 1 : 2;
+    const BufferId held =
+        buffers_.hold(MemoryClass::buffers, piece * static_cast<double>(most) * blocks, first);
+    buffers_.release(held, chain_.last());
+    for (const OpIndex end : came) {
+        buffers_.release(held, end);
+    }
+    for (const OpIndex end : passed_on != nullptr ? *passed_on : Sources{}) {
+        buffers_.release(held, end);
+        chain_.count_collective(end);
+    }
 }
 
 }  // namespace podsim::workloads

@@ -41,6 +41,10 @@ private:
     /// The steps of each round that some rank sends.
     [[nodiscard]] Rounds shifts_of(const WindowRing& ring, double piece) const;
     OpIndex shift(std::string_view what, const Shift& shift, bool back, Chain::Waits waits);
+    /// Holds what the steps of all rounds bring, from operation `first` until the last of `came`; with `passed_on`, the
+    /// last steps back, the gradients too.
+    void hold_rounds(const Rounds& shifts, double piece, OpIndex first, const Sources& came,
+                     const Sources* passed_on);
 
     const Shard& shard_;
     const OpNames& names_;

@@ -111,8 +111,8 @@ Tensor expert_pass(ForwardParts& parts, Holder& holder, const Tensor& x, SavedEx
     saved.rows = hold_rows(parts, holder, router, rows, last_read);
 
     const Routed routed = routed_pass(parts, router);
-    const Tensor output = parts.compute("combine", combine_forward(shard),
-                                        made_by(routed.returned, scattered, router, x));
+    Tensor output = parts.compute("combine", combine_forward(shard),
+                                  made_by(routed.returned, scattered, router, x));
     hold_routed(parts, holder, routed, saved);
     parts.buffers.hold_between(MemoryClass::buffers, exchanged_bytes(parts), routed.reduced.through,
                                output.from);

@@ -90,7 +90,7 @@ void ExpertBackward::gate_up_weights() {
 
 Tensor ExpertBackward::router_input() {
     parts_.reads(Matrix::router);
-    const Tensor dx = parts_.with_weights(
+    Tensor dx = parts_.with_weights(
         "router input gradient", router_input_gradient(parts_.shard),
         made_by(token_gradient_, combine_gradient_, shared_gradient_, alive_.logits) + norm_input_);
     parts_.buffers.hold_between(MemoryClass::buffers, exchanged_bytes(parts_), reduced_, dx.from);

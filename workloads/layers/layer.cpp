@@ -43,7 +43,7 @@ Tensor mlp_block(ForwardParts& parts, Holder& holder, LayerKind kind, const Tens
     Arriving rows = parts.exchange.gather_rows("mlp input", normed);
     const GateUp gate_up = mlp_gate_up(parts, mlp, rows);
     const PartialSums sums = mlp_down(parts, holder, mlp, gate_up, {}, saved.mlp);
-    const Tensor output = parts.exchange.scatter_rows("mlp output", sums);
+    Tensor output = parts.exchange.scatter_rows("mlp output", sums);
     saved.mlp_rows = hold_rows(parts, holder, normed, rows, gate_up.last_read);
     return output;
 }

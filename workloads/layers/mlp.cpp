@@ -21,9 +21,8 @@ PartialSums mlp_down(ForwardParts& parts, Holder& holder, const Mlp& mlp, const 
     parts.reads(mlp.down);
     const Tensor hidden =
         parts.exchange.gather_transposed(mlp.prefix + "hidden", mlp.width, gate_up.made);
-    const PartialSums out =
-        parts.matmul_scattered(mlp.prefix + "down", down_forward(shard, mlp.width),
-                               full_row_bytes(shard), hidden.made_by + added);
+    PartialSums out = parts.matmul_scattered(mlp.prefix + "down", down_forward(shard, mlp.width),
+                                             full_row_bytes(shard), hidden.made_by + added);
     saved.gate_up =
         holder.until(LayerTensor::gate_up, activation_bytes(shard, shard.branches * mlp.width),
                      gate_up.made.from, gate_up.made.made_by, out.through);

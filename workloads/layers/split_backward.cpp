@@ -46,7 +46,7 @@ Tensor SplitBackward::parallel_gradient(const Tensor& dy) {
     recompute_before_attention(parts_, kind_, alive_);
     const PartialSums sums = attention_gradient(complete, input + partial.made_by);
     const Tensor dx = parts_.exchange.scatter_rows("layer input gradient", sums);
-    const Tensor normed =
+    Tensor normed =
         parts_.exchange.reduce_norm("layer norm gradient", parts_.shard.norms_of_block, dx);
     parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(parts_.shard), partial.through,
                                 sums.through);
@@ -91,7 +91,7 @@ Tensor SplitBackward::block_weights() {
     parts_.buffers.release(mlp_rows_, mlp_->down_weights());
     const BlockRows& mlp_input = parallel ? alive_.attention_rows : alive_.mlp_rows;
     const Sources& norm_input = parallel ? alive_.input.made_by : alive_.mlp_input();
-    const Tensor rows =
+    Tensor rows =
         complete_rows(parts_, mlp_input, norm_input, parallel ? "layer input" : "mlp input");
     const OpIndex gate_up = mlp_->weights(rows);
     if (parallel) {

@@ -10,6 +10,7 @@ std::vector<std::string> by_turn(int PlanAxis::*turn) {
     std::erase_if(rows, [&](const PlanAxis& row) { return row.*turn == 0; });
     std::ranges::sort(rows, {}, turn);
     std::vector<std::string> names;
+    names.reserve(rows.size());
     for (const PlanAxis& row : rows) {
         names.emplace_back(row.name);
     }

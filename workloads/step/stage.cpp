@@ -66,7 +66,9 @@ private:
         return plan_.pipeline.schedule == PipelineSchedule::zero_bubble;
     }
     [[nodiscard]] std::size_t slot(const PipelineUnit& unit) const {
-        return static_cast<std::size_t>(unit.chunk * plan_.batch.microbatches + unit.microbatch);
+        return static_cast<std::size_t>(unit.chunk) *
+                   static_cast<std::size_t>(plan_.batch.microbatches) +
+               static_cast<std::size_t>(unit.microbatch);
     }
     [[nodiscard]] bool begins_model(const PipelineUnit& unit) const {
         return layout_.virtual_stage(unit.chunk) == 0;
