@@ -20,7 +20,6 @@
 namespace podsim::scenarios {
 namespace {
 
-using topology::Efficiency;
 using topology::EfficiencyFactor;
 
 constexpr double kPull = 0.02;  // of an unknown to its start, beside residuals of some 0.05

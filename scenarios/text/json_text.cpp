@@ -58,7 +58,8 @@ private:
     void new_line() {
         if (indent_) {
             text_ += '\n';
-            text_.append(static_cast<std::size_t>(*indent_ * depth_), ' ');
+            text_.append(static_cast<std::size_t>(*indent_) * static_cast<std::size_t>(depth_),
+                         ' ');
         }
     }
 
