@@ -31,9 +31,12 @@ constexpr std::array<std::pair<const char*, sim::QueueKind>, 6> kQueues{{
 void hops(benchmark::State& state, const char* slice) {
     const scenarios::CollectiveRequest request =
         whole_slice(collectives::Operation::all_gather, slice, 1e9);
+    const scenarios::AchievedHardware hardware(request.hardware);
+    const scenarios::StageCollective gather = request.collective();
     const sim::Workload workload =
-        scenarios::lower_lone(request, scenarios::pick_algorithm(request).algorithm,
-                              scenarios::layout_of(request, scenarios::Fold::off))
+        scenarios::lower_lone(hardware, gather,
+                              scenarios::pick_algorithm(hardware, gather).algorithm,
+                              scenarios::layout_of(hardware, gather, scenarios::Fold::off))
             .workload;
     std::array<double, kQueues.size()> best{};
     double count = 0;
