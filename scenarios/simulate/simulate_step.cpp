@@ -80,9 +80,8 @@ private:
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    plan_.overlap.prefetch_layers =
-        workloads::prefetch_that_fits(described_.model, plan_, hardware_.chip.hbm_capacity.value);
-    programs_ = workloads::build_stages(described_.model, plan_);
+    programs_ = workloads::build_stages_that_fit(described_.model, plan_,
+                                                 hardware_.chip.hbm_capacity.value);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(step, options_.reuse, options_.watch);

@@ -29,6 +29,20 @@ std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan&
     return all;
 }
 
+sim::Bytes peak_of(const StepPrograms& programs) {
+    sim::Bytes most;
+    for (const StepProgram& program : programs.programs) {
+        most = std::max(most, peak_in_program_order(program).total);
+    }
+    return most;
+}
+
+/// Beyond the number of uses a further look ahead changes nothing.
+double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
+    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.batch.microbatches);
+    return std::min(plan.overlap.prefetch_layers, uses);
+}
+
 }  // namespace
 
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
@@ -48,11 +62,18 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
 }
 
 sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
-    sim::Bytes most;
-    for (const Ranks& ranks : ranks_of_programs(model, plan)) {
-        most = std::max(most, peak_in_program_order(build_step(model, plan, ranks)).total);
+    return peak_of(build_stages(model, plan));
+}
+
+StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan,
+                                   sim::Bytes capacity) {
+    plan.overlap.prefetch_layers = longest_prefetch(model, plan);
+    StepPrograms programs = build_stages(model, plan);
+    if (peak_of(programs) <= capacity) {
+        return programs;
     }
-    return most;
+    plan.overlap.prefetch_layers = prefetch_that_fits(model, plan, capacity);
+    return build_stages(model, plan);
 }
 
 sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
@@ -70,9 +91,7 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
 }
 
 double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
-    // Beyond the number of uses a further look ahead changes nothing.
-    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.batch.microbatches);
-    const double most = std::min(plan.overlap.prefetch_layers, uses);
+    const double most = longest_prefetch(model, plan);
     TrainingPlan trial = plan;
     const auto fits = [&](double prefetch) {
         trial.overlap.prefetch_layers = prefetch;

@@ -28,4 +28,7 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
 /// quarter where a layer's weights come in several pieces.
 double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
 
+/// build_stages of the plan with that prefetch, which is written into it.
+StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, sim::Bytes capacity);
+
 }  // namespace podsim::workloads

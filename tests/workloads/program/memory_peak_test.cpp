@@ -135,6 +135,14 @@ TEST(Memory, ThePrefetchIsTheLargestThatFits) {
     EXPECT_EQ(prefetch_that_fits(model, plan, sim::Bytes(1)), 0);
     plan.overlap.prefetch_layers = 1 << 20;
     EXPECT_EQ(prefetch_that_fits(model, plan, sim::Bytes::infinity()), 2 * 8 + 2);
+    for (const sim::Bytes capacity :
+         {sim::Bytes(1), peak(2), peak(3) - sim::Bytes(1), peak(3), sim::Bytes::infinity()}) {
+        TrainingPlan lowered = plan;
+        const StepPrograms built = build_stages_that_fit(model, lowered, capacity);
+        EXPECT_EQ(lowered.overlap.prefetch_layers, prefetch_that_fits(model, plan, capacity));
+        EXPECT_EQ(peak_in_program_order(built.programs.at(0)).total,
+                  peak_in_program_order(build_step(model, lowered)).total);
+    }
 }
 
 TEST(Memory, TheQuickStartFits) {
