@@ -33,6 +33,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -390,10 +391,10 @@ class Tree:
 
     def __init__(self, folder, commit):
         self.folder = folder
-        # Two copies at a time must not meet in one folder for temporary files.
-        scratch = folder.parent / f"{folder.name}-scratch"
-        scratch.mkdir(parents=True, exist_ok=True)
-        self.environment = dict(os.environ, TMPDIR=str(scratch), TEST_TMPDIR=f"{scratch}/")
+        # Two copies at a time must not meet in one folder for temporary files. Its path is short, as messages
+        # that quote a long one leave out its middle.
+        scratch = tempfile.mkdtemp()
+        self.environment = dict(os.environ, TMPDIR=scratch, TEST_TMPDIR=f"{scratch}/")
         if (folder / ".commit").exists() and (folder / ".commit").read_text() == commit:
             return
         if folder.exists():
