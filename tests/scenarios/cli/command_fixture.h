@@ -1,6 +1,7 @@
 // Runs `podsim` in-process and keeps what it printed; holds scenario files for one test.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -46,14 +47,10 @@ inline std::string good_but(const std::string& from, const std::string& to) {
 class CommandTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        const auto* const info = ::testing::UnitTest::GetInstance()->current_test_info();
-        std::string name = std::string(info->test_suite_name()) + '.' + info->name();
-        for (char& c : name) {
-            c = c == '/' ? '_' : c;
-        }
-        folder_ = std::filesystem::temp_directory_path() /
-                  ("podsim." + std::to_string(::getpid()) + '.' + name);
-        std::filesystem::create_directories(folder_);
+        // Short: messages cut a path after 60 bytes.
+        std::string name = (std::filesystem::temp_directory_path() / "podsim.XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr) << name;
+        folder_ = name;
     }
     void TearDown() override {
         std::error_code ignored;
