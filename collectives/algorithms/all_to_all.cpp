@@ -10,7 +10,6 @@
 #include "collectives/algorithms/member_loads.h"
 #include "collectives/algorithms/messages.h"
 #include "collectives/paths/routes.h"
-#include "collectives/paths/slice_hops.h"
 
 namespace podsim::collectives {
 namespace {
@@ -129,11 +128,10 @@ private:
     Path path_between_slices(int ranks, const topology::Point& chips) {
         Path path;
         path.first_hop = static_cast<std::uint32_t>(result_.schedule.hops.size());
-        path.hop_count = kHopsBetweenSlices;
-        add_hops_between_slices(across_, ranks, chips, shifts_, result_.schedule.hops);
-        path.destination_shift =
-            shifts_.number(Shift{.chips = chips, .slices = across_, .ranks = ranks});
-        longest_ = std::max(longest_, kHopsBetweenSlices);
+        const Shift there{.chips = chips, .slices = across_, .ranks = ranks};
+        path.hop_count = shifts_.add_route(there, result_.schedule.hops);
+        path.destination_shift = shifts_.number(there);
+        longest_ = std::max(longest_, static_cast<int>(path.hop_count));
         return path;
     }
 

@@ -11,8 +11,8 @@
 // axis whose ranks take unequal numbers of tokens); returning, from it to every other. Every member is then a role of
 // its own. A load of zero sends no messages: that member ends when it begins, or, returning, only receives.
 //
-// A member in another slice is reached straight away, over PCIe and DCN (collective_schedule.h), whatever its place in
-// its slice. These displacements are numbered after those within the slice, rank after rank of the slices,
+// A member in another slice is reached straight away, on the machine graph's route
+// (topology/graph/machine_routes.h), whatever its place in its slice. These displacements are numbered after those within the slice, rank after rank of the slices,
 // the chip's own place first; where all is equal chips of one host go by their index in it.
 #pragma once
 

@@ -4,7 +4,6 @@
 
 #include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/shipments.h"
-#include "collectives/paths/slice_hops.h"
 #include "sim/base/error.h"
 
 namespace podsim::collectives {
@@ -14,13 +13,13 @@ CollectiveSchedule between_slices(const HandoverTo& to, sim::Bytes bytes,
                                   const ScheduleOptions& options, ShiftTable& shifts) {
     CollectiveSchedule result;
     sim::Schedule& schedule = result.schedule;
-    result.hops = kHopsBetweenSlices;
-    add_hops_between_slices(to.across, to.ranks, to.chips, shifts, schedule.hops);
+    const Shift there{.chips = to.chips, .slices = to.across, .ranks = to.ranks};
+    const std::uint32_t links = shifts.add_route(there, schedule.hops);
+    result.hops = static_cast<int>(links);
     const std::uint32_t count = message_count(bytes, options.message_cap);
     sim::Transfer transfer;
-    transfer.hop_count = kHopsBetweenSlices;
-    transfer.destination_shift =
-        shifts.number(Shift{.chips = to.chips, .slices = to.across, .ranks = to.ranks});
+    transfer.hop_count = links;
+    transfer.destination_shift = shifts.number(there);
     transfer.bytes = bytes / static_cast<double>(count);
     for (std::uint32_t message = 0; message < count; ++message) {
         transfer.rank = message;

@@ -1,7 +1,7 @@
 // Handover: every chip of some sends its bytes to the chip at one displacement, in its slice or in another.
 //
 // Within a slice the bytes take the shortest routes, ties split evenly (routes.h), messages cut through
-// from link to link. To another slice they take PCIe, the DCN links of both hosts, and PCIe.
+// from link to link. To another slice they take the machine graph's route (topology/graph/machine_routes.h).
 #pragma once
 
 #include "collectives/algorithms/collective_schedule.h"

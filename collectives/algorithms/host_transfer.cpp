@@ -1,7 +1,6 @@
 #include "collectives/algorithms/host_transfer.h"
 
 #include "collectives/algorithms/messages.h"
-#include "collectives/paths/ports.h"
 
 namespace podsim::collectives {
 
@@ -9,13 +8,11 @@ sim::Schedule build_host_transfer(HostDirection direction, sim::Bytes bytes, sim
                                   ShiftTable& shifts) {
     const std::uint32_t messages = message_count(bytes, message_cap);
     const std::uint32_t here = shifts.number(Shift{});
-    shifts.use_chip_links();
     sim::Schedule schedule;
-    schedule.hops.push_back(
-        {here, direction == HostDirection::to_chip ? kPcieToChip : kPcieToHost});
+    const std::uint32_t links = shifts.add_host_route(direction, schedule.hops);
     for (std::uint32_t message = 0; message < messages; ++message) {
         sim::Transfer transfer;
-        transfer.hop_count = 1;
+        transfer.hop_count = links;
         transfer.destination_shift = here;
         transfer.rank = message;
         transfer.bytes = bytes / messages;

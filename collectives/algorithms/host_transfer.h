@@ -1,4 +1,4 @@
-// Transfers between a chip's HBM and its host's memory, over the chip's PCIe link.
+// Transfers between a chip's HBM and its host's memory (the machine graph's route).
 #pragma once
 
 #include "collectives/paths/shift_table.h"

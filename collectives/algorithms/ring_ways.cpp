@@ -1,6 +1,5 @@
 // Which links the messages of a slot cross.
 #include "collectives/algorithms/ring_builder.h"
-#include "collectives/paths/slice_hops.h"
 #include "sim/base/error.h"
 
 namespace podsim::collectives {
@@ -32,7 +31,7 @@ std::uint32_t ScheduleBuilder::add_hops(std::uint32_t role, const Phase& spec, i
     std::vector<sim::Hop>& hops = result_.schedule.hops;
     const std::size_t before = hops.size();
     if (spec.factor == kBetweenSlices) {
-        add_hops_between_slices(across_, distance, topology::Point{}, shifts_, hops);
+        shifts_.add_route(Shift{.slices = across_, .ranks = distance}, hops);
     } else {
         const AxisFactor& f = factor(spec.factor);
         for (int link = 0; link < f.stride; ++link) {

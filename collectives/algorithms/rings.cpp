@@ -5,7 +5,6 @@
 
 #include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/ring_builder.h"
-#include "collectives/paths/slice_hops.h"
 
 namespace podsim::collectives {
 
@@ -49,7 +48,7 @@ void ScheduleBuilder::plan_phases(sim::Bytes v, const ScheduleOptions& options) 
             most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
             gather.push_back({kBetweenSlices, across_.length, Motion::gather, held, pieces});
             held = held * across_.length;
-            hops += kHopsBetweenSlices;
+            hops += shifts_.links_between_slices();
         };
         if (!flat_) {
             between_slices();
@@ -91,7 +90,7 @@ void ScheduleBuilder::check_size() {
         for (const Phase& phase : phases) {
             const double slots = 1.0 * phase.length * result_.chunks;
             transfers += slots * phase.pieces;
-            hops += slots * (phase.factor == kBetweenSlices ? kHopsBetweenSlices
+            hops += slots * (phase.factor == kBetweenSlices ? shifts_.links_between_slices()
                                                             : factor(phase.factor).stride);
         }
     }

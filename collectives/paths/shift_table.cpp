@@ -1,5 +1,6 @@
 #include "collectives/paths/shift_table.h"
 
+#include "collectives/paths/ports.h"
 #include "sim/workload/machine.h"
 
 namespace podsim::collectives {
@@ -12,7 +13,6 @@ std::uint32_t ShiftTable::number(const Shift& shift) {
     if (!added) {
         return entry->second;
     }
-    uses_hosts_ = uses_hosts_ || shift.to_host;
     for (int place = 0; place < places_.size(); ++place) {
         auto point = places_.chips.canonical(places_.point(place) + shift.chips);
         if (!point) {
@@ -30,6 +30,37 @@ std::uint32_t ShiftTable::number(const Shift& shift) {
         table_.push_back(static_cast<std::uint32_t>(places_.index(*point, slice)));
     }
     return entry->second;
+}
+
+topology::MachineRoutes& ShiftTable::routes() {
+    if (!routes_.has_value()) {
+        routes_.emplace(places_.chips, host_box_);
+    }
+    return *routes_;
+}
+
+std::uint32_t ShiftTable::add(const topology::MachineRoute& route, const Shift& there,
+                              std::vector<sim::Hop>& hops) {
+    for (const topology::RouteLink& link : route) {
+        Shift at = link.from_destination ? there : Shift{};
+        at.chips = at.chips + link.chips;
+        at.to_host = link.of_host;
+        hops.push_back({number(at), link.kind});
+        uses_hosts_ = uses_hosts_ || link.kind >= kIciPorts;
+    }
+    return static_cast<std::uint32_t>(route.size());
+}
+
+std::uint32_t ShiftTable::add_route(const Shift& there, std::vector<sim::Hop>& hops) {
+    return add(routes().to_other_slice(there.chips), there, hops);
+}
+
+std::uint32_t ShiftTable::add_host_route(HostDirection direction, std::vector<sim::Hop>& hops) {
+    return add(direction == HostDirection::to_chip ? routes().from_host() : routes().to_host(), Shift{}, hops);
+}
+
+int ShiftTable::links_between_slices() {
+    return static_cast<int>(routes().to_other_slice({}).size());
 }
 
 std::vector<std::uint8_t> ShiftTable::index_in_host() const {

@@ -4,8 +4,12 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "collectives/vocabulary/host_direction.h"
+#include "sim/workload/schedule.h"
+#include "topology/graph/machine_routes.h"
 #include "topology/lattice/places.h"
 
 namespace podsim::collectives {
@@ -38,10 +42,15 @@ public:
     /// [shift][place] -> place, sim::kNoPlace beyond an edge: what sim::Machine::shifts holds.
     [[nodiscard]] const std::vector<std::uint32_t>& table() const { return table_; }
 
-    /// Links of chips to their hosts, or of hosts, are in use: some shift leads to a host, or a
-    /// schedule has said so.
+    /// Adds the links from a place to the one at this displacement in another slice; how many they are.
+    std::uint32_t add_route(const Shift& there, std::vector<sim::Hop>& hops);
+    /// Adds those between a place and its host's memory.
+    std::uint32_t add_host_route(HostDirection direction, std::vector<sim::Hop>& hops);
+    /// Links between places at the same point of two slices.
+    int links_between_slices();
+
+    /// Links of chips to their hosts, or of hosts, are in use: some route has led over them.
     [[nodiscard]] bool uses_hosts() const { return uses_hosts_; }
-    void use_chip_links() { uses_hosts_ = true; }
     /// [place]: its index within its host, what sim::Machine::index_at_shared holds. Sources that share a
     /// destination's host lie in a row as long as the box: where whole hosts do not fill a wrapped axis, the
     /// row may pass its end, so that the chips of the smaller last host are numbered on from the box's.
@@ -51,8 +60,13 @@ private:
     /// Chips, stride and length of the slices, ranks, to_host.
     using Key = std::array<int, topology::kAxes + 4>;
 
+    [[nodiscard]] topology::MachineRoutes& routes();
+    std::uint32_t add(const topology::MachineRoute& route, const Shift& there,
+                      std::vector<sim::Hop>& hops);
+
     topology::Places places_;
     topology::Point host_box_;
+    std::optional<topology::MachineRoutes> routes_;  ///< once something has asked for a route
     std::map<Key, std::uint32_t> numbers_;
     std::vector<std::uint32_t> table_;
     bool uses_hosts_ = false;

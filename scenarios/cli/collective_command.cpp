@@ -96,16 +96,7 @@ CollectiveRequest read_request(const Usage& options) {
     request.operation = read_option(options, "op", [](const std::string& text) {
         return collectives::parse_operation(printable(text));
     });
-    request.hardware.slices = read_option(options, "slices", [&](const std::string& text) {
-        const std::int64_t slices = parse_count(text);
-        const int most = kMostChips / request.hardware.slice.size();
-        if (slices < 1 || slices > most) {
-            throw sim::InputError(
-                fmt::format("{} slices", slices),
-                fmt::format("from 1 to {} are allowed: {} chips", most, kMostChips));
-        }
-        return static_cast<int>(slices);
-    });
+    request.hardware.slices = read_slices(options, request.hardware);
     request.hardware.oversubscription = read_option(options, "oversubscription", parse_multiple);
     if (request.operation != collectives::Operation::send) {
         request.members = read_option(options, "axes", [&](const std::string& text) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "scenarios/load/load.h"
 #include "scenarios/study/parallel.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
@@ -55,6 +56,19 @@ int parse_jobs(const Usage& options) {
         throw sim::InputError("out of range", allowed, mark);
     }
     return static_cast<int>(jobs);
+}
+
+int read_slices(const Usage& options, const Hardware& hardware) {
+    return read_option(options, "slices", [&](const std::string& text) {
+        const std::int64_t slices = parse_count(text);
+        const int most = kMostChips / hardware.slice.size();
+        if (slices < 1 || slices > most) {
+            throw sim::InputError(
+                fmt::format("{} slices", slices),
+                fmt::format("from 1 to {} are allowed: {} chips", most, kMostChips));
+        }
+        return static_cast<int>(slices);
+    });
 }
 
 bool on_terminal(const std::ostream& err) {

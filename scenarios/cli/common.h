@@ -38,6 +38,9 @@ Fold parse_fold(const std::string& text);
 /// The threads of --jobs: a number up to kMostJobs, without the option the cores of the machine.
 int parse_jobs(const Usage& options);
 
+/// The number of --slices of that hardware, at most kMostChips together. Throws sim::InputError.
+int read_slices(const Usage& options, const Hardware& hardware);
+
 /// Whether the stream is standard error, on a terminal.
 bool on_terminal(const std::ostream& err);
 

@@ -1,6 +1,7 @@
 #include "scenarios/lower/build_machine.h"
 
 #include "scenarios/lower/perturb.h"
+#include "topology/graph/link_kinds.h"
 #include "topology/lattice/hosts.h"
 
 namespace podsim::scenarios {
@@ -11,22 +12,18 @@ sim::Machine build_machine(const AchievedHardware& hardware,
     machine.places = static_cast<std::size_t>(shifts.places().size());
     machine.ports = shifts.uses_hosts() ? collectives::kAllPorts : collectives::kIciPorts;
     machine.rule = hardware.latency;
-    machine.links.assign(machine.places * machine.ports,
-                         {.rate = hardware.chip.ici_one_way(hardware.ici_rates),
-                          .latency = sim::round_up(hardware.chip.ici_latency.value)});
+    const std::vector<topology::LinkKind> kinds =
+        topology::link_kinds(hardware.chip, hardware.ici_rates, hardware.oversubscription);
+    std::vector<sim::LinkSpec> ports;
+    for (std::size_t port = 0; port < machine.ports; ++port) {
+        ports.push_back({kinds[port].rate.value, sim::round_up(kinds[port].latency.value)});
+    }
+    machine.links.reserve(machine.places * machine.ports);
+    for (std::size_t place = 0; place < machine.places; ++place) {
+        machine.links.insert(machine.links.end(), ports.begin(), ports.end());
+    }
     machine.shifts = shifts.table();
     if (shifts.uses_hosts()) {
-        const collectives::SliceLinks links = slice_links(hardware);
-        const sim::LinkSpec pcie{.rate = links.pcie, .latency = sim::round_up(links.pcie_latency)};
-        const sim::LinkSpec out{.rate = links.dcn, .latency = sim::round_up(links.dcn_latency)};
-        for (std::size_t place = 0; place < machine.places; ++place) {
-            machine.links[machine.link(place, collectives::kPcieToHost)] = pcie;
-            machine.links[machine.link(place, collectives::kPcieToChip)] = pcie;
-            machine.links[machine.link(place, collectives::kDcnOut)] = out;
-            // The network's latency is counted once, on the way in to it.
-            machine.links[machine.link(place, collectives::kDcnIn)] = {.rate = links.dcn,
-                                                                       .latency = {}};
-        }
         machine.index_at_shared = shifts.index_in_host();
     }
     perturb(hardware, shifts.places(), machine);

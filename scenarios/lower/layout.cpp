@@ -1,6 +1,6 @@
 #include "scenarios/lower/layout.h"
 
-#include "topology/lattice/hosts.h"
+#include "topology/graph/machine_routes.h"
 #include "topology/mesh/fold.h"
 
 namespace podsim::scenarios {
@@ -10,13 +10,14 @@ Layout lay_out(const Hardware& hardware, Fold fold,
                const collectives::Members& unlike) {
     Layout layout;
     std::vector<collectives::Group> groups;
-    bool hosts = false;
+    bool leaves_slices = false;
     for (const collectives::Members& one : members) {
         groups.push_back(one.group);
-        hosts = hosts || one.across.length > 1;
+        leaves_slices = leaves_slices || one.across.length > 1;
     }
-    if (hosts) {
-        layout.host_box = topology::Hosts(hardware.slice, hardware.chip.host_shape.value).box();
+    if (leaves_slices) {
+        layout.host_box = topology::MachineRoutes::chips_sharing_links(
+            hardware.slice, hardware.chip.host_shape.value);
     }
     const unsigned kept = perturbed_axes(hardware.perturbations);
     const bool slices_differ = (kept & kSlicesDiffer) != 0 || unlike.across.length > 1;

@@ -1,15 +1,15 @@
-// A slice as a Graphviz drawing.
+// A machine as a Graphviz drawing.
 #pragma once
 
 #include <iosfwd>
 
-#include "topology/lattice/lattice.h"
+#include "topology/graph/machine_graph.h"
 
 namespace podsim::topology {
 
-/// Writes the slice in the DOT language (Boost.Graph's write_graphviz). A vertex is a chip,
-/// labelled with its coordinates. An edge is an undirected ICI link (both arrows), labelled with
-/// its axis and coloured by it; links past the end of an axis are dashed.
-void write_graphviz(std::ostream& out, const Lattice& slice);
+/// Writes the machine in the DOT language, for `dot`. A host is a box around its chips, each with its HBM; a
+/// line is a pair of links, one each way, coloured by class (ICI by axis, dashed past the end of an axis). A
+/// legend has the number of links, the rate and the latency of each class.
+void write_graphviz(std::ostream& out, const MachineGraph& machine);
 
 }  // namespace podsim::topology

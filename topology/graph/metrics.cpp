@@ -2,64 +2,106 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
+#include <iterator>
 #include <vector>
 
 #include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/filtered_graph.hpp>
 #include <boost/graph/iteration_macros.hpp>
-
-#include "topology/graph/lattice_graph.h"
-#include "topology/lattice/hosts.h"
 
 namespace podsim::topology {
 namespace {
 
-std::vector<int> hops_from(int chip, const LatticeGraph& graph) {
-    std::vector<int> hops(num_vertices(graph), 0);
+constexpr int kNotReached = -1;
+
+/// The machine without dead links, and without all that is not of the torus.
+using Torus = boost::filtered_graph<MachineGraph, LiveLinks>;
+
+/// Hops to every vertex.
+std::vector<int> hops_from(int chip, const Torus& torus) {
+    std::vector<int> hops(num_vertices(torus), kNotReached);
+    hops[static_cast<std::size_t>(chip)] = 0;
     boost::breadth_first_search(
-        graph, chip,
+        torus, static_cast<Vertex>(chip),
         boost::visitor(boost::make_bfs_visitor(boost::record_distances(
-            boost::make_iterator_property_map(hops.begin(), get(boost::vertex_index, graph)),
+            boost::make_iterator_property_map(hops.begin(), get(boost::vertex_index, torus)),
             boost::on_tree_edge()))));
     return hops;
 }
 
+/// Adds the distances from one chip.
+void add_from(int chip, const Torus& torus, Distances& total) {
+    for (const int hops : hops_from(chip, torus)) {
+        if (hops != kNotReached) {
+            total.sum += hops;
+            total.largest = std::max(total.largest, hops);
+            ++total.pairs;
+        }
+    }
+}
+
+/// A translation along a wrapped axis maps the slice onto itself: searches start where it is 0.
+bool is_source(const Lattice& slice, int chip) {
+    const Point at = slice.point(chip);
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        if (slice.wrapped[axis] && at[axis] > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Undirected links between the lower and the upper half of an axis of even length.
-int links_across(const LatticeGraph& graph, std::size_t axis) {
-    const Lattice& slice = graph.lattice();
-    const auto upper = [&](int chip) { return slice.point(chip)[axis] >= slice.lengths[axis] / 2; };
+int links_across(const Torus& torus, const Lattice& slice, std::size_t axis) {
+    const auto upper = [&](Vertex chip) {
+        return slice.point(static_cast<int>(chip))[axis] >= slice.lengths[axis] / 2;
+    };
     int directed = 0;
-    BGL_FORALL_EDGES(link, graph, LatticeGraph) {
-        directed += upper(source(link, graph)) != upper(target(link, graph)) ? 1 : 0;
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        BGL_FORALL_OUTEDGES(static_cast<Vertex>(chip), link, torus, Torus) {
+            directed += upper(source(link, torus)) != upper(target(link, torus)) ? 1 : 0;
+        }
     }
     return directed / 2;
+}
+
+/// The distances within one slice, and how many chips its largest connected part has.
+Distances distances_with_dead_links(const Lattice& slice, const DeadLinks& dead,
+                                    int& largest_part) {
+    const MachineGraph graph = torus_graph(slice);
+    const Torus torus(graph, LiveLinks{&graph, &dead});
+    Distances total;
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        const std::int64_t before = total.pairs;
+        add_from(chip, torus, total);
+        largest_part = std::max(largest_part, static_cast<int>(total.pairs - before));
+    }
+    return total;
 }
 
 }  // namespace
 
 Distances distances_by_search(const Lattice& slice) {
-    const LatticeGraph graph(slice);
+    const MachineGraph graph = torus_graph(slice);
+    const DeadLinks none;
+    const Torus torus(graph, LiveLinks{&graph, &none});
     Distances total;
     std::int64_t sources = 0;
     for (int chip = 0; chip < slice.size(); ++chip) {
-        const Point p = slice.point(chip);
-        // A translation along a wrapped axis maps the slice onto itself: start where it is 0.
-        if ((slice.wrapped[0] && p[0] > 0) || (slice.wrapped[1] && p[1] > 0) ||
-            (slice.wrapped[2] && p[2] > 0)) {
-            continue;
+        if (is_source(slice, chip)) {
+            add_from(chip, torus, total);
+            ++sources;
         }
-        const std::vector<int> hops = hops_from(chip, graph);
-        total.sum += std::accumulate(hops.begin(), hops.end(), std::int64_t{0});
-        total.largest = std::max(total.largest, std::ranges::max(hops));
-        ++sources;
     }
     total.sum *= slice.size() / sources;
+    total.pairs *= slice.size() / sources;
     return total;
 }
 
 Distances distances_by_axes(const Lattice& slice) {
     assert(!slice.twisted());
     Distances total;
+    total.pairs = std::int64_t{slice.size()} * slice.size();
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         const int length = slice.lengths[axis];
         const Distances alone = distances_by_search(
@@ -72,20 +114,29 @@ Distances distances_by_axes(const Lattice& slice) {
     return total;
 }
 
-TopologyMetrics measure(const Lattice& slice, const Point& host_shape) {
-    const LatticeGraph graph(slice);
+TopologyMetrics measure(const MachineGraph& machine, const DeadLinks& dead) {
+    const Torus torus(machine, LiveLinks{&machine, &dead});
+    const Lattice& slice = record(machine).places.chips;
     TopologyMetrics metrics;
-    metrics.chips = slice.size();
-    metrics.hosts = Hosts(slice, host_shape).count();
-    metrics.ici_links = static_cast<int>(num_edges(graph) / 2);
+    metrics.chips = count_of(machine, VertexKind::chip);
+    metrics.hosts = count_of(machine, VertexKind::host);
+    // num_edges of a filtered graph counts what is filtered out, too.
+    const auto [first, last] = edges(torus);
+    metrics.ici_links = static_cast<int>(std::distance(first, last) / 2);
     metrics.wrapped = slice.wrapped;
+    int largest_part = dead.axes() != 0 ? 0 : slice.size();
     const bool searchable = slice.twisted() || slice.wrapped == std::array{true, true, true};
-    const Distances distances = searchable ? distances_by_search(slice) : distances_by_axes(slice);
+    const Distances distances = dead.axes() != 0
+                                    ? distances_with_dead_links(slice, dead, largest_part)
+                                : searchable ? distances_by_search(slice)
+                                             : distances_by_axes(slice);
     metrics.diameter_hops = distances.largest;
-    metrics.mean_hops = static_cast<double>(distances.sum) / metrics.chips / metrics.chips;
+    metrics.mean_hops = static_cast<double>(distances.sum) / slice.size() /
+                        (static_cast<double>(distances.pairs) / slice.size());
+    metrics.chips_cut_off = slice.size() - largest_part;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if (slice.lengths[axis] % 2 == 0) {
-            const int links = links_across(graph, axis);
+            const int links = links_across(torus, slice, axis);
             metrics.bisection_links = std::min(metrics.bisection_links.value_or(links), links);
         }
     }

@@ -10,7 +10,7 @@
 
 #include "collectives/algorithms/all_to_all.h"
 #include "tests/collectives/carriers/collective_support.h"
-#include "topology/graph/lattice_graph.h"
+#include "topology/graph/machine_graph.h"
 #include "topology/graph/metrics.h"
 
 namespace podsim::collectives {
@@ -18,14 +18,15 @@ namespace {
 
 /// Hops from a chip to every chip.
 std::vector<int> search(const topology::Lattice& slice, int from) {
-    const topology::LatticeGraph graph(slice);
+    const topology::MachineGraph graph = topology::torus_graph(slice);
     std::vector<int> hops(static_cast<std::size_t>(slice.size()), -1);
     hops[static_cast<std::size_t>(from)] = 0;
     std::deque<int> open{from};
     while (!open.empty()) {
         const int chip = open.front();
         open.pop_front();
-        for (auto [link, end] = out_edges(chip, graph); link != end; ++link) {
+        for (auto [link, end] = out_edges(static_cast<topology::Vertex>(chip), graph); link != end;
+             ++link) {
             const auto next = static_cast<std::size_t>(target(*link, graph));
             if (hops[next] < 0) {
                 hops[next] = hops[static_cast<std::size_t>(chip)] + 1;
@@ -41,14 +42,14 @@ int length_of(const topology::Point& p) {
 }
 
 /// Follows a route link by link; the chip where it ends.
-int walk(const topology::Lattice& slice, int from, const Route& route) {
-    const topology::LatticeGraph graph(slice);
+int walk(const topology::MachineGraph& graph, int from, const Route& route) {
     int chip = from;
     for (const Leg& leg : route.legs) {
         for (int link = 0; link < leg.links; ++link) {
-            const topology::Link step{chip, 2 * leg.axis + (leg.direction < 0 ? 1 : 0)};
-            EXPECT_TRUE(topology::has_link(slice, step));
-            chip = topology::far_end(slice, step);
+            const auto next =
+                topology::neighbour(graph, chip, topology::port_of(leg.axis, leg.direction));
+            EXPECT_TRUE(next.has_value());
+            chip = next.value_or(chip);
         }
     }
     return chip;
@@ -60,6 +61,7 @@ void expect_shortest(const topology::Lattice& slice, Random& random) {
     const int source = random.below(slice.size());
     const topology::Point from = slice.point(source);
     const std::vector<int> hops = search(slice, source);
+    const topology::MachineGraph graph = topology::torus_graph(slice);
     for (int destination = 0; destination < slice.size(); ++destination) {
         // Any representative of the displacement, some turns away.
         topology::Point displacement = slice.point(destination) - from;
@@ -78,7 +80,7 @@ void expect_shortest(const topology::Lattice& slice, Random& random) {
         double shares = 0;
         for (const Route& route : minimal_routes(slice, displacement)) {
             ASSERT_EQ(route.links(), hops[static_cast<std::size_t>(destination)]);
-            ASSERT_EQ(walk(slice, source, route), destination);
+            ASSERT_EQ(walk(graph, source, route), destination);
             shares += route.share;
         }
         ASSERT_NEAR(shares, 1, 1e-12);
@@ -125,7 +127,7 @@ TEST(RoutesTest, NoMinimalDisplacementIsMissing) {
         return product;
     };
     for (const topology::Lattice& slice : slices) {
-        const topology::LatticeGraph graph(slice);
+        const topology::MachineGraph graph = topology::torus_graph(slice);
         const int source = random.below(slice.size());
         const std::vector<int> hops = search(slice, source);
         // Shortest chains of links to every chip, by distance.
@@ -136,7 +138,8 @@ TEST(RoutesTest, NoMinimalDisplacementIsMissing) {
                 if (hops[static_cast<std::size_t>(chip)] != distance) {
                     continue;
                 }
-                for (auto [link, end] = out_edges(chip, graph); link != end; ++link) {
+                for (auto [link, end] = out_edges(static_cast<topology::Vertex>(chip), graph);
+                     link != end; ++link) {
                     const auto next = static_cast<std::size_t>(target(*link, graph));
                     if (hops[next] == distance + 1) {
                         chains[next] += chains[static_cast<std::size_t>(chip)];

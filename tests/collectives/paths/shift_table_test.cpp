@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "collectives/paths/ports.h"
-#include "collectives/paths/slice_hops.h"
 #include "sim/workload/machine.h"
 #include "tests/topology/lattice_support.h"
 
@@ -55,7 +54,9 @@ TEST(ShiftTableTest, ChipLinksCountAsHosts) {
     ShiftTable shifts(box({2, 1, 1}, 0));
     shifts.number(topology::Point{1, 0, 0});
     EXPECT_FALSE(shifts.uses_hosts());
-    shifts.use_chip_links();
+    std::vector<sim::Hop> hops;
+    EXPECT_EQ(shifts.add_host_route(HostDirection::to_host, hops), 1U);
+    EXPECT_EQ(hops.back().port, kPcieToHost);
     EXPECT_TRUE(shifts.uses_hosts());
 }
 
@@ -63,8 +64,9 @@ TEST(ShiftTableTest, ChipLinksCountAsHosts) {
 TEST(ShiftTableTest, HopsBetweenSlices) {
     ShiftTable shifts(topology::Places(box({2, 1, 1}, 0), 2), {2, 1, 1});
     std::vector<sim::Hop> hops;
-    add_hops_between_slices({1, 2}, 1, {1, 0, 0}, shifts, hops);
-    ASSERT_EQ(hops.size(), static_cast<std::size_t>(kHopsBetweenSlices));
+    EXPECT_EQ(shifts.links_between_slices(), 4);
+    EXPECT_EQ(shifts.add_route({.chips = {1, 0, 0}, .slices = {1, 2}, .ranks = 1}, hops), 4U);
+    ASSERT_EQ(hops.size(), 4U);
     const std::size_t places = 4;
     const auto lands = [&](std::size_t hop) {  // from the first place
         return shifts.table()[hops[hop].shift * places];

@@ -5,19 +5,19 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "topology/graph/lattice_graph.h"
+#include <boost/graph/iteration_macros.hpp>
+
+#include "topology/graph/machine_graph.h"
 
 namespace podsim::topology {
 namespace {
 
 std::vector<Arc> arcs_of(const Lattice& lattice) {
     std::vector<Arc> arcs;
-    for (int chip = 0; chip < lattice.size(); ++chip) {
-        for (int port = 0; port < kPorts; ++port) {
-            if (has_link(lattice, {chip, port})) {
-                arcs.push_back({chip, far_end(lattice, {chip, port}), 1});
-            }
-        }
+    const MachineGraph graph = torus_graph(lattice);
+    BGL_FORALL_EDGES(link, graph, MachineGraph) {
+        arcs.push_back(
+            {static_cast<int>(source(link, graph)), static_cast<int>(target(link, graph)), 1});
     }
     return arcs;
 }

@@ -9,9 +9,14 @@
 namespace podsim::topology {
 namespace {
 
+TopologyMetrics measured(const Lattice& slice, const DeadLinks& dead = {}) {
+    return measure(machine_graph(slice, {1, 1, 1}, link_kinds()), dead);
+}
+
 TopologyMetrics metrics_of(const char* chip, const char* shape, bool twist = false) {
     const ChipSpec& spec = find_chip(chip);
-    return measure(make_slice(spec, parse_shape(shape), twist), spec.host_shape.value);
+    const Lattice slice = make_slice(spec, parse_shape(shape), twist);
+    return measure(machine_graph(slice, spec.host_shape.value, link_kinds(spec)));
 }
 
 // A ring of n: from one chip floor(n^2 / 4) hops in all, floor(n / 2) at most. 16x20x28: the means
@@ -60,14 +65,14 @@ TEST(Metrics, SmallMeshes) {
 
 TEST(Metrics, OddAxesHaveNoEqualCut) {
     const Lattice odd{.lengths = {3, 5, 1}, .wrapped = {true, true, false}, .wrap_shift = {}};
-    EXPECT_EQ(measure(odd, {1, 1, 1}).bisection_links, std::nullopt);
+    EXPECT_EQ(measured(odd).bisection_links, std::nullopt);
     // One even axis: its two planes of 5 are the only cut.
     const Lattice even{.lengths = {4, 5, 1}, .wrapped = {true, true, false}, .wrap_shift = {}};
-    EXPECT_EQ(measure(even, {1, 1, 1}).bisection_links, 10);
+    EXPECT_EQ(measured(even).bisection_links, 10);
     // A wrapped pair has two parallel links.
     const Lattice pair{.lengths = {2, 1, 1}, .wrapped = {true, false, false}, .wrap_shift = {}};
-    EXPECT_EQ(measure(pair, {1, 1, 1}).bisection_links, 2);
-    EXPECT_EQ(measure(pair, {1, 1, 1}).ici_links, 2);
+    EXPECT_EQ(measured(pair).bisection_links, 2);
+    EXPECT_EQ(measured(pair).ici_links, 2);
 }
 
 /// Published for twisted tori: mean and largest distance, regular and twisted, and the bound on the
@@ -142,7 +147,8 @@ TEST_P(TwistedMetrics, DistancesAreShortestVectors) {
         sum += shortest;
         largest = std::max(largest, shortest);
     }
-    EXPECT_EQ(distances_by_search(slice), (Distances{sum * slice.size(), largest}));
+    EXPECT_EQ(distances_by_search(slice),
+              (Distances{sum * slice.size(), largest, std::int64_t{slice.size()} * slice.size()}));
 }
 
 // Distances on a plain slice add up over axes: the search on the whole slice proves the search by
@@ -157,14 +163,53 @@ TEST(Metrics, SearchByAxesEqualsSearchOnTheWholeSlice) {
     }
 }
 
+// Slices stand beside each other: their chips, hosts and links add up, distances are within one.
+TEST(Metrics, OfSeveralSlices) {
+    const Lattice ring{.lengths = {1, 6, 1}, .wrapped = {false, true, false}, .wrap_shift = {}};
+    const TopologyMetrics one = measured(ring);
+    TopologyMetrics three = measure(machine_graph(Places(ring, 3), {1, 1, 1}, link_kinds()));
+    EXPECT_EQ(three.chips, 18);
+    EXPECT_EQ(three.hosts, 18);
+    EXPECT_EQ(three.ici_links, 18);
+    EXPECT_EQ(three.diameter_hops, one.diameter_hops);
+    EXPECT_EQ(three.mean_hops, one.mean_hops);
+    EXPECT_EQ(three.bisection_links, one.bisection_links);
+}
+
+// A ring of 4 without one link is a line of 4: 4 (4^2 - 1) / 3 = 20 hops over 16 pairs. A line of 5 without its
+// second link is a line of 2 and one of 3: 2 + 8 hops over 4 + 9 pairs, two chips outside the larger.
+TEST(Metrics, DeadLinks) {
+    const Lattice ring{.lengths = {4, 1, 1}, .wrapped = {true}, .wrap_shift = {}};
+    DeadLinks cut(ring);
+    cut.add(3, 0);
+    const TopologyMetrics line = measured(ring, cut);
+    EXPECT_EQ(line.ici_links, 3);
+    EXPECT_EQ(line.diameter_hops, 3);
+    EXPECT_EQ(line.mean_hops, 1.25);
+    EXPECT_EQ(line.bisection_links, 1);
+    EXPECT_EQ(line.chips_cut_off, 0);
+
+    const Lattice five{.lengths = {5, 1, 1}, .wrapped = {}, .wrap_shift = {}};
+    DeadLinks second(five);
+    second.add(1, 0);
+    const TopologyMetrics parts = measured(five, second);
+    EXPECT_EQ(parts.ici_links, 3);
+    EXPECT_EQ(parts.diameter_hops, 2);
+    EXPECT_DOUBLE_EQ(parts.mean_hops, 10.0 / 13);
+    EXPECT_EQ(parts.chips_cut_off, 2);
+    // Links of the second slice are alive.
+    EXPECT_EQ(measure(machine_graph(Places(five, 2), {1, 1, 1}, link_kinds()), second).ici_links,
+              7);
+}
+
 // Closed forms of one axis: a ring has floor(n^2/4) hops from each chip, a line n (n^2 - 1) / 3
 // over all pairs.
 TEST(Metrics, ClosedFormsOfOneAxis) {
     for (int n = 1; n <= 20; ++n) {
         const Lattice ring{.lengths = {1, n, 1}, .wrapped = {true, true, true}, .wrap_shift = {}};
-        EXPECT_EQ(distances_by_search(ring), (Distances{n * (n * n / 4), n / 2})) << n;
+        EXPECT_EQ(distances_by_search(ring), (Distances{n * (n * n / 4), n / 2, n * n})) << n;
         const Lattice line{.lengths = {1, n, 1}, .wrapped = {}, .wrap_shift = {}};
-        EXPECT_EQ(distances_by_search(line), (Distances{n * (n * n - 1) / 3, n - 1})) << n;
+        EXPECT_EQ(distances_by_search(line), (Distances{n * (n * n - 1) / 3, n - 1, n * n})) << n;
     }
 }
 
