@@ -16,8 +16,8 @@
 //
 // Of several slices, the members at the same place in each also form a factor: gathered first and
 // reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
-// the other way round). A phase between slices sends every other slice its block straight away, over
-// PCIe to the host, the host's DCN link, the network, and back: (slices - 1) messages of B bytes.
+// the other way round). A phase between slices sends every other slice its block straight away, on the machine
+// graph's route (topology/graph/machine_routes.h): (slices - 1) messages of B bytes.
 //
 // One-shot AllReduce gathers the members' whole partial arrays, B = V in every phase, and adds them up on
 // arrival: floor(n/2) hops on a ring and n-1 on a line, no more than to the farthest member of the factor, half of
