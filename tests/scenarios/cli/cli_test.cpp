@@ -50,9 +50,11 @@ TEST_F(Cli, MissingAndExtraArguments) {
                            kRunUsage);
     expect_usage_error({"run", "a", "--fold", "on"},
                        "podsim run: unknown --fold 'on'; allowed: auto, off");
-    expect_usage_error({"topology", "--chip", "v4p"},
-                       "podsim topology: --slice is missing; usage: podsim topology --chip v4p "
-                       "--slice 4x4x8 [--twisted] [--graphviz PATH] [--json PATH|-]");
+    expect_usage_error(
+        {"topology", "--chip", "v4p"},
+        "podsim topology: --slice is missing; usage: podsim topology --chip v4p "
+        "--slice 4x4x8 [--twisted] [--slices N] [--dead x@0,1,2]... [--graphviz PATH] "
+        "[--json PATH|-]");
     expect_usage_error({"compare"},
                        "podsim compare: no scenario; usage: podsim compare FILE|DIR ...");
 }
@@ -124,7 +126,8 @@ TEST_F(Cli, HelpNamesEveryOption) {
         {"collective",
          {"--chip", "--slice", "--twisted", "--op", "--axes", "--bytes", "--dtype", "--latency",
           "--algorithm", "--fold", "--csv", "--json"}},
-        {"topology", {"--chip", "--slice", "--twisted", "--graphviz", "--json"}},
+        {"topology",
+         {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
         {"list", {"chips|models|scenarios|algorithms"}},
     };
     for (const auto& [command, options] : commands) {
@@ -155,6 +158,42 @@ TEST_F(Cli, TopologyJson) {
     EXPECT_EQ(json["diameter_hops"], 6);   // facts: twisted 4x4x8
     EXPECT_EQ(json["mean_hops"], 3.4375);  // facts: 3.438
     EXPECT_TRUE(json["bisection_links"].is_number_integer());
+    EXPECT_EQ(json["slices"], 1);
+    EXPECT_EQ(json["chips_cut_off"], 0);
+    EXPECT_EQ(json["cores"], 256);
+    EXPECT_EQ(json["bf16_flops_per_s"], 128 * 2.75e14);
+    EXPECT_EQ(json["hbm_bytes"], 128 * 32e9);
+    EXPECT_EQ(json["links"]["ici"],
+              (Json{{"directed_links", 768}, {"rate_bytes_per_s", 768 * 4.5e10}}));
+    EXPECT_EQ(json["links"]["hbm"],
+              (Json{{"directed_links", 256}, {"rate_bytes_per_s", 128 * 1.2e12}}));
+    EXPECT_EQ(json["links"]["pcie"],
+              (Json{{"directed_links", 256}, {"rate_bytes_per_s", 256 * 1.6e10}}));
+    EXPECT_EQ(json["links"]["dcn"],
+              (Json{{"directed_links", 64}, {"rate_bytes_per_s", 64 * 2.5e10}}));
+}
+
+// A slice of 2x2 is a ring of 4 chips; without two of its links along x it is two pairs.
+TEST_F(Cli, TopologyOfSeveralSlicesAndWithoutDeadLinks) {
+    const Json two = Json::parse(
+        podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--slices", "2", "--json", "-"})
+            .out);
+    EXPECT_EQ(two["chips"], 8);
+    EXPECT_EQ(two["hosts"], 2);
+    EXPECT_EQ(two["ici_links"], 8);
+    EXPECT_EQ(two["diameter_hops"], 2);
+    const Json cut = Json::parse(podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--dead",
+                                         "x@0,0", "--dead", "x@0,1", "--json", "-"})
+                                     .out);
+    EXPECT_EQ(cut["ici_links"], 2);
+    EXPECT_EQ(cut["chips_cut_off"], 2);
+    EXPECT_EQ(cut["diameter_hops"], 1);
+    const Outcome beyond =
+        podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--dead", "x@1,0"});
+    EXPECT_EQ(beyond.status, 2);
+    EXPECT_THAT(beyond.err, HasSubstr("no link leads from there along x"));
+    EXPECT_THAT(podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--dead", "here"}).err,
+                HasSubstr("not a link"));
 }
 
 // Before anything is simulated or printed; nothing is created.
