@@ -56,7 +56,8 @@ std::uint32_t ShiftTable::add_route(const Shift& there, std::vector<sim::Hop>& h
 }
 
 std::uint32_t ShiftTable::add_host_route(HostDirection direction, std::vector<sim::Hop>& hops) {
-    return add(direction == HostDirection::to_chip ? routes().from_host() : routes().to_host(), Shift{}, hops);
+    return add(direction == HostDirection::to_chip ? routes().from_host() : routes().to_host(),
+               Shift{}, hops);
 }
 
 int ShiftTable::links_between_slices() {

@@ -87,7 +87,8 @@ TEST(BuildMachine, HasTheRatesAndLatenciesOfTheHardware) {
         EXPECT_EQ(link.rate, ideal.chip.ici_one_way_book.value * 0.5);
         EXPECT_EQ(link.latency.ps, 1'000'000);
     }
-    shifts.use_chip_links();
+    std::vector<sim::Hop> hops;
+    shifts.add_host_route(collectives::HostDirection::to_host, hops);
     const sim::Machine hosts = build_machine(hardware, shifts);
     EXPECT_EQ(hosts.ports, collectives::kAllPorts);
     for (const std::size_t place : {std::size_t{0}, std::size_t{127}}) {

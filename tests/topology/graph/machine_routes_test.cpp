@@ -20,7 +20,7 @@ const MachineRoute kBetweenSlices{{kPcieToHost, false, {}, false},
 // On every slice, from and to every chip, however near on the torus of hosts the two look.
 TEST(MachineRoutes, BetweenSlicesOverBothHosts) {
     std::vector<std::pair<Lattice, Point>> machines{
-        {twisted({4, 4, 8}), {2, 2, 1}},
+        {offered_twisted({4, 4, 8}), {2, 2, 1}},
         {Lattice{.lengths = {1, 1, 1}, .wrapped = {}, .wrap_shift = {}}, {1, 1, 1}},
         {Lattice{.lengths = {1, 1, 1}, .wrapped = {true, true, true}, .wrap_shift = {}}, {1, 1, 1}},
         {Lattice{.lengths = {2, 2, 1}, .wrapped = {true, true, true}, .wrap_shift = {}}, {2, 2, 1}},

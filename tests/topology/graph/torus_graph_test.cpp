@@ -17,8 +17,8 @@ Lattice line(int length, bool wrapped) {
 
 /// Slices of every kind: tori, meshes, twisted, degenerate.
 std::vector<Lattice> samples() {
-    std::vector<Lattice> lattices{twisted({4, 4, 8}), twisted({4, 8, 8}), line(1, true),
-                                  line(2, true), line(2, false)};
+    std::vector<Lattice> lattices{offered_twisted({4, 4, 8}), offered_twisted({4, 8, 8}),
+                                  line(1, true), line(2, true), line(2, false)};
     Random random(11);
     for (int i = 0; i < 40; ++i) {
         lattices.push_back(random_lattice(random, 6));
@@ -83,7 +83,7 @@ TEST(TorusGraph, AWrappedPairHasTwoParallelLinks) {
 }
 
 TEST(TorusGraph, TwistedWrapsLandWhereTheShiftSays) {
-    const Lattice slice = twisted({4, 4, 8});
+    const Lattice slice = offered_twisted({4, 4, 8});
     const MachineGraph graph = torus_graph(slice);
     const auto leads_to = [&](const Point& from, std::uint32_t port) {
         return slice.point(neighbour(graph, slice.index(from), port).value());
