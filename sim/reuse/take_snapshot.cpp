@@ -54,7 +54,6 @@ private:
     void append_links();
     void append_events(const std::vector<Event>& pending);
     [[nodiscard]] std::array<std::int64_t, 7> row_of(const Event& event) const;
-    [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
 
     const RunState& state_;
     const Components& components_;
@@ -150,7 +149,9 @@ void Taker::append_events(const std::vector<Event>& pending) {
     std::vector<std::array<std::int64_t, 7>> rows;
     rows.reserve(pending.size());
     for (const Event& event : pending) {
-        if (components_.owner_of(event) == graph_) {
+        // When a link frees is said with the link.
+        if (EventCodec::kind(event.what) != EventKind::link_free &&
+            components_.owner_of(event) == graph_) {
             rows.push_back(row_of(event));
         }
     }
@@ -164,9 +165,7 @@ void Taker::append_events(const std::vector<Event>& pending) {
 std::array<std::int64_t, 7> Taker::row_of(const Event& event) const {
     const EventKind kind = EventCodec::kind(event.what);
     std::array<std::int64_t, 7> row{relative(event.time), static_cast<std::int64_t>(kind)};
-    if (kind == EventKind::link_free) {
-        row[2] = canonical_link(EventCodec::number(event.what));
-    } else if (kind == EventKind::head_arrived) {
+    if (kind == EventKind::head_arrived) {
         std::ranges::copy(numbers_of(state_.messages[EventCodec::number(event.what)]), &row[2]);
     } else {
         const EventCodec::Fields fields = state_.codec.fields(event.what);
@@ -176,17 +175,6 @@ std::array<std::int64_t, 7> Taker::row_of(const Event& event) const {
         row[4] = fields.transfer;
     }
     return row;
-}
-
-/// A server's number that does not depend on which set of links its operation happens to have.
-std::int64_t Taker::canonical_link(std::uint32_t server) const {
-    if (!state_.machine.isolated_operations) {
-        return server;
-    }
-    const std::vector<std::uint32_t> sets = components_.first_servers_in_use(component_);
-    const std::uint32_t link = server % state_.links_per_set();
-    const auto set = std::ranges::find(sets, server - link);
-    return (set - sets.begin()) * std::int64_t{state_.links_per_set()} + link;
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ TEST(Program, LoadGatherMultiply) {
     EXPECT_EQ(result.time.ps - result.stages[1].ended.ps, last);
     EXPECT_NEAR(result.lower.value(), gather, 1e-12);
     EXPECT_EQ(result.limiting, 1U);
+    EXPECT_EQ(result.stages[0].resource, "pcie");
+    EXPECT_EQ(result.stages[1].resource, "ici");
+    EXPECT_EQ(result.stages[2].resource, "hbm");
     // The gather never waits: its links are busy from its first byte to its last, and one hop is left.
     EXPECT_NEAR((result.stages[1].ended - result.stages[1].began).seconds(), gather + 1e-6, 2e-8);
     EXPECT_GE(result.time.seconds(), 0.150);

@@ -1,11 +1,15 @@
 // Profiles in scenarios, and the calibration that fits them.
 #include "scenarios/study/calibrate.h"
 
+#include <cmath>
+#include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/text/json_text.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
@@ -161,6 +165,26 @@ TEST(Calibrate, SummarisesErrors) {
     EXPECT_NEAR(summary.mean_absolute, 0.34 / 3, 1e-15);
     EXPECT_NEAR(summary.bias, -0.02, 1e-15);
     EXPECT_EQ(summary.worst, -0.2);
+}
+
+// The summary is over the points of all chips, in the table's words and in JSON.
+TEST_F(Profile, CalibrateSumsUpTheErrorsOfAllPoints) {
+    write(std::string(kGood) + "expect: {step_time: {of: 1 ms, within: 9 %}}\n", "a.yaml");
+    write(good_but("v5p", "v4p") + "expect: {step_time: {of: 3 ms, within: 9 %}}\n", "b.yaml");
+    const Outcome both = podsim({"calibrate", path("a.yaml"), path("b.yaml"), "--per-chip", "-",
+                                 "--pooled", "mxu", "--json", path("c.json")});
+    ASSERT_EQ(both.status, 0) << both.err;
+    const Json json = Json::parse(std::ifstream(path("c.json")));
+    ASSERT_EQ(json["points"].size(), 2U);
+    double errors = 0;
+    for (const Json& point : json["points"]) {
+        errors += std::abs(point["fitted_s"].get<double>() / point["measured_s"].get<double>() - 1);
+    }
+    EXPECT_DOUBLE_EQ(json["mean_absolute_error"].get<double>(), errors / 2);
+    EXPECT_GT(errors, 0);
+    EXPECT_THAT(both.out,
+                HasSubstr(fmt::format("fitted: mean absolute error {:.1f} %", 100 * errors / 2)));
+    EXPECT_THAT(both.out, HasSubstr("held out: mean absolute error"));
 }
 
 TEST_F(Profile, CalibrateRefusesWhatItCannotUse) {

@@ -292,6 +292,34 @@ TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
     EXPECT_EQ(back.step, (collectives::RingStep{0, -1, sim::Bytes(8 * 32), std::pair{2, 3}}));
 }
 
+// Pieces of 8 keys and values of 32 bytes: forward the one that is read and the one that comes, backward also a sum for
+// each of two rounds. They are held until the last part has read them and the last sum has gone home.
+TEST(WindowRing, PiecesAreHeldUntilTheLastPartHasReadThem) {
+    const StepProgram program =
+        build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
+    const auto freed_after = [&](const std::string& first, double bytes) {
+        std::vector<std::string> names;
+        for (const Buffer& buffer : program.buffers) {
+            if (buffer.memory_class == MemoryClass::buffers && buffer.bytes == sim::Bytes(bytes) &&
+                buffer.allocated_at == testing::find_op(program, first)) {
+                for (const OpIndex op : buffer.freed_after) {
+                    names.push_back(program.ops[op].name);
+                }
+            }
+        }
+        return names;
+    };
+    EXPECT_THAT(
+        freed_after("layer 0 forward attention 1/3", 2 * 8 * 32),
+        ::testing::UnorderedElementsAre("layer 0 forward attention 3/3",
+                                        "layer 0 forward gather keys and values up step 2"));
+    EXPECT_THAT(
+        freed_after("layer 0 backward attention gradient 1/3", 4 * 8 * 32),
+        ::testing::UnorderedElementsAre("layer 0 backward attention gradient 2/3",
+                                        "layer 0 backward gather keys and values up step 2",
+                                        "layer 0 backward scatter attention gradient up step 1"));
+}
+
 // Layers that see all keys go all the way round, beside those that do not; a window of the whole sequence is none.
 TEST(WindowRing, GlobalLayersGoRound) {
     ModelSpec model = windowed_layer(12);
