@@ -4,7 +4,6 @@ namespace podsim::workloads {
 
 void MlpBackward::hidden_gradient(Arriving& dy) {
     const Shard& shard = parts_.shard;
-    parts_.reads(mlp_.down);
     // Its epilogue is the activation function's backward.
     const Tensor dh =
         parts_.matmul(mlp_.prefix + "down input gradient", down_input_gradient(shard, mlp_.width),

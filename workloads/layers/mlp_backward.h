@@ -25,7 +25,7 @@ public:
     /// The weight gradient that needs the complete rows of the input. Returns the last operation.
     OpIndex weights(const Tensor& rows);
 
-    /// The parts of output().
+    /// The parts of output(). The pass has come to the down matrix by then (ForwardParts::reads).
     void hidden_gradient(Arriving& dy);
     OpIndex down_weights();
 
