@@ -1,11 +1,13 @@
 // Reported values: names, keys and sources prove each other; each value is read off the right field.
 #include "scenarios/report/quantities.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <map>
 #include <set>
 
 #include "scenarios/load/load.h"
+#include "scenarios/load/load_parts.h"
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
@@ -64,6 +66,12 @@ TEST(Quantities, ExpectTakesEveryNumberWithAnExample) {
                                  ", of: " + std::string(name.example) + "}");
         EXPECT_NE(name.unit, ValueUnit::text);
         EXPECT_NE(name.unit, ValueUnit::truth);
+        const YamlNode tree = parse_yaml(
+            fmt::format("expect: {{{}: {{of: {}, within: 1 %}}}}\n", name.name, name.example),
+            "help");
+        const std::vector<Expectation> read = read_expectations(Reader(tree)["expect"]);
+        ASSERT_EQ(read.size(), 1U) << name.name;
+        EXPECT_GT(read.front().of, 0);
     }
     EXPECT_EQ(keys_of("expect").size(), expected_quantities().size());
     EXPECT_EQ(expected_quantities().front().name, "step_time");
