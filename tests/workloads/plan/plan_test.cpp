@@ -73,6 +73,21 @@ TEST(Plan, TensorMustDivideEveryPart) {
         message_of([&] { validate(plan, model); }),
         "tensor = 4 does not divide the 128258 vocabulary entries of llama-3-70b; the nearest "
         "that works is 2");
+    ModelSpec mixture = find_model("mixtral-8x7b");
+    mixture.experts.d_ff = 14338;
+    EXPECT_EQ(message_of([&] { validate(plan, mixture); }),
+              "tensor = 4 does not divide the 14338 feed-forward columns of an expert of "
+              "mixtral-8x7b; the nearest that works is 2");
+    ModelSpec latent = find_model("deepseek-v3");
+    latent.latent.kv_rank = 510;
+    EXPECT_EQ(message_of([&] { validate(plan, latent); }),
+              "tensor = 4 does not divide the 574 latent columns of keys of deepseek-v3; the "
+              "nearest that works is 2");
+    latent.latent.kv_rank = 512;
+    latent.latent.q_rank = 1538;
+    EXPECT_EQ(message_of([&] { validate(plan, latent); }),
+              "tensor = 4 does not divide the 1538 latent columns of queries of deepseek-v3; the "
+              "nearest that works is 2");
 }
 
 TEST(Plan, ExpertWaysMustDivideTheExperts) {
