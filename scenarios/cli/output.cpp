@@ -33,14 +33,11 @@ std::string output_path(const Usage& options, const std::string& name) {
     const auto error_of_access = [](const std::string& what, int how) {
         return ::access(what.c_str(), how) == 0 ? 0 : errno;
     };
-    int reason = 0;
-    if (std::filesystem::is_directory(file, unknown)) {
-        reason = EISDIR;
-    } else if (std::filesystem::exists(file, unknown)) {
-        reason = error_of_access(path, W_OK);
-    } else {
-        reason = error_of_access(file.has_parent_path() ? file.parent_path() : ".", W_OK | X_OK);
-    }
+    const int reason =
+        std::filesystem::is_directory(file, unknown) ? EISDIR
+        : std::filesystem::exists(file, unknown)
+            ? error_of_access(path, W_OK)
+            : error_of_access(file.has_parent_path() ? file.parent_path() : ".", W_OK | X_OK);
     if (reason != 0) {
         throw cannot_write(fmt::format("--{}", name), path, reason);
     }

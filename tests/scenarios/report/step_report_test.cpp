@@ -69,6 +69,15 @@ TEST_F(Report, OccupancyIsReportedWhenShardsStandEmpty) {
                 HasSubstr("40 sequences on 64 shards: 62.5 % of the work is on real tokens\n"));
 }
 
+TEST_F(Report, WhatFitsSaysWhatIsLeft) {
+    StepResult result = hand_made();
+    result.memory.peak = sim::Bytes(60e9);
+    result.memory.capacity = sim::Bytes(96e9);
+    result.memory.fits = true;
+    EXPECT_THAT(memory_report(load_scenario(write(kGood)), result),
+                HasSubstr("  fits, with 36.00 GB to spare\n"));
+}
+
 TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     const Scenario scenario = load_scenario(
         write(std::string(kGood) + "training: {remat: none}\noverlap: {prefetch_layers: 2}\n"));
