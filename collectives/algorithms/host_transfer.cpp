@@ -1,6 +1,7 @@
 #include "collectives/algorithms/host_transfer.h"
 
 #include "collectives/algorithms/messages.h"
+#include "collectives/vocabulary/memory_passes.h"
 
 namespace podsim::collectives {
 
@@ -16,6 +17,8 @@ sim::Schedule build_host_transfer(HostDirection direction, sim::Bytes bytes, sim
         transfer.destination_shift = here;
         transfer.rank = message;
         transfer.bytes = bytes / messages;
+        transfer.reads = direction == HostDirection::to_host ? 1 : 0;
+        transfer.writes = direction == HostDirection::to_chip ? kWritesOfCopy : 0;
         transfer.bytes_before = transfer.bytes * static_cast<double>(message);
         schedule.transfers.push_back(transfer);
     }

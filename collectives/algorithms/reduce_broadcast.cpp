@@ -5,6 +5,7 @@
 
 #include "collectives/algorithms/reduction_trees.h"
 #include "collectives/paths/roles.h"
+#include "collectives/vocabulary/memory_passes.h"
 
 namespace podsim::collectives {
 namespace {
@@ -98,6 +99,7 @@ private:
         rank = rank * group_.size() + static_cast<std::uint64_t>(step.factor);
         transfer.rank = rank * 2 + (step.direction < 0 ? 1 : 0);
         transfer.bytes = sender.bytes / static_cast<double>(sender.messages);
+        transfer.writes = motion == Motion::reduce ? kPassesOfSum : kWritesOfCopy;
         schedule.transfers.push_back(transfer);
         result_.payloads.push_back(
             {.part = static_cast<std::uint16_t>(t),

@@ -5,6 +5,7 @@
 #include "collectives/algorithms/ring_steps.h"
 #include "collectives/algorithms/shipments.h"
 #include "collectives/paths/roles.h"
+#include "collectives/vocabulary/memory_passes.h"
 #include "sim/base/error.h"
 
 namespace podsim::collectives {
@@ -63,8 +64,8 @@ std::vector<Shipment> along_the_factor(const RingStep& step, const topology::Axi
 }  // namespace
 
 CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& group,
-                                   const RingStep& step, const ScheduleOptions& options,
-                                   ShiftTable& shifts) {
+                                   const RingStep& step, Motion motion,
+                                   const ScheduleOptions& options, ShiftTable& shifts) {
     const topology::AxisFactor& factor = group[static_cast<std::size_t>(step.factor)];
     if ((options.dead_links.axes() >> factor.axis & 1U) != 0) {
         throw sim::InputError(
@@ -80,8 +81,12 @@ CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& 
     for (int place = 0; place < shifts.places().size(); ++place) {
         role_of_place.push_back(roles.of(shifts.places(), place));
     }
-    return ship(shipments, roles.count(), std::move(role_of_place), slice, options.message_cap,
-                shifts);
+    CollectiveSchedule built = ship(shipments, roles.count(), std::move(role_of_place), slice,
+                                    options.message_cap, shifts);
+    for (sim::Transfer& transfer : built.schedule.transfers) {
+        transfer.writes = motion == Motion::reduce ? kPassesOfSum : kWritesOfCopy;
+    }
+    return built;
 }
 
 }  // namespace podsim::collectives

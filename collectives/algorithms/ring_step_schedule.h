@@ -7,10 +7,10 @@
 namespace podsim::collectives {
 
 /// Every member of every group (or those of step.senders, of a group of one factor) sends `step.bytes` to the next along
-/// one factor. Payloads: pieces of block 0. Throws
+/// one factor; with Motion::reduce, partial sums that it adds to its own. Payloads: pieces of block 0. Throws
 /// sim::InputError when links of the factor's axis are dead, and beyond 20 million messages.
 CollectiveSchedule build_ring_step(const topology::Lattice& slice, const Group& group,
-                                   const RingStep& step, const ScheduleOptions& options,
-                                   ShiftTable& shifts);
+                                   const RingStep& step, Motion motion,
+                                   const ScheduleOptions& options, ShiftTable& shifts);
 
 }  // namespace podsim::collectives

@@ -5,6 +5,7 @@
 
 #include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/ring_builder.h"
+#include "collectives/vocabulary/memory_passes.h"
 
 namespace podsim::collectives {
 
@@ -225,6 +226,8 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     const std::uint64_t source = roles_.by_place() ? role : 0;
     const std::uint32_t turn = this->turn(part, chunk, phase);
 
+    // In one shot what arrives is added up, too.
+    const bool sums = spec.motion == Motion::reduce || one_shot_;
     for (std::uint32_t i = 0; i < slot.count; ++i) {
         const std::uint32_t piece = slot.first_piece + i;
         const std::uint32_t low = std::max(begin, 2 * piece);
@@ -239,6 +242,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         transfer.destination_shift = way.destination_shift;
         transfer.phase = turn;
         transfer.rank = (rank + place_in_step) * sources + source;
+        transfer.writes = sums ? kPassesOfSum : kWritesOfCopy;
         transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
         emit_payload({.part = static_cast<std::uint16_t>(part),

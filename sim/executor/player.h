@@ -1,7 +1,7 @@
 // Plays a workload: a run's state together with what is pending. Private to the kernel.
 //
 // player_tasks.h has the rounds, tasks and operations, player_messages.h what arrives and fires, player_links.h
-// what waits and crosses. A template over what keeps the pending events (pending_events.h): no call is virtual.
+// what waits and crosses, player_memories.h what memories put off. A template over what keeps the pending events (pending_events.h): no call is virtual.
 #pragma once
 
 #include <array>
@@ -36,6 +36,12 @@ private:
     void deliver(const Batch<Members>& batch);
     void start_task(std::uint32_t place, std::uint32_t task);
     void end_task(std::uint32_t place, std::uint32_t task);
+    void reads_and_writes(std::uint32_t server, const Memories::Held& message, Time end);
+    void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
+    void wake_memory(std::uint32_t place);
+    void hear_memories();
+    void release_links();
+    void arrive_if_written(const Batch<Members>& batch);
     void start_operation(std::uint32_t place, std::uint32_t number);
     static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
     static void comes_early(LiveOperation& operation, std::uint32_t place, std::uint32_t transfer);

@@ -24,7 +24,7 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
         if (state_.servers.can_serve(server, state_.now)) {
             serve(server);
         }
-        if (state_.servers.has_waiting(server)) {
+        if (state_.servers.has_waiting(server) && !state_.servers.held_on(server)) {
             state_.servers.set_free_event_due(server);
             if (state_.servers.free_at(server) != free_at || state_.servers.port(server) != port) {
                 free_at = state_.servers.free_at(server);
@@ -56,6 +56,9 @@ void Player<Pending>::serve(std::uint32_t server) {
     state_.servers.hold(server, state_.now, last_.times.end, crossing.path->carried_units);
     if (state_.hop_observer != nullptr) {
         report(server, crossing, first.from, first.transfer, last_.times.end);
+    }
+    if (state_.memories.active()) {
+        reads_and_writes(server, {crossing.number, first.transfer, first.from, 0}, last_.times.end);
     }
     if (last_.is_last) {
         pending_.add(last_.next, first.from);
@@ -99,6 +102,10 @@ void Player<Pending>::serve_later_hop(std::uint32_t server, const Waiting& waiti
     state_.servers.hold(server, state_.now, times.end, crossing.path->carried_units);
     if (state_.hop_observer != nullptr) {
         report(server, crossing, message.source, message.transfer, times.end);
+    }
+    if (state_.memories.active()) {
+        reads_and_writes(server, {message.operation, message.transfer, message.source, message.hop},
+                         times.end);
     }
     const auto next = group_of(crossing, message.transfer, times.event);
     if (++message.hop < crossing.path->hop_count) {

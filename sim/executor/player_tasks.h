@@ -79,6 +79,9 @@ void Player<Pending>::report_progress() {
 
 template <class Pending>
 void Player<Pending>::play_round() {
+    if (state_.memories.any_freed()) {
+        release_links();
+    }
     if constexpr (Pending::kInlined) {
         play_picks_inlined();
     } else {
@@ -132,11 +135,23 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
             }
             break;
         case EventKind::transfer_arrived:
-            arrived(batch);
+            if (state_.memories.any_late()) {
+                arrive_if_written(batch);
+            } else {
+                arrived(batch);
+            }
             break;
         case EventKind::task_ended:
             for (const std::uint32_t place : batch.members) {
-                end_task(place, batch.number);
+                if (!state_.memories.active() ||
+                    state_.memories.ends_now(place, batch.number, state_.now)) {
+                    end_task(place, batch.number);
+                }
+            }
+            break;
+        case EventKind::memory_wake:
+            for (const std::uint32_t place : batch.members) {
+                wake_memory(place);
             }
             break;
         case EventKind::operation_launched:
@@ -165,6 +180,9 @@ void Player<Pending>::start_task(std::uint32_t place, std::uint32_t task) {
     const Time duration = work && !state_.machine.slowdown.empty()
                               ? slowed(spec.duration, state_.machine.slowdown[place])
                               : spec.duration;
+    if (work && state_.memories.active()) {
+        begin_work(place, task, spec, duration);
+    }
     pending_.task(kind, state_.now + duration, task, place);
 }
 

@@ -4,6 +4,7 @@
 #include "sim/executor/play.h"
 #include "sim/executor/player.h"
 #include "sim/executor/player_links.h"
+#include "sim/executor/player_memories.h"
 #include "sim/executor/player_messages.h"
 #include "sim/executor/player_tasks.h"
 

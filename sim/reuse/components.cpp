@@ -77,12 +77,27 @@ void Components::own_links_of(std::uint32_t operation) {
         const Role& role = schedule.roles[roles[place]];
         for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
             const Transfer& transfer = schedule.transfers[role.first_transfer + i];
+            if (transfer.hop_count > 0 && transfer.reads > 0) {
+                use_memory(place, owner_[operation]);
+            }
+            if (transfer.hop_count > 0 && transfer.writes > 0) {
+                use_memory(state_.machine.shifted(transfer.destination_shift, place),
+                           owner_[operation]);
+            }
             for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
                 const Hop& over = schedule.hops[transfer.first_hop + hop];
                 own_link(state_.server_of(state_.machine.shifted(over.shift, place), over.port),
                          owner_[operation]);
             }
         }
+    }
+}
+
+/// Where others read and write the memory of a component's places, it is not apart.
+void Components::use_memory(std::uint32_t place, std::uint32_t owner) {
+    const std::uint32_t graph = state_.workload.graph_of_place[place];
+    if (owner != graph && state_.memories.active() && state_.memories.at_risk(place)) {
+        all_[graph].apart = false;
     }
 }
 
@@ -134,6 +149,9 @@ std::uint32_t Components::owner_of(const Event& event) const {
         return owner_[fields.number];
     }
     const std::uint32_t graph = state_.workload.graph_of_place[fields.place];
+    if (kind == EventKind::memory_wake) {
+        return graph;
+    }
     return shared(state_.workload.graphs[graph].tasks[fields.number]) ? kShared : graph;
 }
 

@@ -19,8 +19,8 @@ struct Component {
     std::vector<std::uint32_t> operations_before;  ///< [task]: so many of earlier tasks
     std::vector<std::uint32_t> shared_tasks;  ///< that take part in operations with other graphs
     std::vector<std::uint32_t> links;         ///< of its operations: servers of a set
-    bool apart = true;                        ///< nobody else uses one of them
-    std::vector<bool> is_mark;                ///< [task]; empty: nothing is reused
+    bool apart = true;  ///< nobody else uses one of them, or a memory that may have to be shared
+    std::vector<bool> is_mark;  ///< [task]; empty: nothing is reused
 };
 
 /// Those of a workload, one for each graph. Derived once and never changed.
@@ -66,6 +66,7 @@ private:
     void own_links();
     void own_links_of(std::uint32_t operation);
     void own_link(std::size_t link, std::uint32_t owner);
+    void use_memory(std::uint32_t place, std::uint32_t owner);
     void set_marks();
 
     const RunState& state_;

@@ -34,6 +34,7 @@ bool same_task(const RunState& state, const Components& components, std::uint32_
                std::ranges::any_of(successors[task], is_shared);
     };
     if (first.duration != second.duration || first.resource != second.resource ||
+        first.demand != second.demand ||
         (first.operation == kNoOperation) != (second.operation == kNoOperation) ||
         !same_distances(first.after, a, second.after, b) ||
         !same_distances(successors[a], a, successors[b], b) || has_shared(a) || has_shared(b)) {

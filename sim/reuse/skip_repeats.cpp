@@ -1,6 +1,7 @@
 #include "sim/reuse/skip_repeats.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ public:
         move_links(skipped);
         move_messages(skipped);
         move_operations(skipped);
+        move_memories(skipped);
         history_.ended_log.clear();
         return skipped;
     }
@@ -58,6 +60,7 @@ private:
     void move_links(const Skipped& skipped);
     void move_messages(const Skipped& skipped);
     void move_operations(const Skipped& skipped);
+    void move_memories(const Skipped& skipped);
 
     RunState& state_;
     const Components& components_;
@@ -162,6 +165,19 @@ void Skipper::move_operations(const Skipped& skipped) {
     }
 }
 
+void Skipper::move_memories(const Skipped& skipped) {
+    if (!state_.memories.active()) {
+        return;
+    }
+    state_.memories.skip(component_.places, skipped.later_by, skipped.tasks,
+                         [&](std::uint32_t operation) -> std::optional<std::uint32_t> {
+                             if (components_.owner_of_operation(operation) != graph_) {
+                                 return std::nullopt;
+                             }
+                             return components_.image(operation, skipped.operations);
+                         });
+}
+
 }  // namespace
 
 Skipped skip_repeats(RunState& state, const Components& components, std::uint32_t graph,
@@ -173,7 +189,8 @@ Skipped skip_repeats(RunState& state, const Components& components, std::uint32_
 std::uint64_t renumbered(const RunState& state, const Components& components, std::uint64_t what,
                          const Skipped& skipped) {
     const EventKind kind = EventCodec::kind(what);
-    if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
+    if (kind == EventKind::link_free || kind == EventKind::head_arrived ||
+        kind == EventKind::memory_wake) {
         return what;
     }
     EventCodec::Fields fields = state.codec.fields(what);

@@ -6,6 +6,10 @@
 namespace podsim::sim {
 namespace {
 
+/// In place of a time: a link that a memory holds on, a message that need not have arrived.
+constexpr std::int64_t kHeldOn = -1;
+constexpr std::int64_t kLow62 = (std::int64_t{1} << 62) - 1;
+
 class Taker {
 public:
     Taker(const RunState& state, const Components& components, std::uint32_t graph,
@@ -21,6 +25,7 @@ public:
         append_tasks(history.highest_touched);
         append_operations();
         append_links();
+        append_memories();
         append_events(pending);
         for (const std::uint32_t link : component_.links) {
             snapshot_.links.push_back(state_.totals_of(link));
@@ -52,6 +57,8 @@ private:
     void append_operations();
     void append_places(const LiveOperation& operation);
     void append_links();
+    void append_memories();
+    [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
     void append_events(const std::vector<Event>& pending);
     [[nodiscard]] std::array<std::int64_t, 7> row_of(const Event& event) const;
 
@@ -128,7 +135,9 @@ void Taker::append_links() {
         for (const std::uint32_t link : component_.links) {
             const std::uint32_t server = first_server + link;
             snapshot_.state.push_back(
-                std::max<std::int64_t>(relative(state_.servers.free_at(server)), 0));
+                state_.servers.held_on(server)
+                    ? kHeldOn
+                    : std::max<std::int64_t>(relative(state_.servers.free_at(server)), 0));
             snapshot_.state.push_back(state_.servers.free_event_due(server) ? 1 : 0);
             std::vector<Waiting> waiting = state_.servers.waiting(server);
             std::ranges::sort(waiting, [this](const Waiting& a, const Waiting& b) {
@@ -144,13 +153,70 @@ void Taker::append_links() {
     }
 }
 
+/// What reads and writes the memories, and what they have put off.
+void Taker::append_memories() {
+    const Memories& memories = state_.memories;
+    if (!memories.active()) {
+        return;
+    }
+    for (const std::uint32_t place : component_.places) {
+        std::vector<std::array<std::int64_t, 8>> rows;
+        for (const Memories::StreamState& stream : memories.streams(place, state_.now)) {
+            const bool work = stream.key.kind == Memories::kWork;
+            rows.push_back(
+                {stream.key.kind,
+                 work ? relative_task(stream.key.number) : canonical_link(stream.key.number),
+                 stream.demand, stream.followed ? 1 : 0, stream.overdue ? 1 : 0, stream.share,
+                 static_cast<std::int64_t>(stream.left >> 62),
+                 static_cast<std::int64_t>(stream.left & kLow62)});
+        }
+        std::ranges::sort(rows);
+        snapshot_.state.push_back(static_cast<std::int64_t>(rows.size()));
+        for (const auto& row : rows) {
+            push_all(row);
+        }
+        const auto wake = memories.wake_of(place);
+        snapshot_.state.push_back(wake.has_value() ? relative(*wake) : -1);
+    }
+    for (const auto& [server, link] : memories.followed_links()) {
+        const Memories::Held& message = link.message;
+        if (components_.owner_of_operation(message.operation) == graph_) {
+            push_all(std::array<std::int64_t, 7>{
+                canonical_link(server), relative_operation(message.operation), message.transfer,
+                message.source, message.hop, relative(link.due),
+                static_cast<std::int64_t>(link.streams.size())});
+        }
+    }
+    for (const auto& [message, late] : memories.late_messages()) {
+        if (components_.owner_of_operation(message.operation) == graph_) {
+            push_all(std::array<std::int64_t, 7>{
+                relative_operation(message.operation), message.transfer, message.source,
+                static_cast<std::int64_t>(late.links.size()), late.by.ps,
+                late.arrival.has_value() ? relative(*late.arrival) : kHeldOn,
+                late.arrived ? 1 : 0});
+        }
+    }
+}
+
+/// A server's number that does not depend on which set of links its operation happens to have.
+std::int64_t Taker::canonical_link(std::uint32_t server) const {
+    if (!state_.machine.isolated_operations) {
+        return server;
+    }
+    const std::vector<std::uint32_t> sets = components_.first_servers_in_use(component_);
+    const std::uint32_t link = server % state_.links_per_set();
+    const auto set = std::ranges::find(sets, server - link);
+    return (set - sets.begin()) * std::int64_t{state_.links_per_set()} + link;
+}
+
 /// In the order of time; within one time by what they are, since their order there has no effect.
 void Taker::append_events(const std::vector<Event>& pending) {
     std::vector<std::array<std::int64_t, 7>> rows;
     rows.reserve(pending.size());
     for (const Event& event : pending) {
-        // When a link frees is said with the link.
-        if (EventCodec::kind(event.what) != EventKind::link_free &&
+        // When a link frees is said with the link, when a memory wakes with the memory.
+        const EventKind kind = EventCodec::kind(event.what);
+        if (kind != EventKind::link_free && kind != EventKind::memory_wake &&
             components_.owner_of(event) == graph_) {
             rows.push_back(row_of(event));
         }

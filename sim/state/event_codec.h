@@ -14,7 +14,14 @@ enum class EventKind : std::uint8_t {
     transfer_arrived,    ///< operation, source, transfer
     task_ended,          ///< task, place
     operation_launched,  ///< task, place
+    memory_wake,         ///< place
 };
+
+/// Whether such events are of a place (with a task or 0 as their number), not of hops.
+constexpr bool of_place(EventKind kind) {
+    return kind == EventKind::task_ended || kind == EventKind::operation_launched ||
+           kind == EventKind::memory_wake;
+}
 
 class EventCodec {
 public:

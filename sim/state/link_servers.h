@@ -131,6 +131,20 @@ public:
         totals_[server].carried_units += units;
     }
 
+    /// Holds the link on, until it is released.
+    void hold_on(std::size_t server) { states_[server].free_at = Time::max(); }
+    [[nodiscard]] bool held_on(std::size_t server) const {
+        return states_[server].free_at == Time::max();
+    }
+    /// The link, which was due to be free at `due`, is free now. Whether the executor must let it pick in this round:
+    /// something waits, and nothing else has it pick.
+    bool release(std::size_t server, Time due, Time now) {
+        State& state = states_[server];
+        state.free_at = now;
+        totals_[server].busy += now - due;
+        return state.near_count != 0 && !state.listed && !state.free_event_due;
+    }
+
     /// The messages that wait, in no particular order.
     [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
         std::vector<Waiting> all;
@@ -149,7 +163,7 @@ public:
     template <class Move>
     void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
               Time busy_before, std::int64_t carried_before) {
-        states_[server].free_at += later_by;
+        states_[server].free_at += held_on(server) ? Time{} : later_by;
         for (std::size_t i = 0; i < states_[server].near_count; ++i) {
             move(near(server, i));
         }

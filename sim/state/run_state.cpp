@@ -60,6 +60,7 @@ RunState::RunState(const Workload& played, Observer* watcher)
       tables(tables_for(played, roles_of_places)),
       order(played),
       priorities(played.operations, tables),
+      memories(played),
       operations(played.operations.size()),
       open_tasks(order.first_task.back()) {
     prepare_links();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/memory/memories.h"
 #include "sim/state/event_codec.h"
 #include "sim/state/link_servers.h"
 #include "sim/state/live_operation.h"
@@ -46,6 +47,7 @@ struct RunState {
     LinkServers servers;
     std::vector<std::uint32_t> operation_of_set;  ///< [set of links]: that used it last
     std::vector<std::uint32_t> free_link_sets;    ///< first servers, of isolated operations
+    Memories memories;
     Messages messages;
     std::vector<LiveOperation> operations;
     std::vector<std::uint32_t> task_needs;  ///< [place][task]: to come before it starts; kTaskEnded

@@ -68,7 +68,7 @@ public:
         const Time now = instant_.front().time;
         for (const Event& event : instant_) {
             const EventKind kind = EventCodec::kind(event.what);
-            if (kind == EventKind::task_ended || kind == EventKind::operation_launched) {
+            if (of_place(kind)) {
                 const EventCodec::Fields fields = codec_.fields(event.what);
                 deliver(now,
                         Batch<Members>{
@@ -92,7 +92,7 @@ public:
         std::vector<Event> events;
         for (const Event& event : queue_.pending()) {
             const EventKind kind = EventCodec::kind(event.what);
-            if (kind == EventKind::task_ended || kind == EventKind::operation_launched) {
+            if (of_place(kind)) {
                 events.push_back(event);
                 continue;
             }
@@ -123,9 +123,7 @@ public:
         }
         queue_.skip(skipped.later_by, [&](std::uint64_t what) {
             const EventKind kind = EventCodec::kind(what);
-            return kind == EventKind::task_ended || kind == EventKind::operation_launched
-                       ? rewrite(what)
-                       : what;
+            return of_place(kind) ? rewrite(what) : what;
         });
     }
 

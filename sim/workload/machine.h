@@ -36,6 +36,8 @@ struct Machine {
     LatencyRule rule = LatencyRule::additive;
     /// Every operation has links of its own: a what-if that removes contention between operations.
     bool isolated_operations = false;
+    /// Bytes a second that a place's memory reads and writes, shared by work and messages; 0: as many as are asked for.
+    std::int64_t memory_rate = 0;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
     /// [place], 1 or more: work takes so many times as long there. Empty: everywhere 1.

@@ -50,6 +50,8 @@ public:
                                   std::uint32_t /*transfer*/, Time /*now*/) {}
     /// A link is held for one message.
     virtual void link_held(const Holding& /*holding*/) {}
+    /// A link was held longer by so much than was said, since a memory is behind. Of `holding` the start is left out.
+    virtual void link_held_longer(const Holding& /*holding*/, Time /*by*/) {}
     /// Tasks of images have been reported, but not what else happens until then: the events of the last
     /// `span` until `from` happen again, `repeats` times, each a span and `operations` later. Those of
     /// that graph's places, operations counted among those that only they take part in (own_operations).

@@ -33,7 +33,10 @@ struct Transfer {
     std::uint32_t needs = 1;  ///< the start of the operation, and every predecessor
     std::uint32_t phase = 0;  ///< earlier phases of the same operation go first
     std::uint32_t phase_per_hop =
-        0;                   ///< added at every hop: 1 puts those with more hops to go first
+        0;  ///< added at every hop: 1 puts those with more hops to go first
+    /// How often its bytes are read from the source's memory, and read or written at the destination's.
+    std::uint8_t reads = 1;
+    std::uint8_t writes = 1;
     std::uint64_t rank = 0;  ///< below 2^40: the turn among equals, unique at a link (with the hop)
     Bytes bytes;
     Bytes bytes_before;  ///< of the same step, for LatencyRule::floor

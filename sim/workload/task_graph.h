@@ -20,6 +20,8 @@ struct Task {
     Time duration;                           ///< of work; the launch cost of an operation
     std::uint32_t operation = kNoOperation;  ///< kNoOperation: work
     std::uint32_t resource = 0;              ///< of work: which serial resource
+    std::int64_t demand =
+        0;  ///< of work: bytes a second that it reads and writes of the place's memory
     std::vector<std::uint32_t> after;
 };
 

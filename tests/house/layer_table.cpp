@@ -22,7 +22,10 @@ bool standard_header(const std::string& name) {
 
 const std::vector<Layer>& layers() {
     static const std::vector<Layer> all{
-        {"sim", {}, {}, {{"base"}, {"queue", "workload"}, {"state"}, {"reuse"}, {"executor"}}},
+        {"sim",
+         {},
+         {},
+         {{"base"}, {"queue", "workload"}, {"memory"}, {"state"}, {"reuse"}, {"executor"}}},
         {"topology",
          {"sim/base/"},
          {"boost/", "fmt/"},

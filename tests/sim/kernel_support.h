@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ostream>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -108,6 +109,30 @@ inline Task work(std::int64_t ps, std::uint32_t resource = 0,
     return task;
 }
 
+/// Gives every place a memory of 1 to 6 bytes a picosecond, and work and messages something to ask of it.
+inline void share_memory(Workload& workload, std::mt19937_64& random) {
+    constexpr auto kPerPs = static_cast<std::int64_t>(1e12);
+    workload.machine.memory_rate = static_cast<std::int64_t>(1 + random() % 6) * kPerPs;
+    const std::int64_t first = static_cast<std::int64_t>(random() % 4) * kPerPs / 2;
+    const std::int64_t second = static_cast<std::int64_t>(random() % 4) * kPerPs;
+    for (TaskGraph& graph : workload.graphs) {
+        for (std::size_t task = 0; task < graph.tasks.size(); ++task) {
+            if (graph.tasks[task].operation == kNoOperation) {
+                graph.tasks[task].demand = task % 4 == 0 ? first : second;
+            }
+        }
+    }
+    Schedules schedules;
+    for (Schedule schedule : workload.schedules) {
+        for (Transfer& transfer : schedule.transfers) {
+            transfer.reads = static_cast<std::uint8_t>(random() % 4 == 0 ? 0 : 1);
+            transfer.writes = static_cast<std::uint8_t>(random() % 2 == 0 ? 1 : 4);
+        }
+        schedules.push_back(std::move(schedule));
+    }
+    workload.schedules = std::move(schedules);
+}
+
 /// Every place runs these tasks.
 inline Workload workload_of(Machine machine, std::vector<Schedule> schedules,
                             std::vector<Task> tasks) {
@@ -163,6 +188,13 @@ public:
     void link_held(const Holding& holding) override {
         held.push_back(
             {holding.link.value, holding.operation.value, holding.start.ps, holding.end.ps});
+    }
+    void link_held_longer(const Holding& holding, Time by) override {
+        const auto late = std::find_if(held.rbegin(), held.rend(), [&](const Held& one) {
+            return one.server == holding.link.value && one.operation == holding.operation.value &&
+                   one.end + by.ps == holding.end.ps;
+        });
+        late->end += by.ps;
     }
 };
 

@@ -53,8 +53,8 @@ protected:
                                                         int sign) const {
         ShiftTable shifts{topology::Places(slice_)};
         const sim::Schedule schedule =
-            build_ring_step(slice_, group_, {step.factor, sign * step.direction, sim::Bytes(1)}, {},
-                            shifts)
+            build_ring_step(slice_, group_, {step.factor, sign * step.direction, sim::Bytes(1)},
+                            Motion::gather, {}, shifts)
                 .schedule;
         const auto places = static_cast<std::size_t>(slice_.size());
         std::vector<std::size_t> to;
@@ -268,7 +268,8 @@ TEST(RingByTwos, LoadsEveryLinkOnceEachWay) {
         for (const int direction : {1, -1}) {
             ShiftTable shifts{topology::Places(line)};
             const sim::Schedule schedule =
-                build_ring_step(line, {{0, 1, length}}, {0, direction, sim::Bytes(1)}, {}, shifts)
+                build_ring_step(line, {{0, 1, length}}, {0, direction, sim::Bytes(1)},
+                                Motion::gather, {}, shifts)
                     .schedule;
             std::map<std::pair<std::uint32_t, std::uint32_t>, int> load;  // place, port
             for (std::size_t place = 0; place < static_cast<std::size_t>(length); ++place) {
@@ -312,7 +313,8 @@ TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
             ShiftTable shifts{topology::Places(one.slice)};
             const sim::Schedule schedule =
                 build_ring_step(one.slice, one.group,
-                                {0, direction, sim::Bytes(1), std::pair{1, 2}}, {}, shifts)
+                                {0, direction, sim::Bytes(1), std::pair{1, 2}}, Motion::gather, {},
+                                shifts)
                     .schedule;
             const auto places = static_cast<std::size_t>(one.slice.size());
             for (std::size_t place = 0; place < places; ++place) {

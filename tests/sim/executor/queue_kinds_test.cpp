@@ -12,7 +12,8 @@ namespace {
 constexpr int kPlaces = 6;
 
 /// Two operations of many sends and some work on a ring whose links differ.
-Workload random_workload(std::uint64_t seed) {
+/// With `memory`, every other one has a memory that may be asked for more than it gives.
+Workload random_workload(std::uint64_t seed, bool memory = false) {
     std::mt19937_64 random(seed);
     std::vector<Send> sends;
     for (std::uint32_t i = 0; i < 40; ++i) {
@@ -37,6 +38,9 @@ Workload random_workload(std::uint64_t seed) {
     Workload workload = workload_of(machine, {schedule, schedule},
                                     {operation(0), work(300), operation(1, {50}), work(20)});
     workload.operations[0].priority_class = 1;
+    if (memory) {
+        share_memory(workload, random);
+    }
     return workload;
 }
 
@@ -48,9 +52,9 @@ std::vector<Row> sorted(std::vector<Row> rows) {
 }
 
 TEST(QueuesTest, RunsAreEqual) {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        const Workload workload = random_workload(seed);
+        const Workload workload = random_workload(seed, seed > 100);
         Recorder expected;
         const ExecutionResult result = execute(workload, &expected, true, QueueKind::waves);
         EXPECT_GT(result.events, 200U);

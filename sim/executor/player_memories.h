@@ -1,0 +1,115 @@
+// Memories that more is asked of than they give: what they put off.
+#pragma once
+
+#include <cmath>
+
+#include "sim/executor/player.h"
+
+namespace podsim::sim {
+
+/// A message begins to cross a link: on its first it reads its source's memory, on its last it writes its destination's.
+template <class Pending>
+void Player<Pending>::reads_and_writes(std::uint32_t server, const Memories::Held& message,
+                                       Time end) {
+    if (end == state_.now) {
+        return;  // a link of infinite rate
+    }
+    const LiveOperation& operation = state_.operations[message.operation];
+    const Transfer& spec = operation.schedule->transfers[message.transfer];
+    const double rate = state_.link_classes[state_.servers.link_class(server)].rate.value();
+    const auto begin = [&](std::uint32_t kind, std::uint32_t place, std::uint8_t passes) {
+        if (passes > 0) {
+            state_.memories.begin_hold(kind, place, server, message, std::llround(rate * passes),
+                                       end, state_.now);
+        }
+    };
+    if (message.hop == 0) {
+        begin(Memories::kRead, message.source, spec.reads);
+    }
+    if (message.hop + 1 == spec.hop_count) {
+        begin(Memories::kWrite, state_.machine.shifted(spec.destination_shift, message.source),
+              spec.writes);
+    }
+    hear_memories();
+}
+
+/// What the work asks for over the time that it takes at this place.
+template <class Pending>
+void Player<Pending>::begin_work(std::uint32_t place, std::uint32_t task, const Task& spec,
+                                 Time duration) {
+    const double slower = static_cast<double>(spec.duration.ps) / static_cast<double>(duration.ps);
+    const std::int64_t demand = duration == spec.duration
+                                    ? spec.demand
+                                    : std::llround(static_cast<double>(spec.demand) * slower);
+    state_.memories.begin_work(place, spec.resource, task, demand, duration, state_.now);
+    hear_memories();
+}
+
+template <class Pending>
+void Player<Pending>::wake_memory(std::uint32_t place) {
+    for (const std::uint32_t task : state_.memories.wake(place, state_.now)) {
+        end_task(place, task);
+    }
+    hear_memories();
+}
+
+/// What a call of the memories has come to: links that they hold on, and when they want to be woken.
+template <class Pending>
+void Player<Pending>::hear_memories() {
+    if (state_.memories.any_news()) {
+        for (const std::uint32_t server : state_.memories.take_held_on()) {
+            state_.servers.hold_on(server);
+        }
+        for (const Memories::Wake& wake : state_.memories.take_to_post()) {
+            pending_.task(EventKind::memory_wake, wake.time, 0, wake.place);
+        }
+    }
+}
+
+/// Links that a memory held up are free, and their messages are on their way.
+template <class Pending>
+void Player<Pending>::release_links() {
+    for (const Memories::FreedLink& link : state_.memories.take_freed()) {
+        if (state_.servers.release(link.server, link.due, state_.now)) {
+            freed_.push_back(link.server);
+        }
+        if (state_.hop_observer != nullptr && link.due < state_.now) {
+            state_.hop_observer->link_held_longer({.link = LinkId(state_.link_of(link.server)),
+                                                   .operation = OperationId(link.message.operation),
+                                                   .source = PlaceId(link.message.source),
+                                                   .transfer = link.message.transfer,
+                                                   .hop = link.message.hop,
+                                                   .start = {},
+                                                   .end = state_.now},
+                                                  state_.now - link.due);
+        }
+    }
+    for (const Memories::Arriving& message : state_.memories.take_arriving()) {
+        TransferTable& table = *state_.operations[message.operation].table;
+        const TransferPath& path = table.paths[message.transfer];
+        pending_.add(pending_.transfers_arrived(message.time,
+                                                table.waves[path.first_hop + path.hop_count - 1],
+                                                message.operation, message.transfer),
+                     message.source);
+    }
+}
+
+/// Those of the messages that arrive now; of the others the memories know when.
+template <class Pending>
+void Player<Pending>::arrive_if_written(const Batch<Members>& batch) {
+    Some on_time;
+    std::size_t count = 0;
+    for (const std::uint32_t source : batch.members) {
+        if (state_.memories.arrives({batch.number, batch.transfer, source}, state_.now)) {
+            on_time[count++] = source;
+        }
+    }
+    if (count > 0) {
+        arrived({.kind = batch.kind,
+                 .number = batch.number,
+                 .transfer = batch.transfer,
+                 .members = Members(on_time.data(), count)});
+    }
+}
+
+}  // namespace podsim::sim

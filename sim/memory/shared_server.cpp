@@ -1,0 +1,90 @@
+#include "sim/memory/shared_server.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace podsim::sim {
+namespace {
+
+auto rank_of(const SharedServer::Stream& stream) {
+    return std::tuple(stream.demand, stream.key);
+}
+
+}  // namespace
+
+void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
+    settle(now);
+    const Stream stream{
+        .demand = demand, .key = key, .left = Work{demand} * alone.ps, .share = demand};
+    streams_.insert(std::ranges::upper_bound(streams_, rank_of(stream), {}, rank_of), stream);
+    share_out();
+}
+
+std::vector<SharedServer::Key> SharedServer::take_ended(Time now) {
+    settle(now);
+    std::vector<Key> ended;
+    std::erase_if(streams_, [&](const Stream& stream) {
+        if (stream.left == 0) {
+            ended.push_back(stream.key);
+        }
+        return stream.left == 0;
+    });
+    share_out();
+    return ended;
+}
+
+bool SharedServer::unfinished(Key key, Time now) {
+    settle(now);
+    const auto found = std::ranges::find(streams_, key, &Stream::key);
+    return found != streams_.end() && found->left > 0;
+}
+
+std::int64_t SharedServer::demand(Time now) {
+    settle(now);
+    std::int64_t sum = 0;
+    for (const Stream& stream : streams_) {
+        sum += stream.left > 0 ? stream.demand : 0;
+    }
+    return sum;
+}
+
+Time SharedServer::next_end() const {
+    Time first = Time::max();
+    for (const Stream& stream : streams_) {
+        first = std::min(first, settled_ + Time{static_cast<std::int64_t>(
+                                               (stream.left + stream.share - 1) / stream.share)});
+    }
+    return first;
+}
+
+void SharedServer::settle(Time now) {
+    const std::int64_t elapsed = now.ps - settled_.ps;
+    settled_ = now;
+    if (elapsed == 0) {
+        return;
+    }
+    for (Stream& stream : streams_) {
+        stream.left = std::max(stream.left - Work{stream.share} * elapsed, Work{0});
+    }
+}
+
+/// Those that ask for least have it whole as long as that is no more than an equal part of what is left.
+void SharedServer::share_out() {
+    std::int64_t rest = rate_;
+    auto open = static_cast<std::int64_t>(streams_.size());
+    bool level = false;
+    for (Stream& stream : streams_) {
+        const std::int64_t equal = level ? rest : rest / open;
+        level = level || stream.demand > equal;
+        if (level) {
+            rest = std::max<std::int64_t>(equal, 1);
+            stream.share = rest;
+        } else {
+            stream.share = stream.demand;
+            rest -= stream.demand;
+            --open;
+        }
+    }
+}
+
+}  // namespace podsim::sim

@@ -1,0 +1,76 @@
+// A server that many streams use at once, each at most at the rate that it asks for: max-min fair sharing.
+//
+// A stream asks for `demand` units a second and has work left, in units a second times picoseconds: `demand x t` is
+// what it does in t picoseconds at full speed. With R the server's rate and d_i the demands,
+//   sum d_i <= R   every stream has its demand
+//   else           share_i = min(d_i, L), with the level L for which the shares add up to R
+// (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2). Rates are whole numbers and L is rounded down, so that of k
+// streams at the level fewer than k units a second are left unused. A stream with w left ends ceil(w / share)
+// picoseconds on: the only place where a time is rounded. Streams stand in the order of their demands and keys, and sums
+// of whole numbers do not depend on it: neither keys nor the order of arrival decide anything.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/time.h"
+
+namespace podsim::sim {
+
+/// Units a second times picoseconds.
+__extension__ typedef __int128 Work;
+
+class SharedServer {
+public:
+    /// What asks: the caller's kind and number, unique among the streams of a server.
+    struct Key {
+        std::uint32_t kind = 0;
+        std::uint32_t number = 0;
+
+        friend auto operator<=>(const Key&, const Key&) = default;
+    };
+    struct Stream {
+        std::int64_t demand = 0;  ///< units a second, above zero
+        Key key;
+        Work left = 0;
+        std::int64_t share = 0;
+    };
+
+    SharedServer() = default;
+    explicit SharedServer(std::int64_t rate) : rate_(rate) {}
+
+    [[nodiscard]] bool empty() const { return streams_.empty(); }
+    /// A stream that asks for `demand` and would take `alone` with it.
+    void begin(Key key, std::int64_t demand, Time alone, Time now);
+    /// The streams that have ended by now leave.
+    std::vector<Key> take_ended(Time now);
+    /// Whether that stream is there and has work left.
+    [[nodiscard]] bool unfinished(Key key, Time now);
+    /// What the streams that have work left ask for together.
+    [[nodiscard]] std::int64_t demand(Time now);
+    /// When the first of the streams ends if shares stay as they are; there must be one.
+    [[nodiscard]] Time next_end() const;
+
+    /// Does the work from the last change until now.
+    void settle(Time now);
+    /// As of the last call with a time: by demand, then key.
+    [[nodiscard]] const std::vector<Stream>& streams() const { return streams_; }
+    /// All times have moved, and renumber(Key&) keeps the order of keys: what repeats was skipped.
+    template <class Renumber>
+    void skip(Time later_by, const Renumber& renumber) {
+        settled_ += later_by;
+        for (Stream& stream : streams_) {
+            renumber(stream.key);
+        }
+    }
+
+private:
+    void share_out();
+
+    std::int64_t rate_ = 0;
+    Time settled_;
+    std::vector<Stream> streams_;
+};
+
+}  // namespace podsim::sim

@@ -1,0 +1,116 @@
+// Max-min fair sharing by hand algebra.
+#include "sim/memory/shared_server.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+namespace podsim::sim {
+namespace {
+
+using Key = SharedServer::Key;
+
+std::int64_t share_of(const SharedServer& server, Key key) {
+    const auto found = std::ranges::find(server.streams(), key, &SharedServer::Stream::key);
+    return found == server.streams().end() ? -1 : found->share;
+}
+
+TEST(SharedServerTest, EachHasItsDemandWhileTheyFit) {
+    SharedServer server(100);
+    server.begin({0, 1}, 60, Time{10}, Time{0});
+    server.begin({0, 2}, 40, Time{20}, Time{0});
+    EXPECT_EQ(server.demand(Time{0}), 100);
+    EXPECT_EQ(share_of(server, {0, 1}), 60);
+    EXPECT_EQ(share_of(server, {0, 2}), 40);
+    EXPECT_EQ(server.next_end(), Time{10});
+    EXPECT_TRUE(server.unfinished({0, 1}, Time{9}));
+    EXPECT_FALSE(server.unfinished({0, 1}, Time{10}));
+    EXPECT_EQ(server.demand(Time{10}), 40);
+    EXPECT_EQ(server.take_ended(Time{10}), (std::vector<Key>{{0, 1}}));
+    EXPECT_EQ(server.next_end(), Time{20});
+    EXPECT_FALSE(server.unfinished({0, 7}, Time{10}));
+}
+
+/// R = 100, demands 10, 50, 70: the level L solves 10 + 2 L = 100, so L = 45.
+TEST(SharedServerTest, LevelsWhatDoesNotFit) {
+    SharedServer server(100);
+    server.begin({0, 1}, 50, Time{10}, Time{0});
+    server.begin({0, 2}, 10, Time{10}, Time{0});
+    server.begin({0, 3}, 70, Time{10}, Time{0});
+    EXPECT_EQ(share_of(server, {0, 1}), 45);
+    EXPECT_EQ(share_of(server, {0, 2}), 10);
+    EXPECT_EQ(share_of(server, {0, 3}), 45);
+}
+
+/// A: 80 for 10 ps, B: 40 for 30 ps, R = 100, so L = 60: A has 60, B its 40. A's 800 end at ceil(800 / 60) = 14.
+TEST(SharedServerTest, EndsLateByWhatItWasShortOf) {
+    SharedServer server(100);
+    server.begin({0, 1}, 80, Time{10}, Time{0});
+    server.begin({0, 2}, 40, Time{30}, Time{0});
+    EXPECT_EQ(share_of(server, {0, 1}), 60);
+    EXPECT_EQ(share_of(server, {0, 2}), 40);
+    EXPECT_TRUE(server.unfinished({0, 1}, Time{13}));
+    EXPECT_EQ(server.next_end(), Time{14});
+    EXPECT_FALSE(server.unfinished({0, 1}, Time{14}));
+}
+
+/// Both ask for all: 50 each until B ends. A has 1000 - 50 x 8 = 600 left at 8 and ends at 8 + 6.
+TEST(SharedServerTest, SpeedsUpWhenAnotherEnds) {
+    SharedServer server(100);
+    server.begin({0, 1}, 100, Time{10}, Time{0});
+    server.begin({1, 1}, 100, Time{4}, Time{0});
+    EXPECT_EQ(server.next_end(), Time{8});
+    EXPECT_EQ(server.take_ended(Time{8}), (std::vector<Key>{{1, 1}}));
+    EXPECT_EQ(share_of(server, {0, 1}), 100);
+    EXPECT_EQ(server.next_end(), Time{14});
+    EXPECT_EQ(server.take_ended(Time{14}), (std::vector<Key>{{0, 1}}));
+    EXPECT_TRUE(server.empty());
+}
+
+/// What repeats is moved: ends a time later, under other numbers.
+TEST(SharedServerTest, IsMoved) {
+    SharedServer server(100);
+    server.begin({0, 1}, 100, Time{10}, Time{5});
+    server.skip(Time{100}, [](Key& key) { key.number += 4; });
+    EXPECT_EQ(server.next_end(), Time{115});
+    EXPECT_EQ(server.take_ended(Time{115}), (std::vector<Key>{{0, 5}}));
+}
+
+/// Equal demands have equal shares, all shares fit, none exceeds its demand, less than a unit a stream is left unused,
+/// and the order in which streams begin decides nothing.
+TEST(SharedServerTest, IsFairWhateverTheOrder) {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 300; ++round) {
+        const std::int64_t rate = 1000 + static_cast<std::int64_t>(random() % 1000);
+        std::vector<std::pair<Key, std::int64_t>> streams;
+        for (std::uint32_t i = 0; i < 1 + random() % 13; ++i) {
+            streams.push_back({{0, i}, 1 + static_cast<std::int64_t>(random() % 8) * 100});
+        }
+        SharedServer forward(rate);
+        SharedServer backward(rate);
+        for (std::size_t i = 0; i < streams.size(); ++i) {
+            forward.begin(streams[i].first, streams[i].second, Time{5}, Time{3});
+            const auto& last = streams[streams.size() - 1 - i];
+            backward.begin(last.first, last.second, Time{5}, Time{3});
+        }
+        std::int64_t sum = 0;
+        std::int64_t level = 0;
+        for (const auto& stream : forward.streams()) {
+            EXPECT_EQ(stream.share, share_of(backward, stream.key));
+            EXPECT_LE(stream.share, stream.demand);
+            sum += stream.share;
+            level = std::max(level, stream.share);
+        }
+        EXPECT_LE(sum, rate);
+        if (forward.demand(Time{3}) > rate) {
+            EXPECT_GT(sum + static_cast<std::int64_t>(streams.size()), rate);
+            for (const auto& stream : forward.streams()) {
+                EXPECT_TRUE(stream.share == stream.demand || stream.share == level);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace podsim::sim
