@@ -45,6 +45,14 @@ BENCHMARK_CAPTURE(step, llama3_405b_folded, k405b, false)->Unit(benchmark::kMill
 BENCHMARK_CAPTURE(step, llama3_70b_explained, k70b, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, llama3_405b_explained, k405b, true)->Unit(benchmark::kMillisecond);
 
+/// What it costs that kernels and messages share the HBM, beside step/llama3_70b_folded.
+void step_with_shared_hbm(benchmark::State& state) {
+    measure(state, quick_start({"hardware.hbm=shared"}), Fold::automatic, {.explain = false});
+}
+BENCHMARK(step_with_shared_hbm)
+    ->Name("step/llama3_70b_folded_shared_hbm")
+    ->Unit(benchmark::kMillisecond);
+
 /// The quick start's model on a smaller slice, without the extra runs that explain a result.
 void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {
     measure(state, quick_start({std::string("hardware.slice=") + slice, "batch.tokens=2Mi"}),

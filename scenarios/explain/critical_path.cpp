@@ -97,6 +97,11 @@ private:
 
     Next before_work(const Next& now, const sim::Task& spec) {
         const sim::Time began = record_.began(now.place, now.task);
+        const std::vector<double>& slowdown = workload_.machine.slowdown;
+        const sim::Time alone = slowdown.empty() || slowdown[now.place] == 1
+                                    ? spec.duration
+                                    : sim::slowed(spec.duration, slowdown[now.place]);
+        give("HBM", std::min(at_, began + alone));
         give("slow chips", std::min(at_, began + spec.duration));
         give(resources_[workload_.graph_of_place[now.place]][now.task], began);
         return before_task(now);
@@ -148,6 +153,9 @@ private:
     Next before_arrival(const Arrival& message) {
         const sim::Transfer& transfer = schedule(message.operation).transfers[message.transfer];
         const sim::Holding held = find(message, transfer, transfer.hop_count - 1);
+        if (waits_for_memory()) {
+            give("HBM", std::min(at_, held.end + tail_latency(held)));
+        }
         give("latency", std::min(at_, held.end));
         return before_release(held);
     }
@@ -167,8 +175,17 @@ private:
             give("latency", before.end);
             held = before;
         }
+        if (waits_for_memory()) {
+            give("HBM", std::min(at_, held.start + own_time(held, transfer)));
+        }
         give(kLinkClasses[held.link.index() % workload_.machine.ports / 2], held.start);
         return held;
+    }
+    /// Whether links may be held for longer than their bytes take. Under LatencyRule::floor what a memory adds cannot be
+    /// told from what latency does.
+    [[nodiscard]] bool waits_for_memory() const {
+        return workload_.machine.memory_rate != 0 &&
+               workload_.machine.rule == sim::LatencyRule::additive;
     }
 
     /// The link was given to this message just now.

@@ -28,7 +28,7 @@ namespace podsim::scenarios {
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates);
 
 /// The shares of `workload`'s time on its critical path, largest first: the resources of tasks that work
-/// (`resources`, by graph and task; what a slow chip adds is `slow chips`), `ICI x`, `ICI y`, `ICI z`, `PCIe`,
+/// (`resources`, by graph and task; what a slow chip adds is `slow chips`, and what an HBM that is shared adds to work and to links `HBM`), `ICI x`, `ICI y`, `ICI z`, `PCIe`,
 /// `DCN` while a link of that class carries the message that is waited for, `latency`, and `launch`. `record` is
 /// that of the run that ended at `end`. Throws std::logic_error when a cause cannot be found (a defect).
 std::vector<Share> trace_critical_path(const sim::Workload& workload,

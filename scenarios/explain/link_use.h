@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/lower/layout.h"
@@ -12,11 +13,13 @@
 namespace podsim::scenarios {
 
 struct LinkUse {
-    std::string name;             ///< `ici_x`, `ici_y`, `ici_z`, `pcie`, `dcn`
+    std::string name;             ///< `ici_x`, `ici_y`, `ici_z`, `pcie`, `dcn`, `hbm`
     double busy_fraction = 0;     ///< of the run, mean over the links of the class
     sim::Bytes bytes;             ///< per link, mean over the links of the class
     double busiest_fraction = 0;  ///< of the link that is busy longest
     sim::Bytes busiest_bytes{};   ///< of the link that carries most
+    std::vector<std::pair<std::string, double>>
+        by_user{};  ///< of an HBM: the parts of busy_fraction
 };
 
 /// Use of each class of links over a run, over the representatives (which an unfolded run repeats):

@@ -151,6 +151,9 @@ void StepGap::remove_from_hardware() {
 
 void StepGap::remove_from_step() {
     LoweredStep step = latest();
+    if (std::exchange(step.workload.machine.memory_rate, 0) != 0) {
+        begin("HBM shared with collectives", step);
+    }
     bool launches = false;
     for (sim::TaskGraph& graph : step.workload.graphs) {
         for (sim::Task& task : graph.tasks) {

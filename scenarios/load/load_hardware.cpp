@@ -16,6 +16,8 @@ namespace {
 using topology::ChipSpec;
 using topology::Sourced;
 
+constexpr std::pair<std::string_view, HbmRule> kHbmRules[] = {{"private", HbmRule::separate},
+                                                              {"shared", HbmRule::shared}};
 constexpr std::pair<std::string_view, LatencyRule> kLatencyRules[] = {
     {"additive", LatencyRule::additive}, {"floor", LatencyRule::floor}};
 constexpr std::pair<std::string_view, topology::IciRates> kIciRates[] = {
@@ -210,6 +212,7 @@ IdealHardware read_hardware(const Reader& hardware) {
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
     read_profile(hardware, result);
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
+    result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::separate);
     result.message_cap =
         hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);
     return result;

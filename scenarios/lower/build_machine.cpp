@@ -1,6 +1,7 @@
 #include "scenarios/lower/build_machine.h"
 
 #include "scenarios/lower/perturb.h"
+#include "scenarios/lower/rates.h"
 #include "topology/graph/link_kinds.h"
 #include "topology/lattice/hosts.h"
 
@@ -12,6 +13,7 @@ sim::Machine build_machine(const AchievedHardware& hardware,
     machine.places = static_cast<std::size_t>(shifts.places().size());
     machine.ports = shifts.uses_hosts() ? collectives::kAllPorts : collectives::kIciPorts;
     machine.rule = hardware.latency;
+    machine.memory_rate = memory_rate(hardware);
     const std::vector<topology::LinkKind> kinds =
         topology::link_kinds(hardware.chip, hardware.ici_rates, hardware.oversubscription);
     std::vector<sim::LinkSpec> ports;

@@ -7,6 +7,7 @@
 #include "collectives/catalogue/choose_algorithm.h"
 #include "collectives/catalogue/operations.h"
 #include "collectives/catalogue/resolve.h"
+#include "scenarios/lower/rates.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -85,6 +86,7 @@ Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& c
     Picked fastest;
     const auto simulate = [&](collectives::Algorithm algorithm) {
         Lone lone = lower_lone(hardware, collective, algorithm, layout);
+        lone.workload.machine.memory_rate = 0;
         sim::ExecutionResult run = sim::execute(lone.workload, &watched);
         const sim::Time time = run.end - launch;
         if (!fastest.lone || run.end < fastest.run.end) {
@@ -95,7 +97,8 @@ Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& c
     const collectives::Algorithm chosen = collectives::choose(
         call, schedule_options(hardware, layout), link_model(hardware), simulate);
     // Of equals another may be chosen than the first to run.
-    return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};
+    return fastest.algorithm == chosen && memory_rate(hardware) == 0 ? std::move(fastest)
+                                                                     : Picked{chosen};
 }
 
 }  // namespace podsim::scenarios

@@ -27,7 +27,8 @@ Layout layout_of(const AchievedHardware& hardware, const StageCollective& collec
 Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collective,
                 collectives::Algorithm algorithm, const Layout& layout);
 
-/// The algorithm that carries out a collective, and its folded run if choosing it took one.
+/// The algorithm that carries out a collective, and its folded run if choosing it took one. What else asks for the HBM is
+/// not known when it is chosen, so every candidate has the HBM for itself.
 struct Picked {
     collectives::Algorithm algorithm{};
     std::optional<Lone> lone{};

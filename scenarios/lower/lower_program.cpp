@@ -126,7 +126,8 @@ private:
                     collectives::build_ring_step(
                         hardware_.slice, gather.members.group,
                         {step.factor, step.direction, gather.bytes * step.share},
-                        schedule_options(hardware_, lowered_.layout), shifts_)
+                        collectives::Motion::gather, schedule_options(hardware_, lowered_.layout),
+                        shifts_)
                         .schedule);
             }
         }
@@ -162,10 +163,11 @@ private:
         return graph;
     }
 
-    static std::uint32_t add_work(sim::Time duration, std::vector<std::uint32_t> after,
+    static std::uint32_t add_work(const Durations::Timed& timed, std::vector<std::uint32_t> after,
                                   sim::TaskGraph& graph) {
         sim::Task task;
-        task.duration = duration;
+        task.duration = timed.duration;
+        task.demand = timed.demand;
         task.after = std::move(after);
         graph.tasks.push_back(std::move(task));
         return static_cast<std::uint32_t>(graph.tasks.size()) - 1;
@@ -174,7 +176,7 @@ private:
     /// The next operation; `until_sent`: from its beginning to its first message.
     std::uint32_t add_operation(sim::Time until_sent, std::vector<std::uint32_t> after,
                                 sim::TaskGraph& graph) {
-        const std::uint32_t task = add_work(until_sent, std::move(after), graph);
+        const std::uint32_t task = add_work({until_sent}, std::move(after), graph);
         graph.tasks[task].operation = operation_++;
         return task;
     }
@@ -188,7 +190,8 @@ private:
         } else if (const auto& compute = std::get<StageCompute>(stage.work); compute.gather) {
             add_gathered(compute, before, graph);
         } else {
-            add_work(computes ? durations_.of(piece_of(compute)) : sim::Time{}, before, graph);
+            add_work(computes ? durations_.timed(piece_of(compute)) : Durations::Timed{}, before,
+                     graph);
         }
     }
 
@@ -209,7 +212,8 @@ private:
                     add_operation(durations_.launch(), after.empty() ? before : after, graph);
                 rows.push_back(steps[step]);
             }
-            add_work(durations_.of(part_of(compute, piece.share, i == 0)), std::move(rows), graph);
+            add_work(durations_.timed(part_of(compute, piece.share, i == 0)), std::move(rows),
+                     graph);
         }
     }
 

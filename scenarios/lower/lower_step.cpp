@@ -135,7 +135,7 @@ private:
         sim::TaskGraph& graph = step_.workload.graphs[program];
         sim::Task task;
         task.after = op.after;
-        task.duration = durations_.of(op);
+        durations_.set(op, task);
         if (std::holds_alternative<workloads::Compute>(op.work)) {
             if (op.layer != layer_[program]) {
                 layer_[program] = op.layer;
@@ -311,13 +311,15 @@ LoweredStep lower_step(const workloads::StepPrograms& programs, const AchievedHa
 bool retime(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
             LoweredStep& step) {
     const Durations durations(hardware);
-    bool changed = false;
+    const std::int64_t memory = memory_rate(hardware);
+    bool changed = std::exchange(step.workload.machine.memory_rate, memory) != memory;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
         const std::vector<workloads::Op>& ops = programs.programs[p].ops;
         for (std::size_t i = 0; i < ops.size(); ++i) {
-            sim::Time& duration = step.workload.graphs[p].tasks[i].duration;
-            const sim::Time before = std::exchange(duration, durations.of(ops[i]));
-            changed = changed || duration != before;
+            sim::Task& task = step.workload.graphs[p].tasks[i];
+            const std::pair before(task.duration, task.demand);
+            durations.set(ops[i], task);
+            changed = changed || std::pair(task.duration, task.demand) != before;
         }
     }
     return changed;

@@ -1,6 +1,7 @@
 #include "scenarios/lower/rates.h"
 
 #include <bit>
+#include <cmath>
 #include <variant>
 
 #include "scenarios/lower/build_machine.h"
@@ -33,6 +34,11 @@ workloads::MachineRates achieved_rates(const AchievedHardware& hardware) {
     return rates;
 }
 
+std::int64_t memory_rate(const AchievedHardware& hardware) {
+    const double rate = hardware.chip.hbm_bandwidth.value.value();
+    return hardware.hbm == HbmRule::shared && std::isfinite(rate) ? std::llround(rate) : 0;
+}
+
 double pace_of_slowest_slice(const AchievedHardware& hardware) {
     const int doublings =
         static_cast<int>(std::bit_width(static_cast<unsigned>(hardware.slices))) - 1;
@@ -47,6 +53,17 @@ Durations::Durations(const AchievedHardware& hardware)
 
 sim::Time Durations::of(const workloads::Compute& work) const {
     return sim::round_up(workloads::compute_time(work, rates_).total() * pace_);
+}
+
+Durations::Timed Durations::timed(const workloads::Compute& work) const {
+    const sim::Time duration = of(work);
+    return {duration, duration.ps == 0 ? 0 : std::llround(work.hbm.value() / duration.seconds())};
+}
+
+void Durations::set(const workloads::Op& op, sim::Task& task) const {
+    task.duration = of(op);
+    const auto* const work = std::get_if<workloads::Compute>(&op.work);
+    task.demand = work != nullptr ? timed(*work).demand : 0;
 }
 
 sim::Time Durations::of(const workloads::Op& op) const {

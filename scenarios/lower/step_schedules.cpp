@@ -108,8 +108,12 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
                                .members = members_of(collective, mesh_),
                                .bytes = collective.bytes};
     if (collective.step) {
+        const collectives::Motion motion =
+            collective.operation == collectives::Operation::reduce_scatter
+                ? collectives::Motion::reduce
+                : collectives::Motion::gather;
         return collectives::build_ring_step(hardware_.slice, lone.members.group, *collective.step,
-                                            options_, shifts_)
+                                            motion, options_, shifts_)
             .schedule;
     }
     collectives::CollectiveCall call = lone.call(hardware_.slice);

@@ -32,6 +32,9 @@ std::string links_report(std::span<const LinkUse> links) {
     for (const LinkUse& link : links) {
         table.row({"  " + link.name, fmt::format("{:.1f} %", 100 * link.busy_fraction),
                    format_bytes(link.bytes)});
+        for (const auto& [user, share] : link.by_user) {
+            table.row({"    " + user, fmt::format("{:.1f} %", 100 * share), ""});
+        }
     }
     return table.text(0);
 }

@@ -17,6 +17,9 @@ Json links_json(std::span<const LinkUse> links) {
                              {"bytes", link.bytes.value()},
                              {"busiest_busy_fraction", link.busiest_fraction},
                              {"busiest_bytes", link.busiest_bytes.value()}};
+        for (const auto& [user, share] : link.by_user) {
+            object[link.name]["busy_by"][user] = share;
+        }
     }
     return object;
 }

@@ -58,6 +58,18 @@ void RunRecord::link_held(const sim::Holding& holding) {
     longest_ = std::max(longest_, holding.end - holding.start);
 }
 
+/// What was said of it may lie some repeats back, under the number of another operation of its graph.
+void RunRecord::link_held_longer(const sim::Holding& holding, sim::Time by) {
+    std::vector<Held>& all = holdings_[holding.link.index()];
+    const auto said = std::find_if(all.rbegin(), all.rend(), [&](const Held& one) {
+        return one.transfer == holding.transfer && one.source == holding.source &&
+               one.hop == holding.hop &&
+               graph_[one.operation.index()] == graph_[holding.operation.index()];
+    });
+    said->end += by;
+    longest_ = std::max(longest_, said->end - said->start);
+}
+
 void RunRecord::repeated(std::uint32_t graph, sim::Time from, sim::Time period,
                          std::uint32_t operations, std::uint32_t repeats) {
     Views& views = views_[graph];

@@ -38,6 +38,7 @@ public:
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t transfer, sim::Time now) override;
     void link_held(const sim::Holding& holding) override;
+    void link_held_longer(const sim::Holding& holding, sim::Time by) override;
     void repeated(std::uint32_t graph, sim::Time from, sim::Time period, std::uint32_t operations,
                   std::uint32_t repeats) override;
 

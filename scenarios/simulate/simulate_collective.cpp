@@ -31,12 +31,20 @@ sim::Time busiest_at_full_rate(const CollectiveRequest& request, const Collectiv
     const StageCollective collective = request.collective();
     const Layout layout = layout_of(hardware, collective, Fold::automatic);
     Lone lone = lower_lone(hardware, collective, result.algorithm, layout);
+    lone.workload.machine.memory_rate = 0;
     return busiest_time(run_without_delays(std::move(lone.workload), watch));
 }
 
-void account(const CollectiveRequest& request, sim::Time launch,
-             const sim::ExecutionResult& undelayed, Watch* watch, CollectiveResult& result) {
+void account(const CollectiveRequest& request, sim::Time launch, sim::Workload workload,
+             Watch* watch, CollectiveResult& result) {
+    sim::ExecutionResult undelayed = run_without_delays(workload, watch);
     result.parts = {launch, result.simulated - launch - undelayed.end, undelayed.end};
+    sim::Time memory;
+    if (std::exchange(workload.machine.memory_rate, 0) != 0) {
+        sim::ExecutionResult unshared = run_without_delays(std::move(workload), watch);
+        memory = undelayed.end - unshared.end;
+        undelayed = std::move(unshared);
+    }
     const sim::Time bound = sim::round_down(result.physical_bound);
     const sim::Time busiest = busiest_time(undelayed);
     const topology::Efficiency& reached = request.hardware.efficiency;
@@ -48,6 +56,9 @@ void account(const CollectiveRequest& request, sim::Time launch,
                   {"idle", undelayed.end - busiest}};
     if (below) {
         result.gap.push_back({"links below their rate", busiest - at_full_rate});
+    }
+    if (memory.ps != 0) {
+        result.gap.push_back({"HBM", memory});
     }
 }
 
@@ -107,8 +118,8 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
         lone = lower_lone(hardware, collective, result.algorithm,
                           layout_of(hardware, collective, Fold::automatic));
     }
-    account(request, sim::round_up(hardware.chip.collective_launch.value),
-            run_without_delays(std::move(lone.workload), watch), watch, result);
+    account(request, sim::round_up(hardware.chip.collective_launch.value), std::move(lone.workload),
+            watch, result);
     return result;
 }
 

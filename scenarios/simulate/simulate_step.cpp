@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/explain/critical_path.h"
+#include "scenarios/explain/hbm_use.h"
 #include "scenarios/explain/imbalance.h"
 #include "scenarios/explain/memory.h"
 #include "scenarios/explain/step_gap.h"
@@ -169,6 +170,13 @@ void StepSimulation::account_bytes(const LoweredStep& step, const StepRun& run,
         }
     }
     result.links = link_use(hardware_, step.layout, run.result);
+    if (step.workload.machine.memory_rate != 0) {
+        std::vector<sim::Bytes> kernels;
+        for (const workloads::StepProgram& program : programs_.programs) {
+            kernels.push_back(bytes_of_kernels(program));
+        }
+        result.links.push_back(hbm_use(step.workload, kernels, step.layout, run.result.end));
+    }
 }
 
 void StepSimulation::evaluate(StepResult& result) const {

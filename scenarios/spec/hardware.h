@@ -18,6 +18,12 @@ namespace podsim::scenarios {
 
 using sim::LatencyRule;
 
+/// Whether kernels and messages wait for each other at a chip's HBM.
+enum class HbmRule {
+    separate,  ///< each reads and writes as if alone
+    shared,    ///< they share its bandwidth
+};
+
 /// What both have. There is none that is neither of the two.
 struct Hardware {
     topology::ChipSpec chip;  ///< with the scenario's overrides applied
@@ -30,6 +36,7 @@ struct Hardware {
     std::string profile = "ideal";
     topology::Efficiency efficiency{};  ///< of that profile
     LatencyRule latency = LatencyRule::additive;
+    HbmRule hbm = HbmRule::separate;
     sim::Bytes message_cap{4.0 * 1024 * 1024};
     std::vector<Perturbation> perturbations;
 

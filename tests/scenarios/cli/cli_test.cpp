@@ -66,7 +66,7 @@ TEST_F(Cli, SetTypos) {
     refused("hardware.slise=4x4x4",
             "--set hardware.slise=4x4x4: unknown hardware key 'slise'; did you mean 'slice'? "
             "allowed: chip, slice, slices, oversubscription, twisted, profile, ici_rates, latency, "
-            "message_cap");
+            "hbm, message_cap");
     refused(
         "hardware.chip.ici_latency=1",
         "--set hardware.chip.ici_latency=1: hardware.chip.ici_latency: '1' has no unit; write a "

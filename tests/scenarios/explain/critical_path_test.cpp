@@ -100,7 +100,8 @@ TEST(CriticalPath, AddsUpToTheStepAndIsTheSameWithoutReuseOrFolding) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = random_scenario(random);
+        Scenario scenario = random_scenario(random);
+        scenario.hardware.hbm = seed % 2 == 0 ? HbmRule::shared : HbmRule::separate;
         const StepResult result = simulate_step(scenario, Fold::automatic);
         EXPECT_EQ(sum(result.critical_path), result.step_time);
         const Times path = times(result.critical_path);

@@ -49,6 +49,34 @@ std::int64_t time_of(const IdealHardware& hardware, decltype(Stage::work) work) 
     return simulate_program(hardware, one_stage(std::move(work)), Fold::automatic).time.ps;
 }
 
+// 20 kB in the 8 us of the matmul, evenly: 2.5 GB/s, though the HBM has 1 GB/s alone in 20 us: the longer of the two counts.
+TEST(Durations, WorkAsksForItsBytesEvenly) {
+    IdealHardware ideal = round_machine();
+    workloads::Compute work = matmul(workloads::MatmulDtype::bf16);
+    work.hbm = sim::Bytes(20e3);
+    const auto timed = [&] { return Durations(AchievedHardware(ideal)).timed(work); };
+    EXPECT_EQ(timed().duration.ps, 20'000'000);
+    EXPECT_EQ(timed().demand, 1'000'000'000);
+    work.hbm = sim::Bytes(4e3);
+    EXPECT_EQ(timed().duration.ps, 8'000'000);
+    EXPECT_EQ(timed().demand, 500'000'000);
+    // At a pace of 2 over four slices, half of it.
+    ideal.slices = 4;
+    ideal.efficiency.straggler = 0.5;
+    EXPECT_EQ(timed().duration.ps, 16'000'000);
+    EXPECT_EQ(timed().demand, 250'000'000);
+}
+
+TEST(MemoryRate, IsWhatTheHbmReachesWhereItIsShared) {
+    IdealHardware ideal = round_machine();
+    ideal.efficiency.hbm = 0.75;
+    EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 0);
+    ideal.hbm = HbmRule::shared;
+    EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 750'000'000);
+    ideal.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
+    EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 0);
+}
+
 // log2 of the number of slices, linear between powers of two.
 TEST(Pace, IsTheSlowestOfTheSlices) {
     IdealHardware hardware = round_machine();

@@ -94,7 +94,8 @@ TEST(PipelineReuse, EqualsTheFullRunToThePicosecond) {
     for (std::uint64_t seed = 0; seed < 48; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = random_pipeline(random);
+        Scenario scenario = random_pipeline(random);
+        scenario.hardware.hbm = seed % 3 == 0 ? HbmRule::shared : HbmRule::separate;
         const auto stages = workloads::build_stages(scenario.step().model, scenario.step().plan);
         LoweredStep step = lower_step(stages, AchievedHardware(scenario.hardware),
                                       scenario.step().mesh, Fold::automatic);

@@ -108,7 +108,8 @@ TEST(Step, FoldedEqualsUnfoldedToThePicosecond) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = random_scenario(random);
+        Scenario scenario = random_scenario(random);
+        scenario.hardware.hbm = seed % 2 == 0 ? HbmRule::shared : HbmRule::separate;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_EQ(whole.simulated_chips, whole.chips);
@@ -149,7 +150,8 @@ TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
     for (std::uint64_t seed = 100; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = random_scenario(random);
+        Scenario scenario = random_scenario(random);
+        scenario.hardware.hbm = seed % 2 == 0 ? HbmRule::shared : HbmRule::separate;
         const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
         IdealHardware slow = scenario.hardware;
         slow.efficiency.mxu = 0.75;
@@ -182,6 +184,7 @@ TEST(Reuse, EqualsTheFullRunToThePicosecond) {
         std::mt19937_64 random(seed);
         Scenario scenario = random_scenario(random);
         scenario.step().model.layers = 13 + static_cast<std::int64_t>(seed % 9);
+        scenario.hardware.hbm = seed % 2 == 0 ? HbmRule::shared : HbmRule::separate;
         const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
         for (const bool isolated : {false, true}) {
             LoweredStep step = lower_step(program, AchievedHardware(scenario.hardware),
