@@ -14,7 +14,7 @@
 namespace podsim::topology {
 namespace {
 
-constexpr std::uint32_t kNotReached = 0xffffffff;
+constexpr std::uint32_t kNoVertex = 0xffffffff;
 
 /// From the links of one class to all, each set with the next farther class.
 constexpr std::array<LinkClasses, kLinkClasses> kNearestFirst{0b1, 0b11, 0b111, 0b1111};
@@ -89,7 +89,7 @@ const MachineRoutes::Tree& MachineRoutes::search(std::uint32_t from, unsigned cl
     }
     const MachineGraph& graph = machine_->graph;
     const boost::filtered_graph<MachineGraph, LinksOf> links(graph, LinksOf{&graph, classes});
-    tree.resize(num_vertices(graph), {kNotReached, 0});
+    tree.resize(num_vertices(graph), {kNoVertex, 0});
     Recorder recorder;
     recorder.graph = &graph;
     recorder.tree = &tree;
@@ -99,7 +99,7 @@ const MachineRoutes::Tree& MachineRoutes::search(std::uint32_t from, unsigned cl
 
 MachineRoute MachineRoutes::route(std::uint32_t from, std::uint32_t to) {
     const auto reached = std::ranges::find_if(kNearestFirst, [&](LinkClasses classes) {
-        return search(from, classes)[to].from != kNotReached;
+        return search(from, classes)[to].from != kNoVertex;
     });
     assert(reached != kNearestFirst.end());
     const Tree& tree = search(from, *reached);
