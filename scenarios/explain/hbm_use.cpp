@@ -98,6 +98,9 @@ LinkUse hbm_use(const sim::Workload& workload, std::span<const sim::Bytes> kerne
     const auto mean = [&](Units units) { return static_cast<double>(units) / kUnit / chips; };
     use.bytes = sim::Bytes(mean(by_kernels + by_collectives + by_hosts));
     use.busiest_bytes = sim::Bytes(static_cast<double>(busiest) / kUnit);
+    if (end.ps == 0) {
+        return use;
+    }
     use.busy_fraction = use.bytes.value() / could_move;
     use.busiest_fraction = use.busiest_bytes.value() / could_move;
     use.by_user = {{"kernels", mean(by_kernels) / could_move},

@@ -57,6 +57,18 @@ TEST(LinkUse, CountsTheLinksThatLinesHave) {
     }
 }
 
+// A run that takes no time has held nothing.
+TEST(LinkUse, OfARunWithoutLengthIsNothing) {
+    const IdealHardware hardware = machine({4, 1, 1}, topology::Wraparound::never);
+    const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {}}}, kAlongX);
+    sim::ExecutionResult run = idle_run(layout, collectives::kIciPorts);
+    run.end = sim::Time{};
+    const std::vector<LinkUse> uses = link_use(hardware, layout, run);
+    ASSERT_EQ(uses.size(), 1U);
+    EXPECT_EQ(uses[0].busy_fraction, 0);
+    EXPECT_EQ(uses[0].busiest_fraction, 0);
+}
+
 // Axes are classes of their own; an unwrapped axis beside a wrapped one.
 TEST(LinkUse, KeepsAxesApart) {
     const IdealHardware hardware = machine({2, 4, 1}, topology::Wraparound::never);
