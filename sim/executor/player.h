@@ -1,7 +1,8 @@
 // Plays a workload: a run's state together with what is pending. Private to the kernel.
 //
 // player_tasks.h has the rounds, tasks and operations, player_messages.h what arrives and fires, player_links.h
-// what waits and crosses, player_memories.h what memories put off. A template over what keeps the pending events (pending_events.h): no call is virtual.
+// what waits and crosses, player_memories.h what memories put off. A template over what keeps the pending events
+// (pending_events.h): no call is virtual.
 #pragma once
 
 #include <array>

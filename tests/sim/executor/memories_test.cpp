@@ -95,31 +95,31 @@ TEST(MemoriesTest, SumsTakeMorePasses) {
     EXPECT_EQ(end_of(seen, 0, 1), 100);
 }
 
-// Over two links the memory between is not touched: it may be busy to the last byte. 40 bytes: at the second link from 5 on,
-// 10 ps more for the tail at 15 + 5.
-TEST(MemoriesTest, ChipsOnTheWayStoreNothing) {
+/// Three places in a row; a message of 40 bytes goes from the first to the last, and the place `at` works.
+Workload over_two_links(std::int64_t memory, std::uint32_t at, Task task) {
     Workload workload = workload_of(
         row_of(3, false, {5}, BytesPerSecond(4e12)),
         {schedule_of({{.role = 0, .distance = 2, .bytes = 40, .to_role = 2}}, 3, {0, 1, 2})}, {});
-    workload.machine.memory_rate = 5 * kPerPs;
-    workload.graphs = {{.tasks = {operation(0)}}, {.tasks = {operation(0), reading(100, 5)}}};
-    workload.graph_of_place = {0, 1, 0};
+    workload.machine.memory_rate = memory * kPerPs;
+    workload.graphs = {{.tasks = {operation(0)}}, {.tasks = {operation(0), std::move(task)}}};
+    workload.graph_of_place = {0, 0, 0};
+    workload.graph_of_place[at] = 1;
+    return workload;
+}
+
+// The memory between is not touched: it may be busy to the last byte. 40 bytes: at the second link from 5 on, 10 ps more
+// for the tail at 15 + 5.
+TEST(MemoriesTest, ChipsOnTheWayStoreNothing) {
     Recorder seen;
-    execute(workload, &seen);
+    execute(over_two_links(5, 1, reading(100, 5)), &seen);
     EXPECT_EQ(end_of(seen, 2, 0), 20);
     EXPECT_EQ(end_of(seen, 1, 1), 100);
 }
 
 // Late on its first link by 4 (as above), a message of two hops arrives 4 later than alone, at 24.
 TEST(MemoriesTest, ALateFirstLinkDelaysTheArrival) {
-    Workload workload = workload_of(
-        row_of(3, false, {5}, BytesPerSecond(4e12)),
-        {schedule_of({{.role = 0, .distance = 2, .bytes = 40, .to_role = 2}}, 3, {0, 1, 2})}, {});
-    workload.machine.memory_rate = 6 * kPerPs;
-    workload.graphs = {{.tasks = {operation(0), reading(100, 8)}}, {.tasks = {operation(0)}}};
-    workload.graph_of_place = {0, 1, 1};
     Recorder seen;
-    execute(workload, &seen);
+    execute(over_two_links(6, 0, reading(100, 8)), &seen);
     EXPECT_EQ(end_of(seen, 2, 0), 24);
 }
 
