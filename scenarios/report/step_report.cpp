@@ -208,13 +208,14 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
-        "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}), "
+        "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
         "{} attention{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
+        scenario.hardware.hbm == HbmRule::shared ? ", HBM shared by kernels and messages" : "",
         plan.attention.causal ? "causal" : "full",
         !plan.attention.causal || plan.ways.context == 1          ? ""
         : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"

@@ -69,6 +69,15 @@ TEST_F(Report, OccupancyIsReportedWhenShardsStandEmpty) {
                 HasSubstr("40 sequences on 64 shards: 62.5 % of the work is on real tokens\n"));
 }
 
+TEST_F(Report, SaysWhetherTheHbmIsShared) {
+    const auto report = [&](const std::string& hardware) {
+        return step_report(load_scenario(write(good_but("4x4x4", hardware))), hand_made(), {});
+    };
+    EXPECT_THAT(report("4x4x4, hbm: shared"),
+                HasSubstr(" (additive), HBM shared by kernels and messages, causal attention"));
+    EXPECT_THAT(report("4x4x4, hbm: private"), HasSubstr(" (additive), causal attention"));
+}
+
 TEST_F(Report, WhatFitsSaysWhatIsLeft) {
     StepResult result = hand_made();
     result.memory.peak = sim::Bytes(60e9);
