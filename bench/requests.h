@@ -14,7 +14,7 @@ inline constexpr const char* kPod = "16x20x28";  ///< 8960 chips
 inline scenarios::CollectiveRequest whole_slice(collectives::Operation operation,
                                                 const std::string& slice, double bytes) {
     scenarios::CollectiveRequest request;
-    request.hardware = scenarios::hardware_from_options("v5p", slice, false, "additive");
+    request.hardware = scenarios::hardware_from_options({.chip = "v5p", .slice = slice});
     request.operation = operation;
     request.members =
         scenarios::parse_members("xyz", request.hardware.slice, request.hardware.slices);

@@ -27,6 +27,7 @@ Usage usage() {
         "collective --chip v5p --slice 16x20x28 [--twisted] --op all-gather --axes xyz\n"
         "       --bytes 1e9|1e3:1e10[:POINTS|:xFACTOR] [--shift N] [--root X,Y,Z]\n"
         "       [--from X,Y,Z --to X,Y,Z] [--dtype bf16] [--latency additive|floor]\n"
+        "       [--hbm shared|private]\n"
         "       [--algorithm NAME] [--fold auto|off] [--slices N [--oversubscription O]]\n"
         "       [--csv PATH|-] [--json PATH|-]",
         "Simulates one collective hop by hop and sets it beside the algorithm's closed form,\n"
@@ -38,6 +39,8 @@ Usage usage() {
         "  latency      what it would save besides with links of zero latency\n"
         "  uneven load  at zero latency, the busiest link's busy time beyond the bound\n"
         "  idle         at zero latency, the time in which that link waits for earlier steps\n"
+        "  HBM          at zero latency, what the run would save with an HBM that is never waited "
+        "for\n"
         "Regimes, by the share of launch and latency in the time: latency-bound from 50 %,\n"
         "bandwidth-bound below 10 %.\n"
         "Bandwidths follow nccl-tests, which counts S bytes, the buffer of one rank: the whole\n"
@@ -70,6 +73,7 @@ Usage usage() {
                 "the one before (1KiB:64MiB:x2)");
     usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");
     usage.value("latency", "additive or floor", "additive");
+    usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
     usage.value("algorithm", "an algorithm of `podsim list algorithms`", "auto");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
     usage.value("csv",
@@ -91,8 +95,11 @@ std::string parse_dtype(const std::string& text) {
 
 CollectiveRequest read_request(const Usage& options) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options(options.get("chip"), options.get("slice"),
-                                             options.is_set("twisted"), options.get("latency"));
+    request.hardware = hardware_from_options({.chip = options.get("chip"),
+                                              .slice = options.get("slice"),
+                                              .twisted = options.is_set("twisted"),
+                                              .latency = options.get("latency"),
+                                              .hbm = options.get("hbm")});
     request.operation = read_option(options, "op", [](const std::string& text) {
         return collectives::parse_operation(printable(text));
     });

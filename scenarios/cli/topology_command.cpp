@@ -152,8 +152,9 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    IdealHardware hardware = hardware_from_options(options.get("chip"), options.get("slice"),
-                                                   options.is_set("twisted"), "additive");
+    IdealHardware hardware = hardware_from_options({.chip = options.get("chip"),
+                                                    .slice = options.get("slice"),
+                                                    .twisted = options.is_set("twisted")});
     hardware.slices = read_slices(options, hardware);
     const topology::DeadLinks dead = read_dead_links(options, hardware);
     const std::string json = output_path(options, "json");

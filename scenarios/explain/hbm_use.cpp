@@ -22,6 +22,14 @@ struct Moved {
     std::vector<Units> host_transfers;
 };
 
+/// What crosses a link of infinite rate takes none at the HBM either.
+bool takes_time(const sim::Workload& workload, const sim::Schedule& schedule, std::uint32_t hop,
+                std::size_t source) {
+    const sim::Machine& machine = workload.machine;
+    const std::size_t at = machine.shifted(schedule.hops[hop].shift, source);
+    return std::isfinite(machine.links[machine.link(at, schedule.hops[hop].port)].rate.value());
+}
+
 void add(const sim::Workload& workload, const sim::OperationSpec& spec, int times, Moved& moved) {
     const sim::Schedule& schedule = workload.schedules[spec.schedule];
     const std::vector<std::uint32_t>& roles = spec.placement == sim::kOwnPlacement
@@ -42,9 +50,14 @@ void add(const sim::Workload& workload, const sim::OperationSpec& spec, int time
                                             ? moved.host_transfers
                                             : moved.collectives;
             const Units all = times * units_of(transfer.bytes);
-            units[place] += all * transfer.reads;
-            units[workload.machine.shifted(transfer.destination_shift, place)] +=
-                all * transfer.writes;
+            if (takes_time(workload, schedule, transfer.first_hop, place)) {
+                units[place] += all * transfer.reads;
+            }
+            if (takes_time(workload, schedule, transfer.first_hop + transfer.hop_count - 1,
+                           place)) {
+                units[workload.machine.shifted(transfer.destination_shift, place)] +=
+                    all * transfer.writes;
+            }
         }
     }
 }

@@ -30,10 +30,17 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path);
 /// does for what is not YAML.
 std::string scenario_title(const std::string& path);
 
-/// The hardware of a command line: a catalogue chip, a shape such as `4x4x8`, a rule such as
-/// `floor`. Throws sim::InputError naming the option.
-IdealHardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
-                                    const std::string& latency);
+/// The hardware of a command line, option by option as it was given.
+struct HardwareOptions {
+    std::string chip;   ///< of the catalogue
+    std::string slice;  ///< `4x4x8`
+    bool twisted = false;
+    std::string latency = "additive";
+    std::string hbm = "shared";
+};
+
+/// Throws sim::InputError naming the option.
+IdealHardware hardware_from_options(const HardwareOptions& options);
 
 /// The members of a collective from the factors of its axes: `xyz` (whole axes, letters run
 /// together), `x%4 y`, `xyz slice`. Throws sim::InputError.

@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
@@ -31,6 +33,20 @@ constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
 };
 constexpr std::pair<std::string_view, std::string_view> kProfiles[] = {{"ideal", "ideal"},
                                                                        {"measured", "measured"}};
+
+/// Throws sim::InputError that names the values of an option.
+template <class Value, std::size_t Count>
+Value one_of(const std::pair<std::string_view, Value> (&values)[Count], std::string_view what,
+             const std::string& text) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, value] : values) {
+        if (name == text) {
+            return value;
+        }
+        names.push_back(name);
+    }
+    throw sim::unknown_name(what, printable(text), names);
+}
 
 topology::Point parse_limited_shape(const std::string& text) {
     const topology::Point shape = topology::parse_shape(text);
@@ -212,7 +228,7 @@ IdealHardware read_hardware(const Reader& hardware) {
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
     read_profile(hardware, result);
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
-    result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::separate);
+    result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::shared);
     result.message_cap =
         hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);
     return result;
@@ -227,8 +243,7 @@ workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec&
     return read;
 }
 
-IdealHardware hardware_from_options(const std::string& chip, const std::string& slice, bool twisted,
-                                    const std::string& latency) {
+IdealHardware hardware_from_options(const HardwareOptions& options) {
     IdealHardware result;
     const auto at = [](std::string_view option, const std::string& value, auto&& action) {
         try {
@@ -237,23 +252,15 @@ IdealHardware hardware_from_options(const std::string& chip, const std::string& 
             throw error.at({fmt::format("--{} {}", option, printable(value)), 0, 0});
         }
     };
-    at("chip", chip, [&] { result.chip = topology::find_chip(printable(chip)); });
-    at("slice", slice, [&] {
-        result.shape = parse_limited_shape(printable(slice));
-        result.twisted = twisted;
-        result.slice = topology::make_slice(result.chip, result.shape, twisted);
+    at("chip", options.chip, [&] { result.chip = topology::find_chip(printable(options.chip)); });
+    at("slice", options.slice, [&] {
+        result.shape = parse_limited_shape(printable(options.slice));
+        result.twisted = options.twisted;
+        result.slice = topology::make_slice(result.chip, result.shape, options.twisted);
     });
-    at("latency", latency, [&] {
-        std::vector<std::string_view> names;
-        for (const auto& [name, rule] : kLatencyRules) {
-            if (name == latency) {
-                result.latency = rule;
-                return;
-            }
-            names.push_back(name);
-        }
-        throw sim::unknown_name("latency rule", printable(latency), names);
-    });
+    at("latency", options.latency,
+       [&] { result.latency = one_of(kLatencyRules, "latency rule", options.latency); });
+    at("hbm", options.hbm, [&] { result.hbm = one_of(kHbmRules, "HBM rule", options.hbm); });
     return result;
 }
 

@@ -58,6 +58,7 @@ public:
           lowered_{.workload = {},
                    .layout = lay_out(hardware, fold, members_of(program),
                                      unlike_members(program, hardware)),
+                   .kernels = {},
                    .stage_of_task = {}},
           shifts_(lowered_.layout.shifts()) {}
 
@@ -143,6 +144,7 @@ private:
         const auto next = static_cast<std::uint32_t>(lowered_.workload.graphs.size());
         const auto [entry, added] = graphs_.try_emplace(computes, next);
         if (added) {
+            lowered_.kernels.emplace_back();
             lowered_.workload.graphs.push_back(graph(computes));
         }
         return entry->second;
@@ -163,11 +165,19 @@ private:
         return graph;
     }
 
-    static std::uint32_t add_work(const Durations::Timed& timed, std::vector<std::uint32_t> after,
+    std::uint32_t add_kernel(const workloads::Compute& work, std::vector<std::uint32_t> after,
+                             sim::TaskGraph& graph) {
+        lowered_.kernels.back() += work.hbm;
+        const Durations::Timed timed = durations_.timed(work);
+        const std::uint32_t task = add_task(timed.duration, std::move(after), graph);
+        graph.tasks[task].demand = timed.demand;
+        return task;
+    }
+
+    static std::uint32_t add_task(sim::Time duration, std::vector<std::uint32_t> after,
                                   sim::TaskGraph& graph) {
         sim::Task task;
-        task.duration = timed.duration;
-        task.demand = timed.demand;
+        task.duration = duration;
         task.after = std::move(after);
         graph.tasks.push_back(std::move(task));
         return static_cast<std::uint32_t>(graph.tasks.size()) - 1;
@@ -176,7 +186,7 @@ private:
     /// The next operation; `until_sent`: from its beginning to its first message.
     std::uint32_t add_operation(sim::Time until_sent, std::vector<std::uint32_t> after,
                                 sim::TaskGraph& graph) {
-        const std::uint32_t task = add_work({until_sent}, std::move(after), graph);
+        const std::uint32_t task = add_task(until_sent, std::move(after), graph);
         graph.tasks[task].operation = operation_++;
         return task;
     }
@@ -189,9 +199,10 @@ private:
             add_operation(Durations::host_transfer(), before, graph);
         } else if (const auto& compute = std::get<StageCompute>(stage.work); compute.gather) {
             add_gathered(compute, before, graph);
+        } else if (computes) {
+            add_kernel(piece_of(compute), before, graph);
         } else {
-            add_work(computes ? durations_.timed(piece_of(compute)) : Durations::Timed{}, before,
-                     graph);
+            add_task({}, before, graph);
         }
     }
 
@@ -212,8 +223,7 @@ private:
                     add_operation(durations_.launch(), after.empty() ? before : after, graph);
                 rows.push_back(steps[step]);
             }
-            add_work(durations_.timed(part_of(compute, piece.share, i == 0)), std::move(rows),
-                     graph);
+            add_kernel(part_of(compute, piece.share, i == 0), std::move(rows), graph);
         }
     }
 

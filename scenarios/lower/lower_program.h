@@ -15,6 +15,7 @@ namespace podsim::scenarios {
 struct LoweredProgram {
     sim::Workload workload;
     Layout layout;
+    std::vector<sim::Bytes> kernels;  ///< [graph]: what a chip's kernels read and write
     /// The stage of every task, which is the same in every graph: chips that do not compute in a stage take no time in it.
     std::vector<std::size_t> stage_of_task;
 };

@@ -3,6 +3,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/closed_form.h"
+#include "scenarios/explain/hbm_use.h"
 #include "scenarios/explain/limiting_links.h"
 #include "scenarios/lower/lower_collective.h"
 #include "scenarios/simulate/simulate.h"
@@ -111,6 +112,9 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     result.events = run.events;
     result.simulated_chips = layout.places.size();
     result.links = link_use(hardware, layout, run);
+    if (lone.workload.machine.memory_rate != 0) {
+        result.links.push_back(hbm_use(lone.workload, std::vector{sim::Bytes(0)}, layout, run.end));
+    }
     result.limiting = limiting_links(hardware, layout, run);
     estimate(request, result);
     result.analytic = exact_time(hardware, collective, result.algorithm, layout);

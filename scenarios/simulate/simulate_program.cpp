@@ -3,6 +3,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "scenarios/explain/book_gap.h"
+#include "scenarios/explain/hbm_use.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/rates.h"
@@ -141,6 +142,9 @@ ProgramResult simulate_program(const IdealHardware& hardware, const Program& pro
                            result);
     }
     result.links = link_use(hardware, lowered.layout, run);
+    if (lowered.workload.machine.memory_rate != 0) {
+        result.links.push_back(hbm_use(lowered.workload, lowered.kernels, lowered.layout, run.end));
+    }
     result.events = run.events;
     result.simulated_chips = lowered.layout.places.size();
     return result;

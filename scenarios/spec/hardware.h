@@ -36,7 +36,7 @@ struct Hardware {
     std::string profile = "ideal";
     topology::Efficiency efficiency{};  ///< of that profile
     LatencyRule latency = LatencyRule::additive;
-    HbmRule hbm = HbmRule::separate;
+    HbmRule hbm = HbmRule::shared;
     sim::Bytes message_cap{4.0 * 1024 * 1024};
     std::vector<Perturbation> perturbations;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <stdexcept>
 #include <utility>
 
@@ -44,6 +45,7 @@ ExecutionResult Player<Pending>::run() {
     if (state_.open_tasks != 0) {
         throw std::logic_error("tasks are left that can never run");
     }
+    assert(state_.memories.settled_up() && "what is asked of a memory is read and written");
     state_.result.played_events = played_events();
     state_.result.links = state_.link_totals();
     return std::move(state_.result);

@@ -205,6 +205,12 @@ bool Memories::arrives(const MessageId& message, Time now) {
     return false;
 }
 
+bool Memories::settled_up() const {
+    return links_.empty() && late_.empty() && std::ranges::all_of(places_, [](const Place& place) {
+               return place.server.settled_up() && place.overdue.empty();
+           });
+}
+
 std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time now) const {
     const Place& at = places_[place];
     std::vector<StreamState> all;

@@ -110,6 +110,9 @@ public:
     static constexpr std::uint32_t kRead = 1;   ///< number: server
     static constexpr std::uint32_t kWrite = 2;  ///< number: server
 
+    /// Whether all that was followed has been read and written, to the last byte, and holds nothing up.
+    [[nodiscard]] bool settled_up() const;
+
     // What reuse must know of the state.
     /// A stream that has not ended.
     struct StreamState {

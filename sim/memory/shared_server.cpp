@@ -1,6 +1,8 @@
 #include "sim/memory/shared_server.h"
 
 #include <algorithm>
+#include <cassert>
+#include <numeric>
 #include <tuple>
 
 namespace podsim::sim {
@@ -17,6 +19,7 @@ void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
     const Stream stream{
         .demand = demand, .key = key, .left = Work{demand} * alone.ps, .share = demand};
     streams_.insert(std::ranges::upper_bound(streams_, rank_of(stream), {}, rank_of), stream);
+    owed_ += stream.left;
     share_out();
 }
 
@@ -64,7 +67,9 @@ void SharedServer::settle(Time now) {
         return;
     }
     for (Stream& stream : streams_) {
-        stream.left = std::max(stream.left - Work{stream.share} * elapsed, Work{0});
+        const Work done = std::min(Work{stream.share} * elapsed, stream.left);
+        stream.left -= done;
+        owed_ -= done;
     }
 }
 
@@ -85,6 +90,13 @@ void SharedServer::share_out() {
             --open;
         }
     }
+    assert(shared_out() <= rate_ || shared_out() == static_cast<std::int64_t>(streams_.size()));
+}
+
+std::int64_t SharedServer::shared_out() const {
+    return std::accumulate(
+        streams_.begin(), streams_.end(), std::int64_t{0},
+        [](std::int64_t sum, const Stream& stream) { return sum + stream.share; });
 }
 
 }  // namespace podsim::sim

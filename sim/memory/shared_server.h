@@ -41,6 +41,8 @@ public:
     explicit SharedServer(std::int64_t rate) : rate_(rate) {}
 
     [[nodiscard]] bool empty() const { return streams_.empty(); }
+    /// Whether the work that was asked for has all been done.
+    [[nodiscard]] bool settled_up() const { return streams_.empty() && owed_ == 0; }
     /// A stream that asks for `demand` and would take `alone` with it.
     void begin(Key key, std::int64_t demand, Time alone, Time now);
     /// The streams that have ended by now leave.
@@ -67,9 +69,11 @@ public:
 
 private:
     void share_out();
+    [[nodiscard]] std::int64_t shared_out() const;
 
     std::int64_t rate_ = 0;
     Time settled_;
+    Work owed_ = 0;  ///< what has been asked for and not been done
     std::vector<Stream> streams_;
 };
 

@@ -37,6 +37,7 @@ struct Machine {
     /// Every operation has links of its own: a what-if that removes contention between operations.
     bool isolated_operations = false;
     /// Bytes a second that a place's memory reads and writes, shared by work and messages; 0: as many as are asked for.
+    /// What crosses a link of infinite rate takes no time at the memory either.
     std::int64_t memory_rate = 0;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge

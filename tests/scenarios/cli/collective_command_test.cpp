@@ -24,7 +24,7 @@ CollectiveRequest make_request(const std::string& chip, const std::string& slice
                                const std::string& axes, Operation operation, Algorithm algorithm,
                                double bytes) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options(chip, slice, false, "additive");
+    request.hardware = hardware_from_options({.chip = chip, .slice = slice});
     request.operation = operation;
     request.members = parse_members(axes, request.hardware.slice);
     request.algorithm = algorithm;
@@ -130,8 +130,11 @@ TEST(CollectiveGap, AddsUpExactlyForRandomRequests) {
     for (int i = 0; i < 300; ++i) {
         const Slice slice = pick(slices);
         CollectiveRequest request;
-        request.hardware = hardware_from_options(slice.chip, slice.shape, slice.twisted,
-                                                 random() % 2 == 0 ? "additive" : "floor");
+        request.hardware =
+            hardware_from_options({.chip = slice.chip,
+                                   .slice = slice.shape,
+                                   .twisted = slice.twisted,
+                                   .latency = random() % 2 == 0 ? "additive" : "floor"});
         request.hardware.chip.collective_launch.value =
             sim::Seconds(random() % 2 == 0 ? 0 : 1.7e-6);
         const std::string group = pick(groups);

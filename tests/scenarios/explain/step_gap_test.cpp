@@ -48,6 +48,7 @@ struct Ends {
     sim::Time sound_kernels;
     sim::Time sound_links;
     sim::Time launch_of_catalogue;
+    sim::Time own_memory;
     sim::Time no_launch;
     sim::Time no_latency;
     sim::Time isolated;
@@ -72,8 +73,12 @@ Ends ends_of(const Scenario& scenario, const workloads::StepPrograms& programs) 
     ends.sound_links = end_of(lowered());
     hardware.efficiency.launch_s = 0;
     ends.launch_of_catalogue = end_of(lowered());
-    hardware.chip.collective_launch.value = sim::Seconds(0);
     sim::Workload workload = lowered();
+    workload.machine.memory_rate = 0;
+    ends.own_memory = end_of(workload);
+    hardware.chip.collective_launch.value = sim::Seconds(0);
+    workload = lowered();
+    workload.machine.memory_rate = 0;
     ends.no_launch = end_of(workload);
     for (sim::LinkSpec& link : workload.machine.links) {
         link.latency = {};
@@ -97,20 +102,23 @@ TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
     const std::vector<Share> shares = gap.shares(run_step(lowered));
     const Ends ends = ends_of(scenario, programs);
     // The profile's launch comes before the catalogue's, of the same name: they are told apart by their place.
-    ASSERT_GE(shares.size(), 6U);
+    ASSERT_GE(shares.size(), 7U);
     EXPECT_EQ(shares[0].name, "kernels below peak");
     EXPECT_EQ(shares[0].time, ends.whole - ends.sound_kernels);
     EXPECT_EQ(shares[1].name, "links below their rate");
     EXPECT_EQ(shares[1].time, ends.sound_kernels - ends.sound_links);
     EXPECT_EQ(shares[2].name, "launch");
     EXPECT_EQ(shares[2].time, ends.sound_links - ends.launch_of_catalogue);
-    EXPECT_EQ(shares[3].name, "launch");
-    EXPECT_EQ(shares[3].time, ends.launch_of_catalogue - ends.no_launch);
-    EXPECT_EQ(shares[4].name, "latency");
-    EXPECT_EQ(shares[4].time, ends.no_launch - ends.no_latency);
-    EXPECT_EQ(shares[5].name, "contention");
-    EXPECT_EQ(shares[5].time, ends.no_latency - ends.isolated);
-    EXPECT_GT(shares[5].time.ps, 0);
+    EXPECT_EQ(shares[3].name, "HBM shared with collectives");
+    EXPECT_EQ(shares[3].time, ends.launch_of_catalogue - ends.own_memory);
+    EXPECT_NE(shares[3].time.ps, 0);
+    EXPECT_EQ(shares[4].name, "launch");
+    EXPECT_EQ(shares[4].time, ends.own_memory - ends.no_launch);
+    EXPECT_EQ(shares[5].name, "latency");
+    EXPECT_EQ(shares[5].time, ends.no_launch - ends.no_latency);
+    EXPECT_EQ(shares[6].name, "contention");
+    EXPECT_EQ(shares[6].time, ends.no_latency - ends.isolated);
+    EXPECT_GT(shares[6].time.ps, 0);
     EXPECT_EQ(testing::sum(shares).ps, ends.whole.ps - sim::round_down(lower.time).ps);
 }
 

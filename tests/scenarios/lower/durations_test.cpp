@@ -70,9 +70,10 @@ TEST(Durations, WorkAsksForItsBytesEvenly) {
 TEST(MemoryRate, IsWhatTheHbmReachesWhereItIsShared) {
     IdealHardware ideal = round_machine();
     ideal.efficiency.hbm = 0.75;
+    EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 750'000'000);
+    ideal.hbm = HbmRule::separate;
     EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 0);
     ideal.hbm = HbmRule::shared;
-    EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 750'000'000);
     ideal.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
     EXPECT_EQ(memory_rate(AchievedHardware(ideal)), 0);
 }

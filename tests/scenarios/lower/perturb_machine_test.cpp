@@ -121,7 +121,7 @@ TEST(Perturb, FoldsOnlyAlongAxesOnWhichItIsConstant) {
 // 2 b / r each. The first is its neighbour's own, the next two wait there by then.
 TEST(Perturb, ARingWaitsForItsSlowLink) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    request.hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     request.hardware.chip.ici_latency.value = {};
     request.operation = collectives::Operation::all_gather;
     request.algorithm = collectives::Algorithm::one_way;
@@ -146,7 +146,7 @@ TEST(Perturb, ARingWaitsForItsSlowLink) {
 // 15 GB/s share 25 GB/s). A host at half its rate doubles that time; only its slice and axes are kept.
 TEST(Perturb, ASlowHostSlowsTheExchangeBetweenSlices) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    request.hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     request.hardware.slices = 2;
     request.hardware.message_cap = sim::Bytes(64e3);  // fill and drain are short
     request.operation = collectives::Operation::all_gather;

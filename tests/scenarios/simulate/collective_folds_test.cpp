@@ -29,12 +29,12 @@ TEST(CollectiveFolds, ReportsOfWholeSlicesAreEqual) {
             EXPECT_EQ(small.simulated.ps, whole.simulated.ps);
             EXPECT_EQ(whole.events * static_cast<std::uint64_t>(small.simulated_chips),
                       small.events * 128);
-            ASSERT_EQ(small.links.size(), 3U);
-            ASSERT_EQ(whole.links.size(), 3U);
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                EXPECT_EQ(small.links[axis].name, whole.links[axis].name);
-                EXPECT_EQ(small.links[axis].busy_fraction, whole.links[axis].busy_fraction);
-                EXPECT_EQ(small.links[axis].bytes.value(), whole.links[axis].bytes.value());
+            ASSERT_EQ(small.links.size(), 4U);  // three axes and the HBM
+            ASSERT_EQ(whole.links.size(), 4U);
+            for (std::size_t i = 0; i < 4; ++i) {
+                EXPECT_EQ(small.links[i].name, whole.links[i].name);
+                EXPECT_EQ(small.links[i].busy_fraction, whole.links[i].busy_fraction);
+                EXPECT_EQ(small.links[i].bytes.value(), whole.links[i].bytes.value());
             }
         }
     }

@@ -51,7 +51,7 @@ std::int64_t time_of(const IdealHardware& hardware, const Program& program) {
 //   two-way   tau + a, half a block tau/2 + a, then p
 // and with n = 65536 the parts, by FLOPs, take longer than a step: 4 p.
 TEST(CollectiveMatmul, OnARingOfFourByHand) {
-    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     const collectives::Group ring{{0, 1, 4}};
     const std::int64_t a = 1'000'000;
     const std::int64_t tau = up(1048576 / 90e9);
@@ -71,7 +71,7 @@ TEST(CollectiveMatmul, OnARingOfFourByHand) {
 // the same.
 TEST(CollectiveMatmul, OnALineOfFourByHand) {
     for (const char* slice : {"2x4", "2x8"}) {
-        const IdealHardware hardware = hardware_from_options("v5e", slice, false, "additive");
+        const IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = slice});
         const collectives::Group line{{1, 1, 4}};
         const std::int64_t a = 1'000'000;
         const std::int64_t tau = up(1048576 / 45e9);
@@ -86,7 +86,7 @@ TEST(CollectiveMatmul, OnALineOfFourByHand) {
 
 // Blocks of 16 MiB are cut into four messages; a step begins when the whole block of the one before is there.
 TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
-    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     Program program = gathered_rows(hardware, {{0, 1, 4}}, 128, false);
     auto& matmul = std::get<StageCompute>(program.stages[0].work);
     matmul.gather->bytes = sim::Bytes(64.0 * 1024 * 1024);
@@ -96,7 +96,7 @@ TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
 }
 
 TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
-    const IdealHardware hardware = hardware_from_options("v5p", "4x4x8", false, "additive");
+    const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x8"});
     const collectives::Group groups[] = {{{0, 1, 4}},
                                          {{2, 1, 4}},
                                          {{2, 2, 4}},

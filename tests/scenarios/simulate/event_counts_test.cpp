@@ -23,7 +23,7 @@ CollectiveRequest make_request(Operation operation, const std::string& chip,
                                const std::string& slice, const std::string& axes, double bytes,
                                Algorithm algorithm = Algorithm::automatic) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options(chip, slice, false, "additive");
+    request.hardware = hardware_from_options({.chip = chip, .slice = slice});
     request.operation = operation;
     request.members = parse_members(axes, request.hardware.slice);
     request.bytes = sim::Bytes(bytes);

@@ -31,7 +31,7 @@ Program offload(int pieces) {
 }
 
 IdealHardware v5e() {
-    return hardware_from_options("v5e", "4x4", false, "additive");
+    return hardware_from_options({.chip = "v5e", .slice = "4x4"});
 }
 
 std::int64_t up(double seconds) {
@@ -84,7 +84,7 @@ TEST(Program, OnePieceIsOneStageAfterTheOther) {
 
 // Without a root all chips are alike.
 TEST(Program, FoldsWhereAllChipsAreAlike) {
-    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     Program program;
     program.pieces = 3;
     program.stages.push_back(
@@ -107,7 +107,7 @@ TEST(Program, FoldsWhereAllChipsAreAlike) {
 // A permute over several axes carries from one to the next, so that chips differ: all are simulated, also of
 // a slice whose axes wrap.
 TEST(Program, PermutesOverSeveralAxesAreNotFolded) {
-    const IdealHardware hardware = hardware_from_options("v5p", "4x4x4", false, "additive");
+    const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     for (const int shift : {1, 5, -3}) {
         StageCollective permute;
         permute.operation = collectives::Operation::permute;

@@ -20,7 +20,7 @@ std::int64_t up(double seconds) {
 /// Pairs of neighbours bring each other half of `gathered` bytes, then all chips read `read`, in two pieces: the second
 /// gather runs beside the first read.
 ProgramResult decode_like(HbmRule hbm, double gathered, double read) {
-    IdealHardware hardware = hardware_from_options("v5e", "2x2", false, "additive");
+    IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = "2x2"});
     hardware.message_cap = sim::Bytes(1e9);
     hardware.hbm = hbm;
     Program program;
@@ -70,7 +70,7 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
     const auto time = [](const std::string& chip, const std::string& slice,
                          collectives::Operation operation, HbmRule hbm) {
         CollectiveRequest request;
-        request.hardware = hardware_from_options(chip, slice, false, "additive");
+        request.hardware = hardware_from_options({.chip = chip, .slice = slice});
         request.hardware.hbm = hbm;
         request.operation = operation;
         for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -108,6 +108,7 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
 TEST(SharedHbm, IsATermOfTheGap) {
     Scenario scenario = testing::make_scenario("v5e", {4, 4, 1}, testing::small_model(4),
                                                {{"fsdp", "x"}, {"tensor", "y"}}, 16, 512);
+    scenario.hardware.hbm = HbmRule::separate;
     const sim::Time alone = simulate_step(scenario, Fold::automatic).step_time;
     scenario.hardware.hbm = HbmRule::shared;
     const StepResult shared = simulate_step(scenario, Fold::automatic);

@@ -66,9 +66,10 @@ TEST_F(Profile, CostsAreTermsOfTheGap) {
     EXPECT_EQ(simulate_step(measured, Fold::off).step_time, with.step_time);
 }
 
-// Four slices are two doublings: compute takes 1 + 2 s as long, each operation rounded up once.
+// Four slices are two doublings: compute takes 1 + 2 s as long, each operation rounded up once, where none waits for
+// messages.
 TEST_F(Profile, SlowestSliceSetsThePace) {
-    Scenario scenario = load("chip: v5p, slice: 2x2x2, slices: 4, profile: ideal");
+    Scenario scenario = load("chip: v5p, slice: 2x2x2, slices: 4, profile: ideal, hbm: private");
     const StepResult even = simulate_step(scenario, Fold::automatic);
     scenario.hardware.efficiency.straggler = 0.05;
     const StepResult slow = simulate_step(scenario, Fold::automatic);
