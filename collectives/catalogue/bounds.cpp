@@ -99,6 +99,10 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v) {
                                                         : row.least_traffic(members, v);
 }
 
+sim::Bytes least_memory(Operation operation, int members, sim::Bytes v) {
+    return members <= 1 ? sim::Bytes{} : v * info(operation).least_memory(members);
+}
+
 sim::Seconds physical_bound(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
                             const SliceLinks& links) {
     return call.members.span_slices() ? bound_between_slices(call, link_one_way, links)

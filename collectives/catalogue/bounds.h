@@ -35,6 +35,23 @@ struct SliceLinks {
 /// all zero for n = 1, and for operations whose members are not alike.
 LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 
+/// What any algorithm must read and write of a member's HBM, the mean over the n members, of which some may do less;
+/// nothing for n = 1. By the rules of memory_passes.h: arrays are in HBM before and after, so that
+///   (a) what others need of a member's own array is read once at the least, wherever it goes and by however many ways,
+///   (b) what is new in a member's result is written once,
+///   (c) a partial sum lands in HBM where it is added, and is read again: to add up n arrays n - 1 of them have to land.
+/// What lands to be passed on may go on at once (an algorithm that reads it again moves more), and any number may be added
+/// at a time:
+///   AllGather      V           V/n by (a), (n-1)V/n by (b)
+///   ReduceScatter  3V - V/n    V (the own part is added, too), V/n, and 2 (n-1)V/n by (c)
+///   AllReduce      4V - 2V/n   V, V, 2 (n-1)V/n
+///   AllToAll       2(n-1)V/n^2
+///   permute        2V/n        of a shift that moves
+///   broadcast      V           V once at the root, and V at the n - 1 others
+///   gather, scatter 2(n-1)V/n^2
+///   send           V           with n = 2: its two chips
+sim::Bytes least_memory(Operation operation, int members, sim::Bytes v);
+
 /// The physical bound of the call on its own. Within a slice: the largest of every member's least bytes at the
 /// rate of its links, the mean bytes at the mean rate, and every planar cut's bytes at the cut's rate.
 /// AllToAll: the busiest link's bytes when routes are minimal and evenly spread (all_to_all.h). The

@@ -102,6 +102,20 @@ double others(double n) {
 double others_twice(double n) {
     return 2 * (n - 1) / n;
 }
+/// Of V, through the memory of a member (bounds.h).
+double memory_of_reduce_scatter(double n) {
+    return 3 - 1 / n;
+}
+double memory_of_all_reduce(double n) {
+    return 4 - 2 / n;
+}
+double memory_of_permute(double n) {
+    return 2 / n;
+}
+/// n - 1 of n^2 blocks come and go: those of a member, or of all others at a root.
+double memory_of_blocks(double n) {
+    return 2 * (n - 1) / n / n;
+}
 /// (S - 1) V / S^2 leave a slice.
 double pairs_between(double slices) {
     return (slices - 1) / slices / slices;
@@ -121,6 +135,7 @@ constexpr std::array kRows{
                   .closed_form = time_once,
                   .load = load_once,
                   .least_traffic = all_gather_traffic,
+                  .least_memory = once,
                   .book_gathers = 1,
                   .book_between_slices = once,
                   .bus_factor = others},
@@ -137,6 +152,7 @@ constexpr std::array kRows{
                   .closed_form = time_once,
                   .load = load_once,
                   .least_traffic = reduce_scatter_traffic,
+                  .least_memory = memory_of_reduce_scatter,
                   .book_gathers = 1,
                   .book_between_slices = once,
                   .bus_factor = others},
@@ -153,6 +169,7 @@ constexpr std::array kRows{
                   .closed_form = time_twice,
                   .load = all_reduce_load,
                   .least_traffic = all_reduce_traffic,
+                  .least_memory = memory_of_all_reduce,
                   .book_gathers = 2,
                   .book_between_slices = twice,
                   .bus_factor = others_twice},
@@ -168,6 +185,7 @@ constexpr std::array kRows{
                   .within_slices = Operation::all_to_all,
                   .bound = busiest_link,
                   .least_traffic = all_to_all_traffic,
+                  .least_memory = memory_of_blocks,
                   .book_gathers = 1.0 / 4,
                   .book_between_slices = pairs_between,
                   .counts_one_rank = true,
@@ -184,6 +202,7 @@ constexpr std::array kRows{
                   .places = places_of_permute,
                   .bound = permute_bound,
                   .end_traffic = permute_traffic,
+                  .least_memory = memory_of_permute,
                   .counts_one_rank = true,
                   .bus_factor = once},
     OperationInfo{.operation = Operation::send,
@@ -199,6 +218,7 @@ constexpr std::array kRows{
                   .bound = send_bound,
                   .closed_form = send_closed_form,
                   .end_traffic = send_traffic,
+                  .least_memory = once,
                   .bus_factor = once},
     OperationInfo{.operation = Operation::broadcast,
                   .name = "broadcast",
@@ -213,6 +233,7 @@ constexpr std::array kRows{
                   .bound = broadcast_bound,
                   .closed_form = broadcast_closed_form,
                   .end_traffic = broadcast_traffic,
+                  .least_memory = once,
                   .bus_factor = once},
     OperationInfo{.operation = Operation::gather,
                   .name = "gather",
@@ -227,6 +248,7 @@ constexpr std::array kRows{
                   .places = places_distinct,
                   .bound = spread_bound,
                   .end_traffic = spread_traffic,
+                  .least_memory = memory_of_blocks,
                   .bus_factor = others},
     OperationInfo{.operation = Operation::scatter,
                   .name = "scatter",
@@ -240,6 +262,7 @@ constexpr std::array kRows{
                   .places = places_distinct,
                   .bound = spread_bound,
                   .end_traffic = spread_traffic,
+                  .least_memory = memory_of_blocks,
                   .bus_factor = others}};
 
 constexpr std::array kOperations = [] {

@@ -62,6 +62,8 @@ struct OperationInfo {
 
     LeastTraffic (*least_traffic)(double n, sim::Bytes v) = nullptr;  ///< of members that are alike
     EndTraffic (*end_traffic)(const CollectiveCall&) = nullptr;       ///< of others
+    /// Of V, what members read and write of their memories at the least, the mean over members (bounds.h).
+    double (*least_memory)(double n) = nullptr;
 
     // Conventions of others, for members that are alike.
 

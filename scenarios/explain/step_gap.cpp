@@ -230,8 +230,10 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
         gap.push_back({"MXU beyond HBM", work.mxu_beyond_hbm});
         gap.push_back({"VPU", work.vpu});
         const sim::Time own = sim::round_down(work.hbm_unrounded);
+        const sim::Time kernels = sim::round_down(lower_.hbm_kernels);
         gap.push_back({"rounding", work.hbm_all - own});
-        gap.push_back({uneven, own - bound});
+        gap.push_back({uneven, own - kernels});
+        gap.push_back({"HBM of messages", kernels - bound});
     } else {
         gap.push_back({"padding", work.padding});
         gap.push_back({"HBM", work.hbm});

@@ -35,7 +35,8 @@ namespace podsim::scenarios {
 ///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages` (`uneven work`
 ///            where members of a stage differ), what the reported chip has less to compute than the one that has
 ///            most (negative)
-///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits
+///   HBM      MXU time beyond the HBM's, VPU time beyond both, and the same waits; where the bound counts what messages read
+///            and write, less that (`HBM of messages`, never above zero), since it goes on beside these
 ///   VPU      MXU time beyond the VPU's, HBM time beyond both, and the same waits
 ///   links    `uneven links`: the busiest link of the bound's class (ICI axes, DCN, PCIe) carries more than the bound counts;
 ///            `idle links: ...`: it rests, while the compute stream of its program's chip is at that pass, or waits

@@ -19,7 +19,8 @@ workloads::MachineRates rates_of(const Hardware& hardware) {
             .chips_per_slice = hardware.slice.size(),
             .vpu = hardware.chip.vpu_flops.value,
             .int8 = hardware.chip.int8_ops.value,
-            .fp8 = hardware.chip.fp8_flops.value};
+            .fp8 = hardware.chip.fp8_flops.value,
+            .hbm_shared = hardware.hbm == HbmRule::shared};
 }
 
 }  // namespace

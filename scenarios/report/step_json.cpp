@@ -46,6 +46,9 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     add(JsonPart::times);
     add(JsonPart::rates);
     add(JsonPart::bounds);
+    if (scenario.hardware.hbm == HbmRule::shared) {
+        json["analytic"]["book_weight_loading"] = result.book_loading.parts();
+    }
     json["gap"] = shares_json(result.gap);
     json["critical_path"] = shares_json(result.critical_path);
     add(JsonPart::memory);

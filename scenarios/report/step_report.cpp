@@ -157,7 +157,12 @@ std::string analytic(const StepResult& result) {
                    std::move(meaning)});
     };
     row("roofline_lower", result.lower.time, "a true bound");
-    row("book", result.book, "the reference text's closed forms");
+    const std::vector<std::string> loading = result.book_loading.parts();
+    row("book", result.book,
+        loading.empty()
+            ? "the reference text's closed forms"
+            : fmt::format("the reference text's closed forms; bound by loading weights: {}",
+                          fmt::join(loading, ", ")));
     row("roofline_serial", result.serial, "every operation after the other");
     return table.text(0);
 }

@@ -120,7 +120,10 @@ void StepSimulation::estimate(StepResult& result) const {
     const topology::Lattice& slice = hardware_.slice;
     result.lower = workloads::roofline_lower(programs_, slice, described_.mesh, rates);
     result.serial = workloads::roofline_serial(programs_, slice, described_.mesh, rates);
-    result.book = workloads::book_step(described_.model, plan_, described_.mesh, rates);
+    const workloads::BookEstimate book =
+        workloads::book_step(described_.model, plan_, described_.mesh, rates);
+    result.book = book.time;
+    result.book_loading = book.loading;
 }
 
 /// Gap and critical path equal those of an unfolded run, so they are found folded.

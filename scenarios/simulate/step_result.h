@@ -12,6 +12,7 @@
 #include "scenarios/explain/shares.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
+#include "workloads/analytic/book_step.h"
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/pipeline_order.h"
 
@@ -47,6 +48,7 @@ struct StepResult {
     workloads::LowerBound lower;
     sim::Seconds serial;
     sim::Seconds book;
+    workloads::WeightLoading book_loading{};  ///< nothing where the HBM is private
     std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
     std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
     std::optional<Imbalance> imbalance;

@@ -54,7 +54,12 @@
 // schedule (F = B = W). The text has no form for pipelines: this is the papers' bubble on its layers. The data
 // AllReduce, once a step, counts 1 / m in each microbatch's scatter. Sends between stages are left out.
 //
-// Left out, as in the text: embedding lookup, norms, optimizer, HBM, latency, the first gather and
+// Where the HBM is shared (MachineRates::hbm_shared) the matmuls of each T_math take no less than the loading of their
+// weights, as in the text's section 7, max(2 B P / (chips FLOP/s), parameter bytes / (chips HBM bandwidth)), attention
+// apart; weight_loading.h has the bytes of each pass. A part is said to be bound by the loading of weights where that takes
+// longer than the matmuls' FLOPs, and T_math longer than T_comms; of layers, where one kind of them is.
+//
+// Left out, as in the text: embedding lookup, norms, optimizer, all other HBM, latency, the first gather and
 // last scatter that nothing hides, MXU padding. Tensor collectives are taken to overlap with
 // compute.
 #include "workloads/analytic/book_step.h"
@@ -72,27 +77,6 @@
 namespace podsim::workloads {
 namespace {
 
-double larger(sim::Seconds math, double comms) {
-    return std::max(math.value(), comms);
-}
-
-/// Matmul parameters of a layer, for one token, that recomputation uses.
-double rerun(const ModelSpec& model, const Remat& remat, LayerKind kind) {
-    const LayerParameters parameters = count_layer(model, kind);
-    if (remat.policy == RematPolicy::block) {
-        return static_cast<double>(parameters.matmul());
-    }
-    const TensorSet kept = kept_tensors(remat);
-    const auto out = static_cast<double>(model.heads * value_dim(model) * model.d_model);
-    const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
-    const double mlp = static_cast<double>(parameters.mlp + parameters.experts_taken) - router;
-    const double branches = model.gated_mlp ? 2 : 1;
-    const bool out_again = !kept.has(LayerTensor::out) && !model.parallel_block;
-    return (kept.has(LayerTensor::qkv) ? 0 : static_cast<double>(parameters.attention) - out) +
-           (out_again ? out : 0) +
-           (kept.has(LayerTensor::gate_up) ? 0 : router + mlp * branches / (branches + 1));
-}
-
 /// What the passes over a layer of one kind are made of: seconds of communication, FLOPs of a chip.
 struct LayerTerms {
     double gather = 0;
@@ -101,6 +85,21 @@ struct LayerTerms {
     double tokens = 0;     ///< one AllToAll of its experts
     double attention = 0;  ///< a
     double matmuls = 0;    ///< 2 P t / T
+    LoadedWeights weights;
+};
+
+/// What a pass computes, and its communication in seconds.
+struct Pass {
+    sim::Seconds matmuls;    ///< FLOPs / peak
+    sim::Seconds attention;  ///< the same of dot products
+    sim::Seconds loading;    ///< of weights; none where the HBM is not shared
+    double comms = 0;
+
+    [[nodiscard]] double math() const {
+        return std::max(matmuls, loading).value() + attention.value();
+    }
+    [[nodiscard]] double time() const { return std::max(math(), comms); }
+    [[nodiscard]] bool loads() const { return loading > matmuls && math() > comms; }
 };
 
 class BookStep {
@@ -108,9 +107,9 @@ public:
     BookStep(const ModelSpec& model, const TrainingPlan& plan, const topology::DeviceMesh& mesh,
              const MachineRates& rates);
 
-    /// Of one microbatch on all stages.
-    [[nodiscard]] double layers() const;
-    [[nodiscard]] double unembedding() const;
+    /// Of one microbatch on all stages. Adds to `loading` what loads weights.
+    [[nodiscard]] double layers(WeightLoading& loading) const;
+    [[nodiscard]] double unembedding(WeightLoading& loading) const;
     /// Gathers the parameters that ZeRO-1 and 2 have updated in shares, once a step.
     [[nodiscard]] double updated() const;
 
@@ -132,11 +131,19 @@ private:
     [[nodiscard]] double columns(double width) const {
         return over({axis::tensor_transpose}, tokens_ * width / plan_.ways.tensor * compute_);
     }
-    [[nodiscard]] sim::Seconds math(double flops, double in_bf16) const;
+    [[nodiscard]] sim::Seconds matmuls(double flops) const {
+        return sim::Flops(flops) / rates_.peak(plan_.precision.matmul);
+    }
+    [[nodiscard]] sim::Seconds in_bf16(double flops) const {
+        return sim::Flops(flops) / rates_.flops;
+    }
+    [[nodiscard]] sim::Seconds loading(sim::Bytes weights) const {
+        return rates_.hbm_shared ? weights / rates_.hbm : sim::Seconds{};
+    }
 
     [[nodiscard]] LayerTerms terms_of(LayerKind kind) const;
-    [[nodiscard]] double forward(const LayerTerms& terms) const;
-    [[nodiscard]] double backward(LayerKind kind, const LayerTerms& terms) const;
+    [[nodiscard]] Pass forward(const LayerTerms& terms) const;
+    [[nodiscard]] Pass backward(LayerKind kind, const LayerTerms& terms) const;
     [[nodiscard]] double columns_again() const;
 
     const ModelSpec& model_;
@@ -222,12 +229,6 @@ double BookStep::reduced_over_data(double parameters) const {
                                   plan_.precision.gradients);
 }
 
-/// Matmuls in the plan's precision, and those that are bf16 in every one.
-sim::Seconds BookStep::math(double flops, double in_bf16) const {
-    return sim::Flops(flops) / rates_.peak(plan_.precision.matmul) +
-           sim::Flops(in_bf16) / rates_.flops;
-}
-
 LayerTerms BookStep::terms_of(LayerKind kind) const {
     const LayerParameters parameters = count_layer(model_, kind);
     const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
@@ -246,12 +247,16 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
         2 * tokens_ * (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
         static_cast<double>(model_.heads * (model_.head_dim + value_dim(model_))) / tensor_;
     terms.matmuls = 2 * static_cast<double>(parameters.matmul()) * tokens_ / tensor_;
+    terms.weights = weights_of_layer(model_, plan_, kind, tokens_);
     return terms;
 }
 
-double BookStep::forward(const LayerTerms& terms) const {
-    return larger(math(terms.matmuls, terms.attention),
-                  terms.gather + 2 * terms.blocks * rows_ + kv_ + 2 * terms.tokens + all_columns_);
+Pass BookStep::forward(const LayerTerms& terms) const {
+    return {
+        .matmuls = matmuls(terms.matmuls),
+        .attention = in_bf16(terms.attention),
+        .loading = loading(terms.weights.forward),
+        .comms = terms.gather + 2 * terms.blocks * rows_ + kv_ + 2 * terms.tokens + all_columns_};
 }
 
 double BookStep::columns_again() const {
@@ -263,37 +268,56 @@ double BookStep::columns_again() const {
                    (kept_.has(LayerTensor::gate_up) ? 0 : branches_ * d_ff));
 }
 
-double BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
+Pass BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     if (plan_.forward_only) {
-        return 0;
+        return {};
     }
     const bool again = plan_.remat.policy == RematPolicy::block;
+    const auto taken = static_cast<double>(count_layer(model_, kind).experts_taken);
     const double projected =
-        2 * terms.matmuls + 2 * rerun(model_, plan_.remat, kind) * tokens_ / tensor_;
+        2 * terms.matmuls + 2 * matmuls_again(model_, plan_.remat, kind, taken) * tokens_ / tensor_;
     const double attended_times = kept_.has(LayerTensor::attended) ? 2 : 3;
     const bool sums_again = plan_.remat.policy == RematPolicy::named && !model_.parallel_block &&
                             !kept_.has(LayerTensor::out);
-    return larger(math(projected, attended_times * terms.attention),
-                  terms.gather + terms.scatter + 2 * kv_ +
-                      (again ? 4 : 3) * (terms.blocks * rows_ + terms.tokens) +
-                      (sums_again ? rows_ : 0) + all_columns_ + columns_again());
+    return {.matmuls = matmuls(projected),
+            .attention = in_bf16(attended_times * terms.attention),
+            .loading = loading(terms.weights.backward),
+            .comms = terms.gather + terms.scatter + 2 * kv_ +
+                     (again ? 4 : 3) * (terms.blocks * rows_ + terms.tokens) +
+                     (sums_again ? rows_ : 0) + all_columns_ + columns_again()};
 }
 
-double BookStep::layers() const {
+double BookStep::layers(WeightLoading& loading) const {
     double sum = 0;
     for (const auto& [kind, number] : layer_kinds(model_)) {
         const LayerTerms terms = terms_of(kind);
-        sum += static_cast<double>(number) * (forward(terms) + backward(kind, terms));
+        const Pass there = forward(terms);
+        const Pass back = backward(kind, terms);
+        sum += static_cast<double>(number) * (there.time() + back.time());
+        loading.forward = loading.forward || there.loads();
+        loading.backward = loading.backward || back.loads();
     }
     return sum;
 }
 
-double BookStep::unembedding() const {
+double BookStep::unembedding(WeightLoading& loading) const {
     const auto table = static_cast<double>(count_parameters(model_).embedding);
     const double logits = 2 * table * tokens_ / tensor_;
     const double sums = rows_ + columns(static_cast<double>(model_.vocabulary));
-    const double there = larger(math(0, logits), gather(table, compute_) + sums);
-    return there + (plan_.forward_only ? 0 : larger(math(0, 2 * logits), scatter(table) + sums));
+    const LoadedWeights weights = weights_of_table(model_, plan_);
+    const Pass there{.matmuls = in_bf16(logits),
+                     .attention = {},
+                     .loading = this->loading(weights.forward),
+                     .comms = gather(table, compute_) + sums};
+    Pass back;
+    if (!plan_.forward_only) {
+        back = {.matmuls = in_bf16(2 * logits),
+                .attention = {},
+                .loading = this->loading(weights.backward),
+                .comms = scatter(table) + sums};
+    }
+    loading.unembedding = there.loads() || back.loads();
+    return there.time() + back.time();
 }
 
 double BookStep::updated() const {
@@ -306,14 +330,19 @@ double BookStep::updated() const {
 
 }  // namespace
 
-sim::Seconds book_step(const ModelSpec& model, const TrainingPlan& plan,
+BookEstimate book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const BookStep book(model, plan, mesh, rates);
     const double m = plan.batch.microbatches;
     const double idle = (plan.ways.pipeline - 1.0) / plan.pipeline.chunks;
     const double bubble = plan.pipeline.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
-    return sim::Seconds((m + bubble) * book.layers() / plan.ways.pipeline +
-                        (plan.layers_only ? 0 : m * book.unembedding() + book.updated()));
+    BookEstimate estimate;
+    double time = (m + bubble) * book.layers(estimate.loading) / plan.ways.pipeline;
+    if (!plan.layers_only) {
+        time += m * book.unembedding(estimate.loading) + book.updated();
+    }
+    estimate.time = sim::Seconds(time);
+    return estimate;
 }
 
 }  // namespace podsim::workloads

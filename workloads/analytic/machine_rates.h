@@ -20,6 +20,8 @@ struct MachineRates {
     sim::FlopsPerSecond vpu = sim::FlopsPerSecond::infinity();  ///< elementwise operations
     sim::FlopsPerSecond int8{};
     sim::FlopsPerSecond fp8{};  ///< 0: none
+    /// Kernels and messages share the HBM: the bound counts what both move, and the text's step the loading of weights.
+    bool hbm_shared = false;
 
     /// Peak of matmuls of that dtype.
     [[nodiscard]] sim::FlopsPerSecond peak(MatmulDtype dtype) const {

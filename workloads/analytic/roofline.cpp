@@ -4,10 +4,12 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/least_traffic.h"
 
 namespace podsim::workloads {
 namespace {
@@ -33,41 +35,6 @@ void add(collectives::LeastTraffic& sum, const collectives::LeastTraffic& more, 
     sum.receive += more.receive * times;
     sum.send += more.send * times;
     sum.mean += more.mean * times;
-}
-
-/// An AllToAll of unequal members as the chip of one rank sees it: it takes its load of every other, and gives theirs.
-collectives::LeastTraffic exchanged(const Collective& exchange, std::size_t rank) {
-    const auto members = static_cast<double>(exchange.loads.size());
-    const sim::Bytes pair = exchange.bytes / members / members;
-    const sim::Bytes own = pair * ((members - 1) * exchange.loads[rank]);
-    const sim::Bytes others = pair * (members - exchange.loads[rank]);
-    return {.receive = exchange.returning ? others : own,
-            .send = exchange.returning ? own : others,
-            .mean = exchange.returning ? others : own};
-}
-
-/// A step in which only some members send: the least that every chip must receive or send is nothing.
-collectives::LeastTraffic shifted(const Collective& step, double members) {
-    const auto& [first, last] = *step.step->senders;
-    return {.receive = {}, .send = {}, .mean = step.step->bytes * ((last - first + 1) / members)};
-}
-
-/// A handover as its chip sees it.
-collectives::LeastTraffic handed(const Handover& handover) {
-    const sim::Bytes none;
-    return handover.sends
-               ? collectives::LeastTraffic{.receive = none, .send = handover.bytes, .mean = none}
-               : collectives::LeastTraffic{
-                     .receive = handover.bytes, .send = none, .mean = handover.bytes};
-}
-
-topology::DeviceMesh::Displacement way_of(const Handover& handover, std::size_t program,
-                                          const StepPrograms& programs,
-                                          const topology::DeviceMesh& mesh) {
-    const auto here = static_cast<int>(programs.stage(program));
-    const auto there = static_cast<int>(handover.peer);
-    const std::string& axis = programs.axes.front();
-    return handover.sends ? mesh.between(axis, here, there) : mesh.between(axis, there, here);
 }
 
 /// Least traffic of all operations of a program that use exactly the axes of each mask.
@@ -272,15 +239,44 @@ sim::Seconds handover_time(const Handover& handover, const topology::DeviceMesh:
     return at_rate(handover.bytes, routes, rates.ici_one_way);
 }
 
-}  // namespace
+void raise_hbm(LowerBound& lower, sim::Seconds kernels, sim::Seconds messages) {
+    if (kernels + messages > lower.hbm) {
+        lower.hbm = kernels + messages;
+        lower.hbm_kernels = kernels;
+    }
+}
 
-LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
-                          const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    LowerBound lower;
+/// `kernels`: the HBM time of each program's.
+void raise_by_hbm(LowerBound& lower, const StepPrograms& programs,
+                  const std::vector<sim::Seconds>& kernels, const topology::DeviceMesh& mesh,
+                  const MachineRates& rates) {
+    if (!rates.hbm_shared) {
+        for (const sim::Seconds time : kernels) {
+            raise_hbm(lower, time, {});
+        }
+        return;
+    }
+    const auto members = static_cast<double>(programs.members());
+    sim::Seconds mean_kernels;
+    sim::Seconds mean_messages;
+    for (std::size_t p = 0; p < kernels.size(); ++p) {
+        const MemoryTraffic messages = memory_traffic(programs, p, mesh, rates);
+        raise_hbm(lower, kernels[p], at_rate(messages.each, 1, rates.hbm));
+        mean_kernels += kernels[p] / members;
+        mean_messages += at_rate(messages.mean, 1, rates.hbm) / members;
+        if ((p + 1) % programs.members() == 0) {  // all of a stage
+            raise_hbm(lower, std::exchange(mean_kernels, {}), std::exchange(mean_messages, {}));
+        }
+    }
+}
+
+void raise_by_compute(LowerBound& lower, const StepPrograms& programs,
+                      const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    std::vector<sim::Seconds> kernels;
     for (const StepProgram& program : programs.programs) {
         sim::Seconds compute;
-        sim::Seconds hbm;
         sim::Seconds vpu;
+        sim::Seconds& hbm = kernels.emplace_back();
         for (const Op& op : program.ops) {
             if (const auto* work = std::get_if<Compute>(&op.work)) {
                 const ComputeTime time = compute_time(*work, rates);
@@ -290,9 +286,17 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
             }
         }
         lower.compute = std::max(lower.compute, compute);
-        lower.hbm = std::max(lower.hbm, hbm);
         lower.vpu = std::max(lower.vpu, vpu);
     }
+    raise_by_hbm(lower, programs, kernels, mesh, rates);
+}
+
+}  // namespace
+
+LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh, const MachineRates& rates) {
+    LowerBound lower;
+    raise_by_compute(lower, programs, mesh, rates);
     raise_by_ici(lower, programs, slice, mesh, rates);
     raise_by_slices(lower, programs, slice, mesh, rates);
     lower.time = lower.compute;

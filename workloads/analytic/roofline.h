@@ -20,6 +20,7 @@ struct LowerBound {
         bound;  ///< `compute`, `hbm`, `vpu`, `dcn`, `pcie`, or the ICI axes of the tightest set: `ici x`
     sim::Seconds compute;       ///< sum of flops / peak
     sim::Seconds hbm;           ///< sum of HBM bytes / bandwidth
+    sim::Seconds hbm_kernels;   ///< of it, those of kernels
     sim::Seconds vpu;           ///< sum of elementwise operations / rate
     sim::Seconds links;         ///< the tightest set of ICI axes, or PCIe, or DCN
     unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
@@ -35,14 +36,21 @@ collectives::Ends ends_of(const Collective& collective, const topology::Lattice&
 /// the mean for the mean), and the least bytes that a slice must receive, must send, or on average
 /// receives, at the rate of its chips' PCIe links and of its hosts' DCN links; and what a chip exchanges with its
 /// host, each way, at the rate of its PCIe link. What a collective between slices
-/// moves within them is left out of the ICI sums. Of several programs (StepPrograms) the one with most counts,
-/// for the mean all of them. Never above a simulated time.
+/// moves within them is left out of the ICI sums.
+/// Of several programs (StepPrograms) the one with most counts, for the mean all of them. Never above a simulated time.
+///
+/// The HBM sum is that of the kernels' bytes. Where the HBM is shared (MachineRates::hbm_shared) messages count, too, by what
+/// any algorithm must read and write for them (MemoryTraffic), never by what the played ones do. It is then the larger of
+///   for every program, its kernels' bytes and what each of its chips must read and write itself;
+///   for every stage, the mean over its members of kernels' bytes and of the mean that messages must move: of the chips
+///   of a stage, between which its collectives are, one has no less than the mean.
 LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh, const MachineRates& rates);
 
 /// `roofline_serial`: every operation at its ideal time (compute: max of flops / peak, hbm and vpu;
 /// collective: its physical bound; handover: what it receives, at the rate of its routes; transfer to or from the host: at
-/// PCIe's rate), one after the other; of several programs the longest. Not a bound.
+/// PCIe's rate), one after the other; of several programs the longest. Not a bound. What messages read and write of HBM is not
+/// counted, shared or not: nothing goes on beside them here, and alone they seldom fill it.
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates);
 

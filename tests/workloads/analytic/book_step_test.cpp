@@ -54,7 +54,7 @@ TEST(BookStep, PipelinesAddTheirBubble) {
     const auto step = [&] {
         return book_step(model_of(4), plan, DeviceMesh(torus(4), {{"pipeline", {{0, 1, 4}}}}),
                          rates(0x1p38, 1))
-            .value();
+            .time.value();
     };
     EXPECT_DOUBLE_EQ(step(), 8 * 12 + 8 * 1.5);
     plan.ways.pipeline = 4;
@@ -78,7 +78,9 @@ TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
     plan.ways.data = 4;
     const ModelSpec model = model_of(2);
     const DeviceMesh mesh(torus(4), {{"data", {{0, 1, 4}}}});
-    const auto step = [&] { return book_step(model, plan, mesh, rates(kNever, 0x1p22)).value(); };
+    const auto step = [&] {
+        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value();
+    };
     const double updated = static_cast<double>(count_parameters(model).total) * 2 / 0x1p23;
     EXPECT_DOUBLE_EQ(step(), 2 * 6 + 4);
     plan.zero = 1;
@@ -106,7 +108,9 @@ TEST(BookStep, ExpertsExchangeTokens) {
     plan.ways.expert = 4;
     const double g = 1 + 0x1p-10;
     const DeviceMesh mesh(torus(4), {{"expert", {{0, 1, 4}}}});
-    const auto step = [&] { return book_step(model, plan, mesh, rates(kNever, 0x1p22)).value(); };
+    const auto step = [&] {
+        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value();
+    };
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 3 * 8) + 2 + 2);
     plan.remat.policy = RematPolicy::block;
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 4 * 8) + 2 + 2);
@@ -123,7 +127,7 @@ TEST(BookStep, WeightsOfExpertsAreGatheredWithoutTheirAxis) {
     const double g = (1 + 0x1p-10) / 2 + 4;
     // t = 4096: an exchange 2 t D b / (4 W) = 2^24 / 2^25.
     const double exchange = 0.5;
-    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates(kNever, 0x1p22)).value(),
+    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value(),
                      g + 2 * exchange + 2 * g + 3 * exchange + 1 + 1);
 }
 
@@ -133,7 +137,7 @@ TEST(BookStep, NamedTensorsRunTheRestAgain) {
     TrainingPlan plan = plan_of(1 << 16);
     const auto backward = [&](TensorSet save) {
         plan.remat = {.policy = RematPolicy::named, .names = {.save = save}};
-        return book_step(model_of(1), plan, {}, rates(0x1p37, 1)).value() - (12 + 4) - 24;
+        return book_step(model_of(1), plan, {}, rates(0x1p37, 1)).time.value() - (12 + 4) - 24;
     };
     using enum LayerTensor;
     EXPECT_DOUBLE_EQ(backward({qkv, attended, out, gate_up}), 24 + 2 * 4);
@@ -144,7 +148,7 @@ TEST(BookStep, NamedTensorsRunTheRestAgain) {
     EXPECT_DOUBLE_EQ(backward({}), 24 + 3 * 4 + 8);
     // All of the forward pass again, the last matmul too.
     plan.remat = {.policy = RematPolicy::block};
-    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, rates(0x1p37, 1)).value(),
+    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, rates(0x1p37, 1)).time.value(),
                      16 + 24 + 24 + 12 + 3 * 4);
 }
 
@@ -154,7 +158,7 @@ TEST(BookStep, MatmulsRunAtTheRateOfTheirPrecision) {
     plan.precision.matmul = MatmulDtype::int8;
     MachineRates machine = rates(0x1p37, 1);
     machine.int8 = sim::FlopsPerSecond(0x1p38);
-    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, machine).value(),
+    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, machine).time.value(),
                      6 + 4 + 12 + 2 * 4 + 8 + 16);
 }
 
@@ -166,7 +170,7 @@ TEST(BookStep, RowsOfBlocksOverTensor) {
     plan.ways.tensor = 4;
     const DeviceMesh mesh(torus(4), {{"tensor", {{0, 1, 4}}}});
     const auto rows = [&] {
-        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).value() / 16;
+        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value() / 16;
     };
     EXPECT_DOUBLE_EQ(rows(), 4 + 6 + 2);
     plan.remat = {.policy = RematPolicy::named, .names = {}};
@@ -191,7 +195,7 @@ TEST(BookStep, GroupsOfASliceShareItsHosts) {
     machine.chips_per_slice = 2;
     machine.between_slices = {
         .pcie = sim::BytesPerSecond(1), .dcn = sim::BytesPerSecond(0x1p23), .hosts = 2};
-    EXPECT_DOUBLE_EQ(book_step(model_of(2), plan, mesh, machine).value(), 2 * 3 + 2);
+    EXPECT_DOUBLE_EQ(book_step(model_of(2), plan, mesh, machine).time.value(), 2 * 3 + 2);
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"fsdp", {{0, 1, 4}, {1, 1, 4}}}, {"tensor", {{2, 1, 4}}}});
     const auto step = [&](double link) {
-        return book_step(book_model(), plan, mesh, rates(0x1p35, 1, link)).value();
+        return book_step(book_model(), plan, mesh, rates(0x1p35, 1, link)).time.value();
     };
     EXPECT_DOUBLE_EQ(step(0x1p22), 2 * (4.375 + 8.75) + 2.5);
     // Sixteen times the links: compute-bound everywhere.
@@ -193,11 +193,11 @@ TEST(Analytic, BookStepOfDataContextAndFsdpByHand) {
     plan.remat.policy = RematPolicy::none;
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"data", {{0, 1, 4}}}, {"context", {{1, 1, 4}}}, {"fsdp", {{2, 1, 4}}}});
-    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p22)).value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p22)).time.value(),
                      2 * (3.5 + 7.375) + 2.25);
     plan.attention.causal =
         false;  // a doubles: 1.25 s forward, hidden; without communication it shows
-    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p42)).value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p42)).time.value(),
                      2 * (1.25 + 2.5) + 0.5 + 1);
 }
 

@@ -247,7 +247,7 @@ TEST(TensorTranspose, BookStepByHand) {
     const MachineRates rates{.flops = sim::FlopsPerSecond(1e30),
                              .hbm = sim::BytesPerSecond(1),
                              .ici_one_way = sim::BytesPerSecond(0x1p22)};
-    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates).value(),
+    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates).time.value(),
                      2 * (16 + 48 + 24 + 48 + 20) + 2 * (4 + 32));
 }
 
