@@ -88,23 +88,28 @@ void Memories::check(std::uint32_t place, Time now) {
     }
     for (Slot& slot : at.slots) {
         if (slot.stream.demand > 0) {
-            follow(place, slot, now);
+            at.server.begin(slot.key(), slot.stream.demand, slot.stream.end - now, now);
+            at.bound -= std::exchange(slot.stream.demand, 0);
+        }
+    }
+    for (const SharedServer::Stream& stream : at.server.streams()) {
+        if (stream.key.kind != kWork && stream.share < stream.demand) {
+            hold_up(place, stream.key);
         }
     }
     set_wake(place);
 }
 
-void Memories::follow(std::uint32_t place, Slot& slot, Time now) {
-    Place& at = places_[place];
-    Stream& stream = slot.stream;
-    at.server.begin(slot.key(), stream.demand, stream.end - now, now);
-    at.bound -= std::exchange(stream.demand, 0);
-    if (slot.owner.kind == kWork) {
-        return;
-    }
+/// A message's stream gets less than it asks for: its link is held until the stream ends.
+void Memories::hold_up(std::uint32_t place, SharedServer::Key key) {
+    const Stream& stream = std::ranges::find(places_[place].slots, key, &Slot::owner)->stream;
     const auto [entry, added] =
         links_.try_emplace(stream.number, Followed{stream.message, stream.end, {}});
-    entry->second.streams.emplace_back(place, slot.owner.kind);
+    auto& streams = entry->second.streams;
+    if (std::ranges::find(streams, std::pair(place, key.kind)) != streams.end()) {
+        return;
+    }
+    streams.emplace_back(place, key.kind);
     if (added) {
         held_on_.push_back(stream.number);
         const Held& message = stream.message;
@@ -144,9 +149,10 @@ std::vector<std::uint32_t> Memories::wake(std::uint32_t place, Time now) {
                 tasks.push_back(number);
             }
         } else {
-            Followed& link = links_.at(number);
-            std::erase(link.streams, std::pair(place, kind));
-            if (link.streams.empty()) {
+            const auto link = links_.find(number);
+            if (link != links_.end() &&
+                std::erase(link->second.streams, std::pair(place, kind)) != 0 &&
+                link->second.streams.empty()) {
                 link_ended(number, now);
             }
         }
@@ -248,9 +254,11 @@ void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std
         for (Slot& slot : at.slots) {
             slot.stream.end += later_by;
             slot.stream.number += slot.owner.kind == kWork ? tasks : 0;
-            const std::uint32_t operation = slot.stream.message.operation;
-            slot.stream.message.operation =
-                slot.stream.demand > 0 ? image_of(operation).value_or(operation) : operation;
+            if (slot.owner.kind != kWork &&
+                (slot.stream.demand > 0 || at.server.holds(slot.key()))) {
+                std::uint32_t& operation = slot.stream.message.operation;
+                operation = image_of(operation).value_or(operation);
+            }
         }
         at.server.skip(
             later_by, [&](SharedServer::Key& key) { key.number += key.kind == kWork ? tasks : 0; });

@@ -8,9 +8,11 @@
 //
 // Nothing is scheduled while the demands at a place fit its memory: a stream is then only a demand and an end in a slot.
 // Once they do not fit, all streams of the place that have not ended are followed: a server shares the memory
-// (shared_server.h), events that come before a stream's end are put aside, and one event of the place, its wake, comes
-// when the next stream ends. What is added while demands fit again is not followed. Which streams are followed at the
-// end of an instant does not depend on the order of what happens in it.
+// (shared_server.h), and one event of the place, its wake, comes when the next stream ends. Events of work and messages
+// that come before the end of their streams are put aside; a message whose streams get all that they ask for is as on
+// time as if nobody followed it, and its link frees by itself. What is added while demands fit again is not followed.
+// Which streams are followed, and which links held up, at the end of an instant does not depend on the order of what
+// happens in it.
 #pragma once
 
 #include <algorithm>
@@ -126,10 +128,11 @@ public:
     [[nodiscard]] std::vector<StreamState> streams(std::uint32_t place, Time now) const;
     /// Nothing: no wake is due.
     [[nodiscard]] std::optional<Time> wake_of(std::uint32_t place) const;
+    /// A link that its message holds for longer.
     struct Followed {
         Held message;
         Time due;  ///< when it would have been free
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> streams;  ///< (place, kind) that go on
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> streams;  ///< (place, kind), late
     };
     [[nodiscard]] const std::map<std::uint32_t, Followed>& followed_links() const { return links_; }
     struct Late {
@@ -183,7 +186,7 @@ private:
     }
     /// Follows the streams of the place if they do not fit.
     void check(std::uint32_t place, Time now);
-    void follow(std::uint32_t place, Slot& slot, Time now);
+    void hold_up(std::uint32_t place, SharedServer::Key key);
     /// All streams of the link's message have ended.
     bool has_ended(std::uint32_t server, Time now);
     void set_wake(std::uint32_t place);

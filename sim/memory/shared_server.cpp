@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace podsim::sim {
 namespace {
+
+/// Picoseconds, rounded up. Most work fits into 64 bits, whose division is several times as fast.
+std::int64_t time_of(Work left, std::int64_t share) {
+    const Work whole = left + share - 1;
+    if (whole <= std::numeric_limits<std::int64_t>::max()) {
+        return static_cast<std::int64_t>(whole) / share;
+    }
+    return static_cast<std::int64_t>(whole / share);
+}
 
 auto rank_of(const SharedServer::Stream& stream) {
     return std::tuple(stream.demand, stream.key);
@@ -16,6 +26,9 @@ auto rank_of(const SharedServer::Stream& stream) {
 
 void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
     settle(now);
+    std::erase_if(streams_, [&](const Stream& stream) {
+        return stream.key == key && stream.left == 0;  // the one before on that link
+    });
     const Stream stream{
         .demand = demand, .key = key, .left = Work{demand} * alone.ps, .share = demand};
     streams_.insert(std::ranges::upper_bound(streams_, rank_of(stream), {}, rank_of), stream);
@@ -36,6 +49,10 @@ std::vector<SharedServer::Key> SharedServer::take_ended(Time now) {
     return ended;
 }
 
+bool SharedServer::holds(Key key) const {
+    return std::ranges::find(streams_, key, &Stream::key) != streams_.end();
+}
+
 bool SharedServer::unfinished(Key key, Time now) {
     settle(now);
     const auto found = std::ranges::find(streams_, key, &Stream::key);
@@ -52,12 +69,11 @@ std::int64_t SharedServer::demand(Time now) {
 }
 
 Time SharedServer::next_end() const {
-    Time first = Time::max();
+    std::int64_t first = Time::max().ps - settled_.ps;
     for (const Stream& stream : streams_) {
-        first = std::min(first, settled_ + Time{static_cast<std::int64_t>(
-                                               (stream.left + stream.share - 1) / stream.share)});
+        first = std::min(first, time_of(stream.left, stream.share));
     }
-    return first;
+    return settled_ + Time{first};
 }
 
 void SharedServer::settle(Time now) {
@@ -76,9 +92,14 @@ void SharedServer::settle(Time now) {
 /// Those that ask for least have it whole as long as that is no more than an equal part of what is left.
 void SharedServer::share_out() {
     std::int64_t rest = rate_;
-    auto open = static_cast<std::int64_t>(streams_.size());
+    std::int64_t open =
+        std::ranges::count_if(streams_, [](const Stream& stream) { return stream.left > 0; });
     bool level = false;
     for (Stream& stream : streams_) {
+        if (stream.left == 0) {
+            stream.share = stream.demand;
+            continue;
+        }
         const std::int64_t equal = level ? rest : rest / open;
         level = level || stream.demand > equal;
         if (level) {
@@ -94,9 +115,10 @@ void SharedServer::share_out() {
 }
 
 std::int64_t SharedServer::shared_out() const {
-    return std::accumulate(
-        streams_.begin(), streams_.end(), std::int64_t{0},
-        [](std::int64_t sum, const Stream& stream) { return sum + stream.share; });
+    return std::accumulate(streams_.begin(), streams_.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Stream& stream) {
+                               return sum + (stream.left > 0 ? stream.share : 0);
+                           });
 }
 
 }  // namespace podsim::sim

@@ -7,7 +7,8 @@
 // (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2). Rates are whole numbers and L is rounded down, so that of k
 // streams at the level fewer than k units a second are left unused. A stream with w left ends ceil(w / share)
 // picoseconds on: the only place where a time is rounded. Streams stand in the order of their demands and keys, and sums
-// of whole numbers do not depend on it: neither keys nor the order of arrival decide anything.
+// of whole numbers do not depend on it: neither keys nor the order of arrival decide anything. Streams that have ended
+// count for nothing, whether or not they have been taken out.
 #pragma once
 
 #include <compare>
@@ -43,10 +44,12 @@ public:
     [[nodiscard]] bool empty() const { return streams_.empty(); }
     /// Whether the work that was asked for has all been done.
     [[nodiscard]] bool settled_up() const { return streams_.empty() && owed_ == 0; }
-    /// A stream that asks for `demand` and would take `alone` with it.
+    /// A stream that asks for `demand` and would take `alone` with it. One of that key must have ended by now.
     void begin(Key key, std::int64_t demand, Time alone, Time now);
     /// The streams that have ended by now leave.
     std::vector<Key> take_ended(Time now);
+    /// Whether that stream is there, ended or not.
+    [[nodiscard]] bool holds(Key key) const;
     /// Whether that stream is there and has work left.
     [[nodiscard]] bool unfinished(Key key, Time now);
     /// What the streams that have work left ask for together.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes what the program prints between the markers of README.md, docs/fidelity.md and scenarios/book/README.md.
 # Usage: tests/house/update_docs.sh path/to/podsim
-# Takes two minutes.
+# Takes five minutes.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "$0")/../.."
