@@ -89,7 +89,7 @@ struct LayerTerms {
 };
 
 /// What a pass computes, and its communication in seconds.
-struct Pass {
+struct PassTime {
     sim::Seconds matmuls;    ///< FLOPs / peak
     sim::Seconds attention;  ///< the same of dot products
     sim::Seconds loading;    ///< of weights; none where the HBM is not shared
@@ -142,8 +142,8 @@ private:
     }
 
     [[nodiscard]] LayerTerms terms_of(LayerKind kind) const;
-    [[nodiscard]] Pass forward(const LayerTerms& terms) const;
-    [[nodiscard]] Pass backward(LayerKind kind, const LayerTerms& terms) const;
+    [[nodiscard]] PassTime forward(const LayerTerms& terms) const;
+    [[nodiscard]] PassTime backward(LayerKind kind, const LayerTerms& terms) const;
     [[nodiscard]] double columns_again() const;
 
     const ModelSpec& model_;
@@ -251,7 +251,7 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     return terms;
 }
 
-Pass BookStep::forward(const LayerTerms& terms) const {
+PassTime BookStep::forward(const LayerTerms& terms) const {
     return {
         .matmuls = matmuls(terms.matmuls),
         .attention = in_bf16(terms.attention),
@@ -268,7 +268,7 @@ double BookStep::columns_again() const {
                    (kept_.has(LayerTensor::gate_up) ? 0 : branches_ * d_ff));
 }
 
-Pass BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
+PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     if (plan_.forward_only) {
         return {};
     }
@@ -291,8 +291,8 @@ double BookStep::layers(WeightLoading& loading) const {
     double sum = 0;
     for (const auto& [kind, number] : layer_kinds(model_)) {
         const LayerTerms terms = terms_of(kind);
-        const Pass there = forward(terms);
-        const Pass back = backward(kind, terms);
+        const PassTime there = forward(terms);
+        const PassTime back = backward(kind, terms);
         sum += static_cast<double>(number) * (there.time() + back.time());
         loading.forward = loading.forward || there.loads();
         loading.backward = loading.backward || back.loads();
@@ -305,11 +305,11 @@ double BookStep::unembedding(WeightLoading& loading) const {
     const double logits = 2 * table * tokens_ / tensor_;
     const double sums = rows_ + columns(static_cast<double>(model_.vocabulary));
     const LoadedWeights weights = weights_of_table(model_, plan_);
-    const Pass there{.matmuls = in_bf16(logits),
-                     .attention = {},
-                     .loading = this->loading(weights.forward),
-                     .comms = gather(table, compute_) + sums};
-    Pass back;
+    const PassTime there{.matmuls = in_bf16(logits),
+                         .attention = {},
+                         .loading = this->loading(weights.forward),
+                         .comms = gather(table, compute_) + sums};
+    PassTime back;
     if (!plan_.forward_only) {
         back = {.matmuls = in_bf16(2 * logits),
                 .attention = {},
