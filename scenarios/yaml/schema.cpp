@@ -210,8 +210,9 @@ constexpr KeySpec kKeys[] = {
     {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},
     {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
     {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run"},
-    {"report.flop_rule", kText, "parameters", "executed",
-     "what MFU counts: executed (6 x parameters + attention, half when causal), parameters, full_attention (with all scores)"},
+    {"report.flop_rule", kText, "6ND", "executed",
+     "what MFU counts: executed (6 x matmul parameters + attention, half when causal); with all parameters 6ND "
+     "(or parameters), masked_attention, full_attention"},
     {"report.mfu", kText, "40 %", "none", "that training_days of expect assumes"},
     {"report.parameters", kText, "70G", "the model's", "that formulas of expect count with, as texts round them"},
 
