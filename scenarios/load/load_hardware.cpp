@@ -1,6 +1,7 @@
 // The machine of a scenario or of a command line.
 #include <cstdint>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -237,10 +238,21 @@ IdealHardware read_hardware(const Reader& hardware) {
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
     using workloads::MatmulDtype;
     const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
-    if (read == MatmulDtype::fp8 && chip.fp8_flops.value.value() == 0) {
-        throw dtype.error(fmt::format("{} has no fp8 matmuls", chip.name), "allowed: bf16, int8");
+    const auto has = [&](MatmulDtype type) {
+        return type == MatmulDtype::bf16 ||
+               (type == MatmulDtype::int8 ? chip.int8_ops : chip.fp8_flops).value.value() > 0;
+    };
+    if (has(read)) {
+        return read;
     }
-    return read;
+    std::vector<std::string_view> allowed;
+    for (const auto& [name, type] : workloads::kMatmulDtypes) {
+        if (has(type)) {
+            allowed.push_back(name);
+        }
+    }
+    throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
+                      fmt::format("allowed: {}", fmt::join(allowed, ", ")));
 }
 
 IdealHardware hardware_from_options(const HardwareOptions& options) {

@@ -33,7 +33,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.chip.name", kText, "text", "`<base> (modified)`", "name in the reports"},
     {"hardware.chip.bf16_flops", kText, "459 TFLOP/s", "of the base", "peak rate of bf16 matmuls"},
     {"hardware.chip.int8_ops", kText, "918 TOP/s", "of the base", "peak rate of int8 matmuls"},
-    {"hardware.chip.fp8_flops", kText, "918 TFLOP/s", "of the base", "peak rate of fp8 matmuls; no chip of the catalogue has them"},
+    {"hardware.chip.fp8_flops", kText, "918 TFLOP/s", "of the base", "peak rate of fp8 matmuls, where the chip has them"},
     {"hardware.chip.vpu_flops", kText, "14 TFLOP/s", "of the base", "elementwise operations of the vector units"},
     {"hardware.chip.vmem", kText, "128 MiB", "of the base", "VMEM of all cores; attention's blocks follow from it"},
     {"hardware.chip.mxu", kText, "128", "of the base", "rows and columns of a systolic array; dimensions pad to it"},
