@@ -100,13 +100,23 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
         100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
 }
 
+std::string name_of_mfu(workloads::FlopRule rule) {
+    switch (rule) {
+        case workloads::FlopRule::executed:
+            return "MFU";
+        case workloads::FlopRule::parameters:
+            return "MFU of 6 x parameters alone";
+        case workloads::FlopRule::masked_attention:
+            return "MFU with all parameters";
+        case workloads::FlopRule::full_attention:
+            break;
+    }
+    return "MFU with all parameters and attention scores";
+}
+
 std::string rates(const Scenario& scenario, const StepResult& result) {
     Table table;
-    const workloads::FlopRule rule = scenario.step().report.flop_rule;
-    table.row({rule == workloads::FlopRule::executed     ? "MFU"
-               : rule == workloads::FlopRule::parameters ? "MFU of 6 x parameters alone"
-                                                         : "MFU with all attention scores",
-               format_percent(result.mfu)});
+    table.row({name_of_mfu(scenario.step().report.flop_rule), format_percent(result.mfu)});
     table.row({"HFU", format_percent(result.hfu)});
     table.row({"tokens/s", format_count(result.tokens_per_s)});
     table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});
