@@ -220,6 +220,15 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
     return text + '\n';
 }
 
+/// The policy, and what of its names is not kept.
+std::string remat_text(const workloads::ModelSpec& model, const workloads::Remat& remat) {
+    const workloads::TensorSet unread = never_read(model, remat.names);
+    return to_string(remat) + (unread.empty()
+                                   ? ""
+                                   : fmt::format(" (the backward pass does not read {}: not kept)",
+                                                 to_string(unread)));
+}
+
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
@@ -235,7 +244,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         !plan.attention.causal || plan.ways.context == 1          ? ""
         : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
                                                                   : " on zig-zag parts",
-        workloads::to_string(plan.remat),
+        remat_text(scenario.step().model, plan.remat),
         plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",

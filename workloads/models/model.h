@@ -151,6 +151,11 @@ inline std::int64_t value_dim(const ModelSpec& model) {
     return model.latent.kv_rank > 0 ? model.latent.value_dim : model.head_dim;
 }
 
+/// Whether a norm reads what each block puts out before it is added to the rows.
+inline bool norms_outputs(const ModelSpec& model) {
+    return model.norms == 4 && !model.parallel_block;
+}
+
 /// Reads a Hugging Face `config.json` of the families that hf_config.cpp lists; keys and defaults are
 /// those of the format. Throws sim::InputError at file:line:column: bad JSON, a wrong key at the key, a
 /// missing one at 1:1 with the key that may be a slip of it, an architecture by what of it is not modelled.

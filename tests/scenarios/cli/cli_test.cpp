@@ -37,7 +37,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
                        "--help, --set, --fold, --what-if, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
-                       "chips, models, scenarios, algorithms");
+                       "chips, models, scenarios, algorithms, remat");
 }
 
 TEST_F(Cli, MissingAndExtraArguments) {
@@ -130,7 +130,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
           "--algorithm", "--fold", "--csv", "--json"}},
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
-        {"list", {"chips|models|scenarios|algorithms"}},
+        {"list", {"chips|models|scenarios|algorithms|remat"}},
     };
     for (const auto& [command, options] : commands) {
         const Outcome outcome = podsim({command, "--help"});
