@@ -188,6 +188,7 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
         for (const int slices : {1, 4}) {
             Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
                                                        {{"fsdp", "x y"}}, 64, 512);
+            scenario.step().plan.remat.policy = workloads::RematPolicy::block;
             if (slices > 1) {
                 scenario.hardware.slices = slices;
                 scenario.step().mesh = topology::DeviceMesh(
