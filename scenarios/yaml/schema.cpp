@@ -68,7 +68,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.profile.straggler", kText, "0.03", "of the base", "compute takes longer by this for each doubling of slices"},
     {"hardware.ici_rates", kText, "book", "book", "the ICI rates of the reference text or of the vendor: book, vendor"},
     {"hardware.latency", kText, "additive", "additive", "how latency adds to a message's time: additive, floor"},
-    {"hardware.hbm", kText, "shared", "private", "whether kernels and messages share a chip's HBM: private (each has all of it), shared"},
+    {"hardware.hbm", kText, "private", "shared", "whether kernels and messages share a chip's HBM: private (each has all of it), shared"},
     {"hardware.message_cap", kText, "4 MiB", "4 MiB", "longer transfers are cut into messages of at most this size"},
 
     {"model", kText | kMap, "llama-3-70b", kRequired, "a model of `podsim list models`, or a map of hyperparameters"},
