@@ -59,6 +59,17 @@ const bool collectives_registered = [] {
     return true;
 }();
 
+/// What collective/all_gather/16x20x28/unfolded would cost if its messages never waited for the HBM.
+void with_private_hbm(benchmark::State& state) {
+    scenarios::CollectiveRequest request = whole_slice(Operation::all_gather, kPod, 1e9);
+    request.hardware.hbm = scenarios::HbmRule::separate;
+    measure(state, request, Fold::off);
+}
+BENCHMARK(with_private_hbm)
+    ->Name("collective/all_gather/16x20x28/unfolded_private_hbm")
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2);
+
 void message_size(benchmark::State& state) {
     measure(state,
             whole_slice(Operation::all_gather, kPod, static_cast<double>(state.range(0)) * 1e6),

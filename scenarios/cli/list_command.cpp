@@ -16,6 +16,7 @@
 #include "sim/base/nearest.h"
 #include "topology/chips/chip.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/remat.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -64,6 +65,19 @@ std::string list_algorithms() {
     return table.text(0);
 }
 
+std::string list_remat() {
+    Table table({1, 2});
+    table.row({"remat", "kept in HBM", "at the host"});
+    for (const auto& [name, remat] : workloads::remat_policies()) {
+        const workloads::TensorSet kept = kept_tensors(remat) - remat.names.offload;
+        table.row({std::string(name), to_string(kept), to_string(remat.names.offload)});
+    }
+    return table.text(0) +
+           "\nThe names of MaxText, and none, matmuls, block. Of these a step keeps what its "
+           "backward pass reads, and runs\n"
+           "again what it reads and does not find; block runs the whole forward pass again.\n";
+}
+
 /// The title, or what is wrong with the file: a listing goes on.
 std::string title_or_problem(const std::string& file) {
     try {
@@ -101,13 +115,14 @@ struct Listing {
 constexpr Listing kListings[] = {{"chips", list_chips},
                                  {"models", list_models},
                                  {"scenarios", list_scenarios},
-                                 {"algorithms", list_algorithms}};
+                                 {"algorithms", list_algorithms},
+                                 {"remat", list_remat}};
 
 }  // namespace
 
 int command_list(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options(
-        "list chips|models|scenarios|algorithms",
+        "list chips|models|scenarios|algorithms|remat",
         "Lists what the catalogues hold. Scenarios are looked for in the folder scenarios/ of\n"
         "the current folder, then beside the executable and above it.",
         "podsim list models");

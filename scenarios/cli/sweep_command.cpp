@@ -30,7 +30,7 @@ Usage usage() {
         "prints a line for each. The results do not depend on the number of jobs.",
         "podsim sweep scenarios/quickstart/llama3-70b-v5p-pod.yaml --vary "
         "batch.tokens=4Mi,8Mi,16Mi "
-        "\\\n    --vary training.remat=none,matmuls,block --sort mfu:desc --jsonl sweep.jsonl",
+        "\\\n    --vary training.remat=none,matmuls,full --sort mfu:desc --jsonl sweep.jsonl",
         "The values are those of a YAML list, with or without its brackets: a value that holds a\n"
         "comma is quoted, a map is written {chip: v5p, slice: 4x4x4}.\n\n"
         "The file of --jsonl is the record: each setting is written there when it is done, in\n"

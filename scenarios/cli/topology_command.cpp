@@ -163,8 +163,8 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const topology::MachineGraph machine = topology::machine_graph(
         topology::Places(hardware.slice, hardware.slices), hardware.chip.host_shape.value,
         topology::link_kinds(hardware.chip, hardware.ici_rates, hardware.oversubscription));
-    const Findings found{topology::measure(machine, dead), topology::totals(machine, hardware.chip),
-                         dead.axes() != 0};
+    const Findings found{topology::measure(machine, dead),
+                         topology::totals(machine, hardware.chip, dead), dead.axes() != 0};
     if (json != "-") {
         out << text_of(hardware, found);
     }

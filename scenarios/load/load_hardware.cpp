@@ -1,6 +1,7 @@
 // The machine of a scenario or of a command line.
 #include <cstdint>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -178,20 +179,78 @@ ChipSpec read_chip(const Reader& chip) {
     return spec;
 }
 
-/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes.
+/// What `profile: {base: ...}` takes over: the factors of a measured chip, or those of the profile `ideal`.
+topology::Efficiency parse_profile_base(const std::string& text) {
+    if (text == "ideal") {
+        return {};
+    }
+    if (const auto measured = topology::measured_efficiency(text)) {
+        return *measured;
+    }
+    std::vector<std::string_view> allowed{"ideal"};
+    bool known = false;
+    for (const ChipSpec& chip : topology::chip_catalogue()) {
+        known = known || chip.name == text;
+        if (topology::measured_efficiency(chip.name).has_value()) {
+            allowed.push_back(chip.name);
+        }
+    }
+    if (known) {
+        throw sim::InputError(fmt::format("nothing was measured on {}", text),
+                              fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+    }
+    throw sim::unknown_name("chip", printable(text), allowed);
+}
+
+/// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
+void read_profile_map(const Reader& profile, Hardware& result) {
+    const Reader base = profile["base"].require();
+    result.efficiency = base.read(parse_profile_base);
+    const std::string& name = base.node().text;
+    std::vector<std::string> changed;
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        const Reader place = profile[factor.name];
+        if (!place.present()) {
+            continue;
+        }
+        const double value = place.read([&](const std::string& text) {
+            const double number = parse_number(text);
+            if (!(number >= factor.least && number <= factor.most)) {
+                throw sim::InputError(
+                    fmt::format("{} is out of range", in_quotes(text)),
+                    fmt::format("allowed are {:g} to {:g}", factor.least, factor.most));
+            }
+            return number;
+        });
+        result.efficiency.*(factor.value) = value;
+        changed.push_back(fmt::format("{} {}", factor.name, value));
+    }
+    result.profile = fmt::format("{}{}{}{}", name == "ideal" ? "" : "measured on ", name,
+                                 changed.empty() ? "" : " with ", fmt::join(changed, " and "));
+}
+
+/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
+/// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
 void read_profile(const Reader& hardware, IdealHardware& result) {
     const Reader chip = hardware["chip"];
-    const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
-    const std::optional<topology::Efficiency> measured = topology::measured_efficiency(name);
     const Reader profile = hardware["profile"];
+    if (profile.is_map()) {
+        read_profile_map(profile, result);
+        return;
+    }
+    const std::string base = (chip.is_map() ? chip["base"] : chip).node().text;
+    const std::optional<topology::Efficiency> measured = topology::measured_efficiency(base);
     result.profile = std::string(profile.choose<std::string_view>(
         kProfiles, measured.has_value() && !chip.is_map() ? "measured" : "ideal"));
     if (result.profile != "measured") {
         return;
     }
-    if (!measured.has_value()) {
-        throw profile.error(fmt::format("nothing was measured on {}", name),
-                            "write profile: ideal");
+    if (!measured.has_value() || result.chip.name != base) {
+        throw profile.error(
+            fmt::format("nothing was measured on {}", printable(result.chip.name)),
+            fmt::format("write profile: ideal, or take the factors of a chip that was measured, "
+                        "such as profile: {{base: {}}}",
+                        measured.has_value() ? base : "v5p"));
     }
     result.efficiency = *measured;
 }
@@ -237,10 +296,21 @@ IdealHardware read_hardware(const Reader& hardware) {
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
     using workloads::MatmulDtype;
     const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
-    if (read == MatmulDtype::fp8 && chip.fp8_flops.value.value() == 0) {
-        throw dtype.error(fmt::format("{} has no fp8 matmuls", chip.name), "allowed: bf16, int8");
+    const auto has = [&](MatmulDtype type) {
+        return type == MatmulDtype::bf16 ||
+               (type == MatmulDtype::int8 ? chip.int8_ops : chip.fp8_flops).value.value() > 0;
+    };
+    if (has(read)) {
+        return read;
     }
-    return read;
+    std::vector<std::string_view> allowed;
+    for (const auto& [name, type] : workloads::kMatmulDtypes) {
+        if (has(type)) {
+            allowed.push_back(name);
+        }
+    }
+    throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
+                      fmt::format("allowed: {}", fmt::join(allowed, ", ")));
 }
 
 IdealHardware hardware_from_options(const HardwareOptions& options) {

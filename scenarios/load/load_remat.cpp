@@ -1,6 +1,8 @@
 // `training.remat`: a policy, or the names of what is saved and offloaded.
 #include <array>
 #include <fmt/format.h>
+#include <set>
+#include <string>
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
@@ -13,16 +15,14 @@ using workloads::LayerTensor;
 using workloads::RematPolicy;
 using workloads::TensorSet;
 
-constexpr std::pair<std::string_view, RematPolicy> kRemats[] = {
-    {"none", RematPolicy::none}, {"matmuls", RematPolicy::matmuls}, {"block", RematPolicy::block}};
-
-/// A tensor, or the parts of one that a single matmul writes: query, key, value; gate, up.
+/// A tensor, or the parts of one that a single matmul writes: query, key, value; gate, up. Latents alone are a part.
 struct Named {
     LayerTensor tensor{};
     unsigned parts = 1;
 };
 constexpr unsigned kGate = 1;
 constexpr unsigned kUp = 2;
+constexpr unsigned kLatents = 8;
 
 /// Those of LayerTensor, their parts, and the names of MaxText.
 constexpr std::pair<std::string_view, Named> kNames[] = {
@@ -31,6 +31,11 @@ constexpr std::pair<std::string_view, Named> kNames[] = {
     {"query_proj", {LayerTensor::qkv, 1}},
     {"key_proj", {LayerTensor::qkv, 2}},
     {"value_proj", {LayerTensor::qkv, 4}},
+    {"kv_proj", {LayerTensor::qkv, 6}},
+    {"query_wa_proj", {LayerTensor::qkv, kLatents}},
+    {"kv_wa_proj", {LayerTensor::qkv, kLatents}},
+    {"mla_q", {LayerTensor::qkv, kLatents}},
+    {"mla_kv", {LayerTensor::qkv, kLatents}},
     {"attention_out", {LayerTensor::attended}},
     {"context", {LayerTensor::attended}},
     {"out_proj", {LayerTensor::out}},
@@ -40,9 +45,12 @@ constexpr std::pair<std::string_view, Named> kNames[] = {
     {"mlpwi", {LayerTensor::gate_up, kGate | kUp}},
     {"mlpwi_0", {LayerTensor::gate_up, kGate}},
     {"mlpwi_1", {LayerTensor::gate_up, kUp}},
+    {"moe_mlpwi_0", {LayerTensor::gate_up, kGate}},
+    {"moe_mlpwi_1", {LayerTensor::gate_up, kUp}},
     {"mlp_hidden", {LayerTensor::hidden}},
     {"mlp_out", {LayerTensor::output}},
     {"mlpwo", {LayerTensor::output}},
+    {"moe_mlpwo", {LayerTensor::output}},
 };
 
 unsigned parts_of(LayerTensor tensor, const workloads::ModelSpec& model) {
@@ -59,6 +67,7 @@ unsigned parts_of(LayerTensor tensor, const workloads::ModelSpec& model) {
 TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
     TensorSet tensors;
     std::array<unsigned, workloads::kLayerTensors.size()> parts{};
+    std::set<std::string> written;
     for (const Reader& item : list.items()) {
         const auto named = item.choose<Named>(kNames, {});
         unsigned& seen = parts[static_cast<std::size_t>(named.tensor)];
@@ -67,7 +76,7 @@ TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
                                          in_quotes(item.node().text), model.name),
                              "write mlp_gate_up for its first matmul");
         }
-        if ((seen & named.parts) != 0) {
+        if (!written.insert(item.node().text).second) {
             throw item.error(fmt::format("{} stands twice", in_quotes(item.node().text)),
                              "write each tensor once");
         }
@@ -91,7 +100,11 @@ TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan) {
     if (!remat.is_map()) {
-        plan.remat.policy = remat.choose<RematPolicy>(kRemats, RematPolicy::block);
+        if (remat.present() && remat.node().text == "custom") {
+            throw remat.error("'custom' does not say what is kept",
+                              "list tensors: {save: [...], offload: [...]}");
+        }
+        plan.remat = remat.choose<workloads::Remat>(workloads::remat_policies(), plan.remat);
         return;
     }
     plan.remat.policy = RematPolicy::named;

@@ -56,7 +56,9 @@ ReportOptions read_report(const Reader& report) {
     using workloads::FlopRule;
     constexpr std::pair<std::string_view, FlopRule> kRules[] = {
         {"executed", FlopRule::executed},
+        {"6ND", FlopRule::parameters},
         {"parameters", FlopRule::parameters},
+        {"masked_attention", FlopRule::masked_attention},
         {"full_attention", FlopRule::full_attention}};
     ReportOptions options;
     options.flop_rule = report["flop_rule"].choose<FlopRule>(kRules, FlopRule::executed);

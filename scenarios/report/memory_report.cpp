@@ -70,8 +70,8 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
         add("training.remat: matmuls",
             [](TrainingPlan& p) { p.remat.policy = RematPolicy::matmuls; });
     }
-    if (plan.remat.policy != RematPolicy::block) {
-        add("training.remat: block", [](TrainingPlan& p) { p.remat.policy = RematPolicy::block; });
+    if (kept_tensors(plan.remat) != workloads::TensorSet{workloads::LayerTensor::input}) {
+        add("training.remat: full", [](TrainingPlan& p) { p.remat = {}; });
     }
     if (TrainingPlan offloading = plan; offload_input(offloading)) {
         add("training.remat: " + to_string(offloading.remat),

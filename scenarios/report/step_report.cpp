@@ -100,13 +100,23 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
         100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
 }
 
+std::string name_of_mfu(workloads::FlopRule rule) {
+    switch (rule) {
+        case workloads::FlopRule::executed:
+            return "MFU";
+        case workloads::FlopRule::parameters:
+            return "MFU of 6 x parameters alone";
+        case workloads::FlopRule::masked_attention:
+            return "MFU with all parameters";
+        case workloads::FlopRule::full_attention:
+            break;
+    }
+    return "MFU with all parameters and attention scores";
+}
+
 std::string rates(const Scenario& scenario, const StepResult& result) {
     Table table;
-    const workloads::FlopRule rule = scenario.step().report.flop_rule;
-    table.row({rule == workloads::FlopRule::executed     ? "MFU"
-               : rule == workloads::FlopRule::parameters ? "MFU of 6 x parameters alone"
-                                                         : "MFU with all attention scores",
-               format_percent(result.mfu)});
+    table.row({name_of_mfu(scenario.step().report.flop_rule), format_percent(result.mfu)});
     table.row({"HFU", format_percent(result.hfu)});
     table.row({"tokens/s", format_count(result.tokens_per_s)});
     table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});
@@ -223,6 +233,15 @@ const char* kernels_text(workloads::BackwardKernels kernels) {
     return "";
 }
 
+/// The policy, and what of its names is not kept.
+std::string remat_text(const workloads::ModelSpec& model, const workloads::Remat& remat) {
+    const workloads::TensorSet unread = never_read(model, remat.names);
+    return to_string(remat) + (unread.empty()
+                                   ? ""
+                                   : fmt::format(" (the backward pass does not read {}: not kept)",
+                                                 to_string(unread)));
+}
+
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
@@ -238,7 +257,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         !plan.attention.causal || plan.ways.context == 1          ? ""
         : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
                                                                   : " on zig-zag parts",
-        kernels_text(plan.attention.backward), workloads::to_string(plan.remat),
+        kernels_text(plan.attention.backward), remat_text(scenario.step().model, plan.remat),
         plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",

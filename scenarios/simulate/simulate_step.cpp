@@ -201,7 +201,9 @@ void StepSimulation::count_flops(StepResult& result) const {
     const workloads::StepFlops flops = workloads::step_flops(
         described_.model, plan_, workloads::mean_recomputed(described_.model, plan_, programs_),
         described_.report.flop_rule);
-    const sim::FlopsPerSecond rate = ideal_rates(scenario_.hardware).peak(plan_.precision.matmul);
+    const workloads::MachineRates rates = ideal_rates(scenario_.hardware);
+    // Attention and the unembedding stay bf16: on a chip of slower int8 or fp8 matmuls theirs is the peak.
+    const sim::FlopsPerSecond rate = std::max(rates.peak(plan_.precision.matmul), rates.flops);
     const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <mutex>
 #include <set>
 #include <unsupported/Eigen/LevenbergMarquardt>
 
@@ -47,16 +48,52 @@ double from_free(const EfficiencyFactor& factor, double free) {
     return factor.least + (factor.most - factor.least) / (1 + std::exp(-free));
 }
 
+/// A measurement by its place among all.
+struct Point {
+    std::size_t number = 0;
+    const Scenario* scenario = nullptr;
+};
+using Points = std::vector<Point>;
+
+/// What has been simulated: fits begin alike, and ask for the same times more than once.
+class SimulatedTimes {
+public:
+    /// Of the point with those factors; simulated the first time.
+    double of(const Point& point, const topology::Efficiency& efficiency, Watch* watch) {
+        std::pair<std::size_t, std::vector<double>> key{point.number, {}};
+        for (const EfficiencyFactor& factor : topology::efficiency_factors()) {
+            key.second.push_back(efficiency.*(factor.value));
+        }
+        {
+            const std::scoped_lock lock(mutex_);
+            if (const auto known = times_.find(key); known != times_.end()) {
+                return known->second;
+            }
+        }
+        Scenario scenario = *point.scenario;
+        scenario.hardware.efficiency = efficiency;
+        const double time = simulated_reference(scenario, watch);
+        const std::scoped_lock lock(mutex_);
+        times_.emplace(std::move(key), time);
+        return time;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::pair<std::size_t, std::vector<double>>, double> times_;
+};
+
 /// Residuals over a set of measurements, as Eigen's solver wants them.
 class Residuals : public Eigen::DenseFunctor<double> {
 public:
-    Residuals(std::span<const Scenario> measurements, std::vector<Unknown> unknowns,
-              Eigen::VectorXd start, int jobs, Watch* watch)
+    Residuals(const Points& measurements, std::vector<Unknown> unknowns, Eigen::VectorXd start,
+              SimulatedTimes& times, int jobs, Watch* watch)
         : Eigen::DenseFunctor<double>(static_cast<int>(unknowns.size()),
                                       static_cast<int>(measurements.size() + unknowns.size())),
           measurements_(measurements),
           unknowns_(std::move(unknowns)),
           start_(std::move(start)),
+          times_(times),
           jobs_(jobs),
           watch_(watch) {}
 
@@ -84,7 +121,7 @@ public:
             moved[unknown] += kStep;
             const std::string& chip = unknowns_[static_cast<std::size_t>(unknown)].chip;
             for (std::size_t point = 0; point < measurements_.size(); ++point) {
-                if (chip.empty() || chip == chip_of(measurements_[point])) {
+                if (chip.empty() || chip == chip_of(*measurements_[point].scenario)) {
                     trials.push_back({point, moved});
                     cells.emplace_back(static_cast<Eigen::Index>(point), unknown);
                 }
@@ -103,15 +140,16 @@ public:
     }
 
     [[nodiscard]] double simulate(std::size_t point, const Eigen::VectorXd& x) const {
-        Scenario scenario = measurements_[point];
+        const Scenario& scenario = *measurements_[point].scenario;
+        topology::Efficiency efficiency = scenario.hardware.efficiency;
         for (std::size_t i = 0; i < unknowns_.size(); ++i) {
             const Unknown& unknown = unknowns_[i];
             if (unknown.chip.empty() || unknown.chip == chip_of(scenario)) {
-                scenario.hardware.efficiency.*(unknown.factor->value) =
+                efficiency.*(unknown.factor->value) =
                     from_free(*unknown.factor, x[static_cast<Eigen::Index>(i)]);
             }
         }
-        return simulated_reference(scenario, watch_);
+        return times_.of(measurements_[point], efficiency, watch_);
     }
 
 private:
@@ -125,16 +163,18 @@ private:
         run_in_order(
             0, trials.size(), jobs_,
             [&](std::size_t i) {
-                const double measured = measurements_[trials[i].point].expectations.front().of;
+                const double measured =
+                    measurements_[trials[i].point].scenario->expectations.front().of;
                 return std::log(simulate(trials[i].point, trials[i].x) / measured);
             },
             [&](std::size_t, double value) { values.push_back(value); }, [] { return false; });
         return values;
     }
 
-    std::span<const Scenario> measurements_;
+    const Points& measurements_;
     std::vector<Unknown> unknowns_;
     Eigen::VectorXd start_;
+    SimulatedTimes& times_;
     int jobs_;
     Watch* watch_;
 };
@@ -157,19 +197,20 @@ const EfficiencyFactor& find_factor(const std::string& name) {
     throw sim::unknown_name("factor", name, names);
 }
 
-std::set<std::string> chips_of(std::span<const Scenario> measurements) {
+std::set<std::string> chips_of(const Points& measurements) {
     std::set<std::string> chips;
-    for (const Scenario& scenario : measurements) {
-        chips.insert(chip_of(scenario));
+    for (const Point& point : measurements) {
+        chips.insert(chip_of(*point.scenario));
     }
     return chips;
 }
 
 /// The mean of a factor over the profiles of the measured chips: where a fit starts.
-double start_of(std::span<const Scenario> measurements, const Unknown& unknown) {
+double start_of(const Points& measurements, const Unknown& unknown) {
     double sum = 0;
     int count = 0;
-    for (const Scenario& scenario : measurements) {
+    for (const Point& point : measurements) {
+        const Scenario& scenario = *point.scenario;
         if (unknown.chip.empty() || unknown.chip == chip_of(scenario)) {
             sum += scenario.hardware.efficiency.*(unknown.factor->value);
             ++count;
@@ -178,7 +219,8 @@ double start_of(std::span<const Scenario> measurements, const Unknown& unknown) 
     return sum / count;
 }
 
-Fit fit(std::span<const Scenario> measurements, const CalibrationOptions& options, Watch* watch) {
+Fit fit(const Points& measurements, const CalibrationOptions& options, SimulatedTimes& times,
+        Watch* watch) {
     Fit fit;
     for (const std::string& name : options.per_chip) {
         for (const std::string& chip : chips_of(measurements)) {
@@ -194,7 +236,7 @@ Fit fit(std::span<const Scenario> measurements, const CalibrationOptions& option
         const Unknown& unknown = fit.unknowns[static_cast<std::size_t>(i)];
         fit.x[i] = to_free(*unknown.factor, start_of(measurements, unknown));
     }
-    Residuals residuals(measurements, fit.unknowns, fit.x, options.jobs, watch);
+    Residuals residuals(measurements, fit.unknowns, fit.x, times, options.jobs, watch);
     Eigen::LevenbergMarquardt<Residuals> solver(residuals);
     solver.setXtol(1e-3);
     solver.setFtol(1e-4);
@@ -273,22 +315,27 @@ Calibration calibrate(std::span<const Scenario> measurements, const CalibrationO
         }
     }
     PhaseWatch calibrating(watch, Phase::calibrating);
-    const Fit all = fit(measurements, options, &calibrating);
+    Points points;
+    for (std::size_t i = 0; i < measurements.size(); ++i) {
+        points.push_back({i, &measurements[i]});
+    }
+    SimulatedTimes times;
+    const Fit all = fit(points, options, times, &calibrating);
     Calibration calibration;
     for (std::size_t i = 0; i < all.unknowns.size(); ++i) {
         const auto at = static_cast<Eigen::Index>(i);
         calibration.factors.push_back(
             report(all.unknowns[i], all.x[at], all.errors[at], all.from_pull[at]));
     }
-    const Residuals fitted(measurements, all.unknowns, all.x, options.jobs, &calibrating);
-    const std::set<std::string> chips = chips_of(measurements);
+    const Residuals fitted(points, all.unknowns, all.x, times, options.jobs, &calibrating);
+    const std::set<std::string> chips = chips_of(points);
     std::map<std::string, Fit> without;
     for (const std::string& chip : chips) {
-        std::vector<Scenario> others;
-        std::ranges::copy_if(measurements, std::back_inserter(others),
-                             [&](const Scenario& one) { return chip_of(one) != chip; });
+        Points others;
+        std::ranges::copy_if(points, std::back_inserter(others),
+                             [&](const Point& one) { return chip_of(*one.scenario) != chip; });
         if (!others.empty()) {
-            without.emplace(chip, fit(others, options, &calibrating));
+            without.emplace(chip, fit(others, options, times, &calibrating));
         }
     }
     run_in_order(

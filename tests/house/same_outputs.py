@@ -141,7 +141,7 @@ def random_scenario(draw, number):
     tokens = sequence * (shards * microbatches * draw.choice([1, 1, 2, 3]) if legal else draw.choice([1, 8, 64, 192]))
     training, overlap = [], []
     option(training, 0.8, "remat: " + draw.choice(
-        ["none", "matmuls", "block", "{save: [qkv_proj, out_proj]}", "{save: [qkv_proj], offload: [out_proj]}",
+        ["none", "matmuls", "block", "full", "{save: [qkv_proj, out_proj]}", "{save: [qkv_proj], offload: [out_proj]}",
          "{offload: [decoder_layer_input]}"]))
     if microbatches > 1:
         training.append(f"microbatches: {microbatches}")

@@ -25,11 +25,11 @@ struct Sourced {
 /// Which shapes a generation offers, and which of their axes wrap. (An axis of length 1 has no
 /// links and counts as not wrapped; axes beyond the torus dimensions have length 1.)
 enum class Wraparound {
-    /// Lengths: powers of two up to the pod's. All axes wrap in the full pod, none otherwise (v3).
+    /// Lengths: powers of two up to the pod's. All axes wrap in the full pod, none otherwise (v2, v3).
     full_pod,
     /// Whole 4x4x4 cubes, every length a multiple of 4 and no more chips than the pod: all axes
     /// wrap.
-    /// Or a box inside one cube, lengths 1, 2, 4 but not all 4: none wraps (v4p, v5p). The vendor
+    /// Or a box inside one cube, lengths 1, 2, 4 but not all 4: none wraps (v4p, v5p, tpu7x). The vendor
     /// rents 2x2x1, 2x2x2, 2x2x4 and 2x4x4 of these; the others are parts of a cube just as well.
     cubes_of_4,
     /// Lengths: powers of two up to 16. An axis wraps when its length is 16 (v5e, v6e). The vendor
@@ -44,7 +44,7 @@ enum class IciRates { book, vendor };
 struct ChipSpec {
     std::string name;
     Sourced<sim::FlopsPerSecond> bf16_flops;
-    Sourced<sim::FlopsPerSecond> int8_ops;
+    Sourced<sim::FlopsPerSecond> int8_ops;   ///< 0: the chip has no int8 matmuls
     Sourced<sim::FlopsPerSecond> fp8_flops;  ///< 0: the chip has no fp8 matmuls
     Sourced<int> cores;  ///< TensorCores; each has a share of the MXUs, a VPU and its VMEM
     Sourced<sim::FlopsPerSecond> vpu_flops;  ///< elementwise operations of all cores: ALUs x clock

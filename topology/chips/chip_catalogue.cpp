@@ -26,6 +26,48 @@ const char* const kDcnLatency =
     "assumption: no published figure, 10 us taken for NIC to NIC across a datacenter fabric";
 const char* const kNoFp8 = "Google Cloud TPU documentation: bf16 and int8 matmuls only";
 const char* const kLaunch = "profile ideal: 0 by definition";
+const char* const kJax = "JAX, jax/_src/tpu_info.py";
+const char* const kNoInt8 = "JAX, jax/_src/tpu_info.py: no int8 matmuls";
+
+ChipSpec v2() {
+    return {
+        .name = "v2",
+        .bf16_flops = {FlopsPerSecond(4.6e13),
+                       "JAX, jax/_src/tpu_info.py (How to Scale Your Model, section 9: 23 TFLOP/s "
+                       "a core)"},
+        .int8_ops = {FlopsPerSecond(0), kNoInt8},
+        .fp8_flops = {FlopsPerSecond(0), "JAX, jax/_src/tpu_info.py: no fp8 matmuls"},
+        .cores = {2, kJax},
+        .vpu_flops = {FlopsPerSecond(2 * 2048 * 0.7e9),
+                      "assumption: no published figure, the 128 lanes x 16 ALUs of v4p on 2 cores "
+                      "at the 700 MHz at which an array of 128 x 128 a core gives the peak"},
+        .vmem = {Bytes(32.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (16 MiB a core)"},
+        .hbm_capacity = {Bytes(16.0 * 1024 * 1024 * 1024),
+                         "Google Cloud TPU documentation: 16 GiB (JAX: 16.0e9 bytes)"},
+        .hbm_bandwidth = {BytesPerSecond(7.16e11), kJax},
+        .mxu_dimension = {128, kDocs},
+        .torus_dimensions = {2, kBook},
+        .ici_links = {4, kBook},
+        .ici_one_way_book = {BytesPerSecond(6.0e10),
+                             "How to Scale Your Model, section 9 (half of 1.2e11 both ways)"},
+        .ici_both_ways_book = {BytesPerSecond(1.2e11), "How to Scale Your Model, section 9"},
+        .ici_one_way_vendor = {BytesPerSecond(6.0e10),
+                               "assumption: no published figure, the book's rate"},
+        .ici_latency = {Seconds(1e-6), kHop},
+        .pcie_one_way = {BytesPerSecond(1.5e10), kBook},
+        .pcie_latency = {Seconds(1e-6), kPcieLatency},
+        .dcn_per_host = {BytesPerSecond(2.5e10), kBook},
+        .dcn_latency = {Seconds(1e-5), kDcnLatency},
+        .host_shape = {{2, 2, 1}, "Google Cloud TPU documentation (v2-8: 8 cores on a host)"},
+        .pod_shape = {{16, 16, 1},
+                      "Google Cloud TPU documentation: the largest type, v2-512, has 512 cores "
+                      "(its text says 512 chips)"},
+        .wraparound = {Wraparound::full_pod,
+                       "assumption: no published figure, the rule of v3, of the same network"},
+        .twistable = {false, kPaper},
+        .collective_launch = {Seconds(0), kLaunch},
+    };
+}
 
 ChipSpec v3() {
     return {
@@ -175,7 +217,9 @@ ChipSpec v6e() {
         .int8_ops = {FlopsPerSecond(1.84e15),
                      "How to Scale Your Model, section 2 (Google Cloud TPU "
                      "documentation: 1836 TOP/s)"},
-        .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+        .fp8_flops = {FlopsPerSecond(9.20e14),
+                      "JAX, jax/_src/tpu_info.py: the rate of bf16 (Google Cloud TPU "
+                      "documentation: bf16 and int8 matmuls only)"},
         .cores = {1, kDocs},
         .vpu_flops = {FlopsPerSecond(4096 * 1.75e9),
                       "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
@@ -206,10 +250,59 @@ ChipSpec v6e() {
     };
 }
 
+/// A chip is two chiplets, which JAX shows as two devices; here it is one chip with the rates of both.
+ChipSpec tpu7x() {
+    return {
+        .name = "tpu7x",
+        .bf16_flops = {FlopsPerSecond(2.307e15),
+                       "Google Cloud TPU documentation (JAX, jax/_src/tpu_info.py: 2.31e15)"},
+        .int8_ops = {FlopsPerSecond(0), kNoInt8},
+        .fp8_flops = {FlopsPerSecond(4.614e15),
+                      "Google Cloud TPU documentation (JAX, jax/_src/tpu_info.py: 4.60e15)"},
+        .cores = {2, kDocs},
+        .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
+                      "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
+                      "v5p on 2 cores (the clock of tpu7x is not published)"},
+        .vmem = {Bytes(128.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (64 MiB a core)"},
+        .hbm_capacity = {Bytes(192.0 * 1024 * 1024 * 1024),
+                         "Google Cloud TPU documentation: 192 GiB, 96 of each chiplet"},
+        .hbm_bandwidth = {BytesPerSecond(7.38e12),
+                          "Google Cloud TPU documentation: 7380 GB/s (JAX, "
+                          "jax/_src/tpu_info.py: 7.40e12)"},
+        .mxu_dimension = {256, kDocs},
+        .torus_dimensions = {3, kDocs},
+        .ici_links = {6, kDocs},
+        .ici_one_way_book = {BytesPerSecond(9.0e10),
+                             "assumption: no published figure, 90 % of the vendor's, as the book "
+                             "has it from v4p to v6e"},
+        .ici_both_ways_book = {BytesPerSecond(1.8e11),
+                               "assumption: no published figure, twice one way"},
+        .ici_one_way_vendor = {BytesPerSecond(1.0e11),
+                               "Google Cloud TPU documentation: 1200 GB/s both ways over 6 links; "
+                               "between the chiplets of a chip: not published, not modelled"},
+        .ici_latency = {Seconds(1e-6), kHop},
+        .pcie_one_way = {BytesPerSecond(3.2e10),
+                         "assumption: no published figure, the 32 GB/s of v6e"},
+        .pcie_latency = {Seconds(1e-6), kPcieLatency},
+        .dcn_per_host = {BytesPerSecond(5.0e10),
+                         "Google Cloud TPU documentation: 2 NICs a host; 200 Gb/s each by third "
+                         "parties"},
+        .dcn_latency = {Seconds(1e-5), kDcnLatency},
+        .host_shape = {{2, 2, 1}, kDocs},
+        .pod_shape = {{16, 24, 24},
+                      "Google Cloud TPU documentation: 9216 chips (MaxText, "
+                      "accelerator_to_spec_map.py: tpu7x-18432 is 16x24x24)"},
+        .wraparound = {Wraparound::cubes_of_4,
+                       "MaxText, accelerator_to_spec_map.py: from 4x4x4 upward every axis wraps"},
+        .twistable = {true, kDocs},
+        .collective_launch = {Seconds(0), kLaunch},
+    };
+}
+
 }  // namespace
 
 std::span<const ChipSpec> chip_catalogue() {
-    static const std::array<ChipSpec, 5> catalogue{v3(), v4p(), v5p(), v5e(), v6e()};
+    static const std::array<ChipSpec, 7> catalogue{v2(), v3(), v4p(), v5p(), v5e(), v6e(), tpu7x()};
     return catalogue;
 }
 

@@ -33,11 +33,11 @@ constexpr std::string_view kPooled =
     "fitted to the published steps of all chips (podsim calibrate scenarios/published)";
 
 constexpr std::array kMeasured{
-    Measured{"v4p", "mxu", 0.838, kFitted},
-    Measured{"v5e", "mxu", 0.869, kFitted},
-    Measured{"v5p", "mxu", 0.819, kFitted},
-    Measured{"v6e", "mxu", 0.817, kFitted},
-    Measured{"", "attention", 0.409, kPooled},
+    Measured{"v4p", "mxu", 0.758, kFitted},
+    Measured{"v5e", "mxu", 0.793, kFitted},
+    Measured{"v5p", "mxu", 0.808, kFitted},
+    Measured{"v6e", "mxu", 0.804, kFitted},
+    Measured{"", "attention", 0.421, kPooled},
     Measured{"", "fusion", 0, kPooled},
     Measured{"", "straggler", 0.0299, kPooled},
     Measured{

@@ -4,7 +4,7 @@
 
 namespace podsim::topology {
 
-MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip) {
+MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip, const DeadLinks& dead) {
     MachineTotals totals;
     std::int64_t hbms = 0;
     BGL_FORALL_VERTICES(vertex, machine, MachineGraph) {
@@ -15,8 +15,10 @@ MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip) {
     }
     // Links are counted by kind, so that rates are multiplied, not added up with an error each.
     std::array<std::int64_t, kLinkKinds> of_kind{};
+    const LiveLinks lives{&machine, &dead};
     BGL_FORALL_EDGES(link, machine, MachineGraph) {
-        ++of_kind[machine[link].kind];
+        const bool counts = kind_of(machine, link).link_class != LinkClass::ici || lives(link);
+        of_kind[machine[link].kind] += counts ? 1 : 0;
     }
     for (std::size_t k = 0; k < of_kind.size(); ++k) {
         const LinkKind& kind = record(machine).kinds[k];

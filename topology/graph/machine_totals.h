@@ -33,7 +33,7 @@ struct MachineTotals {
     }
 };
 
-/// Counted over the vertices and links of a machine of such chips.
-MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip);
+/// Counted over the vertices and links of a machine of such chips, those that are dead left out.
+MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip, const DeadLinks& dead = {});
 
 }  // namespace podsim::topology

@@ -30,15 +30,17 @@
 //   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
 //   T_comms  = gather + 4 rows + kv + columns           (rows: in and out of attention and MLP)
 // Backward, a layer:
-//   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls) or, with named tensors, what
-//              of its matmuls and of a / R runs again
+//   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls) or, with named tensors (none:
+//              `full`), what of its matmuls and of a / R runs again
 //   T_comms  = gather + scatter + 2 kv + 4 rows
 //              + (remat block: the forward's 4 rows again; otherwise the third gather of each
-//              block's input: 2 rows; named tensors without out_proj: 1 more, its sums again)
+//              block's input: 2 rows; 1 more for the sums of each output that is read and not kept: out_proj,
+//              and mlp_out where it is normed)
 //              (2 kv: gathered again, and its gradient reduced)
 //              + columns + (remat block: columns again; otherwise o + F of them, and what of q and g F is made again)
 // In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 3
-// backward (4 with remat block), and the MLP's rows stand only for shared experts.
+// backward and with remat a fourth, which brings the experts' outputs back (over tensor only what is not kept: mlp_out); the
+// MLP's rows stand only for shared experts.
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
 //   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both)
@@ -81,15 +83,16 @@ namespace {
 struct LayerTerms {
     double gather = 0;
     double scatter = 0;
-    double blocks = 2;     ///< that exchange rows over tensor
-    double tokens = 0;     ///< one AllToAll of its experts
-    double attention = 0;  ///< a
-    double matmuls = 0;    ///< 2 P t / T
+    double blocks = 2;      ///< that exchange rows over tensor
+    double tokens = 0;      ///< one AllToAll of its experts, and the tensor collective beside it
+    double token_sums = 0;  ///< of that the latter
+    double attention = 0;   ///< a
+    double matmuls = 0;     ///< 2 P t / T
     LoadedWeights weights;
 };
 
 /// What a pass computes, and its communication in seconds.
-struct Pass {
+struct PassTime {
     sim::Seconds matmuls;    ///< FLOPs / peak
     sim::Seconds attention;  ///< the same of dot products
     sim::Seconds loading;    ///< of weights; none where the HBM is not shared
@@ -142,8 +145,8 @@ private:
     }
 
     [[nodiscard]] LayerTerms terms_of(LayerKind kind) const;
-    [[nodiscard]] Pass forward(const LayerTerms& terms) const;
-    [[nodiscard]] Pass backward(LayerKind kind, const LayerTerms& terms) const;
+    [[nodiscard]] PassTime forward(const LayerTerms& terms) const;
+    [[nodiscard]] PassTime backward(LayerKind kind, const LayerTerms& terms) const;
     [[nodiscard]] double columns_again() const;
 
     const ModelSpec& model_;
@@ -162,6 +165,7 @@ private:
     const double attended_;  ///< columns of attention's output
     const double rows_;
     const double kv_;
+    const double token_sums_;
     const double exchange_;
     const double all_columns_;
 };
@@ -190,12 +194,13 @@ BookStep::BookStep(const ModelSpec& model, const TrainingPlan& plan,
                tokens_ * plan.ways.context *
                    static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model))) /
                    tensor_ * compute_)),
-      exchange_([&] {
-          const double routed = tokens_ * static_cast<double>(model.experts.per_token) *
-                                static_cast<double>(model.d_model) * compute_;
-          return over({axis::expert}, routed / tensor_ * plan.ways.expert) / 4 +
-                 over({axis::tensor}, routed);
-      }()),
+      token_sums_(over({axis::tensor}, tokens_ * static_cast<double>(model.experts.per_token) *
+                                           static_cast<double>(model.d_model) * compute_)),
+      exchange_(over({axis::expert}, tokens_ * static_cast<double>(model.experts.per_token) *
+                                         static_cast<double>(model.d_model) * compute_ / tensor_ *
+                                         plan.ways.expert) /
+                    4 +
+                token_sums_),
       all_columns_(columns(qkv_ + attended_ + (branches_ + 1) * static_cast<double>(model.d_ff))) {}
 
 /// Seconds for bytes over the physical axes that the logical axes of those names span; none for one member.
@@ -242,6 +247,7 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
                          : gather(dense + experts, weight);
     terms.scatter = apart ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
     terms.blocks = model_.parallel_block || !mlp_rows ? 1 : 2;
+    terms.token_sums = kind.experts ? token_sums_ : 0;
     terms.tokens = kind.experts ? exchange_ : 0;
     terms.attention =
         2 * tokens_ * (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
@@ -251,7 +257,7 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     return terms;
 }
 
-Pass BookStep::forward(const LayerTerms& terms) const {
+PassTime BookStep::forward(const LayerTerms& terms) const {
     return {
         .matmuls = matmuls(terms.matmuls),
         .attention = in_bf16(terms.attention),
@@ -268,7 +274,7 @@ double BookStep::columns_again() const {
                    (kept_.has(LayerTensor::gate_up) ? 0 : branches_ * d_ff));
 }
 
-Pass BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
+PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     if (plan_.forward_only) {
         return {};
     }
@@ -277,22 +283,28 @@ Pass BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     const double projected =
         2 * terms.matmuls + 2 * matmuls_again(model_, plan_.remat, kind, taken) * tokens_ / tensor_;
     const double attended_times = kept_.has(LayerTensor::attended) ? 2 : 3;
-    const bool sums_again = plan_.remat.policy == RematPolicy::named && !model_.parallel_block &&
-                            !kept_.has(LayerTensor::out);
+    const TensorSet missing = again ? TensorSet{} : read_backward(model_, kind) - kept_;
+    const bool block_sums = norms_outputs(model_) && (!kind.experts || model_.experts.shared > 0);
+    const double sums_again = (missing.has(LayerTensor::out) ? 1 : 0) +
+                              (missing.has(LayerTensor::output) && block_sums ? 1 : 0);
+    const double returned = plan_.remat.policy == RematPolicy::none ? 0
+                            : again || missing.has(LayerTensor::output)
+                                ? terms.tokens
+                                : terms.tokens - terms.token_sums;
     return {.matmuls = matmuls(projected),
             .attention = in_bf16(attended_times * terms.attention),
             .loading = loading(terms.weights.backward),
             .comms = terms.gather + terms.scatter + 2 * kv_ +
-                     (again ? 4 : 3) * (terms.blocks * rows_ + terms.tokens) +
-                     (sums_again ? rows_ : 0) + all_columns_ + columns_again()};
+                     ((again ? 4 : 3) * terms.blocks + sums_again) * rows_ + 3 * terms.tokens +
+                     returned + all_columns_ + columns_again()};
 }
 
 double BookStep::layers(WeightLoading& loading) const {
     double sum = 0;
     for (const auto& [kind, number] : layer_kinds(model_)) {
         const LayerTerms terms = terms_of(kind);
-        const Pass there = forward(terms);
-        const Pass back = backward(kind, terms);
+        const PassTime there = forward(terms);
+        const PassTime back = backward(kind, terms);
         sum += static_cast<double>(number) * (there.time() + back.time());
         loading.forward = loading.forward || there.loads();
         loading.backward = loading.backward || back.loads();
@@ -305,11 +317,11 @@ double BookStep::unembedding(WeightLoading& loading) const {
     const double logits = 2 * table * tokens_ / tensor_;
     const double sums = rows_ + columns(static_cast<double>(model_.vocabulary));
     const LoadedWeights weights = weights_of_table(model_, plan_);
-    const Pass there{.matmuls = in_bf16(logits),
-                     .attention = {},
-                     .loading = this->loading(weights.forward),
-                     .comms = gather(table, compute_) + sums};
-    Pass back;
+    const PassTime there{.matmuls = in_bf16(logits),
+                         .attention = {},
+                         .loading = this->loading(weights.forward),
+                         .comms = gather(table, compute_) + sums};
+    PassTime back;
     if (!plan_.forward_only) {
         back = {.matmuls = in_bf16(2 * logits),
                 .attention = {},

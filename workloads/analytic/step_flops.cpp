@@ -26,22 +26,38 @@ PassFlops flops_by_pass(const StepProgram& program) {
     return sums;
 }
 
-StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
-                     FlopRule rule) {
+namespace {
+
+/// FLOPs of a token that the rule counts.
+double counted(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) {
+    const FlopsPerToken masked =
+        training_flops_per_token(model, plan.batch.sequence, plan.attention.causal);
     const ParameterCount count = count_parameters(model);
     const double outside =
         plan.layers_only ? 6 * static_cast<double>(count.total - count.layers) : 0;
+    switch (rule) {
+        case FlopRule::executed:
+            return masked.executed() -
+                   (plan.layers_only ? 6 * static_cast<double>(count.embedding) : 0);
+        case FlopRule::parameters:
+            return masked.parameters - outside;
+        case FlopRule::masked_attention:
+            return masked.parameters + masked.attention - outside;
+        case FlopRule::full_attention:
+            break;
+    }
+    return masked.parameters - outside +
+           training_flops_per_token(model, plan.batch.sequence, false).attention;
+}
+
+}  // namespace
+
+StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
+                     FlopRule rule) {
     const double tokens = static_cast<double>(plan.batch.tokens) / (plan.forward_only ? 3 : 1);
-    const FlopsPerToken executed =
-        training_flops_per_token(model, plan.batch.sequence, plan.attention.causal);
-    const double counted =
-        rule == FlopRule::executed ? executed.total()
-        : rule == FlopRule::parameters
-            ? executed.parameters
-            : training_flops_per_token(model, plan.batch.sequence, false).total();
     StepFlops flops;
-    flops.model = sim::Flops(tokens * (counted - outside));
-    flops.hardware = sim::Flops(tokens * (executed.total() - outside)) +
+    flops.model = sim::Flops(tokens * counted(model, plan, rule));
+    flops.hardware = sim::Flops(tokens * counted(model, plan, FlopRule::executed)) +
                      recomputed * (plan.ways.chips() * occupancy(plan.batch, plan.ways).occupied);
     return flops;
 }

@@ -22,20 +22,19 @@ struct PassFlops {
 PassFlops flops_by_pass(const StepProgram& program);
 
 /// FLOPs of one step over all chips, for the global batch's real tokens (no padding).
-///   model     tokens x (6 x all parameters + attention: 12 S N H L, half of it when causal). The
-///   lookup of an
-///             untied embedding and the norms execute no FLOPs but count, as is usual for MFU.
-///   hardware  model + `recomputed` (what recomputation executes on a chip, step.h) x chips x occupied (the share of
-///             it on real tokens).
-/// Without embedding and loss (plan.layers_only) the
-/// parameters are those of the layers.
-/// Of an evaluation step (plan.forward_only) a third of model: 2 x parameters and the forward dot products.
+///   model     what `rule` counts, below
+///   hardware  what is executed: model by the rule `executed`, + `recomputed` (what recomputation executes on a chip,
+///             step.h) x chips x occupied (the share of it on real tokens).
+/// Without embedding and loss (plan.layers_only) only the layers count.
+/// Of an evaluation step (plan.forward_only) a third: 2 x parameters and the forward dot products.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
-/// `rule` counts model as other sources do:
-///   executed        as above: attention as executed, half when causal
-///   parameters      6 x parameters alone
-///   full_attention  with all scores, whatever the mask
-enum class FlopRule { executed, parameters, full_attention };
+/// The rules, per token:
+///   executed          6 x the parameters of its matmuls (an embedding's lookup is none) + attention: 12 S N H L, half of
+///                     it when causal. It is executed whatever the plan, so that MFU is at most 1.
+///   parameters        6 x all (active) parameters, the text's 6ND
+///   masked_attention  6 x all parameters + attention as in `executed`
+///   full_attention    6 x all parameters + attention with all scores, whatever the mask
+enum class FlopRule { executed, parameters, masked_attention, full_attention };
 
 struct StepFlops {
     sim::Flops model;

@@ -39,10 +39,13 @@ double matmuls_again(const ModelSpec& model, const Remat& remat, LayerKind kind,
     const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
     const double mlp = static_cast<double>(parameters.mlp) + experts - router;
     const double branches = model.gated_mlp ? 2 : 1;
-    const bool out_again = !kept.has(LayerTensor::out) && !model.parallel_block;
+    const TensorSet again = read_backward(model, kind) - kept;
+    // Of experts the shared ones' output is read by a norm alone.
+    const double down = !kind.experts || norms_outputs(model) ? mlp : experts;
     return (kept.has(LayerTensor::qkv) ? 0 : static_cast<double>(parameters.attention) - out) +
-           (out_again ? out : 0) +
-           (kept.has(LayerTensor::gate_up) ? 0 : router + mlp * branches / (branches + 1));
+           (again.has(LayerTensor::out) ? out : 0) +
+           (kept.has(LayerTensor::gate_up) ? 0 : router + mlp * branches / (branches + 1)) +
+           (again.has(LayerTensor::output) ? down / (branches + 1) : 0);
 }
 
 LoadedWeights weights_of_layer(const ModelSpec& model, const TrainingPlan& plan, LayerKind kind,

@@ -6,7 +6,7 @@
 //   forward   w = P / T s + touched Q / (T E) s
 //   backward  w                        read again for the gradients of inputs
 //             + (P + Q / E) / T d      the gradients of weights, written
-//             + of w what runs again   all (remat block), or the projections whose results are not kept (named tensors)
+//             + of w what runs again   all (remat block), or the projections whose results are read and not kept
 //   table     forward V D / T s, backward V D / T (s + d)
 #pragma once
 

@@ -4,12 +4,12 @@
 
 namespace podsim::workloads {
 
-Keep saved_by(const Remat& remat) {
+Keep saved_by(const Remat& remat, TensorSet read_backward) {
     Keep keep;
-    keep.tensors = kept_tensors(remat);
+    keep.tensors = kept_tensors(remat) & read_backward;
     keep.normed = remat.policy == RematPolicy::none;
     if (remat.policy == RematPolicy::named) {
-        keep.offloaded = remat.names.offload;
+        keep.offloaded = remat.names.offload & read_backward;
     }
     return keep;
 }
@@ -38,7 +38,7 @@ Tensor Holder::saved(bool kept, double size, OpIndex from, const Sources& made_b
 }
 
 Tensor Holder::saved_output(const Tensor& output) {
-    return keep_.tensors.has(LayerTensor::output)
+    return parts_.shard.outputs_normed && keep_.tensors.has(LayerTensor::output)
                ? until(LayerTensor::output, own_row_bytes(parts_.shard), output.through,
                        output.made_by, output.through)
                : Tensor{};

@@ -17,10 +17,11 @@ struct Keep {
         false;  ///< this chip's rows of the normed inputs, and its share of experts' tokens
     MemoryClass memory_class = MemoryClass::activations;
 };
-Keep saved_by(const Remat& remat);
+/// Of what the policy names, what `read_backward` has.
+Keep saved_by(const Remat& remat, TensorSet read_backward);
 /// The block's forward pass once more: all that the backward pass needs stays.
 inline constexpr Keep kRecomputed{{LayerTensor::qkv, LayerTensor::attended, LayerTensor::out,
-                                   LayerTensor::gate_up, LayerTensor::hidden},
+                                   LayerTensor::gate_up, LayerTensor::hidden, LayerTensor::output},
                                   {},
                                   true,
                                   false,
@@ -39,7 +40,7 @@ public:
                  OpIndex last_use);
     /// Held for the backward pass when kept.
     Tensor saved(bool kept, double size, OpIndex from, const Sources& made_by);
-    /// The layer's last matmul output, when kept.
+    /// What the layer's last block puts out, when a norm reads it and it is kept.
     Tensor saved_output(const Tensor& output);
     [[nodiscard]] const Keep& keep() const { return keep_; }
 

@@ -18,6 +18,11 @@ double token_bytes(const ForwardParts& parts) {
     return shard.experts.tokens / parts.ways.tensor * shard.d_model * shard.precision.compute;
 }
 
+double copy_bytes(const ForwardParts& parts) {
+    const Shard& shard = parts.shard;
+    return shard.experts.copies / parts.ways.tensor * shard.d_model * shard.precision.compute;
+}
+
 double token_sum_bytes(const ForwardParts& parts) {
     return token_bytes(parts) * parts.ways.tensor;
 }
@@ -27,9 +32,7 @@ double gathered_token_bytes(const ForwardParts& parts) {
 }
 
 double exchanged_bytes(const ForwardParts& parts) {
-    const Shard& shard = parts.shard;
-    return std::max(shard.experts.tokens, shard.experts.copies) / parts.ways.tensor *
-           shard.d_model * shard.precision.compute;
+    return std::max(token_bytes(parts), copy_bytes(parts));
 }
 
 double expert_bytes(const Shard& shard, double width) {
@@ -87,6 +90,32 @@ void hold_routed(ForwardParts& parts, Holder& holder, const Routed& made, SavedE
                                        down, made.gate_up.made_by, down);
 }
 
+/// What the experts gave, up to `combined`: on its way back, and kept here (all residuals) or there (by name).
+void hold_returned(ForwardParts& parts, Holder& holder, const Routed& made, OpIndex combined,
+                   SavedExperts& saved) {
+    const Keep& keep = holder.keep();
+    const bool travels = parts.ways.expert > 1;
+    const OpIndex given = made.reduced.through;
+    const OpIndex back = made.returned.from;
+    const auto transient = [&](double bytes, OpIndex from, OpIndex to) {
+        parts.buffers.hold_between(MemoryClass::buffers, bytes, from, to);
+    };
+    if (keep.normed || keep.gathered) {
+        saved.returned = holder.saved(true, copy_bytes(parts), back, made.returned.made_by);
+        if (travels) {
+            transient(token_bytes(parts), given, back);
+        }
+    } else if (keep.tensors.has(LayerTensor::output)) {
+        saved.output = holder.until(LayerTensor::output, token_bytes(parts), given,
+                                    made.reduced.made_by, travels ? back : combined);
+        if (travels) {
+            transient(copy_bytes(parts), back, combined);
+        }
+    } else {
+        transient(exchanged_bytes(parts), given, combined);
+    }
+}
+
 }  // namespace
 
 Tensor expert_pass(ForwardParts& parts, Holder& holder, const Tensor& x, SavedExperts& saved) {
@@ -114,8 +143,7 @@ Tensor expert_pass(ForwardParts& parts, Holder& holder, const Tensor& x, SavedEx
     Tensor output = parts.compute("combine", combine_forward(shard),
                                   made_by(routed.returned, scattered, router, x));
     hold_routed(parts, holder, routed, saved);
-    parts.buffers.hold_between(MemoryClass::buffers, exchanged_bytes(parts), routed.reduced.through,
-                               output.from);
+    hold_returned(parts, holder, routed, output.from, saved);
     if (has_shared) {
         parts.buffers.hold_between(MemoryClass::buffers, own_row_bytes(shard), scattered.through,
                                    output.from);
@@ -144,6 +172,42 @@ void recompute_experts(ForwardParts& parts, const Sources& x, SavedExperts& aliv
         held(parts, parts.matmul("experts gate_up", experts_gate_up_forward(shard), tokens),
              expert_bytes(shard, shard.branches * shard.experts.d_ff));
     alive.tokens_gathered.made_by = tokens.made_by;
+}
+
+void recompute_returned(ForwardParts& parts, SavedExperts& alive) {
+    const bool travels = parts.ways.expert > 1;
+    Tensor given = alive.output;
+    if (!given.kept()) {
+        parts.reads(Matrix::down);
+        const PartialSums down =
+            parts.matmul_scattered("experts down", experts_down_forward(parts.shard),
+                                   token_sum_bytes(parts), alive.routed.hidden_source().made_by);
+        given = parts.exchange.scatter_tokens("expert output", down);
+        given.from = given.through;
+        given = held(parts, given, token_bytes(parts));
+    }
+    alive.output = {};
+    if (!travels) {
+        alive.returned = given;
+        return;
+    }
+    alive.returned = held(parts, parts.exchange.exchange_tokens("expert output", true, given),
+                          copy_bytes(parts));
+    parts.buffers.release(given.buffer, alive.returned.from);
+}
+
+Tensor recompute_combined(ForwardParts& parts, const Sources& x, SavedExperts& alive) {
+    Tensor shared;
+    if (parts.shard.experts.shared_width > 0) {
+        const PartialSums sums = recompute_down(parts, shared_mlp(parts.shard), alive.shared);
+        shared = parts.exchange.scatter_rows("shared output", sums);
+        shared.from = shared.through;
+        shared = held(parts, shared, own_row_bytes(parts.shard));
+    }
+    Tensor combined = parts.compute("combine", combine_forward(parts.shard),
+                                    made_by(alive.returned, shared, alive.logits) + x);
+    parts.buffers.release(shared.buffer, combined.from);
+    return combined;
 }
 
 }  // namespace podsim::workloads

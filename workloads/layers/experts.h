@@ -24,6 +24,8 @@ struct SavedExperts {
     Tensor tokens;  ///< this chip's share of what its experts work on
     Tensor tokens_gathered;
     SavedMlp routed;
+    Tensor output;    ///< what the experts gave, this chip's share, before it goes back
+    Tensor returned;  ///< back at the rows: the gradient of the router's weights reads it
 };
 
 /// The whole block, scattered: from this chip's rows to what is added to them.
@@ -32,11 +34,18 @@ Tensor expert_pass(ForwardParts& parts, Holder& holder, const Tensor& x, SavedEx
 /// The first matmuls of experts and shared experts once more, with all that they need, from the rows `x`.
 void recompute_experts(ForwardParts& parts, const Sources& x, SavedExperts& alive);
 
+/// What the routed experts gave, back at the rows, once more.
+void recompute_returned(ForwardParts& parts, SavedExperts& alive);
+/// The sum of all experts once more, this chip's rows, over the rows `x`.
+Tensor recompute_combined(ForwardParts& parts, const Sources& x, SavedExperts& alive);
+
 /// The shared experts as an MLP.
 Mlp shared_mlp(const Shard& shard);
 
 /// Bytes of this chip's share of its experts' tokens: r k load rows.
 double token_bytes(const ForwardParts& parts);
+/// Bytes of the copies of this chip's rows for their experts.
+double copy_bytes(const ForwardParts& parts);
 /// Bytes of all tokens of its experts, partial sums over tensor.
 double token_sum_bytes(const ForwardParts& parts);
 /// Bytes of its experts' complete tokens where tensor parallelism gathers them.

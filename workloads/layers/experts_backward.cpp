@@ -25,8 +25,9 @@ void ExpertBackward::shared(const Tensor& dy) {
 
 void ExpertBackward::hidden_gradient(const Tensor& dy) {
     const Shard& shard = parts_.shard;
-    combine_gradient_ =
-        parts_.compute("combine gradient", combine_gradient(shard), made_by(dy, alive_.logits));
+    combine_gradient_ = parts_.compute("combine gradient", combine_gradient(shard),
+                                       made_by(dy, alive_.logits, alive_.returned));
+    parts_.buffers.release(alive_.returned.buffer, combine_gradient_.from);
     exchanged_ =
         parts_.buffers.hold(MemoryClass::buffers, exchanged_bytes(parts_), combine_gradient_.from);
     const Tensor sent =

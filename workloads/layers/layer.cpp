@@ -27,7 +27,6 @@ LayerForward parallel_pass(ForwardParts& parts, Holder& holder, LayerKind kind, 
                                sums.through);
     saved.attention_rows =
         hold_rows(parts, holder, normed, rows, std::max(attention.last_read, gate_up.last_read));
-    saved.output = holder.saved_output(output);
     return {saved, output};
 }
 
@@ -72,7 +71,8 @@ LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, c
 
 LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x) {
     const OpIndex start = parts.chain.last();
-    const Keep keep = saved_by(parts.remat);
+    const Keep keep = saved_by(parts.remat, kind.experts ? parts.shard.read_backward_of_experts
+                                                         : parts.shard.read_backward);
     LayerForward layer = layer_pass(parts, keep, kind, x);
     layer.saved.input = Holder(parts, keep)
                             .until(LayerTensor::input, own_row_bytes(parts.shard), start, x.made_by,
@@ -81,11 +81,11 @@ LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x)
 }
 
 void bring_back(const ForwardParts& parts, SavedLayer& saved) {
-    for (Tensor* tensor :
-         {&saved.input, &saved.attention.latent, &saved.attention.qkv, &saved.attention.attended,
-          &saved.middle, &saved.mlp.gate_up, &saved.mlp.hidden, &saved.experts.logits,
-          &saved.experts.shared.gate_up, &saved.experts.shared.hidden,
-          &saved.experts.routed.gate_up, &saved.experts.routed.hidden, &saved.output}) {
+    for (Tensor* tensor : {&saved.input, &saved.attention.latent, &saved.attention.qkv,
+                           &saved.attention.attended, &saved.middle, &saved.mlp.gate_up,
+                           &saved.mlp.hidden, &saved.experts.logits, &saved.experts.shared.gate_up,
+                           &saved.experts.shared.hidden, &saved.experts.routed.gate_up,
+                           &saved.experts.routed.hidden, &saved.experts.output, &saved.output}) {
         parts.host.bring_back(*tensor);
     }
 }

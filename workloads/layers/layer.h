@@ -8,14 +8,15 @@
 //   [AllGather x] qkv [AllGather KV] attention out gate_up down [ReduceScatter]
 //
 // Remat, and what of a layer is saved from the forward to the backward pass (elements a chip):
-//   block    the layer's input, r D. The whole forward pass runs again before the backward pass,
+//   full     the layer's input, r D. What the backward pass reads is made again before it (rematerialise.h).
+//   block    the same. The whole forward pass runs again before the backward pass,
 //            collectives included (8 N D FLOPs a step instead of 6 N D).
-//   matmuls  the input and the seven matmul outputs: q, k, v: t (N + 2 K) H / T; o: r D; gate, up:
-//            g t F / T; down: r D; with experts also the router's, and gate, up of t k load tokens and
-//            of the shared experts; latent attention: its latents. Attention and its KV gather run again just before the
+//   matmuls  the input and the matmul outputs that the backward pass reads: q, k, v: t (N + 2 K) H / T; o: r D (not in a
+//            parallel block); gate, up: g t F / T; down: r D only where a norm follows; with experts also the router's,
+//            gate, up of t k load tokens and of the shared experts, down of t k load / T tokens; latent attention: its latents. Attention and its KV gather run again just before the
 //            attention block's backward pass; norms and activation functions again, fused.
 //   none     those of matmuls, attention's output t N H / T, the hidden product t F / T, and both normed
-//            inputs, r D each (one in a parallel block); the experts' tokens. Only gathers run again.
+//            inputs, r D each (one in a parallel block); the experts' tokens, and what they gave back at the rows. Only gathers run again.
 // Everything else is transient: gathered rows and KV, partial sums, and in the backward pass
 // gradients of activations and all that was recomputed (class `buffers`).
 #pragma once

@@ -20,7 +20,8 @@ public:
         if (parts_.shard.parallel_block) {
             return parallel(dy);
         }
-        const Tensor middle = kind_.experts ? expert_block(dy) : mlp_block(dy);
+        const Tensor normed = through_norm(dy, alive_.output);
+        const Tensor middle = kind_.experts ? expert_block(normed) : mlp_block(normed);
         recompute_before_attention(parts_, kind_, alive_);
         return attention_block(middle);
     }
@@ -82,8 +83,8 @@ private:
         dx = parts_.exchange.reduce_norm("layer norm gradient", parts_.shard.norms_of_block, dx);
         parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(parts_.shard),
                                     partial.through, sums.through);
-        release(attention.weights(rows), {rows.buffer, alive_.attention_rows.normed.buffer,
-                                          alive_.input.buffer, alive_.output.buffer});
+        release(attention.weights(rows),
+                {rows.buffer, alive_.attention_rows.normed.buffer, alive_.input.buffer});
         return dx;
     }
 

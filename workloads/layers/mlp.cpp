@@ -40,4 +40,20 @@ void recompute_gate_up(ForwardParts& parts, const Mlp& mlp, Arriving& rows, Save
     alive.gate_up = held(parts, mlp_gate_up(parts, mlp, rows).made, bytes);
 }
 
+void complete_hidden(ForwardParts& parts, const Mlp& mlp, SavedMlp& alive) {
+    if (!alive.hidden_gathered.kept()) {
+        alive.hidden_gathered = held(parts,
+                                     parts.exchange.gather_transposed(
+                                         mlp.prefix + "hidden", mlp.width, alive.hidden_source()),
+                                     parts.exchange.transposed_bytes(mlp.width));
+    }
+}
+
+PartialSums recompute_down(ForwardParts& parts, const Mlp& mlp, SavedMlp& alive) {
+    parts.reads(mlp.down);
+    complete_hidden(parts, mlp, alive);
+    return parts.matmul_scattered(mlp.prefix + "down", down_forward(parts.shard, mlp.width),
+                                  full_row_bytes(parts.shard), alive.hidden_gathered.made_by);
+}
+
 }  // namespace podsim::workloads

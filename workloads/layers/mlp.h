@@ -41,5 +41,9 @@ PartialSums mlp_down(ForwardParts& parts, Holder& holder, const Mlp& mlp, const 
 
 /// The first matmul once more, from the complete rows.
 void recompute_gate_up(ForwardParts& parts, const Mlp& mlp, Arriving& rows, SavedMlp& alive);
+/// The others once more: what this chip's rows of the output are summed up of.
+PartialSums recompute_down(ForwardParts& parts, const Mlp& mlp, SavedMlp& alive);
+/// The hidden product, complete over tensor_transpose, unless it is alive.
+void complete_hidden(ForwardParts& parts, const Mlp& mlp, SavedMlp& alive);
 
 }  // namespace podsim::workloads

@@ -16,13 +16,7 @@ void MlpBackward::hidden_gradient(Arriving& dy) {
 
 OpIndex MlpBackward::down_weights() {
     parts_.gradients.begin_matrix(mlp_.down);
-    if (!alive_.hidden_gathered.kept()) {
-        alive_.hidden_gathered =
-            held(parts_,
-                 parts_.exchange.gather_transposed(mlp_.prefix + "hidden", mlp_.width,
-                                                   alive_.hidden_source()),
-                 parts_.exchange.transposed_bytes(mlp_.width));
-    }
+    complete_hidden(parts_, mlp_, alive_);
     const Tensor dw =
         parts_.gradients.write_matrix(mlp_.down, mlp_.prefix + "down weight gradient",
                                       down_weight_gradient(parts_.shard, mlp_.width),

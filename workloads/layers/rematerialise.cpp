@@ -54,7 +54,7 @@ void restore_middle(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
     alive.middle = held(parts, middle, own_row_bytes(parts.shard));
 }
 
-void restore_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+void restore_gate_up(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
     if (kind.experts && !alive.experts.routed.gate_up.kept()) {
         recompute_experts(parts, alive.mlp_input(), alive.experts);
     } else if (!kind.experts && !alive.mlp.gate_up.kept()) {
@@ -66,6 +66,25 @@ void restore_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
         recompute_gate_up(parts, dense_mlp(parts.shard), rows, alive.mlp);
         alive.mlp_rows.gathered.made_by = rows.made_by;
     }
+}
+
+/// What the block puts out, where its norm or the router's weights read it.
+void restore_output(ForwardParts& parts, LayerKind kind, SavedLayer& alive) {
+    if (kind.experts && !alive.experts.returned.kept()) {
+        recompute_returned(parts, alive.experts);
+    }
+    if (!parts.shard.outputs_normed || alive.output.kept()) {
+        return;
+    }
+    Tensor output;
+    if (kind.experts) {
+        output = recompute_combined(parts, alive.mlp_input(), alive.experts);
+    } else {
+        const PartialSums sums = recompute_down(parts, dense_mlp(parts.shard), alive.mlp);
+        output = parts.exchange.scatter_rows("mlp output", sums);
+        output.from = output.through;
+    }
+    alive.output = held(parts, output, own_row_bytes(parts.shard));
 }
 
 }  // namespace
@@ -86,7 +105,8 @@ void recompute_before_mlp(ForwardParts& parts, LayerKind kind, SavedLayer& alive
         if (!alive.middle.kept()) {
             restore_middle(parts, kind, alive);
         }
-        restore_mlp(parts, kind, alive);
+        restore_gate_up(parts, kind, alive);
+        restore_output(parts, kind, alive);
     }
     parts.names.set_pass(Pass::backward);
 }
@@ -95,6 +115,11 @@ void recompute_before_attention(ForwardParts& parts, LayerKind kind, SavedLayer&
     parts.names.set_pass(Pass::recompute);
     restore_attention(parts, kind, alive);
     parts.names.set_pass(Pass::backward);
+}
+
+Tensor through_norm(Tensor dy, const Tensor& output) {
+    dy.made_by = made_by(dy, output);
+    return dy;
 }
 
 Sources source_of(const BlockRows& alive, const Sources& norm_input) {

@@ -19,7 +19,7 @@ Tensor SplitBackward::input_gradients(const Tensor& dy) {
     if (parts_.shard.parallel_block) {
         dx = parallel_gradient(dy);
     } else {
-        const Tensor middle = block_gradient(dy);
+        const Tensor middle = block_gradient(through_norm(dy, alive_.output));
         recompute_before_attention(parts_, kind_, alive_);
         parts_.reads(Matrix::out);
         Arriving da = parts_.exchange.gather_rows("attention output gradient", middle);

@@ -147,7 +147,9 @@ double attention_pairs(const ModelSpec& model, LayerKind kind, double sequence, 
 
 FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequence, bool causal) {
     FlopsPerToken flops;
-    flops.parameters = 6.0 * static_cast<double>(count_parameters(model).active);
+    const ParameterCount count = count_parameters(model);
+    flops.matmul = 6.0 * static_cast<double>(count.layers_matmul + count.embedding);
+    flops.parameters = 6.0 * static_cast<double>(count.active);
     const auto length = static_cast<double>(sequence);
     const auto widths = static_cast<double>(model.heads * (model.head_dim + value_dim(model)));
     for (const auto& [kind, layers] : layer_kinds(model)) {

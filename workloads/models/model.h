@@ -115,9 +115,12 @@ double attention_pairs(const ModelSpec& model, LayerKind kind, double sequence, 
 
 /// Training FLOPs of one token.
 struct FlopsPerToken {
-    double parameters = 0;  ///< 6 x active parameters
+    /// 6 x the parameters that multiply it: those of its layers' matmuls, and V D for the unembedding, tied or not. An
+    /// embedding's lookup, norms and biases are no matmuls.
+    double matmul = 0;
+    double parameters = 0;  ///< 6 x active parameters, whatever they do
     double attention = 0;   ///< the sum over layers of 6 N (H + H of values) pairs / S
-    [[nodiscard]] double total() const { return parameters + attention; }
+    [[nodiscard]] double executed() const { return matmul + attention; }
 };
 FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequence, bool causal);
 
@@ -146,6 +149,11 @@ void validate(const ModelSpec& model);
 /// The width of a head's values and output.
 inline std::int64_t value_dim(const ModelSpec& model) {
     return model.latent.kv_rank > 0 ? model.latent.value_dim : model.head_dim;
+}
+
+/// Whether a norm reads what each block puts out before it is added to the rows.
+inline bool norms_outputs(const ModelSpec& model) {
+    return model.norms == 4 && !model.parallel_block;
 }
 
 /// Reads a Hugging Face `config.json` of the families that hf_config.cpp lists; keys and defaults are

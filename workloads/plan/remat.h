@@ -3,17 +3,24 @@
 
 #include <array>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace podsim::workloads {
+
+struct LayerKind;
+struct ModelSpec;
 
 enum class RematPolicy {
     none,     ///< every intermediate is saved
     matmuls,  ///< the seven matmul outputs of a layer are saved, attention's dot products
               ///< recomputed
-    block,    ///< only each layer's input is saved, the layer's forward pass is recomputed
-    named,    ///< what RematNames says; of the rest what the backward pass needs is recomputed
+    block,  ///< only each layer's input is saved, the whole forward pass is recomputed: the text's
+            ///< 8 N D
+    named,  ///< what RematNames says (nothing: JAX's `full`); of the rest what the backward pass
+            ///< reads is recomputed
     // layer.h states the bytes that each policy saves.
 };
 
@@ -25,7 +32,7 @@ enum class LayerTensor {
     out,       ///< out_proj
     gate_up,   ///< mlp_gate_up: the MLP's first matmul; of experts also the router's logits
     hidden,    ///< mlp_hidden: what the MLP's last matmul reads
-    output,    ///< mlp_out
+    output,    ///< mlp_out: of experts what each gave, before it goes back and is weighted
 };
 inline constexpr std::array<LayerTensor, 7> kLayerTensors{
     LayerTensor::input,   LayerTensor::qkv,    LayerTensor::attended, LayerTensor::out,
@@ -50,6 +57,14 @@ public:
         a.bits_ |= b.bits_;
         return a;
     }
+    friend constexpr TensorSet operator&(TensorSet a, TensorSet b) {
+        a.bits_ &= b.bits_;
+        return a;
+    }
+    friend constexpr TensorSet operator-(TensorSet a, TensorSet b) {
+        a.bits_ &= ~b.bits_;
+        return a;
+    }
     friend constexpr bool operator==(TensorSet, TensorSet) = default;
 
 private:
@@ -65,14 +80,24 @@ struct RematNames {
 };
 
 struct Remat {
-    RematPolicy policy = RematPolicy::block;
+    RematPolicy policy = RematPolicy::named;
     RematNames names{};
 };
 
-/// `block`, or what the scenario says: `{save: [qkv_proj], offload: [decoder_layer_input]}`.
+/// The policies that a scenario writes by a single name: podsim's and those of MaxText.
+std::span<const std::pair<std::string_view, Remat>> remat_policies();
+
+/// `full`, or what is kept: `{save: [qkv_proj], offload: [decoder_layer_input]}`.
 std::string to_string(const Remat& remat);
 
-/// What of a layer stays for the backward pass (its input in any case), in HBM or at the host.
+/// What of a layer a policy names (its input in any case), to stay in HBM or at the host.
 TensorSet kept_tensors(const Remat& remat);
+
+/// What of a layer some operation of its backward pass reads. JAX keeps nothing else, whatever a policy names
+/// (ad_checkpoint.py, remat_partial_eval: residuals that no staged operation reads are dropped), and XLA runs nothing again
+/// for it.
+TensorSet read_backward(const ModelSpec& model, LayerKind kind);
+/// What the names say and no layer of the model reads.
+TensorSet never_read(const ModelSpec& model, const RematNames& names);
 
 }  // namespace podsim::workloads

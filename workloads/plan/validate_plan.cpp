@@ -198,7 +198,7 @@ void check_placement(const TrainingPlan& plan) {
     }
 }
 
-void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
+void check_remat(const TrainingPlan& plan) {
     for (const LayerTensor tensor : kLayerTensors) {
         if (plan.remat.names.save.has(tensor) && plan.remat.names.offload.has(tensor)) {
             throw SettingError(
@@ -206,15 +206,6 @@ void check_remat(const TrainingPlan& plan, const ModelSpec& model) {
                 fmt::format("remat both saves and offloads {}", to_string(tensor)),
                 "name it once: saved tensors stay in HBM, offloaded ones go to the host");
         }
-    }
-    if (model.parallel_block && plan.remat.policy == RematPolicy::named &&
-        kept_tensors(plan.remat).has(LayerTensor::out)) {
-        throw SettingError(
-            "training.remat",
-            fmt::format("remat names out_proj, but the parallel block of {} adds attention's "
-                        "output to the MLP's: there is no such tensor",
-                        model.name),
-            "leave it out; mlp_out is their sum");
     }
 }
 
@@ -354,7 +345,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_sequence(plan);
     check_microbatches(plan);
     check_pipeline(plan, model);
-    check_remat(plan, model);
+    check_remat(plan);
 }
 
 }  // namespace podsim::workloads

@@ -248,8 +248,7 @@ private:
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
     TrainingPlan kept = plan;
     if (plan.forward_only) {
-        kept.remat.policy =
-            RematPolicy::block;  // a layer keeps its input alone, and that to its end
+        kept.remat = {};  // a layer keeps its input alone, and that to its end
     }
     return Stage(model, kept, ranks).write();
 }

@@ -56,7 +56,9 @@ Compute combine_forward(const Shard& s) {
 }
 
 Compute combine_gradient(const Shard& s) {
-    return only(copied_rows(s, kCombineBackward));
+    const Elementwise outputs{
+        s.experts.copies * s.rows / s.tokens * s.d_model * s.precision.compute, 0};
+    return only(copied_rows(s, kCombineBackward) + outputs);
 }
 
 }  // namespace podsim::workloads

@@ -17,7 +17,8 @@ Compute experts_down_input_gradient(const Shard& shard);
 Compute experts_down_weight_gradient(const Shard& shard);
 Compute experts_gate_up_input_gradient(const Shard& shard);
 Compute experts_gate_up_weight_gradient(const Shard& shard);
-/// Sums the experts' outputs of each token; its backward copies the gradient.
+/// Sums the experts' outputs of each token; its backward copies the gradient, and reads the outputs for the gradient of the router's
+/// weights.
 Compute combine_forward(const Shard& shard);
 Compute combine_gradient(const Shard& shard);
 

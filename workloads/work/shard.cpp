@@ -46,6 +46,9 @@ void take_sizes(Shard& shard, const ModelSpec& model, int split) {
     shard.positions = model.positions > 0;
     shard.layer_norm = model.norm == Norm::layer;
     shard.qk_norm = model.qk_norm;
+    shard.outputs_normed = norms_outputs(model);
+    shard.read_backward = read_backward(model, {.experts = false});
+    shard.read_backward_of_experts = read_backward(model, {.experts = true});
     shard.norms_of_block = static_cast<double>(model.norms) / (model.parallel_block ? 1 : 2);
 }
 

@@ -4,6 +4,7 @@
 #include "workloads/plan/plan.h"
 #include "workloads/plan/precision.h"
 #include "workloads/plan/ranks.h"
+#include "workloads/plan/remat.h"
 
 namespace podsim::workloads {
 
@@ -38,7 +39,11 @@ struct Shard {
     bool attention_norms_again = false;
     bool mlp_norms_again = false;
     bool activations_again = false;
-    double norms_of_block = 1;  ///< norms of width D of each of a layer's blocks
+    double norms_of_block = 1;    ///< norms of width D of each of a layer's blocks
+    bool outputs_normed = false;  ///< one of them norms what the block puts out
+    /// What backward operations read of a layer (remat.h), without and with experts.
+    TensorSet read_backward{};
+    TensorSet read_backward_of_experts{};
     bool layer_norm = false;
     bool qk_norm = false;
     bool rotary = true;

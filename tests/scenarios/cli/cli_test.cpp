@@ -37,7 +37,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
                        "--help, --set, --fold, --what-if, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
-                       "chips, models, scenarios, algorithms");
+                       "chips, models, scenarios, algorithms, remat");
 }
 
 TEST_F(Cli, MissingAndExtraArguments) {
@@ -96,8 +96,10 @@ TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
         }
         expect_usage_error(args, message);
     };
-    refused("--chip", "v5",
-            "--chip v5: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, v4p, v5p, v5e, v6e");
+    refused(
+        "--chip", "v5",
+        "--chip v5: unknown chip 'v5'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, v6e, "
+        "tpu7x");
     refused("--op", "allgather",
             "--op allgather: unknown operation 'allgather'; did you mean 'all-gather'? allowed: "
             "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather, "
@@ -128,7 +130,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
           "--algorithm", "--fold", "--csv", "--json"}},
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
-        {"list", {"chips|models|scenarios|algorithms"}},
+        {"list", {"chips|models|scenarios|algorithms|remat"}},
     };
     for (const auto& [command, options] : commands) {
         const Outcome outcome = podsim({command, "--help"});
@@ -230,7 +232,11 @@ TEST_F(Cli, TopologyWritesGraphviz) {
 }
 
 TEST_F(Cli, ListsTheCatalogues) {
-    EXPECT_THAT(podsim({"list", "chips"}).out, HasSubstr("v5p   459.0 TFLOP/s"));
+    EXPECT_THAT(podsim({"list", "chips"}).out, HasSubstr("v5p    459.0 TFLOP/s"));
+    EXPECT_THAT(podsim({"list", "chips"}).out, HasSubstr("tpu7x  2.307 PFLOP/s  206.2 GB"));
+    EXPECT_THAT(podsim({"topology", "--chip", "tpu7x", "--slice", "4x4x4"}).out,
+                HasSubstr("tpu7x 4x4x4, 64 chips, x y z wrapped\n  chips          64\n  hosts     "
+                          "     16\n"));
     EXPECT_THAT(podsim({"list", "models"}).out, HasSubstr("llama-3-70b        70.55G"));
     EXPECT_THAT(podsim({"list", "algorithms"}).out, HasSubstr("weighted"));
     const Outcome scenarios = podsim({"list", "scenarios"});

@@ -204,8 +204,8 @@ TEST_F(BadInput, HeadsThatTensorParallelismDoesNotDivide) {
 TEST_F(BadInput, UnknownNames) {
     expect_refused(
         good_but("v5p", "v5"),
-        "s.yaml:1:18: hardware.chip: unknown chip 'v5'; did you mean 'v5p'? allowed: v3, "
-        "v4p, v5p, v5e, v6e");
+        "s.yaml:1:18: hardware.chip: unknown chip 'v5'; did you mean 'v5p'? allowed: v2, "
+        "v3, v4p, v5p, v5e, v6e, tpu7x");
     expect_refused(good_but("slice:", "latency: flor, slice:"),
                    "s.yaml:1:32: unknown hardware.latency 'flor'; did you mean 'floor'? allowed: "
                    "additive, floor");

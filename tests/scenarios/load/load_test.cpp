@@ -25,7 +25,7 @@ TEST_F(Load, DefaultsAreTheOnesOfTheTable) {
     EXPECT_EQ(scenario.step().plan.ways.fsdp, 64);
     EXPECT_EQ(scenario.step().plan.ways.tensor, 1);
     EXPECT_TRUE(scenario.step().plan.attention.causal);
-    EXPECT_EQ(scenario.step().plan.remat.policy, workloads::RematPolicy::block);
+    EXPECT_EQ(to_string(scenario.step().plan.remat), "full");
     EXPECT_EQ(scenario.step().plan.optimizer, workloads::Optimizer::adam);
     EXPECT_EQ(scenario.step().plan.precision.gradients, 2);
     EXPECT_EQ(scenario.step().plan.overlap.prefetch_layers, 1);

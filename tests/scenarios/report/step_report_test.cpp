@@ -97,7 +97,7 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     result.memory.fits = false;
     const std::string text = memory_report(scenario, result);
     EXPECT_THAT(text, HasSubstr("  does NOT fit: 70.00 GB too much\n"));
-    EXPECT_THAT(text, HasSubstr("    training.remat: block: peak "));
+    EXPECT_THAT(text, HasSubstr("    training.remat: full: peak "));
     EXPECT_THAT(text, Not(HasSubstr("prefetch_layers")));
     EXPECT_THAT(step_report(scenario, result, {}),
                 HasSubstr("does NOT fit in the memory of a chip"));

@@ -192,9 +192,10 @@ TEST_F(OffloadInput, BadNames) {
         expect_refused(std::string(kGood) + "training: {remat: " + remat + "}\n", message);
     };
     const std::string names =
-        "allowed: decoder_layer_input, qkv_proj, query_proj, key_proj, value_proj, attention_out, "
-        "context, out_proj, mlp_gate_up, mlp_gate, mlp_up, mlpwi, mlpwi_0, mlpwi_1, mlp_hidden, "
-        "mlp_out, mlpwo";
+        "allowed: decoder_layer_input, qkv_proj, query_proj, key_proj, value_proj, kv_proj, "
+        "query_wa_proj, kv_wa_proj, mla_q, mla_kv, attention_out, context, out_proj, mlp_gate_up, "
+        "mlp_gate, mlp_up, mlpwi, mlpwi_0, mlpwi_1, moe_mlpwi_0, moe_mlpwi_1, mlp_hidden, mlp_out, "
+        "mlpwo, moe_mlpwo";
     refused("{save: [qkv_prj]}",
             "s.yaml:5:27: unknown training.remat.save 'qkv_prj'; did you mean "
             "'qkv_proj'? " +
@@ -217,7 +218,42 @@ TEST_F(OffloadInput, BadNames) {
     refused("{offlaod: [context]}",
             "s.yaml:5:20: unknown training.remat key 'offlaod'; did you mean 'offload'? allowed: "
             "save, offload");
-    refused("some", "s.yaml:5:19: unknown training.remat 'some'; allowed: none, matmuls, block");
+    const std::string policies =
+        "allowed: full, none, matmuls, block, minimal, minimal_with_quantization, "
+        "minimal_with_context, minimal_flash, minimal_with_context_and_quantization, "
+        "minimal_offloaded, save_dot_with_context_except_mlp, save_dot_except_mlp, "
+        "save_dot_except_mlpwi, save_dot_except_logits, save_dot_except_logits_ffn1, "
+        "save_qkv_proj, save_out_proj, qkv_proj_offloaded, proj";
+    refused("everything", "s.yaml:5:19: unknown training.remat 'everything'; " + policies);
+    refused("save_dot_except_mpl",
+            "s.yaml:5:19: unknown training.remat 'save_dot_except_mpl'; did you mean "
+            "'save_dot_except_mlp'? " +
+                policies);
+    refused("custom",
+            "s.yaml:5:19: training.remat: 'custom' does not say what is kept; list tensors: {save: "
+            "[...], offload: [...]}");
+}
+
+TEST_F(OffloadInput, PoliciesAndSynonymsOfMaxText) {
+    const auto said = [&](const std::string& remat) {
+        const Scenario scenario =
+            load_scenario(write(std::string(kGood) + "training: {remat: " + remat + "}\n"));
+        return to_string(scenario.step().plan.remat);
+    };
+    EXPECT_EQ(to_string(load_scenario(write(std::string(kGood))).step().plan.remat), "full");
+    for (const auto& [name, remat] : workloads::remat_policies()) {
+        EXPECT_EQ(said(std::string(name)), to_string(remat));
+    }
+    EXPECT_EQ(said("{save: [query_proj, kv_proj, mla_q, mla_kv, query_wa_proj, kv_wa_proj]}"),
+              "{save: [qkv_proj]}");
+    EXPECT_EQ(said("{offload: [mlpwi_0, mlpwi_1, moe_mlpwi_0, moe_mlpwi_1, mlpwo, moe_mlpwo]}"),
+              "{offload: [mlp_gate_up, mlp_out]}");
+    const Outcome outcome =
+        podsim({"run", write(std::string(kGood) + "training: {remat: minimal_offloaded}\n")});
+    EXPECT_THAT(outcome.out,
+                HasSubstr("remat {offload: [qkv_proj, out_proj, mlp_gate_up, mlp_out]} "
+                          "(the backward pass does not read mlp_out: not kept)"));
+    EXPECT_THAT(podsim({"list", "remat"}).out, HasSubstr("\nqkv_proj_offloaded "));
 }
 
 }  // namespace

@@ -115,6 +115,12 @@ class PolicyInput : public CommandTest {};
 TEST_F(PolicyInput, BadValues) {
     expect_refused(std::string(kGood) + "training: {precision: fp8}\n",
                    "s.yaml:5:23: training.precision: v5p has no fp8 matmuls; allowed: bf16, int8");
+    expect_refused(
+        good_but("v5p", "tpu7x") + "training: {precision: int8}\n",
+        "s.yaml:5:23: training.precision: tpu7x has no int8 matmuls; allowed: bf16, fp8");
+    expect_refused(good_but("chip: v5p, slice: 4x4x4", "chip: v2, slice: 8x8") +
+                       "training: {precision: int8}\n",
+                   "s.yaml:5:23: training.precision: v2 has no int8 matmuls; allowed: bf16");
     expect_refused(std::string(kGood) + "training: {zero: 3}\n",
                    "s.yaml:5:18: training.zero: ZeRO-3 is the mesh axis fsdp; write its ways as "
                    "mesh.fsdp");

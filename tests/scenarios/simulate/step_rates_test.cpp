@@ -18,7 +18,7 @@ Scenario small() {
 TEST(StepRates, AreTokensAndFlopsOverTheStep) {
     for (const workloads::FlopRule rule :
          {workloads::FlopRule::executed, workloads::FlopRule::parameters,
-          workloads::FlopRule::full_attention}) {
+          workloads::FlopRule::masked_attention, workloads::FlopRule::full_attention}) {
         for (const workloads::MatmulDtype dtype :
              {workloads::MatmulDtype::bf16, workloads::MatmulDtype::int8}) {
             Scenario scenario = small();
@@ -43,6 +43,78 @@ TEST(StepRates, AreTokensAndFlopsOverTheStep) {
             EXPECT_DOUBLE_EQ(result.hfu, flops.hardware.value() / peak / seconds);
         }
     }
+}
+
+/// The LLaMA 3-8B step that is nearest to its peak: links, HBM and vector unit take no time.
+Scenario llama_at_its_peak() {
+    Scenario scenario = testing::make_scenario(
+        "v5p", {4, 4, 4}, workloads::find_model("llama-3-8b"), {{"fsdp", "x y z"}}, 256, 4096);
+    scenario.step().plan.remat.policy = workloads::RematPolicy::none;
+    testing::leave_math_alone(scenario.hardware.chip);
+    scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
+    scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    return scenario;
+}
+
+// The table of 128256 x 4096 that is looked up in is 7 % of the 7.5e9 parameters that multiply: counted as a matmul it made
+// utilisations of more than the peak.
+TEST(StepRates, ALookupIsNoMatmul) {
+    Scenario scenario = llama_at_its_peak();
+    const double mfu = simulate_step(scenario, Fold::automatic, {.explain = false}).mfu;
+    EXPECT_LE(mfu, 1);
+    EXPECT_NEAR(mfu, 1, 1e-9);
+    scenario.step().report.flop_rule = workloads::FlopRule::masked_attention;
+    // 6 x 8030261248 against 6 x (8030261248 - 128321 x 4096), both + 6 S N H L.
+    const double scores = 6.0 * 4096 * 32 * 128 * 32;
+    const double all = 6 * 8030261248.0 + scores;
+    EXPECT_NEAR(simulate_step(scenario, Fold::automatic, {.explain = false}).mfu,
+                all / (all - 6 * 128321.0 * 4096), 1e-9);
+}
+
+/// A random step in which hardly anything but its matmuls takes time.
+Scenario random_math(std::mt19937_64& random) {
+    const auto coin = [&] { return random() % 2 == 0; };
+    Scenario scenario = testing::random_scenario(random);
+    workloads::ModelSpec& model = scenario.step().model;
+    model.vocabulary = coin() ? 4096 : 131072;
+    model.positions = coin() ? 4096 : 0;
+    model.window = coin() ? 256 : 0;
+    if (coin()) {
+        model.parallel_block = false;
+        model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
+    }
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.forward_only = coin() && coin();
+    plan.layers_only = coin() && coin();
+    if (coin()) {
+        plan.batch.tokens = std::int64_t{1024} * scenario.hardware.chips();
+    }
+    if (coin()) {
+        plan.precision.matmul = workloads::MatmulDtype::int8;
+    }
+    topology::ChipSpec& chip = scenario.hardware.chip;
+    testing::leave_math_alone(chip);
+    chip.ici_latency.value = chip.collective_launch.value = sim::Seconds(0);
+    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    chip.int8_ops.value = chip.bf16_flops.value * (coin() ? 2.0 : 0.5);
+    return scenario;
+}
+
+// At ideal rates nothing is computed faster than at its peak, which is that of bf16 where quantised matmuls are slower. Times
+// are rounded up, so the products alone can be one unit in the last place above.
+TEST(StepRates, UtilisationIsAtMostOne) {
+    int at_the_peak = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Scenario scenario = random_math(random);
+        const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+        EXPECT_LE(result.mfu, 1 + 1e-15);
+        EXPECT_LE(result.hfu, 1 + 1e-15);
+        EXPECT_LE(result.mfu, result.hfu);
+        at_the_peak += result.mfu > 0.999 ? 1 : 0;
+    }
+    EXPECT_GT(at_the_peak, 20) << "some steps should be at their peak";
 }
 
 // A block of evaluation steps and training steps, one after the other; the evaluation step is its own scenario.

@@ -193,7 +193,7 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     workloads::TrainingPlan& plan = scenario.step().plan;
     plan.batch.tokens = plan.batch.sequence * pick(1, 3, 8, 64);
     plan.remat.policy = pick(workloads::RematPolicy::none, workloads::RematPolicy::matmuls,
-                             workloads::RematPolicy::block);
+                             workloads::RematPolicy::block, workloads::RematPolicy::named);
     plan.overlap.prefetch_layers = pick(0, 1, 2);
     plan.overlap.reductions_in_flight = pick(1, 2, 3);
     plan.attention.causal = pick(0, 1) == 1;

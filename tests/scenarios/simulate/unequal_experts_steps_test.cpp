@@ -59,7 +59,8 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
-        EXPECT_THAT(folded.memory.member, ::testing::EndsWith("expert rank 0"));
+        // Ranks that wait hold gathered weights for longer: the highest peak need not be the fullest rank's.
+        EXPECT_THAT(folded.memory.member, ::testing::HasSubstr("expert rank "));
         ASSERT_TRUE(folded.imbalance);
         EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.step().plan.experts.loads[0]);
         EXPECT_LT(folded.imbalance->even_step, folded.step_time);

@@ -35,14 +35,98 @@ TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
     // A chip that the scenario changes was not measured, unless it says so.
     const std::string changed = "chip: {base: v5p, hbm_capacity: 1 TB}, slice: 2x2x2";
     EXPECT_EQ(load(changed).hardware.efficiency, topology::Efficiency{});
-    EXPECT_EQ(load(changed + ", profile: measured").hardware.efficiency,
-              *topology::measured_efficiency("v5p"));
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.efficiency,
               topology::Efficiency{});
     EXPECT_EQ(load("chip: v3, slice: 4x4").hardware.profile, "ideal");
-    expect_refused(good_but("chip: v5p, slice: 4x4x4", "chip: v3, slice: 4x4, profile: measured"),
-                   "s.yaml:1:43: hardware.profile: nothing was measured on v3; write profile: "
-                   "ideal");
+    expect_refused(
+        good_but("chip: v5p, slice: 4x4x4", "chip: v3, slice: 4x4, profile: measured"),
+        "s.yaml:1:43: hardware.profile: nothing was measured on v3; write profile: "
+        "ideal, or take the factors of a chip that was measured, such as profile: {base: "
+        "v5p}");
+}
+
+// A map is a chip of its own: it took the factors of its base without a word, even under the name of another chip.
+TEST_F(Profile, AChangedChipSaysWhoseFactorsItTakes) {
+    const auto refused = [&](const std::string& chip, const std::string& name,
+                             const std::string& base, int column) {
+        expect_refused(
+            good_but("chip: v5p, slice:", "chip: {" + chip + "}, profile: measured, slice:"),
+            fmt::format("s.yaml:1:{}: hardware.profile: nothing was measured on {}; write "
+                        "profile: ideal, or take the factors of a chip that was "
+                        "measured, such as profile: {{base: {}}}",
+                        column, name, base));
+    };
+    refused("base: v5p", "v5p (modified)", "v5p", 40);
+    refused("base: v5p, name: v6e", "v6e", "v5p", 51);
+    refused("base: v5p, name: mine", "mine", "v5p", 52);
+    refused("base: tpu7x, name: v5p", "v5p", "v5p", 53);
+    refused("base: tpu7x, name: tpu7x", "tpu7x", "v5p", 55);
+    const std::string same = "chip: {base: v5p, name: v5p, hbm_capacity: 1 TB}, slice: 2x2x2, ";
+    EXPECT_EQ(load(same + "profile: measured").hardware.efficiency,
+              *topology::measured_efficiency("v5p"));
+    const Scenario scenario =
+        load("chip: {base: tpu7x, name: v5p}, slice: 2x2x2, profile: {base: v6e}");
+    EXPECT_EQ(scenario.hardware.efficiency, *topology::measured_efficiency("v6e"));
+    EXPECT_EQ(scenario.hardware.profile, "measured on v6e");
+}
+
+// Any factor in place of the base's, and nothing else.
+TEST_F(Profile, FactorsAreSetInTheScenario) {
+    const auto with = [&](const std::string& profile) {
+        return load("chip: v5p, slice: 2x2x2, profile: " + profile).hardware;
+    };
+    EXPECT_EQ(with("{base: ideal}").efficiency, topology::Efficiency{});
+    EXPECT_EQ(with("{base: ideal}").profile, "ideal");
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        for (const double value : {factor.least, (factor.least + factor.most) / 2, factor.most}) {
+            topology::Efficiency expected = *topology::measured_efficiency("v4p");
+            expected.*(factor.value) = value;
+            const Hardware& hardware =
+                with(fmt::format("{{base: v4p, {}: {}}}", factor.name, value));
+            EXPECT_EQ(hardware.efficiency, expected) << factor.name;
+            EXPECT_EQ(hardware.profile,
+                      fmt::format("measured on v4p with {} {}", factor.name, value));
+        }
+    }
+    const IdealHardware two = with("{straggler: 0.1, base: ideal, mxu: 0.8}");
+    EXPECT_EQ(two.efficiency.mxu, 0.8);
+    EXPECT_EQ(two.efficiency.straggler, 0.1);
+    EXPECT_EQ(two.profile, "ideal with mxu 0.8 and straggler 0.1");
+}
+
+TEST_F(Profile, WrongFactors) {
+    const auto refused = [&](const std::string& profile, const std::string& message) {
+        expect_refused(good_but("slice:", "profile: " + profile + ", slice:"), message);
+    };
+    refused("{mxu: 0.8}",
+            "s.yaml:1:32: missing key 'hardware.profile.base'; write base: v5p (the measured chip "
+            "whose factors the other keys change, or ideal)");
+    refused("{base: v3}",
+            "s.yaml:1:39: hardware.profile.base: nothing was measured on v3; allowed: ideal, v4p, "
+            "v5p, v5e, v6e");
+    refused("{base: v7}",
+            "s.yaml:1:39: hardware.profile.base: unknown chip 'v7'; allowed: ideal, v4p, v5p, v5e, "
+            "v6e");
+    refused("{base: v5p, atention: 0.4}",
+            "s.yaml:1:44: unknown hardware.profile key 'atention'; did you mean 'attention'? "
+            "allowed: base, mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, "
+            "straggler");
+    refused("{base: v5p, mxu: 1.01}",
+            "s.yaml:1:49: hardware.profile.mxu: '1.01' is out of range; allowed are 0.05 to 1");
+    refused("{base: v5p, dcn: 0}",
+            "s.yaml:1:49: hardware.profile.dcn: '0' is out of range; allowed are 0.02 to 1");
+    refused("{base: v5p, launch_s: 2 us}",
+            "s.yaml:1:54: hardware.profile.launch_s: '2 us' has the unknown unit 'us'; write a "
+            "number such as 13.9 or 70.4G; units: k, M, G, T, Ki, Mi, Gi, Ti");
+}
+
+// The report and JSON name the base and what was changed.
+TEST_F(Profile, ReportsNameItsBaseAndItsFactors) {
+    const std::string file = write(good_but("slice:", "profile: {base: v6e, ici: 0.7}, slice:"));
+    EXPECT_THAT(podsim({"run", file, "--fold", "auto"}).out,
+                ::testing::HasSubstr("Assumed: profile measured on v6e with ici 0.7, book ICI"));
+    EXPECT_THAT(podsim({"run", file, "--json", "-"}).out,
+                ::testing::HasSubstr("\"profile\": \"measured on v6e with ici 0.7\""));
 }
 
 // What the profile takes is itemised before the ideal step's own terms, and the estimates stay ideal.
@@ -104,6 +188,7 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
         for (const int slices : {1, 4}) {
             Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
                                                        {{"fsdp", "x y"}}, 64, 512);
+            scenario.step().plan.remat.policy = workloads::RematPolicy::block;
             if (slices > 1) {
                 scenario.hardware.slices = slices;
                 scenario.step().mesh = topology::DeviceMesh(

@@ -41,14 +41,16 @@ TEST(Catalogue, HoldsTheGenerationsOldestFirst) {
     for (const ChipSpec& chip : chip_catalogue()) {
         names.push_back(chip.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"v3", "v4p", "v5p", "v5e", "v6e"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"v2", "v3", "v4p", "v5p", "v5e", "v6e", "tpu7x"}));
 }
 
 // A source names a public document, or says that the value is an assumption or a definition.
 TEST(Catalogue, EveryFieldNamesItsSource) {
-    const std::vector<std::string> starts{"How to Scale Your Model, section 2",
-                                          "Google Cloud TPU documentation", "TPU v4 paper (2023)",
-                                          "assumption: no published figure, ", "profile ideal"};
+    const std::vector<std::string> starts{
+        "How to Scale Your Model, section 2", "How to Scale Your Model, section 9",
+        "Google Cloud TPU documentation",     "TPU v4 paper (2023)",
+        "JAX, jax/_src/tpu_info.py",          "MaxText, accelerator_to_spec_map.py",
+        "assumption: no published figure, ",  "profile ideal"};
     for (const ChipSpec& chip : chip_catalogue()) {
         int fields = 0;
         each_source(chip, [&](const std::string& field, const std::string& source) {
@@ -81,12 +83,17 @@ TEST(Catalogue, RedundantFieldsAgree) {
         for (std::size_t axis = 0; axis < kAxes; ++axis) {
             EXPECT_EQ(chip.pod_shape.value[axis] % chip.host_shape.value[axis], 0);
         }
-        // A host has 4 chips on 3-D generations, 8 on 2-D ones.
+        // A host has 4 chips on 3-D generations and on v2, 8 on the other 2-D ones.
         const Point& host = chip.host_shape.value;
-        EXPECT_EQ(host[0] * host[1] * host[2], chip.torus_dimensions.value == 3 ? 4 : 8);
-        // int8 runs as fast as bf16 up to v4p and twice as fast since.
+        const bool of_four = chip.torus_dimensions.value == 3 || chip.name == "v2";
+        EXPECT_EQ(host[0] * host[1] * host[2], of_four ? 4 : 8);
+        // int8 runs as fast as bf16 up to v4p and twice as fast since; v2 and tpu7x have none.
         const bool older = chip.name == "v3" || chip.name == "v4p";
-        EXPECT_EQ(chip.int8_ops.value, chip.bf16_flops.value * (older ? 1 : 2));
+        const bool none = chip.name == "v2" || chip.name == "tpu7x";
+        EXPECT_EQ(chip.int8_ops.value, chip.bf16_flops.value * (none ? 0 : older ? 1 : 2));
+        // fp8 runs twice as fast as bf16 on tpu7x, as fast on v6e; the others have none.
+        const int fp8 = chip.name == "tpu7x" ? 2 : chip.name == "v6e" ? 1 : 0;
+        EXPECT_EQ(chip.fp8_flops.value, chip.bf16_flops.value * fp8);
         // The nearer the memory, the faster: HBM > ICI link > PCIe; a host's NIC is no faster than
         // its PCIe links.
         EXPECT_GT(chip.hbm_bandwidth.value, chip.ici_both_ways_book.value);
@@ -103,41 +110,40 @@ TEST(Catalogue, RedundantFieldsAgree) {
 }
 
 // TensorCores x MXUs x dimension^2 x 2 FLOPs x clock, from the vendor's documents, gives the peak
-// within 0.2 % where the two are consistent (v3: the paper's 123 TFLOP/s, the book has 140; v6e
+// within 0.3 % where the two are consistent (v2's is rounded to two digits; v3: the paper's 123 TFLOP/s, the book has 140; v6e
 // does not reproduce).
 TEST(Catalogue, PeakRatesFollowFromTheSystolicArrays) {
     const std::map<std::string, std::pair<int, double>> arrays_and_clock{
-        {"v4p", {8, 1.05e9}}, {"v5p", {8, 1.75e9}}, {"v5e", {4, 1.5e9}}};
+        {"v2", {2, 0.7e9}}, {"v4p", {8, 1.05e9}}, {"v5p", {8, 1.75e9}}, {"v5e", {4, 1.5e9}}};
     for (const auto& [name, data] : arrays_and_clock) {
         const ChipSpec& chip = find_chip(name);
         const double side = chip.mxu_dimension.value;
         const double peak = data.first * side * side * 2 * data.second;
-        EXPECT_NEAR(chip.bf16_flops.value.value() / peak, 1, 0.002) << name;
+        EXPECT_NEAR(chip.bf16_flops.value.value() / peak, 1, 0.003) << name;
     }
 }
 
 // Cores x ALUs of a core x clock. The paper gives 128 lanes x 16 ALUs for v4p, the reference text (8, 128) x 4
-// for the fifth generation and about 7 TFLOP/s for a core of v5p; v3 and v6e are assumptions of the catalogue.
+// for the fifth generation and about 7 TFLOP/s for a core of v5p; v2, v3, v6e and tpu7x are assumptions of the catalogue.
 TEST(Catalogue, VectorRatesFollowFromTheAlus) {
     struct Row {
         int cores;
         double alus;
         double clock;
     };
-    const std::map<std::string, Row> rows{{"v3", {2, 128 * 16, 0.94e9}},
-                                          {"v4p", {2, 128 * 16, 1.05e9}},
-                                          {"v5p", {2, 8 * 128 * 4, 1.75e9}},
-                                          {"v5e", {1, 8 * 128 * 4, 1.5e9}},
-                                          {"v6e", {1, 8 * 128 * 4, 1.75e9}}};
+    const std::map<std::string, Row> rows{
+        {"v2", {2, 128 * 16, 0.7e9}},       {"v3", {2, 128 * 16, 0.94e9}},
+        {"v4p", {2, 128 * 16, 1.05e9}},     {"v5p", {2, 8 * 128 * 4, 1.75e9}},
+        {"v5e", {1, 8 * 128 * 4, 1.5e9}},   {"v6e", {1, 8 * 128 * 4, 1.75e9}},
+        {"tpu7x", {2, 8 * 128 * 4, 1.75e9}}};
     for (const ChipSpec& chip : chip_catalogue()) {
         SCOPED_TRACE(chip.name);
         const Row& row = rows.at(chip.name);
         EXPECT_EQ(chip.cores.value, row.cores);
         EXPECT_EQ(chip.vpu_flops.value.value(), row.cores * row.alus * row.clock);
-        EXPECT_EQ(chip.fp8_flops.value.value(), 0);
-        const bool assumed = chip.name == "v3" || chip.name == "v6e";
-        EXPECT_EQ(chip.vpu_flops.source.starts_with("assumption"), assumed);
-        const bool older = chip.name == "v3" || chip.name == "v4p";
+        const bool cited = chip.name == "v4p" || chip.name == "v5p" || chip.name == "v5e";
+        EXPECT_EQ(chip.vpu_flops.source.starts_with("assumption"), !cited);
+        const bool older = chip.name == "v2" || chip.name == "v3" || chip.name == "v4p";
         EXPECT_EQ(chip.vmem.value.value(), (older ? 32 : 128) * 1024.0 * 1024.0);
     }
     const ChipSpec& v5p = find_chip("v5p");
@@ -151,9 +157,10 @@ TEST(Catalogue, ReproducesTheRatiosOfTheReferenceText) {
     EXPECT_DOUBLE_EQ(v5p.bf16_flops.value.value() / v5p.ici_both_ways_book.value.value(), 2550);
     // The pod of 16 x 20 x 28 chips.
     EXPECT_EQ(v5p.pod_shape.value[0] * v5p.pod_shape.value[1] * v5p.pod_shape.value[2], 8960);
-    // v6e is the one generation with arrays of 256.
+    // v6e and tpu7x have arrays of 256.
     for (const ChipSpec& chip : chip_catalogue()) {
-        EXPECT_EQ(chip.mxu_dimension.value, chip.name == "v6e" ? 256 : 128) << chip.name;
+        const bool wide = chip.name == "v6e" || chip.name == "tpu7x";
+        EXPECT_EQ(chip.mxu_dimension.value, wide ? 256 : 128) << chip.name;
     }
     // Peak rates rise from v3 to v4p to v5p, and from v5e to v6e.
     EXPECT_LT(find_chip("v3").bf16_flops.value, find_chip("v4p").bf16_flops.value);
@@ -161,7 +168,7 @@ TEST(Catalogue, ReproducesTheRatiosOfTheReferenceText) {
     EXPECT_LT(find_chip("v5e").bf16_flops.value, find_chip("v6e").bf16_flops.value);
     // The book's usable ICI rate is 90 % of the vendor's, from v4p on.
     for (const ChipSpec& chip : chip_catalogue()) {
-        if (chip.name != "v3") {
+        if (chip.name != "v2" && chip.name != "v3") {
             EXPECT_DOUBLE_EQ(chip.ici_one_way_book.value / chip.ici_one_way_vendor.value, 0.9)
                 << chip.name;
         }
@@ -169,13 +176,45 @@ TEST(Catalogue, ReproducesTheRatiosOfTheReferenceText) {
     EXPECT_EQ(find_chip("v3").ici_one_way_vendor.value.value(), 70e9);
 }
 
+// A chip of two chiplets is one chip: both cores' rates (1153.5 bf16 TFLOP/s each), both halves of the HBM, in GiB as the vendor has
+// it; MaxText's tpu7x-128, 128 devices, is the cube of 64 chips, and tpu7x-18432 the pod.
+TEST(Catalogue, ATpu7xChipHasTheRatesOfBothItsCores) {
+    const ChipSpec& chip = find_chip("tpu7x");
+    EXPECT_EQ(chip.cores.value, 2);
+    EXPECT_EQ(chip.bf16_flops.value.value(), 2 * 1153.5e12);
+    EXPECT_EQ(chip.fp8_flops.value.value(), 2 * 2307e12);
+    EXPECT_EQ(chip.hbm_capacity.value.value(), 2 * 96 * 1073741824.0);
+    const Point& pod = chip.pod_shape.value;
+    EXPECT_EQ(pod[0] * pod[1] * pod[2] * chip.cores.value, 18432);
+    const Lattice cube = make_slice(chip, {4, 4, 4}, false);
+    EXPECT_EQ(cube.size() * chip.cores.value, 128);
+    EXPECT_EQ(cube.wrapped, (std::array{true, true, true}));
+    EXPECT_EQ(make_slice(chip, {2, 4, 4}, false).wrapped, (std::array{false, false, false}));
+    EXPECT_EQ(make_slice(chip, {16, 24, 24}, false).size(), 9216);
+    EXPECT_EQ(error_of([&] {
+                  make_slice(chip, {16, 24, 28}, false);
+              }),
+              "tpu7x does not offer a slice 16x24x28; tpu7x offers lengths that are all multiples "
+              "of 4, up to 9216 chips, or boxes of lengths 1, 2, 4 inside one 4x4x4 cube; nearest: "
+              "16x24x24");
+}
+
+// Two cores on 4 nearest neighbours; the pod of v2-512 is a torus of 256 chips, as v3's of 1024 is.
+TEST(Catalogue, AV2PodIsATorusOf256Chips) {
+    const ChipSpec& chip = find_chip("v2");
+    EXPECT_EQ(make_slice(chip, {16, 16, 1}, false).wrapped, (std::array{true, true, false}));
+    EXPECT_EQ(make_slice(chip, {8, 16, 1}, false).wrapped, (std::array{false, false, false}));
+    EXPECT_EQ(chip.hbm_capacity.value.value(), 16 * 1073741824.0);
+    EXPECT_EQ(chip.cores.value * 256, 512);
+}
+
 TEST(Catalogue, AnUnknownChipNamesTheNearest) {
     EXPECT_EQ(error_of([] { find_chip("v4"); }),
-              "unknown chip 'v4'; did you mean 'v4p'? allowed: v3, v4p, v5p, v5e, v6e");
+              "unknown chip 'v4'; did you mean 'v4p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("V5P"); }),
-              "unknown chip 'V5P'; did you mean 'v5p'? allowed: v3, v4p, v5p, v5e, v6e");
+              "unknown chip 'V5P'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("blackwell"); }),
-              "unknown chip 'blackwell'; allowed: v3, v4p, v5p, v5e, v6e");
+              "unknown chip 'blackwell'; allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ TEST(Efficiency, MeasuredChipsHaveFactorsInTheirRangeEachWithASource) {
     for (const ChipSpec& chip : chip_catalogue()) {
         const std::optional<Efficiency> efficiency = measured_efficiency(chip.name);
         if (!efficiency.has_value()) {
-            EXPECT_EQ(chip.name, "v3");
+            EXPECT_TRUE(chip.name == "v2" || chip.name == "v3" || chip.name == "tpu7x")
+                << chip.name;
             continue;
         }
         ++measured;

@@ -203,7 +203,7 @@ TEST(Slice, MessagesNameTheRuleAndTheNearestShape) {
 TEST(Slice, MessagesForTwistedSlices) {
     EXPECT_EQ(slice_error("v5e", "16x16", true),
               "v5e slices cannot be twisted; leave 16x16 untwisted, or take a chip that twists: "
-              "v4p, v5p");
+              "v4p, v5p, tpu7x");
     EXPECT_EQ(
         slice_error("v5p", "8x4x4", true),
         "twisted slice 8x4x4 has its axes in the wrong order; put the short axes first: 4x4x8");

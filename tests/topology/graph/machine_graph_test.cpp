@@ -126,6 +126,18 @@ TEST(MachineTotals, ByHand) {
     EXPECT_EQ(four.of(LinkClass::dcn), (ClassTotals{2, sim::BytesPerSecond(2 * 2.5e10)}));
 }
 
+// A dead link takes its two directions from the ICI links and their rates, and nothing else.
+TEST(MachineTotals, LeaveDeadLinksOut) {
+    const ChipSpec& v5p = find_chip("v5p");
+    const MachineGraph machine = machine_of(v5p, {2, 2, 1});
+    DeadLinks dead(make_slice(v5p, {2, 2, 1}, false));
+    dead.add(0, 0);
+    const MachineTotals cut = totals(machine, v5p, dead);
+    EXPECT_EQ(cut.of(LinkClass::ici), (ClassTotals{6, sim::BytesPerSecond(6 * 9e10)}));
+    EXPECT_EQ(cut.of(LinkClass::hbm), totals(machine, v5p).of(LinkClass::hbm));
+    EXPECT_EQ(cut.chips, 4);
+}
+
 // By latency: PCIe 1 us, out to the network 10 us, in to the host 0, PCIe 1 us; ICI 1 us a hop.
 TEST(MachineGraph, LatenciesByDijkstra) {
     const MachineGraph graph = machine_of(find_chip("v5p"), {2, 2, 1}, 2);

@@ -114,6 +114,11 @@ TEST(BookStep, ExpertsExchangeTokens) {
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 3 * 8) + 2 + 2);
     plan.remat.policy = RematPolicy::block;
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 4 * 8) + 2 + 2);
+    // What the experts gave comes back again for the gradient of the router's weights, wherever it was made.
+    for (const TensorSet& save : {TensorSet{}, TensorSet{LayerTensor::output}}) {
+        plan.remat = {.policy = RematPolicy::named, .names = {.save = save}};
+        EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 4 * 8) + 2 + 2);
+    }
 }
 
 // The experts' own weights over fsdp: 4 x 2^23 parameters / 2 ways of expert x 2 bytes = 2^25 over one axis, 4 s; all others
@@ -179,6 +184,14 @@ TEST(BookStep, RowsOfBlocksOverTensor) {
     EXPECT_DOUBLE_EQ(rows(), 4 + 6 + 2);
     plan.remat = {.policy = RematPolicy::block};
     EXPECT_DOUBLE_EQ(rows(), 4 + 8 + 2);
+    // A norm reads the MLP's sums as well.
+    model.norms = 4;
+    plan.remat = {.policy = RematPolicy::named, .names = {}};
+    EXPECT_DOUBLE_EQ(rows(), 4 + 6 + 2 + 2);
+    plan.remat.names.save = {LayerTensor::output};
+    EXPECT_DOUBLE_EQ(rows(), 4 + 6 + 1 + 2);
+    model.norms = 2;
+    plan.remat = {.policy = RematPolicy::block};
     model.parallel_block = true;
     EXPECT_DOUBLE_EQ(rows(), 2 + 4 + 2);
     plan.remat = {.policy = RematPolicy::named, .names = {}};

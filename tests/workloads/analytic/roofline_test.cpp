@@ -163,6 +163,7 @@ TrainingPlan book_plan() {
 //   unembedding: gather of 2^23 = 0.25; max(0.5, 1.25) + max(1, 1.25) = 2.5
 TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
     TrainingPlan plan = book_plan();
+    plan.remat.policy = RematPolicy::block;
     plan.ways.fsdp = 16;
     plan.ways.tensor = 4;
     const DeviceMesh mesh(torus(4, 4, 4),

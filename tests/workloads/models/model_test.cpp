@@ -153,6 +153,11 @@ TEST(Model, CountsByPart) {
 TEST(Model, FlopsPerToken) {
     const FlopsPerToken full = training_flops_per_token(tiny(), 64, false);
     EXPECT_EQ(full.parameters, 6.0 * (2 * 976 + 264));
+    EXPECT_EQ(full.matmul, 6.0 * (2 * 960 + 128));  // no norms, and one table of two
+    EXPECT_EQ(full.executed(), full.matmul + full.attention);
+    ModelSpec tied = tiny();
+    tied.tied_embeddings = true;
+    EXPECT_EQ(training_flops_per_token(tied, 64, false).matmul, full.matmul);
     EXPECT_EQ(full.attention, 12.0 * 64 * 4 * 2 * 2);  // 12 S N H L
     EXPECT_EQ(training_flops_per_token(tiny(), 64, true).attention, full.attention / 2);
 }
@@ -173,6 +178,8 @@ TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
     EXPECT_EQ(count.total - count.active, 2 * 6 * 3 * 8 * 4);
     EXPECT_EQ(training_flops_per_token(model, 64, true).parameters,
               6.0 * static_cast<double>(count.active));
+    EXPECT_EQ(training_flops_per_token(model, 64, true).matmul,
+              6.0 * static_cast<double>(count.layers_matmul + 128));
 }
 
 // How to Scale Your Model, section 6. The text rounds: 56.3e9 + 2.1e9 + 12.0e9 = 70.4e9 parameters.

@@ -65,8 +65,9 @@ TEST(PlanParts, RematAsScenariosWriteIt) {
     };
     EXPECT_EQ(to_string(Remat{RematPolicy::none, {}}), "none");
     EXPECT_EQ(to_string(Remat{RematPolicy::matmuls, {}}), "matmuls");
-    EXPECT_EQ(to_string(Remat{}), "block");
-    EXPECT_EQ(named({}, {}), "{save: []}");
+    EXPECT_EQ(to_string(Remat{RematPolicy::block, {}}), "block");
+    EXPECT_EQ(to_string(Remat{}), "full");
+    EXPECT_EQ(named({}, {}), "full");
     EXPECT_EQ(named({output, qkv}, {}), "{save: [qkv_proj, mlp_out]}");
     EXPECT_EQ(named({}, {input, attended}), "{offload: [decoder_layer_input, attention_out]}");
     EXPECT_EQ(named({out, gate_up}, {hidden}),

@@ -168,7 +168,7 @@ std::map<LayerTensor, double> bytes_of_tensors() {
             {LayerTensor::out, row},
             {LayerTensor::gate_up, 2 * 32 * 16 * 2},  // g t F / T
             {LayerTensor::hidden, 32 * 16 * 2},       // t F / T
-            {LayerTensor::output, row}};
+            {LayerTensor::output, 0}};                // nothing reads it: neither kept nor moved
 }
 
 TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
@@ -297,6 +297,16 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
             names &= ~(1U << static_cast<unsigned>(LayerTensor::out));
         }
         const auto offload = names & static_cast<unsigned>(random.from(0, 127));
+        TensorSet moved = subset(offload);
+        for (const LayerTensor tensor : kLayerTensors) {
+            bool read = false;
+            for (const auto& [kind, number] : layer_kinds(model)) {
+                read = read || read_backward(model, kind).has(tensor);
+            }
+            if (!read) {
+                moved.remove(tensor);
+            }
+        }
         plan = named(plan, subset(names & ~offload), subset(offload));
         plan.batch.microbatches = random.from(1, 3);
         plan.batch.tokens *= plan.batch.microbatches;
@@ -314,7 +324,7 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
         }
         const auto [there, back] = host_bytes(program);
         EXPECT_EQ(there, back);
-        EXPECT_EQ(there > 0, offload != 0);
+        EXPECT_EQ(there > 0, !moved.empty());
         const OpIndex end = static_cast<OpIndex>(program.ops.size() - 1);
         for (const MemoryClass transient : {MemoryClass::activations, MemoryClass::buffers}) {
             EXPECT_EQ(held_at(program, end, transient), 0);
@@ -330,10 +340,6 @@ TEST(NamedRemat, RefusesWhatDoesNotExist) {
     EXPECT_EQ(refusal({LayerTensor::qkv}, {LayerTensor::qkv}),
               "remat both saves and offloads qkv_proj; name it once: saved tensors stay in HBM, "
               "offloaded ones go to the host");
-    model.parallel_block = true;
-    EXPECT_EQ(refusal({LayerTensor::out}, {}),
-              "remat names out_proj, but the parallel block of one layer adds attention's output "
-              "to the MLP's: there is no such tensor; leave it out; mlp_out is their sum");
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ ModelSpec tiny() {
 TEST(Memory, PeakByHand) {
     TrainingPlan plan;
     plan.batch.tokens = plan.batch.sequence = 8;
+    plan.remat.policy = RematPolicy::block;
     const StepProgram program = build_step(tiny(), plan);
     const MemoryPeak peak = peak_in_program_order(program);
     EXPECT_EQ(program.ops[peak.at].name, "layer 0 backward down weight gradient");
@@ -70,6 +71,12 @@ TEST(Memory, SavedActivationsByRemat) {
     const double attended = 8 * 2 * 4 * 2;       // t N H / T
     const double hidden = 8 * 4 * 2;             // t F / T
     EXPECT_EQ(saved(RematPolicy::block), row);
+    EXPECT_EQ(saved(RematPolicy::named), row);  // full
+    // The MLP's output, which no backward operation reads, is not among them.
+    EXPECT_EQ(saved(RematPolicy::matmuls), 2 * row + qkv + gate_up);
+    EXPECT_EQ(saved(RematPolicy::none), 4 * row + qkv + gate_up + attended + hidden);
+    model.norms = 4;  // its norm reads it
+    EXPECT_EQ(saved(RematPolicy::named), row);
     EXPECT_EQ(saved(RematPolicy::matmuls), 3 * row + qkv + gate_up);
     EXPECT_EQ(saved(RematPolicy::none), 5 * row + qkv + gate_up + attended + hidden);
 }

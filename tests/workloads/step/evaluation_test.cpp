@@ -68,8 +68,9 @@ TEST(EvaluationStep, CountsAThirdOfTheFlops) {
     EXPECT_DOUBLE_EQ(forward.hardware.value(), forward.model.value());
 }
 
-// What other sources count: 6 x parameters; attention halved by the mask or not. Executed FLOPs stay what they are.
-TEST(FlopRules, CountAttentionAsTheirSourcesDo) {
+// What other sources count: 6 x all parameters; attention halved by the mask or not. By default the 128256 x 4096 of the
+// embedding's lookup do not count, nor 65 norms of 4096. Executed FLOPs stay what they are.
+TEST(FlopRules, CountAsTheirSourcesDo) {
     const ModelSpec model = find_model("llama-3-8b");
     TrainingPlan plan = evaluation(RematPolicy::block);
     plan.forward_only = false;
@@ -81,9 +82,33 @@ TEST(FlopRules, CountAttentionAsTheirSourcesDo) {
         return step_flops(model, plan, mean_recomputed(model, plan, programs), rule);
     };
     EXPECT_DOUBLE_EQ(counted(FlopRule::parameters).model.value(), parameters);
-    EXPECT_DOUBLE_EQ(counted(FlopRule::executed).model.value(), parameters + scores / 2);
+    const double lookup = 6 * (128256.0 + 65) * 4096 * tokens;
+    EXPECT_DOUBLE_EQ(counted(FlopRule::executed).model.value(), parameters - lookup + scores / 2);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::masked_attention).model.value(), parameters + scores / 2);
     EXPECT_DOUBLE_EQ(counted(FlopRule::full_attention).model.value(), parameters + scores);
-    EXPECT_EQ(counted(FlopRule::parameters).hardware, counted(FlopRule::executed).hardware);
+    for (const FlopRule rule :
+         {FlopRule::parameters, FlopRule::masked_attention, FlopRule::full_attention}) {
+        EXPECT_EQ(counted(rule).hardware, counted(FlopRule::executed).hardware);
+    }
+}
+
+// Without embedding and loss: 32 layers of 218103808 in matmuls and 2 norms of 4096.
+TEST(FlopRules, CountTheLayersAlone) {
+    const ModelSpec model = find_model("llama-3-8b");
+    TrainingPlan plan = evaluation(RematPolicy::none);
+    plan.forward_only = false;
+    plan.layers_only = true;
+    const double tokens = 16 * 512;
+    const double matmul = 6 * 32 * 218103808.0 * tokens;
+    const double norms = 6 * 32 * 2 * 4096.0 * tokens;
+    const double scores = 12.0 * 512 * 32 * 128 * 32 * tokens;
+    const auto counted = [&](FlopRule rule) {
+        return step_flops(model, plan, sim::Flops(0), rule).model.value();
+    };
+    EXPECT_DOUBLE_EQ(counted(FlopRule::executed), matmul + scores / 2);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::parameters), matmul + norms);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::masked_attention), matmul + norms + scores / 2);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::full_attention), matmul + norms + scores);
 }
 
 }  // namespace

@@ -47,13 +47,16 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         const auto executed = static_cast<double>(
             6 * plan.batch.tokens * matmul + plan.batch.tokens / plan.batch.sequence * attention);
         EXPECT_EQ(flops_by_pass(program).total().value() * plan.ways.chips(), executed);
-        // MFU's count differs by the embedding's lookup and the norms alone.
+        // MFU counts just these; with all parameters also the embedding's lookup, the norms and the biases.
         const std::int64_t uncounted = count.active - matmul;
         const StepFlops flops = step_flops(model, plan, mean_recomputed(model, plan, program));
-        EXPECT_NEAR(flops.model.value() /
+        EXPECT_NEAR(flops.model.value() / executed, 1, 1e-14);
+        EXPECT_EQ(flops.hardware.value(), flops.model.value());
+        const StepFlops with_all =
+            step_flops(model, plan, sim::Flops(0), FlopRule::masked_attention);
+        EXPECT_NEAR(with_all.model.value() /
                         (executed + static_cast<double>(6 * plan.batch.tokens * uncounted)),
                     1, 1e-14);
-        EXPECT_EQ(flops.hardware.value(), flops.model.value());
     }
 }
 
