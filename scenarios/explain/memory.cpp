@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "workloads/program/memory_peak.h"
 
@@ -55,6 +56,7 @@ MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& c
                                  at_peak[static_cast<std::size_t>(memory_class)]);
     }
     use.fits = use.peak <= capacity;
+    use.tight = std::abs(use.peak / capacity - 1) <= kMemoryBelief;
     return use;
 }
 

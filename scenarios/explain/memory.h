@@ -12,11 +12,17 @@
 
 namespace podsim::scenarios {
 
+/// How far XLA's own peak may lie from this account, as a share of the capacity: what a compiler fuses, pads and reuses
+/// decides a few percent.
+inline constexpr double kMemoryBelief = 0.05;
+
 struct MemoryUse {
     sim::Bytes peak;
     sim::Time peak_at;
     sim::Bytes capacity;
     bool fits = false;
+    /// The peak is within kMemoryBelief of the capacity, above or below: the account is no better than that.
+    bool tight = false;
     std::vector<std::pair<std::string, sim::Bytes>> at_peak;  ///< by memory class
     int stage = 0;         ///< of the pipeline, the one that needs most
     std::string member{};  ///< of it, where members do unequal work: `context rank 3`

@@ -158,7 +158,10 @@ ChipSpec read_chip(const Reader& chip) {
     if (const Reader mxu = chip["mxu"]; mxu.present()) {
         spec.mxu_dimension = {static_cast<int>(mxu.whole(1, 65536, 0)), "the scenario"};
     }
-    change(spec.hbm_capacity, chip["hbm_capacity"], parse_capacity);
+    if (const Reader capacity = chip["hbm_capacity"]; capacity.present()) {
+        change(spec.hbm_capacity, capacity, parse_capacity);
+        spec.hbm_reserved = {sim::Bytes(0), "the scenario"};
+    }
     change(spec.hbm_bandwidth, chip["hbm_bandwidth"], parse_link_rate);
     if (const Reader rate = chip["ici_one_way"]; rate.present()) {
         change(spec.ici_one_way_book, rate, parse_link_rate);
@@ -291,26 +294,6 @@ IdealHardware read_hardware(const Reader& hardware) {
     result.message_cap =
         hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);
     return result;
-}
-
-workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
-    using workloads::MatmulDtype;
-    const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
-    const auto has = [&](MatmulDtype type) {
-        return type == MatmulDtype::bf16 ||
-               (type == MatmulDtype::int8 ? chip.int8_ops : chip.fp8_flops).value.value() > 0;
-    };
-    if (has(read)) {
-        return read;
-    }
-    std::vector<std::string_view> allowed;
-    for (const auto& [name, type] : workloads::kMatmulDtypes) {
-        if (has(type)) {
-            allowed.push_back(name);
-        }
-    }
-    throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
-                      fmt::format("allowed: {}", fmt::join(allowed, ", ")));
 }
 
 IdealHardware hardware_from_options(const HardwareOptions& options) {

@@ -73,6 +73,7 @@ constexpr QuantitySource kSources[] = {
     {"peak_memory", [](const S&, const R& r) { return Value(r.memory.peak.value()); }},
     {"memory_capacity", [](const S&, const R& r) { return Value(r.memory.capacity.value()); }},
     {"fits", [](const S&, const R& r) { return Value(r.memory.fits); }},
+    {"tight", [](const S&, const R& r) { return Value(r.memory.tight); }},
     {"peak_memory_time",
      [](const S&, const R& r) { return Value(decimal_seconds(r.memory.peak_at)); }},
     {"prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.prefetch_layers); }},

@@ -13,6 +13,7 @@
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
 
 namespace podsim::scenarios {
@@ -58,6 +59,14 @@ std::string header(const Scenario& scenario) {
                                    "tokens",
                                    batch.sequences, batch.shards, 100 * batch.occupied)});
     }
+    for (const workloads::Padding& one :
+         paddings(scenario.step().model, scenario.step().plan.ways)) {
+        table.row(
+            {"", fmt::format(
+                     "{} {} are padded to {} by the tensor ways: {:.1f} % of them is waste",
+                     one.size, one.what, one.padded,
+                     100 * (1 - static_cast<double>(one.size) / static_cast<double>(one.padded)))});
+    }
     return scenario.name + '\n' + table.text(2);
 }
 
@@ -65,7 +74,9 @@ std::string header(const Scenario& scenario) {
 std::string diagnosis(const StepResult& result) {
     const double lower = result.lower.time.value();
     std::string text =
-        result.memory.fits ? "" : "  does NOT fit in the memory of a chip (see below)\n";
+        result.memory.tight  ? "  tight in the memory of a chip: it may not fit (see below)\n"
+        : result.memory.fits ? ""
+                             : "  does NOT fit in the memory of a chip (see below)\n";
     text += fmt::format("  bound by {}: no schedule of these operations takes less than {}\n",
                         result.lower.bound, format_time(lower));
     const std::vector<Share> gap = without_zeros(result.gap);
@@ -242,11 +253,28 @@ std::string remat_text(const workloads::ModelSpec& model, const workloads::Remat
                                                  to_string(unread)));
 }
 
+/// `Adam, gradients clipped by their norm`
+std::string optimizer_text(const workloads::TrainingPlan& plan) {
+    return fmt::format("{}{}", to_string(plan.optimizer),
+                       plan.clips_gradients ? ", gradients clipped by their norm" : "");
+}
+
+/// `, int8 matmuls with dynamic scales, weights gathered in bf16`
+std::string quantised_text(const workloads::Precision& precision) {
+    if (precision.matmul == workloads::MatmulDtype::bf16) {
+        return {};
+    }
+    return fmt::format(", {} matmuls with {} scales{}, weights gathered {}",
+                       to_string(precision.matmul), to_string(precision.scaling),
+                       precision.bf16_backward.empty() ? "" : " (some bf16 backward)",
+                       precision.quantised_gather ? "quantised" : "in bf16");
+}
+
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
-        "{} attention{}{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
+        "{} attention{}{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
@@ -258,8 +286,8 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
                                                                   : " on zig-zag parts",
         kernels_text(plan.attention.backward), remat_text(scenario.step().model, plan.remat),
-        plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
-        plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
+        optimizer_text(plan), plan.precision.gradients > 2 ? "fp32" : "bf16",
+        quantised_text(plan.precision), result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",
         plan.overlap.weights == workloads::WeightGroups::layer
             ? ""

@@ -81,8 +81,8 @@ private:
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    programs_ = workloads::build_stages_that_fit(described_.model, plan_,
-                                                 hardware_.chip.hbm_capacity.value);
+    programs_ =
+        workloads::build_stages_that_fit(described_.model, plan_, hardware_.chip.usable_hbm());
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(step, options_.reuse, options_.watch);
@@ -165,7 +165,7 @@ void StepSimulation::account_bytes(const LoweredStep& step, const StepRun& run,
                                    StepResult& result) const {
     for (std::size_t p = 0; p < programs_.programs.size(); ++p) {
         MemoryUse use =
-            account_memory(programs_.programs[p], run.chips[p], hardware_.chip.hbm_capacity.value);
+            account_memory(programs_.programs[p], run.chips[p], hardware_.chip.usable_hbm());
         if (p == 0 || use.peak > result.memory.peak) {
             result.memory = std::move(use);
             result.memory.stage = static_cast<int>(programs_.stage(p));

@@ -49,6 +49,8 @@ constexpr QuantityName kReported[] = {
      .part = JsonPart::memory, .column = true},
     {.name = "fits", .unit = truth, .meaning = "whether the peak is within the capacity", .key = "memory.fits",
      .part = JsonPart::memory, .column = true},
+    {.name = "tight", .unit = truth, .meaning = "whether the peak is within 5 % of the capacity, above or below",
+     .key = "memory.tight", .part = JsonPart::memory, .column = true},
     {.name = "peak_memory_time", .unit = time, .meaning = "when memory is at its peak", .key = "memory.peak_at_s",
      .part = JsonPart::memory},
     {.name = "prefetch_layers", .unit = count, .meaning = "layers that weight gathers run ahead, memory permitting",

@@ -109,7 +109,9 @@ std::vector<std::string> result_cells(const SweepRow& row) {
             format_count(number("tokens_per_s")),
             text("peak_memory"),
             fmt::format("{}-bound{}", std::get<std::string>(row.value("bound")),
-                        number("fits") != 0 ? "" : ", does not fit")};
+                        number("tight") != 0  ? ", tight"
+                        : number("fits") != 0 ? ""
+                                              : ", does not fit")};
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct ChipSpec {
     Sourced<sim::FlopsPerSecond> vpu_flops;  ///< elementwise operations of all cores: ALUs x clock
     Sourced<sim::Bytes> vmem;                ///< of all cores
     Sourced<sim::Bytes> hbm_capacity;
+    Sourced<sim::Bytes> hbm_reserved;  ///< of it: what the runtime keeps, and programs never get
     Sourced<sim::BytesPerSecond> hbm_bandwidth;
     Sourced<int>
         mxu_dimension;  ///< rows and columns of one systolic array; matrix dimensions pad to it
@@ -70,6 +71,8 @@ struct ChipSpec {
     Sourced<sim::Seconds>
         collective_launch;  ///< cost of starting one collective; 0 in profile `ideal`
 
+    /// What of the HBM programs may fill.
+    [[nodiscard]] sim::Bytes usable_hbm() const { return hbm_capacity.value - hbm_reserved.value; }
     [[nodiscard]] sim::BytesPerSecond ici_one_way(IciRates rates) const {
         return rates == IciRates::book ? ici_one_way_book.value : ici_one_way_vendor.value;
     }

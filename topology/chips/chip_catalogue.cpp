@@ -16,6 +16,11 @@ using sim::Seconds;
 const char* const kBook = "How to Scale Your Model, section 2";
 const char* const kDocs = "Google Cloud TPU documentation";
 const char* const kPaper = "TPU v4 paper (2023)";
+const char* const kReserved =
+    "what XLA's messages on memory that ran out leave to programs (`Used ... of 15.75G hbm` on "
+    "v5e, 30.75G on "
+    "v4, 95.74G on v5p, 31.25G on v6e, twice 94.75G on tpu7x; MaxText, "
+    "docs/guides/monitoring_and_debugging/understand_logs_and_metrics.md; public logs)";
 const char* const kHop =
     "How to Scale Your Model, section 2: typically around 1 us a hop, a rule of thumb (no "
     "published "
@@ -44,6 +49,8 @@ ChipSpec v2() {
         .vmem = {Bytes(32.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (16 MiB a core)"},
         .hbm_capacity = {Bytes(16.0 * 1024 * 1024 * 1024),
                          "Google Cloud TPU documentation: 16 GiB (JAX: 16.0e9 bytes)"},
+        .hbm_reserved = {Bytes(0.25 * 1024 * 1024 * 1024),
+                         "assumption: no published figure, that of v5e"},
         .hbm_bandwidth = {BytesPerSecond(7.16e11), kJax},
         .mxu_dimension = {128, kDocs},
         .torus_dimensions = {2, kBook},
@@ -81,7 +88,11 @@ ChipSpec v3() {
                       "assumption: no published figure, the 128 lanes x 16 ALUs of v4p at 940 "
                       "MHz on 2 cores"},
         .vmem = {Bytes(32.0 * 1024 * 1024), kPaper},
-        .hbm_capacity = {Bytes(32e9), kBook},
+        .hbm_capacity = {Bytes(32.0 * 1024 * 1024 * 1024),
+                         "Google Cloud TPU documentation: 32 GiB (JAX: 34.4e9 bytes; How to Scale "
+                         "Your Model: 32 GB)"},
+        .hbm_reserved = {Bytes(0.25 * 1024 * 1024 * 1024),
+                         "assumption: no published figure, that of v5e"},
         .hbm_bandwidth = {BytesPerSecond(9.0e11), kBook},
         .mxu_dimension = {128, kBook},
         .torus_dimensions = {2, kBook},
@@ -114,9 +125,9 @@ ChipSpec v4p() {
              "TPU v4 paper (2023): 128 lanes x 16 ALUs a core; derived: x 2 cores x 1050 MHz"},
         .vmem = {Bytes(32.0 * 1024 * 1024),
                  "TPU v4 paper (2023), beside 128 MiB of CMEM, which is not modelled"},
-        .hbm_capacity =
-            {Bytes(32e9),
-             "How to Scale Your Model, section 2 (Google Cloud TPU documentation: 32 GiB)"},
+        .hbm_capacity = {Bytes(32.0 * 1024 * 1024 * 1024),
+                         "Google Cloud TPU documentation: 32 GiB (How to Scale Your Model: 32 GB)"},
+        .hbm_reserved = {Bytes(1.25 * 1024 * 1024 * 1024), kReserved},
         .hbm_bandwidth = {BytesPerSecond(1.2e12), kBook},
         .mxu_dimension = {128, kBook},
         .torus_dimensions = {3, kBook},
@@ -148,9 +159,10 @@ ChipSpec v5p() {
                       "How to Scale Your Model, section 2: (8, 128) x 4 ALUs, about 7 TFLOP/s "
                       "a core; derived: x 2 cores x 1.75 GHz"},
         .vmem = {Bytes(128.0 * 1024 * 1024), "How to Scale Your Model, section 2 (64 MiB a core)"},
-        .hbm_capacity = {Bytes(96e9),
-                         "How to Scale Your Model, section 2 (Google Cloud TPU "
-                         "documentation: 95 GiB usable of 96 GiB)"},
+        .hbm_capacity = {Bytes(96.0 * 1024 * 1024 * 1024),
+                         "JAX, jax/_src/tpu_info.py: 103e9 bytes (Google Cloud TPU documentation: "
+                         "95 GiB; How to Scale Your Model: 96 GB)"},
+        .hbm_reserved = {Bytes(0.26 * 1024 * 1024 * 1024), kReserved},
         .hbm_bandwidth = {BytesPerSecond(2.8e12),
                           "How to Scale Your Model, section 2 (Google Cloud "
                           "TPU documentation: 2765 GB/s)"},
@@ -185,7 +197,10 @@ ChipSpec v5e() {
                       "How to Scale Your Model, section 2: (8, 128) x 4 ALUs; derived: x 1 "
                       "core x 1.5 GHz"},
         .vmem = {Bytes(128.0 * 1024 * 1024), kBook},
-        .hbm_capacity = {Bytes(16e9), kBook},
+        .hbm_capacity =
+            {Bytes(16.0 * 1024 * 1024 * 1024),
+             "JAX, jax/_src/tpu_info.py: 17.2e9 bytes (How to Scale Your Model: 16 GB)"},
+        .hbm_reserved = {Bytes(0.25 * 1024 * 1024 * 1024), kReserved},
         .hbm_bandwidth = {BytesPerSecond(8.1e11),
                           "How to Scale Your Model, section 2 (Google Cloud "
                           "TPU documentation: 819 GB/s)"},
@@ -225,7 +240,9 @@ ChipSpec v6e() {
                       "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
                       "a v5p core (the clock of v6e is not published)"},
         .vmem = {Bytes(128.0 * 1024 * 1024), kBook},
-        .hbm_capacity = {Bytes(32e9), kBook},
+        .hbm_capacity = {Bytes(32.0 * 1024 * 1024 * 1024),
+                         "Google Cloud TPU documentation: 32 GiB (How to Scale Your Model: 32 GB)"},
+        .hbm_reserved = {Bytes(0.75 * 1024 * 1024 * 1024), kReserved},
         .hbm_bandwidth = {BytesPerSecond(1.6e12),
                           "How to Scale Your Model, section 2 (Google Cloud "
                           "TPU documentation: 1638 GB/s)"},
@@ -238,9 +255,9 @@ ChipSpec v6e() {
         .ici_latency = {Seconds(1e-6), kHop},
         .pcie_one_way = {BytesPerSecond(3.2e10), kBook},
         .pcie_latency = {Seconds(1e-6), kPcieLatency},
-        .dcn_per_host = {BytesPerSecond(2.5e10),
-                         "How to Scale Your Model, section 2 (Google Cloud "
-                         "TPU documentation: 4 x 200 Gb/s)"},
+        .dcn_per_host = {BytesPerSecond(1.0e11),
+                         "Google Cloud TPU documentation: 4 x 200 Gb/s a host (How to Scale Your "
+                         "Model, section 2: 25 GB/s)"},
         .dcn_latency = {Seconds(1e-5), kDcnLatency},
         .host_shape = {{4, 2, 1}, kBook},
         .pod_shape = {{16, 16, 1}, kBook},
@@ -266,6 +283,7 @@ ChipSpec tpu7x() {
         .vmem = {Bytes(128.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (64 MiB a core)"},
         .hbm_capacity = {Bytes(192.0 * 1024 * 1024 * 1024),
                          "Google Cloud TPU documentation: 192 GiB, 96 of each chiplet"},
+        .hbm_reserved = {Bytes(2.5 * 1024 * 1024 * 1024), kReserved},
         .hbm_bandwidth = {BytesPerSecond(7.38e12),
                           "Google Cloud TPU documentation: 7380 GB/s (JAX, "
                           "jax/_src/tpu_info.py: 7.40e12)"},

@@ -228,10 +228,10 @@ double BookStep::over(const std::vector<std::string>& names, double bytes) const
 }
 
 double BookStep::reduced_over_data(double parameters) const {
-    const double reductions = plan_.zero == 2 ? 1 : 2;
-    return over({axis::data}, reductions * parameters /
-                                  (tensor_ * shards_ * plan_.batch.microbatches) *
-                                  plan_.precision.gradients);
+    const double reductions = plan_.zero > 0 ? 1 : 2;
+    const int times = plan_.zero == 2 ? 1 : plan_.batch.microbatches;  // ZeRO-2: in each of them
+    return over({axis::data},
+                reductions * parameters / (tensor_ * shards_ * times) * plan_.precision.gradients);
 }
 
 LayerTerms BookStep::terms_of(LayerKind kind) const {

@@ -1,5 +1,6 @@
 #include "workloads/builder/forward_parts.h"
 
+#include <fmt/format.h>
 #include <utility>
 
 #include "workloads/plan/plan.h"
@@ -60,6 +61,15 @@ Tensor ForwardParts::matmul(std::string_view what, const Compute& work, Arriving
 
 PartialSums ForwardParts::matmul_scattered(std::string_view what, const Compute& work, double bytes,
                                            Sources needs) {
+    if (shard.precision.finds_scales() && work.dtype != MatmulDtype::bf16) {
+        // What is contracted is split: scales of rows and columns are those of all parts.
+        constexpr double kMagnitude = 4;  // bytes
+        const MatmulShape& shape = work.matmuls.front();
+        needs = exchange
+                    .all_reduce(fmt::format("scales of {}", what), (shape.m + shape.n) * kMagnitude,
+                                {chain.next(), chain.next(), std::move(needs)})
+                    .made_by;
+    }
     PartialSums made =
         overlap.matmul_scattered(what, work, bytes, std::move(needs) + weights.gathered());
     weights.were_read();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/axis_names.h"
 #include "workloads/work/work.h"
@@ -57,6 +58,7 @@ Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Co
     begin_matrix(matrix);
     const std::size_t group = sharding_.group(matrix);
     OpenGroup& open = open_.at(group);
+    needs = with_scales(what, work, std::move(needs));
     Tensor made = write(open.gradients, what, std::move(work), std::move(needs));
     const auto bit = [](Matrix of) { return 1U << static_cast<unsigned>(of); };
     open.written |= bit(matrix);
@@ -72,6 +74,24 @@ Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Co
         open_.erase(group);
     }
     return made;
+}
+
+Sources GradientReductions::with_scales(std::string_view what, const Compute& work, Sources needs) {
+    const bool grouped =
+        std::ranges::any_of(work.matmuls, [](const MatmulShape& one) { return one.count > 1; });
+    if (!plan_.precision.finds_scales() || work.dtype == MatmulDtype::bf16 || grouped ||
+        dense_.axes.empty()) {
+        return needs;
+    }
+    constexpr double kMagnitude = 4;  // bytes
+    double columns = 0;
+    for (const MatmulShape& one : work.matmuls) {
+        columns += one.m + one.n;
+    }
+    return {chain_.blocking(
+        fmt::format("reduce scales of {}", what),
+        {Operation::all_reduce, Purpose::gradients, dense_.axes, sim::Bytes(columns * kMagnitude)},
+        std::move(needs))};
 }
 
 Gradients GradientReductions::begin_group(const std::string& name, const Weights& weights,
@@ -197,7 +217,10 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
         for (const Sums* sums : taken.sums) {
             made = std::move(made) + (scatters ? sums->shards : sums->whole.written_by);
         }
-        end = reduction("all-reduce", Operation::all_reduce, {axis::data}, shard, made, end);
+        end = plan_.zero == 1
+                  ? reduction(scatters ? "scatter shards of" : "reduce-scatter",
+                              Operation::reduce_scatter, {axis::data}, shard, made, end)
+                  : reduction("all-reduce", Operation::all_reduce, {axis::data}, shard, made, end);
         made = {end};
     }
     for (Sums* sums : taken.sums) {
@@ -261,17 +284,42 @@ void GradientReductions::optimize(double parameters, const std::vector<WeightUse
     flush();
     names_.set_pass(Pass::optimizer);
     wait_for_reductions(0);
+    Sources needs = reduced();
+    if (plan_.clips_gradients) {
+        needs = norm(parameters, std::move(needs));
+    }
     if (plan_.zero > 0) {
-        optimize_shards(parameters, uses);
+        optimize_shards(parameters, uses, std::move(needs));
     } else {
         chain_.compute(
             "update",
             optimizer_update(sharding_.local(parameters), plan_.optimizer, plan_.precision),
-            reduced());
+            std::move(needs));
     }
 }
 
-void GradientReductions::optimize_shards(double parameters, const std::vector<WeightUse>& uses) {
+Sources GradientReductions::norm(double parameters, Sources needs) {
+    constexpr double kSum = 4;  // bytes
+    const bool scattered = plan_.zero > 0;
+    const double held = sharding_.local(parameters) / (scattered ? plan_.ways.data : 1);
+    const OpIndex squares =
+        chain_.compute("gradient norm", gradient_norm(held, plan_.precision), std::move(needs));
+    std::vector<std::string> axes;
+    for (const PlanAxis& row : kPlanAxes) {
+        const bool alike = row.name == axis::pipeline || (row.name == axis::data && !scattered);
+        if (plan_.ways.*row.ways > 1 && !alike) {
+            axes.emplace_back(row.name);
+        }
+    }
+    return axes.empty() ? Sources{squares}
+                        : Sources{chain_.blocking(
+                              "reduce gradient norm",
+                              {Operation::all_reduce, Purpose::gradients, axes, sim::Bytes(kSum)},
+                              {squares})};
+}
+
+void GradientReductions::optimize_shards(double parameters, const std::vector<WeightUse>& uses,
+                                         Sources needs) {
     const Precision& bytes = plan_.precision;
     const double written = bytes.parameters > bytes.copy() ? bytes.copy() : 0;
     std::vector<const WeightUse*> groups;
@@ -282,7 +330,6 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
         }
     }
     double left = parameters;  // a tied table is in two groups: it is updated in the first
-    Sources needs = reduced();
     for (const WeightUse* use : groups) {
         const double updated = use == groups.back() ? left : use->weights.total();
         left -= updated;
@@ -307,7 +354,7 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
 void GradientReductions::exchange(const std::string& group, double parameters, const Handover& ours,
                                   const Handover& theirs) {
     const double bytes = sharding_.local(parameters) * plan_.precision.gradients /
-                         (plan_.zero == 2 ? plan_.ways.data : 1);
+                         (plan_.zero > 0 ? plan_.ways.data : 1);
     Handover sent = ours;
     Handover received = theirs;
     sent.bytes = received.bytes = sim::Bytes(bytes);

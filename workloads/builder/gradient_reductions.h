@@ -1,11 +1,11 @@
 // The gradients of a step: their sums over microbatches, buckets and reductions, and the optimizer.
 //
 // Reductions. ReduceScatter over fsdp x context (V = parameters / T x gradient bytes; weight_sharding.h), then AllReduce
-//   over data of the shard (ZeRO-2: another ReduceScatter). One for each group of weights after the last compute that
+//   over data of the shard (ZeRO-1 and 2: another ReduceScatter). One for each group of weights after the last compute that
 //   writes its gradients, or, with buckets, as soon as the bytes that wait fill one; the rest goes before the optimizer.
 //   The first compute that writes a group's gradients waits until fewer than reductions_in_flight are pending.
 // Microbatches. A group's gradients are reduced and scattered for every microbatch, and the shards add up; the AllReduce
-//   over data comes once, after the last (the ReduceScatter of ZeRO-2 for every one). Without a ReduceScatter they add
+//   over data (ZeRO-1: the ReduceScatter) comes once, after the last; the ReduceScatter of ZeRO-2 for every one. Without a ReduceScatter they add
 //   up where they are: from the second microbatch on, the first operation that writes a group's gradients also
 //   reads them. Adding up scattered shards costs nothing, as in a reduction. No bucket holds gradients of two microbatches.
 // Optimizer. One update after all reductions (as clipping by the norm of all gradients needs it); ZeRO-1 and 2: each
@@ -102,6 +102,9 @@ private:
         int microbatch = 0;
     };
 
+    /// With dynamic scales: what makes the largest magnitudes of a weight gradient's operands, whose tokens are split. A
+    /// replica along data, a slice as a rule, has scales of its own (AQT's local quantisation).
+    Sources with_scales(std::string_view what, const Compute& work, Sources needs);
     Gradients begin_group(const std::string& name, const Weights& weights, Gradients carried);
     void reduce_group(const std::string& name, const Weights& weights, const Gradients& unreduced,
                       std::string_view label);
@@ -120,7 +123,10 @@ private:
     [[nodiscard]] Sources pending() const;
     /// What makes the reduced gradients of all groups.
     [[nodiscard]] Sources reduced() const;
-    void optimize_shards(double parameters, const std::vector<WeightUse>& uses);
+    /// The norm of all gradients that the optimizer is to clip: what makes it, after `needs`. Stages of a pipeline have
+    /// one each (their sums' sum would be a number more between stages).
+    Sources norm(double parameters, Sources needs);
+    void optimize_shards(double parameters, const std::vector<WeightUse>& uses, Sources needs);
 
     const TrainingPlan& plan_;
     const WeightSharding& sharding_;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "workloads/models/enum_set.h"
 #include "workloads/models/model.h"
 
 namespace podsim::workloads {
@@ -21,6 +22,7 @@ inline constexpr std::array kMatrices{
     Matrix::latent,         Matrix::qkv,         Matrix::out,     Matrix::router,
     Matrix::shared_gate_up, Matrix::shared_down, Matrix::gate_up, Matrix::down};
 std::string_view to_string(Matrix matrix);
+using MatrixSet = EnumSet<Matrix>;
 
 /// What of a layer is gathered, and reduced, in one piece.
 enum class WeightGroups {

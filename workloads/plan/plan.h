@@ -40,10 +40,16 @@ struct TrainingPlan {
     SelfAttention attention;
     Remat remat;
     Precision precision;
+    /// Parts of the tokens whose logits are made, and made again in the backward pass, one after the other; 1: all at
+    /// once, and kept.
+    int logit_chunks = 1;
     Optimizer optimizer = Optimizer::adam;
+    /// Gradients are clipped by their global norm: all updates wait for its AllReduce, and gradients are read once more.
+    bool clips_gradients = false;
     /// What data parallelism shards (ZeRO): 0 nothing, 1 the optimizer's state, 2 gradients too. (ZeRO-3 is fsdp.)
-    /// Gradients are all-reduced (1) or reduce-scattered (2) over data, every way updates its share, and the updated
-    /// parameters are gathered, a group at a time behind that group's update.
+    /// Gradients are reduce-scattered over data, once after the last microbatch, whole until then (1), or for every
+    /// microbatch m, so that a way keeps its share alone (2): with P bytes of each, 2 P or (m + 1) P of them and of the
+    /// updated parameters, which are gathered a group at a time behind that group's update.
     int zero = 0;
     /// No embedding, unembedding, loss or optimizer: stages that are alike, as formulas have them.
     bool layers_only = false;

@@ -3,12 +3,29 @@
 
 #include <algorithm>
 
+#include "workloads/models/weights.h"
 #include "workloads/program/matmul_dtype.h"
 
 namespace podsim::workloads {
 
-/// What updates the parameters: Adam keeps two moments of each, SGD none.
-enum class Optimizer { adam, sgd };
+/// What updates the parameters: Adam keeps two moments of each, Lion one, SGD none; Adafactor the mean squares of a matrix's rows
+/// and columns, which are nothing beside it.
+enum class Optimizer { adam, lion, adafactor, sgd };
+constexpr double moments_of(Optimizer optimizer) {
+    return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::lion ? 1 : 0;
+}
+constexpr std::string_view to_string(Optimizer optimizer) {
+    constexpr std::array<std::string_view, 4> kNames{"Adam", "Lion", "Adafactor", "SGD"};
+    return kNames[static_cast<std::size_t>(optimizer)];
+}
+
+/// Where the scales of quantised operands come from. `dynamic`: the largest magnitude of the operand itself, along what the
+/// matmul contracts (AQT int8, Qwix's default); `delayed`: those of earlier steps; `fixed`: constants.
+enum class Scaling { dynamic, delayed, fixed };
+constexpr std::string_view to_string(Scaling scaling) {
+    constexpr std::array<std::string_view, 3> kNames{"dynamic", "delayed", "fixed"};
+    return kNames[static_cast<std::size_t>(scaling)];
+}
 
 /// Bytes of one element of each kind of state, and what projections and MLPs multiply. Attention's dot products,
 /// the router and the unembedding are bf16 in every precision; so are activations between operations.
@@ -17,10 +34,23 @@ struct Precision {
     double parameters = 2;                   ///< stored parameters
     double gradients = 2;                    ///< gradients, as stored and as reduced
     double optimizer_moment = 4;             ///< each of Adam's two moments
+    double logits = 2;                       ///< logits and their gradient, as written and read
     MatmulDtype matmul = MatmulDtype::bf16;  ///< all three matmuls of projections, MLPs and experts
+    Scaling scaling = Scaling::delayed;      ///< of quantised matmuls
+    /// Quantised before the gather, which then moves 1 byte an element. A dynamic scale along what the shards divide is
+    /// known only after it.
+    bool quantised_gather = true;
+    /// Dense matrices whose backward matmuls, both, are bf16 though the forward one is quantised.
+    MatrixSet bf16_backward{};
 
     /// An element of a layer's weights, as gathered.
-    [[nodiscard]] double weights() const { return matmul == MatmulDtype::bf16 ? compute : 1; }
+    [[nodiscard]] double weights() const {
+        return matmul == MatmulDtype::bf16 || !quantised_gather ? compute : 1;
+    }
+    /// Whether a matmul in the plan's precision looks for its operands' largest magnitudes.
+    [[nodiscard]] bool finds_scales() const {
+        return matmul != MatmulDtype::bf16 && scaling == Scaling::dynamic;
+    }
 
     /// An element of the parameters that every data way holds under ZeRO-1 and 2; wider master weights are sharded
     /// with the optimizer's state.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "workloads/models/enum_set.h"
+
 namespace podsim::workloads {
 
 struct LayerKind;
@@ -39,37 +41,7 @@ inline constexpr std::array<LayerTensor, 7> kLayerTensors{
     LayerTensor::gate_up, LayerTensor::hidden, LayerTensor::output};
 std::string_view to_string(LayerTensor tensor);
 
-class TensorSet {
-public:
-    constexpr TensorSet() = default;
-    constexpr TensorSet(std::initializer_list<LayerTensor> tensors) {
-        for (const LayerTensor tensor : tensors) {
-            add(tensor);
-        }
-    }
-    constexpr void add(LayerTensor tensor) { bits_ |= 1U << static_cast<unsigned>(tensor); }
-    constexpr void remove(LayerTensor tensor) { bits_ &= ~(1U << static_cast<unsigned>(tensor)); }
-    [[nodiscard]] constexpr bool has(LayerTensor tensor) const {
-        return (bits_ >> static_cast<unsigned>(tensor) & 1U) != 0;
-    }
-    [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-    friend constexpr TensorSet operator|(TensorSet a, TensorSet b) {
-        a.bits_ |= b.bits_;
-        return a;
-    }
-    friend constexpr TensorSet operator&(TensorSet a, TensorSet b) {
-        a.bits_ &= b.bits_;
-        return a;
-    }
-    friend constexpr TensorSet operator-(TensorSet a, TensorSet b) {
-        a.bits_ &= ~b.bits_;
-        return a;
-    }
-    friend constexpr bool operator==(TensorSet, TensorSet) = default;
-
-private:
-    unsigned bits_ = 0;
-};
+using TensorSet = EnumSet<LayerTensor>;
 /// `qkv_proj, out_proj`
 std::string to_string(TensorSet tensors);
 

@@ -12,6 +12,7 @@
 #include "workloads/models/model.h"
 #include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
+#include "workloads/plan/padding.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
@@ -57,42 +58,25 @@ std::string nearest_divisors(std::int64_t value, std::int64_t number) {
     return nearest_of(below, above);
 }
 
+/// What is left to refuse: sizes that the ways do not divide are padded.
 void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
-    struct Part {
-        std::int64_t size;
-        std::string_view what;
-    };
-    std::vector<Part> parts{{model.heads, "query heads"},
-                            {model.d_ff, "feed-forward columns (d_ff)"},
-                            {model.vocabulary, "vocabulary entries"}};
     const int ways = plan.ways.of_matrix();
-    // Heads of keys and values that cannot be shared out are split by columns (attention.h).
-    const bool whole_heads = model.kv_heads % ways == 0;
-    parts.insert(parts.begin() + 1, whole_heads ? Part{model.kv_heads, "key/value heads"}
-                                                : Part{model.kv_heads * model.head_dim,
-                                                       "columns of the key/value heads"});
-    if (model.experts.count > 0) {
-        parts.push_back({model.experts.d_ff, "feed-forward columns of an expert"});
+    const std::string setting = fmt::format(
+        "{} = {}", fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "), ways);
+    const ModelSpec wide = padded(model, plan.ways);
+    if (wide.heads % wide.kv_heads != 0) {
+        throw SettingError("mesh.tensor",
+                           fmt::format("{} pads the {} query heads of {} to {}, which its {} "
+                                       "key/value heads do not divide",
+                                       setting, model.heads, model.name, wide.heads, wide.kv_heads),
+                           nearest_divisors(ways, model.heads));
     }
-    if (model.latent.kv_rank > 0) {
-        parts.push_back({model.latent.kv_rank + model.latent.rope_dim, "latent columns of keys"});
-        if (model.latent.q_rank > 0) {
-            parts.push_back({model.latent.q_rank, "latent columns of queries"});
-        }
-    }
-    std::int64_t common = 0;
-    for (const Part& part : parts) {
-        common = std::gcd(common, part.size);
-    }
-    for (const Part& part : parts) {
-        if (part.size % ways != 0) {
-            throw SettingError(
-                "mesh.tensor",
-                fmt::format("{} = {} does not divide the {} {} of {}",
-                            fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "),
-                            ways, part.size, part.what, model.name),
-                nearest_divisors(ways, common));
-        }
+    const std::int64_t keys = model.latent.kv_rank + model.latent.rope_dim;
+    if (model.latent.kv_rank > 0 && keys % ways != 0) {
+        throw SettingError("mesh.tensor",
+                           fmt::format("{} does not divide the {} latent columns of keys of {}",
+                                       setting, keys, model.name),
+                           nearest_divisors(ways, std::gcd(keys, model.heads)));
     }
 }
 
@@ -311,6 +295,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_prefetch(plan);
     check_range("overlap.reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
     check_range("training.zero", plan.zero, 0, 2);
+    check_range("training.logit_chunks", plan.logit_chunks, 1, kMostWays);
     check_range("overlap.collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
     if (plan.zero > 0 && plan.ways.data == 1) {
         throw SettingError("training.zero",
@@ -324,7 +309,8 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     for (const Element element : {Element{"compute", plan.precision.compute},
                                   Element{"parameters", plan.precision.parameters},
                                   Element{"gradients", plan.precision.gradients},
-                                  Element{"optimizer_moment", plan.precision.optimizer_moment}}) {
+                                  Element{"optimizer_moment", plan.precision.optimizer_moment},
+                                  Element{"logits", plan.precision.logits}}) {
         if (!(element.bytes > 0 && element.bytes <= kWidestElement)) {
             throw SettingError(
                 "training.precision",

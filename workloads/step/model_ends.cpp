@@ -35,10 +35,13 @@ ModelEnds::Logits ModelEnds::forward(const Tensor& own) {
 Tensor ModelEnds::unembed(const Tensor& own) {
     const Shard& shard = parts_.shard;
     parts_.begin_use();
-    const Logits made = forward(own);
+    Logits made = forward(own);
     if (parts_.plan->forward_only) {
         end_unembedding(made, own, made.loss.through);
         return {};
+    }
+    if (parts_.plan->logit_chunks > 1) {
+        make_again(made);
     }
     parts_.names.set_pass(Pass::backward);
     const Tensor gradient =
@@ -62,12 +65,22 @@ Tensor ModelEnds::unembed(const Tensor& own) {
     return dx;
 }
 
+void ModelEnds::make_again(Logits& made) {
+    const Shard& shard = parts_.shard;
+    parts_.names.set_pass(Pass::recompute);
+    const Tensor partial = parts_.compute(
+        "logits", logits_forward(shard), made_by(made.rows, made.loss) + parts_.weights.gathered());
+    const Tensor logits = parts_.exchange.scatter_transposed("logits", shard.vocabulary, partial);
+    made.loss = parts_.compute("loss gradient", loss(shard), made_by(logits, made.loss));
+}
+
 void ModelEnds::end_unembedding(const Logits& made, const Tensor& own, OpIndex end) {
     const Shard& shard = parts_.shard;
     parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(shard), made.rows.from, end);
-    parts_.buffers.hold_between(MemoryClass::buffers,
-                                shard.tokens * shard.vocabulary * shard.precision.compute,
-                                made.logits.from, end);
+    parts_.buffers.hold_between(
+        MemoryClass::buffers,
+        shard.tokens * shard.vocabulary * shard.precision.logits / parts_.plan->logit_chunks,
+        made.logits.from, end);
     parts_.buffers.release(own.buffer, end);
     parts_.end_use();
 }

@@ -33,6 +33,8 @@ private:
         Tensor loss;
     };
     Logits forward(const Tensor& rows);
+    /// Logits in chunks are made again, and with them the loss, whose gradient they need.
+    void make_again(Logits& made);
     void end_unembedding(const Logits& made, const Tensor& own, OpIndex end);
 
     const StageLayout& layout_;

@@ -12,6 +12,7 @@
 #include "workloads/builder/step_parts.h"
 #include "workloads/layers/layer_backward.h"
 #include "workloads/layers/split_backward.h"
+#include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/model_ends.h"
@@ -88,8 +89,8 @@ private:
         if (sharded && bytes.parameters > bytes.copy()) {
             parts_.buffers.hold(MemoryClass::parameters, updated * bytes.parameters, kWholeStep);
         }
-        if (plan_.optimizer == Optimizer::adam) {
-            parts_.buffers.hold(MemoryClass::optimizer, updated * 2 * bytes.optimizer_moment,
+        if (const double moments = moments_of(plan_.optimizer); moments > 0) {
+            parts_.buffers.hold(MemoryClass::optimizer, updated * moments * bytes.optimizer_moment,
                                 kWholeStep);
         }
     }
@@ -250,7 +251,8 @@ StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const R
     if (plan.forward_only) {
         kept.remat = {};  // a layer keeps its input alone, and that to its end
     }
-    return Stage(model, kept, ranks).write();
+    const ModelSpec computed = padded(model, plan.ways);
+    return Stage(computed, kept, ranks).write();
 }
 
 }  // namespace podsim::workloads

@@ -126,12 +126,14 @@ Compute latent_forward(const Shard& s) {
 }
 
 Compute latent_input_gradient(const Shard& s) {
-    return activations(s, s.latent.columns(), s.d_model, norm_and_residual_gradient(s));
+    return activations(s, s.latent.columns(), s.d_model, norm_and_residual_gradient(s),
+                       backward_of(s, Matrix::latent));
 }
 
 Compute latent_weight_gradient(const Shard& s) {
     return weight_gradient(s, s.d_model, s.latent.columns(),
-                           normed_again(s, s.attention_norms_again));
+                           normed_again(s, s.attention_norms_again),
+                           backward_of(s, Matrix::latent));
 }
 
 Compute qkv_forward(const Shard& s) {
@@ -146,25 +148,28 @@ Compute qkv_forward(const Shard& s) {
 }
 
 Compute qkv_input_gradient(const Shard& s) {
+    const Runs runs = backward_of(s, Matrix::qkv);
     if (s.latent.width == 0) {
         return activations(s, s.block_columns(s.qkv_width()), s.block_rows(),
-                           norm_and_residual_gradient(s) + query_key_gradient(s));
+                           norm_and_residual_gradient(s) + query_key_gradient(s), runs);
     }
     const Compute keys = activations(s, kv_up_columns(s), s.latent.kv_rank,
-                                     latent_norm_gradient(s) + query_key_gradient(s));
-    return s.latent.q_rank == 0 ? keys
-                                : both(activations(s, s.heads * s.head_dim, s.latent.q_rank), keys);
+                                     latent_norm_gradient(s) + query_key_gradient(s), runs);
+    return s.latent.q_rank == 0
+               ? keys
+               : both(activations(s, s.heads * s.head_dim, s.latent.q_rank, {}, runs), keys);
 }
 
 Compute qkv_weight_gradient(const Shard& s) {
+    const Runs runs = backward_of(s, Matrix::qkv);
     if (s.latent.width == 0) {
         return weight_gradient(s, s.block_rows(), s.block_columns(s.qkv_width()),
-                               normed_again(s, s.attention_norms_again));
+                               normed_again(s, s.attention_norms_again), runs);
     }
-    const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s));
+    const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s), {}, runs);
     return s.latent.q_rank == 0
                ? keys
-               : both(weight_gradient(s, s.latent.q_rank, s.heads * s.head_dim), keys);
+               : both(weight_gradient(s, s.latent.q_rank, s.heads * s.head_dim, {}, runs), keys);
 }
 
 namespace {
@@ -349,11 +354,13 @@ Compute out_forward(const Shard& s) {
 }
 
 Compute out_input_gradient(const Shard& s) {
-    return activations(s, s.block_rows(), s.block_columns(s.attended_width()));
+    return activations(s, s.block_rows(), s.block_columns(s.attended_width()), {},
+                       backward_of(s, Matrix::out));
 }
 
 Compute out_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.block_columns(s.attended_width()), s.block_rows());
+    return weight_gradient(s, s.block_columns(s.attended_width()), s.block_rows(), {},
+                           backward_of(s, Matrix::out));
 }
 
 }  // namespace podsim::workloads

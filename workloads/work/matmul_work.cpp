@@ -14,6 +14,7 @@ using vector_unit::kRescale;
 
 struct Elements {
     double operands = 0;  ///< that the matmul reads unquantised
+    double bytes = 0;     ///< of those
     double result = 0;
 };
 
@@ -25,6 +26,10 @@ Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs r
     }
     work.dtype = s.precision.matmul;
     work.vector += Flops(kQuantise * elements.operands + kRescale * elements.result);
+    if (s.precision.finds_scales()) {  // before the first element can be scaled
+        work.hbm += Bytes(elements.bytes);
+        work.elementwise += Bytes(elements.bytes);
+    }
     return work;
 }
 
@@ -40,8 +45,11 @@ Compute activations(const Shard& s, double m, double k, double n, Elementwise fu
         {{m, k, n, 1}},
         Bytes((m * k + m * n) * s.precision.compute + k * n * weight_bytes(s, runs) + fused.bytes),
         Flops(fused.operations)};
-    return quantised(std::move(work), s, {m * k + (s.weights_gathered ? 0 : k * n), m * n}, runs,
-                     fused);
+    const double weights = s.weights_quantised ? 0 : k * n;
+    return quantised(
+        std::move(work), s,
+        {m * k + weights, m * k * s.precision.compute + weights * s.weight_bytes, m * n}, runs,
+        fused);
 }
 
 Compute activations(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
@@ -55,7 +63,9 @@ Compute weight_gradient(const Shard& s, double m, double k, double n, Elementwis
         {{k, m, n, 1}},
         Bytes((m * k + m * n) * s.precision.compute + k * n * s.precision.gradients + fused.bytes),
         Flops(fused.operations)};
-    return quantised(std::move(work), s, {m * k + m * n, k * n}, runs, fused);
+    const double operands = m * k + m * n;
+    return quantised(std::move(work), s, {operands, operands * s.precision.compute, k * n}, runs,
+                     fused);
 }
 
 Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, Runs runs) {
@@ -71,9 +81,12 @@ Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
                  Bytes(tokens * (k + n) * s.precision.compute + weights * s.experts.weight_bytes +
                        fused.bytes),
                  Flops(fused.operations)};
-    return quantised(std::move(work), s,
-                     {tokens * k + (s.experts.gathered ? 0 : weights), tokens * n}, Runs::in_plan,
-                     fused);
+    const double unquantised = s.experts.quantised ? 0 : weights;
+    return quantised(
+        std::move(work), s,
+        {tokens * k + unquantised,
+         tokens * k * s.precision.compute + unquantised * s.experts.weight_bytes, tokens * n},
+        Runs::in_plan, fused);
 }
 
 Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise fused) {
@@ -85,7 +98,13 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise 
                        held * k * n * s.precision.gradients + fused.bytes),
                  Flops(fused.operations)};
     const double results = tokens > 0 ? held * k * n : 0;  // zeros are written as they are
-    return quantised(std::move(work), s, {tokens * (k + n), results}, Runs::in_plan, fused);
+    return quantised(std::move(work), s,
+                     {tokens * (k + n), tokens * (k + n) * s.precision.compute, results},
+                     Runs::in_plan, fused);
+}
+
+Runs backward_of(const Shard& s, Matrix matrix) {
+    return s.precision.bf16_backward.has(matrix) ? Runs::in_bf16 : Runs::in_plan;
 }
 
 Compute both(Compute a, const Compute& b) {

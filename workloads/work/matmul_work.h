@@ -1,7 +1,8 @@
 // Matmuls as operations: FLOPs, shapes, HBM bytes and vector work. What work.cpp and attention_work.cpp are written in.
 //
 // Quantised matmuls (int8, fp8; Precision::matmul says which) quantise both operands as they read them, unless weights arrive
-// quantised by their gather, and scale the result back.
+// quantised by their gather, and scale the result back. With dynamic scales each such operand is read once more before, for its
+// largest magnitudes (XLA fuses what quantises with the matmul, but not with the reduction that it waits for).
 #pragma once
 
 #include "workloads/program/step_program.h"
@@ -12,6 +13,8 @@ namespace podsim::workloads {
 
 /// Which precision a matmul runs in.
 enum class Runs { in_bf16, in_plan };
+/// Which of the two a dense matrix's backward matmuls run in.
+Runs backward_of(const Shard& shard, Matrix matrix);
 
 /// Y = X W of tokens x k rows: the operand of weights is k x n.
 Compute activations(const Shard& shard, double k, double n, Elementwise fused = {},

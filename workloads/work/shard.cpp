@@ -86,6 +86,7 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     experts.held = experts.routed / plan.ways.expert;
     experts.per_token = static_cast<double>(model.per_token);
     experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
+    experts.quantised = experts.gathered && plan.precision.quantised_gather;
     experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
     experts.tokens =
@@ -112,6 +113,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.precision = plan.precision;
     // A gather brings weights in the dtype that they are used in; others are cast where they are read.
     shard.weights_gathered = !axes_with(&PlanAxis::shares_weights, plan.ways).empty();
+    shard.weights_quantised = shard.weights_gathered && plan.precision.quantised_gather;
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
     shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;

@@ -52,9 +52,10 @@ struct Shard {
     BackwardKernels attention_backward = BackwardKernels::book;
     Precision precision;
     bool weights_gathered =
-        false;                ///< weights arrive by a collective in the dtype that they are used in
-    double weight_bytes = 2;  ///< of an element, as matmuls in the plan's precision read it
-    double plain_weight_bytes = 2;  ///< as matmuls in bf16 read it
+        false;  ///< weights arrive by a collective in the dtype that they are used in
+    bool weights_quantised = false;  ///< by what gathers them
+    double weight_bytes = 2;         ///< of an element, as matmuls in the plan's precision read it
+    double plain_weight_bytes = 2;   ///< as matmuls in bf16 read it
 
     struct Latent {
         double ways = 1;    ///< T
@@ -72,6 +73,7 @@ struct Shard {
         double held = 0;          ///< of this chip
         double per_token = 0;     ///< k
         bool gathered = false;    ///< as weights_gathered, of experts
+        bool quantised = false;   ///< as weights_quantised, of experts
         double weight_bytes = 2;  ///< as above
         double tokens = 0;        ///< t k load, of this chip's experts
         double copies =

@@ -19,7 +19,11 @@
 //   loss                9   softmax of a logit, scaled, less the label; maximum and sum across tensor are not counted
 //   embedding           1   an element of the gradient added to the table; with learned positions 1 forward too
 //   Adam               22   moments 3 + 4, bias corrections 2, square root 4, epsilon 1, division 4, decay 2, update 2
+//   Lion               11   two interpolations 3 + 3, sign 1, decay 2, update 2
+//   Adafactor          19   square, two sums; mean square 2, root 4, quotient; its square and sum 2, scale; the parameter's
+//                           square and sum 2, scale; decay 2, update 2
 //   SGD                 2
+//   gradients' norm     2   square and sum
 //   quantisation        4   of an element of an operand: magnitude, maximum, scale, rounding; a result 1, scaled back
 // Not counted: biases and masks (fused), the running maximum of flash attention's blocks, norms of latent queries'
 // gradients apart from the above.
@@ -48,7 +52,10 @@ inline constexpr double kCombineBackward = 3;
 inline constexpr double kLoss = kSoftmax + 2;
 inline constexpr double kEmbedding = 1;
 inline constexpr double kAdam = 14 + 2 * kTranscendental;
+inline constexpr double kLion = 11;
+inline constexpr double kAdafactor = 15 + kTranscendental;
 inline constexpr double kSgd = 2;
+inline constexpr double kSquareSum = 2;
 inline constexpr double kQuantise = 4;
 inline constexpr double kRescale = 1;
 

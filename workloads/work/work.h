@@ -50,14 +50,18 @@ Compute gate_up_input_gradient(const Shard& shard, double width, bool normed);
 Compute gate_up_weight_gradient(const Shard& shard, double width, bool normed);
 
 Compute logits_forward(const Shard& shard);
-/// Reads the logits and writes their gradient in their place (compute dtype).
+/// Reads the logits and writes their gradient in their place.
 Compute loss(const Shard& shard);
 Compute logits_input_gradient(const Shard& shard);
 Compute logits_weight_gradient(const Shard& shard);
 
-/// HBM traffic of `parameters` local parameters: Adam reads p, g, m, v and writes p, m, v; SGD
-/// reads p and g and writes p.
+/// HBM traffic of `parameters` local parameters: Adam reads p, g, m, v and writes p, m, v; Lion without v; SGD
+/// reads p and g and writes p. Adafactor reads g for the mean squares of rows and columns, g again for the update's own, p for
+/// its scale, then as SGD.
 Compute optimizer_update(double parameters, Optimizer optimizer, const Precision& precision,
                          double copy_bytes = 0);
+
+/// The sum of squares of so many local gradients.
+Compute gradient_norm(double parameters, const Precision& precision);
 
 }  // namespace podsim::workloads

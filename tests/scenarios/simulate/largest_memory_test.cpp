@@ -16,14 +16,14 @@ std::vector<MemoryUse> memory_by_stage(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
     plan.overlap.prefetch_layers =
-        workloads::prefetch_that_fits(step.model, plan, scenario.hardware.chip.hbm_capacity.value);
+        workloads::prefetch_that_fits(step.model, plan, scenario.hardware.chip.usable_hbm());
     const workloads::StepPrograms programs = workloads::build_stages(step.model, plan);
     const StepRun run = run_step(
         lower_step(programs, AchievedHardware(scenario.hardware), step.mesh, Fold::automatic));
     std::vector<MemoryUse> uses;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
         uses.push_back(account_memory(programs.programs[p], run.chips[p],
-                                      scenario.hardware.chip.hbm_capacity.value));
+                                      scenario.hardware.chip.usable_hbm()));
     }
     return uses;
 }

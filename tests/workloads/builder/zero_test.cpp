@@ -57,7 +57,7 @@ double bytes_of(const StepProgram& program, Purpose purpose) {
 TEST(Zero, BytesOfEveryStage) {
     EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(0)), Purpose::gradients), 2 * 2 * 404);
     EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(0)), Purpose::weights), 0);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(1)), Purpose::gradients), 2 * 2 * 404);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(1)), Purpose::gradients), 2 * 404);
     EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(1)), Purpose::weights), 2 * 404);
     EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(2)), Purpose::gradients), 2 * 404);
     EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(2)), Purpose::weights), 2 * 404);
@@ -66,6 +66,19 @@ TEST(Zero, BytesOfEveryStage) {
         4;  // masters stay where they are updated
     EXPECT_EQ(bytes_of(build_step(tiny(), plan), Purpose::gradients), 4 * 404);
     EXPECT_EQ(bytes_of(build_step(tiny(), plan), Purpose::weights), 2 * 404);
+}
+
+// ZeRO-1 scatters sums over m microbatches once, ZeRO-2 the gradients of each.
+TEST(Zero, BytesOverMicrobatches) {
+    for (const int zero : {0, 1, 2}) {
+        TrainingPlan plan = four_ways(zero);
+        plan.batch.tokens = 4 * 32;
+        plan.batch.microbatches = 4;
+        EXPECT_EQ(bytes_of(build_step(tiny(), plan), Purpose::gradients), (zero == 0   ? 2
+                                                                           : zero == 1 ? 1
+                                                                                       : 4) *
+                                                                              2 * 404);
+    }
 }
 
 // For random models and plans: every byte of gradients is reduced and every parameter comes back.
@@ -84,10 +97,11 @@ TEST(Zero, BytesOfRandomPlans) {
             return bytes_of(build_step(model, plan), purpose);
         };
         const double near = 1e-9 * held * x + 1e-9;
+        const int each = plan.batch.microbatches;  // scatters of ZeRO-2
         const double gathers = bytes(0, Purpose::weights);
         const double reduced = bytes(0, Purpose::gradients);
-        EXPECT_NEAR(bytes(1, Purpose::gradients), reduced, near);
-        EXPECT_NEAR(bytes(2, Purpose::gradients), reduced - 2 * held, near);
+        EXPECT_NEAR(bytes(1, Purpose::gradients), reduced - 2 * held, near);
+        EXPECT_NEAR(bytes(2, Purpose::gradients), reduced + (2 * each - 4) * held, near);
         EXPECT_NEAR(bytes(1, Purpose::weights) - gathers, 2 * held, near);
         EXPECT_NEAR(bytes(2, Purpose::weights) - gathers, 2 * held, near);
     }

@@ -1,10 +1,16 @@
 #include "workloads/plan/plan.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "tests/workloads/step_program_support.h"
+#include "workloads/plan/padding.h"
 #include "workloads/plan/validate_plan.h"
+#include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
@@ -45,39 +51,42 @@ TEST(Plan, SequencesPerShardRoundUp) {
     EXPECT_EQ(occupancy(plan.batch, plan.ways).occupied, 1);
 }
 
-TEST(Plan, TensorMustDivideEveryPart) {
+// Sizes that the tensor ways do not divide are padded to the next multiple (GSPMD); 6 ways: 64 heads to 66, 28672 columns to
+// 28674, 128256 entries already divide; the 8 key/value heads' 1024 columns do not, and 12 heads would not divide 66.
+TEST(Plan, TensorPadsWhatItDoesNotDivide) {
     TrainingPlan plan = quick_start();
     plan.ways.tensor = 6;
     EXPECT_EQ(refusal(plan),
-              "tensor = 6 does not divide the 64 query heads of llama-3-70b; the "
-              "nearest that work are 4 and 8");
+              "tensor = 6 pads the 64 query heads of llama-3-70b to 66, which its 12 key/value "
+              "heads do not divide; the nearest that work are 4 and 8");
     // 16 ways split the columns of the 8 key/value heads; 128 are more than there are query heads.
-    plan.ways.tensor = 16;
-    EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
-    ModelSpec odd = find_model("llama-3-70b");
-    odd.kv_heads = odd.head_dim = 1;
-    plan.ways.tensor = 2;
-    EXPECT_EQ(message_of([&] { validate(plan, odd); }),
-              "tensor = 2 does not divide the 1 columns of the key/value heads of llama-3-70b; the "
-              "nearest that works is 1");
+    for (const int ways : {16, 128}) {
+        plan.ways.tensor = ways;
+        EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
+    }
     ModelSpec model = find_model("llama-3-70b");
-    model.d_ff = 28674;
     plan.ways.tensor = 4;
-    EXPECT_EQ(
-        message_of([&] { validate(plan, model); }),
-        "tensor = 4 does not divide the 28674 feed-forward columns (d_ff) of llama-3-70b; the "
-        "nearest that works is 2");
-    model.d_ff = 28672;
+    EXPECT_TRUE(paddings(model, plan.ways).empty());
+    model.d_ff = 28674;
     model.vocabulary = 128258;
-    EXPECT_EQ(
-        message_of([&] { validate(plan, model); }),
-        "tensor = 4 does not divide the 128258 vocabulary entries of llama-3-70b; the nearest "
-        "that works is 2");
+    EXPECT_NO_THROW(validate(plan, model));
+    std::vector<std::string> found;
+    for (const Padding& one : paddings(model, plan.ways)) {
+        found.push_back(fmt::format("{} {} {}", one.what, one.size, one.padded));
+    }
+    EXPECT_THAT(found, ::testing::ElementsAre("feed-forward columns (d_ff) 28674 28676",
+                                              "vocabulary entries 128258 128260"));
+    EXPECT_EQ(padded(model, plan.ways).d_ff, 28676);
+    EXPECT_EQ(padded(model, plan.ways).heads, 64);
+    // As many heads of keys and values as of queries are padded with them.
+    plan.ways.tensor = 64;
+    model.heads = model.kv_heads = 48;
+    EXPECT_EQ(padded(model, plan.ways).heads, 64);
+    EXPECT_EQ(padded(model, plan.ways).kv_heads, 64);
     ModelSpec mixture = find_model("mixtral-8x7b");
     mixture.experts.d_ff = 14338;
-    EXPECT_EQ(message_of([&] { validate(plan, mixture); }),
-              "tensor = 4 does not divide the 14338 feed-forward columns of an expert of "
-              "mixtral-8x7b; the nearest that works is 2");
+    plan.ways.tensor = 4;
+    EXPECT_EQ(padded(mixture, plan.ways).experts.d_ff, 14340);
     ModelSpec latent = find_model("deepseek-v3");
     latent.latent.kv_rank = 510;
     EXPECT_EQ(message_of([&] { validate(plan, latent); }),
@@ -85,9 +94,30 @@ TEST(Plan, TensorMustDivideEveryPart) {
               "nearest that works is 2");
     latent.latent.kv_rank = 512;
     latent.latent.q_rank = 1538;
-    EXPECT_EQ(message_of([&] { validate(plan, latent); }),
-              "tensor = 4 does not divide the 1538 latent columns of queries of deepseek-v3; the "
-              "nearest that works is 2");
+    EXPECT_EQ(padded(latent, plan.ways).latent.q_rank, 1540);
+}
+
+// A step of padded sizes is that of a model that has them.
+TEST(Plan, APaddedStepIsThatOfTheWiderModel) {
+    ModelSpec model = find_model("llama-3-70b");
+    model.layers = 2;
+    model.d_ff = 28670;
+    TrainingPlan plan = quick_start();
+    plan.ways = {};
+    plan.ways.tensor = 4;
+    const StepProgram made = build_step(model, plan);
+    model.d_ff = 28672;
+    const StepProgram wide = build_step(model, plan);
+    ASSERT_EQ(made.ops.size(), wide.ops.size());
+    for (std::size_t i = 0; i < made.ops.size(); ++i) {
+        const auto* a = std::get_if<Compute>(&made.ops[i].work);
+        const auto* b = std::get_if<Compute>(&wide.ops[i].work);
+        ASSERT_EQ(a == nullptr, b == nullptr);
+        if (a != nullptr) {
+            EXPECT_EQ(a->flops.value(), b->flops.value()) << made.ops[i].name;
+            EXPECT_EQ(a->hbm.value(), b->hbm.value()) << made.ops[i].name;
+        }
+    }
 }
 
 TEST(Plan, ExpertWaysMustDivideTheExperts) {

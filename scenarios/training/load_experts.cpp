@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/training/training_parts.h"
 #include "sim/base/random.h"
 #include "workloads/program/axis_names.h"
 

@@ -1,9 +1,10 @@
 // `batch` and `training`: what is trained, and how it is sharded.
+#include <fmt/format.h>
 #include <string_view>
 
-#include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/training/training_parts.h"
 #include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/validate_plan.h"
@@ -17,9 +18,12 @@ using workloads::PipelineSchedule;
 using workloads::Placement;
 using workloads::TrainingPlan;
 
-constexpr std::pair<std::string_view, double> kElements[] = {{"bf16", 2.0}, {"fp32", 4.0}};
-constexpr std::pair<std::string_view, Optimizer> kOptimizers[] = {{"adam", Optimizer::adam},
-                                                                  {"sgd", Optimizer::sgd}};
+constexpr std::pair<std::string_view, Optimizer> kOptimizers[] = {
+    {"adam", Optimizer::adam},
+    {"lion", Optimizer::lion},
+    {"adafactor", Optimizer::adafactor},
+    {"sgd", Optimizer::sgd}};
+constexpr std::pair<std::string_view, bool> kYesNo[] = {{"true", true}, {"false", false}};
 constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
     {"gpipe", PipelineSchedule::gpipe},
     {"1f1b", PipelineSchedule::one_f_one_b},
@@ -46,15 +50,6 @@ Reader place_of(const Reader& root, std::string_view setting) {
     return root[section.path() == "mesh" && section.present() ? "mesh" : "batch"];
 }
 
-workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip) {
-    workloads::Precision precision;
-    precision.matmul = read_dtype(training["precision"], chip);
-    precision.parameters = training["parameters"].choose<double>(kElements, 2.0);
-    precision.gradients = training["gradients"].choose<double>(kElements, 2.0);
-    precision.optimizer_moment = training["moments"].choose<double>(kElements, 4.0);
-    return precision;
-}
-
 void refuse_zero_3(const Reader& zero) {
     if (zero.present() && zero.node().text == "3") {
         throw zero.error("ZeRO-3 is the mesh axis fsdp", "write its ways as mesh.fsdp");
@@ -71,6 +66,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.batch.tokens = batch["tokens"].read(parse_count);
     plan.batch.sequence = batch["sequence"].read(parse_count);
     plan.ways = workloads::ways_of(mesh);
+    plan.logit_chunks = static_cast<int>(training["logit_chunks"].whole(1, 1 << 20, 1));
     plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
     plan.attention.causal = training["attention"].choose<bool>(kAttentions, true);
@@ -81,9 +77,11 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
-    if (plan.optimizer == Optimizer::sgd &&
+    plan.clips_gradients = training["clip_gradients"].choose<bool>(kYesNo, false);
+    if (moments_of(plan.optimizer) == 0 &&
         plan.precision.optimizer_moment != workloads::Precision{}.optimizer_moment) {
-        throw training["moments"].error("sgd keeps no moments", "leave it out");
+        throw training["moments"].error(
+            fmt::format("{} keeps no moments", to_string(plan.optimizer)), "leave it out");
     }
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.batch.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "collectives/algorithms/ring_steps.h"
-#include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "scenarios/training/training_parts.h"
 #include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {

@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
-#include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quote.h"
+#include "scenarios/training/training_parts.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -1,0 +1,93 @@
+// What of `training` is about numbers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/spec/training_step.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/training/training_parts.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::MatmulDtype;
+using workloads::Matrix;
+using workloads::MatrixSet;
+using workloads::Scaling;
+
+constexpr std::pair<std::string_view, double> kElements[] = {{"bf16", 2.0}, {"fp32", 4.0}};
+constexpr std::pair<std::string_view, Scaling> kScalings[] = {
+    {"dynamic", Scaling::dynamic}, {"delayed", Scaling::delayed}, {"fixed", Scaling::fixed}};
+enum class Gather { by_scaling, quantised, bf16 };
+constexpr std::pair<std::string_view, Gather> kGathers[] = {
+    {"auto", Gather::by_scaling}, {"true", Gather::quantised}, {"false", Gather::bf16}};
+
+/// Projections and MLPs by the names of their outputs.
+constexpr std::pair<std::string_view, MatrixSet> kMatmuls[] = {
+    {"qkv_proj", MatrixSet({Matrix::latent, Matrix::qkv})},
+    {"out_proj", MatrixSet({Matrix::out})},
+    {"mlp",
+     MatrixSet({Matrix::shared_gate_up, Matrix::shared_down, Matrix::gate_up, Matrix::down})}};
+
+void refuse_without_quantised_matmuls(const Reader& training) {
+    for (const std::string_view key : {"scaling", "quantized_gather", "bf16_backward"}) {
+        if (const Reader setting = training[key]; setting.present()) {
+            throw setting.error("matmuls are bf16, which has no scales",
+                                "leave it out, or set training.precision to int8 or fp8");
+        }
+    }
+}
+
+MatrixSet read_matmuls(const Reader& list) {
+    MatrixSet set;
+    for (const Reader& item : list.items()) {
+        set = set | item.choose<MatrixSet>(kMatmuls, {});
+    }
+    return set;
+}
+
+}  // namespace
+
+workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
+    using workloads::MatmulDtype;
+    using workloads::MatrixSet;
+    const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
+    const auto has = [&](MatmulDtype type) {
+        return type == MatmulDtype::bf16 ||
+               (type == MatmulDtype::int8 ? chip.int8_ops : chip.fp8_flops).value.value() > 0;
+    };
+    if (has(read)) {
+        return read;
+    }
+    std::vector<std::string_view> allowed;
+    for (const auto& [name, type] : workloads::kMatmulDtypes) {
+        if (has(type)) {
+            allowed.push_back(name);
+        }
+    }
+    throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
+                      fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+}
+
+workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip) {
+    workloads::Precision precision;
+    precision.matmul = read_dtype(training["precision"], chip);
+    precision.parameters = training["parameters"].choose<double>(kElements, 2.0);
+    precision.gradients = training["gradients"].choose<double>(kElements, 2.0);
+    precision.optimizer_moment = training["moments"].choose<double>(kElements, 4.0);
+    precision.logits = training["logits"].choose<double>(kElements, 2.0);
+    if (precision.matmul == MatmulDtype::bf16) {
+        refuse_without_quantised_matmuls(training);
+        return precision;
+    }
+    precision.scaling = training["scaling"].choose<Scaling>(kScalings, Scaling::dynamic);
+    const auto gather = training["quantized_gather"].choose<Gather>(kGathers, Gather::by_scaling);
+    precision.quantised_gather =
+        gather == Gather::quantised ||
+        (gather == Gather::by_scaling && precision.scaling != Scaling::dynamic);
+    precision.bf16_backward = read_matmuls(training["bf16_backward"]);
+    return precision;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,170 @@
+// What quantised matmuls, logits and optimizers cost beyond the plain ones.
+#include <algorithm>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "tests/workloads/step_program_support.h"
+#include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
+#include "workloads/work/work.h"
+
+namespace podsim::workloads {
+namespace {
+
+using testing::find_op;
+using testing::names;
+
+ModelSpec small() {
+    return {.name = "small",
+            .source = "this test",
+            .layers = 1,
+            .d_model = 16,
+            .d_ff = 32,
+            .heads = 4,
+            .kv_heads = 4,
+            .head_dim = 4,
+            .vocabulary = 64,
+            .gated_mlp = false};
+}
+
+TrainingPlan quantised(Scaling scaling, bool gather) {
+    TrainingPlan plan;
+    plan.batch = {.tokens = 32, .sequence = 8, .microbatches = 1};
+    plan.ways.fsdp = 4;
+    plan.precision.matmul = MatmulDtype::int8;
+    plan.precision.scaling = scaling;
+    plan.precision.quantised_gather = gather;
+    return plan;
+}
+
+const Compute& work_of(const StepProgram& program, const std::string& name) {
+    return std::get<Compute>(program.ops[find_op(program, name)].work);
+}
+
+double gathered_bytes(const StepProgram& program, const std::string& name) {
+    return std::get<Collective>(program.ops[find_op(program, name)].work).bytes.value();
+}
+
+// A layer has 16 x 48 + 16 x 16 + 2 x 16 x 32 weights and two norms of 16: 2048 + 32 elements.
+TEST(Quantised, GathersOneByteUnlessScalesAreFoundBehindTheGather) {
+    const StepProgram one = build_step(small(), quantised(Scaling::delayed, true));
+    const StepProgram two = build_step(small(), quantised(Scaling::dynamic, false));
+    EXPECT_EQ(gathered_bytes(one, "layer 0 forward gather weights"), 2080);
+    EXPECT_EQ(gathered_bytes(two, "layer 0 forward gather weights"), 2 * 2080);
+}
+
+// 8 tokens a chip. down: 8 x 32 by 32 x 16. Operands 256 and 512 elements, the result 128.
+TEST(Quantised, DynamicScalesReadOperandsOnceMore) {
+    const StepProgram fixed = build_step(small(), quantised(Scaling::fixed, true));
+    const StepProgram dynamic = build_step(small(), quantised(Scaling::dynamic, false));
+    const double rows = 2 * 256;     // bytes
+    const double weights = 2 * 512;  // gathered in bf16; in the other 512
+    EXPECT_EQ(work_of(dynamic, "layer 0 forward down").hbm.value() -
+                  work_of(fixed, "layer 0 forward down").hbm.value(),
+              rows + weights + (weights - 512));
+    // 4 operations an element that is quantised here: of the weights too where they were gathered in bf16.
+    EXPECT_EQ(work_of(dynamic, "layer 0 forward down").vector.value() -
+                  work_of(fixed, "layer 0 forward down").vector.value(),
+              4 * 512);
+    // dW of down: 32 x 8 by 8 x 16.
+    EXPECT_EQ(work_of(dynamic, "layer 0 backward down weight gradient").hbm.value() -
+                  work_of(fixed, "layer 0 backward down weight gradient").hbm.value(),
+              2 * (32 * 8 + 8 * 16));
+}
+
+// The tokens that a weight gradient contracts are split over fsdp: magnitudes of 32 + 16 columns, 4 bytes each.
+TEST(Quantised, DynamicScalesOfWeightGradientsAreReducedOverTheTokens) {
+    const std::string name = "layer 0 backward reduce scales of down weight gradient";
+    const StepProgram dynamic = build_step(small(), quantised(Scaling::dynamic, false));
+    EXPECT_EQ(gathered_bytes(dynamic, name), 4 * (32 + 16));
+    const OpIndex gradient = find_op(dynamic, "layer 0 backward down weight gradient");
+    EXPECT_TRUE(std::ranges::count(dynamic.ops[gradient].after, find_op(dynamic, name)) == 1);
+    for (const Scaling scaling : {Scaling::delayed, Scaling::fixed}) {
+        const StepProgram other = build_step(small(), quantised(scaling, true));
+        EXPECT_EQ(std::ranges::count(names(other), name), 0);
+    }
+}
+
+// What tensor splits, `out` and `down` contract: magnitudes of 32 rows and 16 columns.
+TEST(Quantised, DynamicScalesOfPartialSumsAreReducedOverTensor) {
+    TrainingPlan plan = quantised(Scaling::dynamic, false);
+    plan.ways = {};
+    plan.ways.tensor = 4;
+    const StepProgram program = build_step(small(), plan);
+    EXPECT_EQ(gathered_bytes(program, "layer 0 forward reduce scales of down"), 4 * (32 + 16));
+    EXPECT_EQ(gathered_bytes(program, "layer 0 forward reduce scales of out"), 4 * (32 + 16));
+}
+
+TEST(Quantised, WhatStaysBf16BackwardRunsAsBf16) {
+    TrainingPlan plan = quantised(Scaling::dynamic, false);
+    plan.precision.bf16_backward = {Matrix::out, Matrix::down, Matrix::gate_up};
+    const StepProgram program = build_step(small(), plan);
+    const auto dtype = [&](const std::string& op) {
+        return work_of(program, "layer 0 " + op).dtype;
+    };
+    for (const std::string matrix : {"out", "down", "gate_up"}) {
+        EXPECT_EQ(dtype("forward " + matrix), MatmulDtype::int8) << matrix;
+        EXPECT_EQ(dtype("backward " + matrix + " input gradient"), MatmulDtype::bf16) << matrix;
+        EXPECT_EQ(dtype("backward " + matrix + " weight gradient"), MatmulDtype::bf16) << matrix;
+    }
+    EXPECT_EQ(dtype("backward qkv weight gradient"), MatmulDtype::int8);
+}
+
+// 8 tokens by 64 entries, written once, read and written by the loss, read by two matmuls: 5 times 2 bytes more each.
+TEST(Logits, InFourBytes) {
+    TrainingPlan plan = quantised(Scaling::delayed, true);
+    plan.precision = {};
+    const StepProgram narrow = build_step(small(), plan);
+    plan.precision.logits = 4;
+    const StepProgram wide = build_step(small(), plan);
+    double more = 0;
+    for (std::size_t i = 0; i < wide.ops.size(); ++i) {
+        if (const auto* work = std::get_if<Compute>(&wide.ops[i].work)) {
+            more += (work->hbm - std::get<Compute>(narrow.ops[i].work).hbm).value();
+        }
+    }
+    EXPECT_EQ(more, 5 * 2 * 8 * 64);
+    const auto most = [](const StepProgram& program) {
+        double bytes = 0;
+        for (const Buffer& buffer : program.buffers) {
+            bytes = std::max(
+                bytes, buffer.memory_class == MemoryClass::buffers ? buffer.bytes.value() : 0);
+        }
+        return bytes;
+    };
+    EXPECT_EQ(most(narrow), 2 * 8 * 64);
+    EXPECT_EQ(most(wide), 4 * 8 * 64);
+    // In four chunks a quarter is held; the logits' 2 t D V operations run once more.
+    plan.logit_chunks = 4;
+    const StepProgram chunked = build_step(small(), plan);
+    EXPECT_EQ(most(chunked), 8 * 64);
+    EXPECT_EQ(work_of(chunked, "unembedding recompute logits").flops.value(), 2.0 * 8 * 16 * 64);
+}
+
+// 100 parameters. Lion: p there and back, g, m there and back. Adafactor: p there and back and once for its scale, g three times.
+TEST(Optimizers, TrafficOfOneMomentAndOfNone) {
+    const Precision bytes{.parameters = 4, .gradients = 2, .optimizer_moment = 4};
+    EXPECT_EQ(optimizer_update(100, Optimizer::lion, bytes).hbm.value(), 100 * (8 + 2 + 8));
+    EXPECT_EQ(optimizer_update(100, Optimizer::adafactor, bytes).hbm.value(), 100 * (8 + 4 + 6));
+    EXPECT_EQ(optimizer_update(100, Optimizer::lion, bytes).vector.value(), 1100);
+    EXPECT_EQ(optimizer_update(100, Optimizer::adafactor, bytes).vector.value(), 1900);
+}
+
+// Clipping: every update waits for one number, over all ways that hold gradients of their own.
+TEST(Optimizers, ClippingReadsGradientsAndReducesOneNumber) {
+    TrainingPlan plan = quantised(Scaling::delayed, true);
+    plan.precision = {};
+    plan.clips_gradients = true;
+    const StepProgram program = build_step(small(), plan);
+    const double parameters = static_cast<double>(count_parameters(small()).total);
+    EXPECT_EQ(work_of(program, "optimizer gradient norm").hbm.value(), parameters / 4 * 2);
+    const OpIndex norm = find_op(program, "optimizer reduce gradient norm");
+    EXPECT_EQ(std::get<Collective>(program.ops[norm].work).bytes.value(), 4);
+    EXPECT_EQ(std::get<Collective>(program.ops[norm].work).axes, std::vector<std::string>{"fsdp"});
+    const OpIndex update = find_op(program, "optimizer update");
+    EXPECT_EQ(std::ranges::count(program.ops[update].after, norm), 1);
+}
+
+}  // namespace
+}  // namespace podsim::workloads

@@ -1,0 +1,28 @@
+// What GSPMD pads when the tensor ways do not divide a dimension.
+//
+// A dimension of d on n ways gets shards of ceil(d / n), and every way computes and holds that much
+// (XLA, service/spmd/spmd_partitioner_util.h: GetPaddedShapeForUnevenPartitioning): n ceil(d / n) in all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/models/model.h"
+#include "workloads/plan/ways.h"
+
+namespace podsim::workloads {
+
+struct Padding {
+    std::string what;  ///< `query heads`
+    std::int64_t size = 0;
+    std::int64_t padded = 0;
+};
+
+/// The dimensions of a model that those ways pad; none when they divide all.
+std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways);
+
+/// The model as it is computed: with padded sizes. The same model when nothing is padded.
+ModelSpec padded(const ModelSpec& model, const Ways& ways);
+
+}  // namespace podsim::workloads
