@@ -4,6 +4,7 @@
 
 #include "sim/base/quantity.h"
 #include "workloads/plan/expert_load.h"
+#include "workloads/plan/expert_matmul.h"
 #include "workloads/plan/occupancy.h"
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/pipeline_order.h"
@@ -29,6 +30,7 @@ struct TrainingPlan {
     Pipeline pipeline;
     Overlap overlap;
     ExpertLoad experts;
+    ExpertPath moe;
     SelfAttention attention;
     Remat remat;
     Precision precision;

@@ -1,6 +1,7 @@
 // The part of a model and a batch that one chip works on: what sharding leaves of every size.
 #pragma once
 
+#include "workloads/plan/expert_matmul.h"
 #include "workloads/plan/precision.h"
 #include "workloads/plan/ranks.h"
 #include "workloads/plan/remat.h"
@@ -67,6 +68,8 @@ struct Shard {
     } latent;
 
     struct Experts {
+        ExpertPath path;          ///< how they are computed
+        double capacity = 0;      ///< dense: rows of an expert, of each sequence; 0 otherwise
         double routed = 0;        ///< of the model
         double held = 0;          ///< of this chip
         double per_token = 0;     ///< k
