@@ -1,6 +1,6 @@
 // From a YAML file to a validated scenario.
 //
-// The keys, their defaults and meanings stand in one table: schema.cpp (`podsim run --help` prints
+// The keys, their defaults and meanings stand in one table: schema_keys.cpp (`podsim run --help` prints
 // it). Limits that keep hostile values from exhausting memory: 100000 chips, 4096 layers, 2^40
 // tokens a batch, messages of at least 4 KiB, files of 1 MiB.
 #pragma once

@@ -11,6 +11,7 @@
 namespace podsim::scenarios {
 namespace {
 
+using workloads::BackwardKernels;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
 using workloads::Placement;
@@ -27,6 +28,10 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
+constexpr std::pair<std::string_view, BackwardKernels> kBackwardKernels[] = {
+    {"split", BackwardKernels::split},
+    {"fused", BackwardKernels::fused},
+    {"book", BackwardKernels::book}};
 constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
                                                                   {"plain", Placement::plain}};
 /// Where the value of a setting of the plan stands, `mesh.tensor`. One that is left out is at fault together with the
@@ -69,6 +74,8 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
     read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
     plan.attention.causal = training["attention"].choose<bool>(kAttentions, true);
+    plan.attention.backward = training["attention_backward"].choose<BackwardKernels>(
+        kBackwardKernels, BackwardKernels::split);
     plan.attention.placement =
         training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     read_remat(training["remat"], model, plan);

@@ -220,6 +220,19 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
     return text + '\n';
 }
 
+/// Of attention's backward pass.
+const char* kernels_text(workloads::BackwardKernels kernels) {
+    switch (kernels) {
+        case workloads::BackwardKernels::book:
+            return "";
+        case workloads::BackwardKernels::fused:
+            return " with one backward kernel";
+        case workloads::BackwardKernels::split:
+            return " with two backward kernels";
+    }
+    return "";
+}
+
 /// The policy, and what of its names is not kept.
 std::string remat_text(const workloads::ModelSpec& model, const workloads::Remat& remat) {
     const workloads::TensorSet unread = never_read(model, remat.names);
@@ -233,7 +246,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
-        "{} attention{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
+        "{} attention{}{}, remat {}, {}, gradients in {}, prefetch {:g} {}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
@@ -244,7 +257,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         !plan.attention.causal || plan.ways.context == 1          ? ""
         : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
                                                                   : " on zig-zag parts",
-        remat_text(scenario.step().model, plan.remat),
+        kernels_text(plan.attention.backward), remat_text(scenario.step().model, plan.remat),
         plan.optimizer == workloads::Optimizer::adam ? "Adam" : "SGD",
         plan.precision.gradients > 2 ? "fp32" : "bf16", result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",

@@ -1,6 +1,6 @@
 // Every key a scenario may hold, declared once: what stands under it, its default, its meaning.
 //
-// The table in schema.cpp is the manual of the format: `podsim run --help` prints it, check_schema
+// The table in schema_keys.cpp is the manual of the format: `podsim run --help` prints it, check_schema
 // enforces it, and the loader (load.h) may ask only for keys that stand in it.
 #pragma once
 

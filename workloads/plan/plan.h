@@ -18,8 +18,16 @@ namespace podsim::workloads {
 /// rank r has the r-th and the r-th from the end, so that causal attention is the same work everywhere.
 enum class Placement { zig_zag, plain };
 
+/// How attention's gradients are made: dot products of a query and a key, in units of the forward pass's two.
+enum class BackwardKernels {
+    book,  ///< 4: scores are there, or free, as the reference text counts; no flash kernel does that
+    fused,  ///< 5: one kernel makes the scores once more (JAX's splash attention, use_fused_bwd_kernel)
+    split,  ///< 7: one kernel for queries' and one for keys' and values' gradients; both make scores and their gradient
+};
+
 struct SelfAttention {
     bool causal = true;
+    BackwardKernels backward = BackwardKernels::book;
     Placement placement = Placement::zig_zag;  ///< of causal attention
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
 };

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
@@ -22,8 +24,8 @@ struct Seen {
     double keys = 0;     ///< columns of its scores
     double queries = 0;  ///< rows of them, of a sequence
     double passes = 0;   ///< times that keys and values of whole sequences are read
-    double unread =
-        1;  ///< of their gradients: share that is only written, less that which is zeroed
+    double touched = 1;  ///< share of keys and values that queries see
+    double zeroed = 0;   ///< share of their gradients that is written though no query sees them
     bool first = true;   ///< part of its dot products
     double share = 1;    ///< of the chip's queries, that it works on
     bool again = false;  ///< reads what is there of outputs, or of queries' gradients
@@ -173,8 +175,9 @@ Seen seen_by_chip(const Shard& s, bool local) {
     const bool window = local && s.window > 0;
     const double keys = window ? std::min(s.window, all) : all;
     const double touched = window ? std::min(s.window + block, all) : all;
-    return {attention_pairs_of_chip(s, local), keys, block, key_value_passes(s, local),
-            s.plain ? 2 * touched / s.sequence - 1 : 1};
+    const double seen = s.plain ? touched / s.sequence : 1;
+    return {attention_pairs_of_chip(s, local), keys, block,
+            key_value_passes(s, local),        seen, 1 - seen};
 }
 
 /// Of one block of keys, the chip's own or an earlier one.
@@ -182,8 +185,13 @@ Seen seen_of_block(const Shard& s, int block) {
     const double keys = s.sequence / s.context;
     const bool own = block == s.rank;
     const double reads = std::ceil(keys / std::min(keys, queries_of_block(s)));
-    return {s.sequences * keys * keys / (own ? 2 : 1),   keys,          keys,
-            (own ? (reads + 1) / 2 : reads) / s.context, 1 / s.context, own};
+    return {s.sequences * keys * keys / (own ? 2 : 1),
+            keys,
+            keys,
+            (own ? (reads + 1) / 2 : reads) / s.context,
+            1 / s.context,
+            0,
+            own};
 }
 
 /// Pairs of query and key of two pieces (window_ring.h).
@@ -212,7 +220,7 @@ Seen seen_of_pieces(const Shard& s, std::span<const PiecePair> pairs, bool first
     const double q = s.piece();
     const double block = std::min(q, queries_of_block(s));
     Seen seen{
-        .keys = std::min(q, s.window), .queries = q, .unread = 0, .first = first, .again = !first};
+        .keys = std::min(q, s.window), .queries = q, .touched = 0, .first = first, .again = !first};
     std::map<int, double> touched;  // keys of a piece that a query sees
     std::set<int> queries;
     for (const PiecePair& pair : pairs) {
@@ -230,7 +238,8 @@ Seen seen_of_pieces(const Shard& s, std::span<const PiecePair> pairs, bool first
         most = std::max(most, std::min(q, (pair.key + 1) * q - (pair.query * q - s.window)));
     }
     for (const auto& [key, keys] : touched) {
-        seen.unread += (2 * keys - q) / s.sequence;
+        seen.touched += keys / s.sequence;
+        seen.zeroed += (q - keys) / s.sequence;
     }
     seen.share = static_cast<double>(queries.size()) / s.pieces_of_rank();
     return seen;
@@ -251,25 +260,62 @@ Compute forward_over(const Shard& s, const Seen& seen) {
             true};
 }
 
-Compute backward_over(const Shard& s, const Seen& seen) {
-    // dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q; reads q, o, dO, k, v and writes dq, dk, dv. Each block
-    // of queries reads k and v and adds to dk and dv; the first writes them.
-    const double queries = seen.queries;
+/// How often the backward pass makes scores, and their gradient dP, beyond the reference text's count.
+struct MadeAgain {
+    int scores = 0;
+    int gradients = 0;
+};
+
+MadeAgain made_again(BackwardKernels form) {
+    switch (form) {
+        case BackwardKernels::book:
+            return {0, 0};
+        case BackwardKernels::fused:
+            return {1, 0};
+        case BackwardKernels::split:
+            return {2, 1};
+    }
+    return {};
+}
+
+/// Elements that go through HBM. One kernel: queries, outputs, their gradients once; each block of queries reads keys
+/// and values and adds to their gradients, which the first writes. Two: outputs and their gradients once for D; queries
+/// and gradients by the kernel of queries, whose blocks read keys and values; keys and values once by the other, whose
+/// blocks of keys, as many rows as the heads of a block of queries share, read queries and gradients.
+double moved_backward(const Shard& s, const Seen& seen) {
+    const double rows = s.tokens * seen.share * s.heads;
     const double again = seen.again ? s.head_dim : 0;
+    if (s.attention_backward == BackwardKernels::split) {
+        return rows * (2 * s.head_dim + 3 * s.value_dim + again) +
+               kv_read(s) * (2 * seen.passes + 2 * seen.touched + seen.zeroed);
+    }
+    return rows * (2 * (s.head_dim + s.value_dim) + again) +
+           kv_read(s) * (3 * seen.passes - seen.touched + seen.zeroed);
+}
+
+// dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q, and P once more from Q K^T.
+Compute backward_over(const Shard& s, const Seen& seen) {
+    const double queries = seen.queries;
     const double count = s.sequences * s.heads;
     const double scores = s.heads * seen.pairs;
+    const MadeAgain again = made_again(s.attention_backward);
+    std::vector<MatmulShape> matmuls{{seen.keys, queries, s.value_dim, count},
+                                     {queries, s.value_dim, seen.keys, count},
+                                     {queries, seen.keys, s.head_dim, count},
+                                     {seen.keys, queries, s.head_dim, count}};
+    matmuls.insert(matmuls.end(), static_cast<std::size_t>(again.scores),
+                   {queries, s.head_dim, seen.keys, count});
+    matmuls.insert(matmuls.end(), static_cast<std::size_t>(again.gradients),
+                   {queries, s.value_dim, seen.keys, count});
+    const double kernels = s.attention_backward == BackwardKernels::split ? 2 : 1;
     const double outputs = seen.first ? s.tokens * s.attended_width() * kOutputDot : 0;
-    return {forward_over(s, seen).flops * 2,
-            {{seen.keys, queries, s.value_dim, count},
-             {queries, s.value_dim, seen.keys, count},
-             {queries, seen.keys, s.head_dim, count},
-             {seen.keys, queries, s.head_dim, count}},
-            Bytes((s.tokens * seen.share * s.heads * (2 * (s.head_dim + s.value_dim) + again) +
-                   kv_read(s) * (3 * seen.passes - seen.unread)) *
-                  s.precision.compute),
-            Flops(scores * kSoftmaxBackward + outputs),
-            MatmulDtype::bf16,
-            true};
+    return {
+        Flops(2 * scores * ((2 + again.scores) * s.head_dim + (2 + again.gradients) * s.value_dim)),
+        std::move(matmuls),
+        Bytes(moved_backward(s, seen) * s.precision.compute),
+        Flops(scores * kernels * kSoftmaxBackward + outputs),
+        MatmulDtype::bf16,
+        true};
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 // sequence of which a chip has 1/C, keys and values are read n times in full attention, (n + 1/C) / 2 times in
 // causal attention (a block reads up to its own end; zig-zag placement has two pieces of n / 2 blocks), and in local
 // attention each block reads its window and itself. The backward pass reads as often, and adds to the gradients of keys
-// and values in HBM as often: 3 n - 1 times their size in all.
+// and values in HBM as often: 3 n - 1 times their size in all. Of two backward kernels (BackwardKernels::split)
+// the one of queries reads keys and values n times, that of keys and values reads them once and, block by block, queries and
+// gradients n times; a block of keys sees the queries of all heads that share it, so these are as many bytes: 2 n + 2.
 // Plain placement of causal shards: rank r of C has the r-th contiguous block of S / C queries and sees S / C (r + 1/2) keys
 // for each on average, so (2 r + 1) / (2 C^2) of the S^2 pairs; with b blocks of queries that fit VMEM in its own, it
 // reads (b r + (b + 1) / 2) / C times the keys and values of a sequence. Their gradients are added to as often but for

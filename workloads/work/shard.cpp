@@ -23,6 +23,7 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
                   plan.attention.placement == Placement::plain;
     shard.rank = ranks.context;
     shard.vmem = plan.attention.vmem.value();
+    shard.attention_backward = plan.attention.backward;
 }
 
 /// Sizes of the model, over all `ways` that split its matrices.

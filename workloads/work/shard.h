@@ -1,7 +1,7 @@
 // The part of a model and a batch that one chip works on: what sharding leaves of every size.
 #pragma once
 
-#include "workloads/plan/expert_matmul.h"
+#include "workloads/plan/plan.h"
 #include "workloads/plan/precision.h"
 #include "workloads/plan/ranks.h"
 #include "workloads/plan/remat.h"
@@ -9,7 +9,6 @@
 namespace podsim::workloads {
 
 struct ModelSpec;
-struct TrainingPlan;
 
 /// Heads, widths and vocabulary are per tensor way.
 struct Shard {
@@ -50,6 +49,7 @@ struct Shard {
     bool rotary = true;
     bool positions = false;  ///< learned
     double vmem = 0;         ///< bytes of one core
+    BackwardKernels attention_backward = BackwardKernels::book;
     Precision precision;
     bool weights_gathered =
         false;                ///< weights arrive by a collective in the dtype that they are used in
