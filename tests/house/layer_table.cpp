@@ -53,6 +53,7 @@ const std::vector<Layer>& layers() {
           "yaml-cpp/"},
          {{"text", "spec", "watch"},
           {"yaml", "lower"},
+          {"kernels"},
           {"load", "run"},
           {"explain"},
           {"simulate"},

@@ -7,9 +7,9 @@
 namespace podsim::workloads {
 
 enum class ExpertMatmul {
-    ideal,    ///< rows copied for their experts, matmuls of exactly these: what closed forms count
-    sparse,   ///< rows sorted by expert and one grouped matmul (megablox), which drops nothing
-    dense,    ///< masks bring rows to their experts, each of which has a capacity; what is beyond it is dropped
+    ideal,   ///< rows copied for their experts, matmuls of exactly these: what closed forms count
+    sparse,  ///< rows sorted by expert and one grouped matmul (megablox), which drops nothing
+    dense,  ///< masks bring rows to their experts, each of which has a capacity; what is beyond it is dropped
     dense_of_all,  ///< no capacity: every expert computes every token
 };
 

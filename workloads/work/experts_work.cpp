@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
@@ -27,8 +28,8 @@ double copied_elements(const Shard& s) {
 /// argsort of the experts that t k copies go to: keys and indices of 4 bytes, read and written once.
 Elementwise sorted(const Shard& s) {
     const double copies = s.experts.copies;
-    const double levels =
-        copies > 1 ? std::bit_width(static_cast<std::uint64_t>(std::ceil(copies)) - 1) : 0;
+    const auto whole = static_cast<std::uint64_t>(std::ceil(std::max(copies, 1.0)));
+    const auto levels = static_cast<double>(std::bit_width(whole - 1));
     return {16 * copies, kSort * copies * levels * (levels + 1) / 4};
 }
 
@@ -181,8 +182,8 @@ Compute combine_gradient(const Shard& s) {
         return both(masked(s, places(s), s.sequence, columns_of_way(s), s.precision.compute),
                     masked(s, s.sequence, columns_of_way(s), places(s), s.precision.compute));
     }
-    Elementwise work = copied_rows(s, kCombineBackward) +
-                       Elementwise{copied_elements(s) * s.precision.compute, 0};
+    Elementwise work =
+        copied_rows(s, kCombineBackward) + Elementwise{copied_elements(s) * s.precision.compute, 0};
     if (s.experts.path.sparse()) {
         work = work + moved_back(s);
     }

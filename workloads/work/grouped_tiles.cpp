@@ -57,8 +57,7 @@ GroupedTiles tgmm_tiles(double rows, double groups, double k, double n, const Ex
     if (rows > 0) {
         const Grid grid = grid_of(rows, k, n, tile);
         tiles = computed(grid, groups_with(rows, groups), k, n, tile);
-        tiles.rows =
-            grid.tiles_of_rows * grid.m * (k * grid.tiles_of_n + n * grid.tiles_of_k);
+        tiles.rows = grid.tiles_of_rows * grid.m * (k * grid.tiles_of_n + n * grid.tiles_of_k);
     }
     tiles.matrices = groups * k * n;
     return tiles;

@@ -23,11 +23,11 @@ namespace podsim::workloads {
 struct GroupedTiles {
     double visits = 0;
     double computed_of_group = 0;  ///< rows: visits m / groups, of groups that have rows
-    double computed_k = 0;  ///< k and n up to whole tiles
+    double computed_k = 0;         ///< k and n up to whole tiles
     double computed_n = 0;
-    double rows = 0;        ///< elements of rows that are fetched
-    double matrices = 0;    ///< elements of the groups' matrices: fetched by gmm, written by tgmm
-    double results = 0;     ///< elements of gmm's results
+    double rows = 0;      ///< elements of rows that are fetched
+    double matrices = 0;  ///< elements of the groups' matrices: fetched by gmm, written by tgmm
+    double results = 0;   ///< elements of gmm's results
 };
 
 /// rows x k by each group's k x n. Nothing without rows.

@@ -145,9 +145,7 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Branches bra
 
 Compute both(Compute a, const Compute& b) {
     const double flops = (a.flops + b.flops).value();
-    a.tiled = flops > 0
-                  ? (a.flops.value() * a.tiled + b.flops.value() * b.tiled) / flops
-                  : 1;
+    a.tiled = flops > 0 ? (a.flops.value() * a.tiled + b.flops.value() * b.tiled) / flops : 1;
     a.flops += b.flops;
     a.hbm += b.hbm;
     a.vector += b.vector;

@@ -24,6 +24,7 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
     shard.rank = ranks.context;
     shard.vmem = plan.attention.vmem.value();
     shard.attention_backward = plan.attention.backward;
+    shard.attention_blocks = plan.attention.blocks;
 }
 
 /// Sizes of the model, over all `ways` that split its matrices.
@@ -84,7 +85,8 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     experts.routed = static_cast<double>(model.count);
     experts.held = experts.routed / plan.ways.expert;
     experts.per_token = static_cast<double>(model.per_token);
-    double load = plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
+    double load =
+        plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
     if (plan.moe.dense()) {
         const double mean = std::ceil(shard.sequence * experts.per_token / experts.routed);
         experts.capacity = std::floor(mean * plan.experts.capacity_factor);

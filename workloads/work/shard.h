@@ -50,6 +50,7 @@ struct Shard {
     bool positions = false;  ///< learned
     double vmem = 0;         ///< bytes of one core
     BackwardKernels attention_backward = BackwardKernels::book;
+    AttentionBlocks attention_blocks;
     Precision precision;
     bool weights_gathered =
         false;                ///< weights arrive by a collective in the dtype that they are used in
