@@ -26,7 +26,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.chip.int8_ops", kText, "918 TOP/s", "of the base", "peak rate of int8 matmuls"},
     {"hardware.chip.fp8_flops", kText, "918 TFLOP/s", "of the base", "peak rate of fp8 matmuls, where the chip has them"},
     {"hardware.chip.vpu_flops", kText, "14 TFLOP/s", "of the base", "elementwise operations of the vector units"},
-    {"hardware.chip.vmem", kText, "128 MiB", "of the base", "VMEM of all cores; attention's blocks follow from it"},
+    {"hardware.chip.vmem", kText, "128 MiB", "of the base", "VMEM of all cores; attention without blocks takes as many queries as fill it"},
     {"hardware.chip.mxu", kText, "128", "of the base", "rows and columns of a systolic array; dimensions pad to it"},
     {"hardware.chip.hbm_capacity", kText, "96 GB", "of the base", "memory of a chip"},
     {"hardware.chip.hbm_bandwidth", kText, "2.8 TB/s", "of the base", "rate of that memory"},
