@@ -12,6 +12,7 @@
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
+#include "scenarios/training/kernels_text.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
@@ -231,19 +232,6 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
     return text + '\n';
 }
 
-/// Of attention's backward pass.
-const char* kernels_text(workloads::BackwardKernels kernels) {
-    switch (kernels) {
-        case workloads::BackwardKernels::book:
-            return "";
-        case workloads::BackwardKernels::fused:
-            return " with one backward kernel";
-        case workloads::BackwardKernels::split:
-            return " with two backward kernels";
-    }
-    return "";
-}
-
 /// The policy, and what of its names is not kept.
 std::string remat_text(const workloads::ModelSpec& model, const workloads::Remat& remat) {
     const workloads::TensorSet unread = never_read(model, remat.names);
@@ -274,21 +262,16 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
-        "{} attention{}{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}\n",
+        "{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
         scenario.hardware.hbm == HbmRule::shared ? ", HBM shared by kernels and messages" : "",
-        plan.attention.causal ? "causal" : "full",
-        !plan.attention.causal || plan.ways.context == 1          ? ""
-        : plan.attention.placement == workloads::Placement::plain ? " on contiguous parts"
-                                                                  : " on zig-zag parts",
-        kernels_text(plan.attention.backward), remat_text(scenario.step().model, plan.remat),
-        optimizer_text(plan), plan.precision.gradients > 2 ? "fp32" : "bf16",
-        quantised_text(plan.precision), result.prefetch_layers,
-        result.prefetch_layers == 1 ? "layer" : "layers",
+        attention_text(plan), remat_text(scenario.step().model, plan.remat), optimizer_text(plan),
+        plan.precision.gradients > 2 ? "fp32" : "bf16", quantised_text(plan.precision),
+        result.prefetch_layers, result.prefetch_layers == 1 ? "layer" : "layers",
         plan.overlap.weights == workloads::WeightGroups::layer
             ? ""
             : fmt::format(", weights by {}", to_string(plan.overlap.weights)),
@@ -312,6 +295,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         links_report(result.links),
         memory_report(scenario, result),
         evaluation(scenario, result),
+        padding_text(scenario.step().model, scenario.step().plan),
         training_run(scenario, result),
         verdicts_report(verdicts),
         assumptions(scenario, result),

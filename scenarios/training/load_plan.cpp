@@ -4,6 +4,8 @@
 
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/training/read_attention.h"
+#include "scenarios/training/read_experts.h"
 #include "scenarios/training/training_parts.h"
 #include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
@@ -12,10 +14,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using workloads::BackwardKernels;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
-using workloads::Placement;
 using workloads::TrainingPlan;
 
 constexpr std::pair<std::string_view, Optimizer> kOptimizers[] = {
@@ -31,13 +31,7 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
     {"zero_bubble", PipelineSchedule::zero_bubble}};
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
-constexpr std::pair<std::string_view, bool> kAttentions[] = {{"causal", true}, {"full", false}};
-constexpr std::pair<std::string_view, BackwardKernels> kBackwardKernels[] = {
-    {"split", BackwardKernels::split},
-    {"fused", BackwardKernels::fused},
-    {"book", BackwardKernels::book}};
-constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
-                                                                  {"plain", Placement::plain}};
+
 /// Where the value of a setting of the plan stands, `mesh.tensor`. One that is left out is at fault together with the
 /// mesh, or with the batch.
 Reader place_of(const Reader& root, std::string_view setting) {
@@ -67,13 +61,8 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.batch.sequence = batch["sequence"].read(parse_count);
     plan.ways = workloads::ways_of(mesh);
     plan.logit_chunks = static_cast<int>(training["logit_chunks"].whole(1, 1 << 20, 1));
-    plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
-    read_expert_imbalance(training["expert_imbalance"], mesh, model, plan);
-    plan.attention.causal = training["attention"].choose<bool>(kAttentions, true);
-    plan.attention.backward = training["attention_backward"].choose<BackwardKernels>(
-        kBackwardKernels, BackwardKernels::split);
-    plan.attention.placement =
-        training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
+    read_experts(training, mesh, model, plan);
+    plan.attention = read_attention(training);
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);

@@ -28,16 +28,6 @@ workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec&
 /// What of `training` is about numbers: dtypes of matmuls, parameters, gradients, moments and logits, scales, gathers.
 workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip);
 
-/// Shares of ranks in the tokens of experts whose logarithms are normal with deviation `spread` (near_normal of random.h): a rank
-/// has the sum of its equal run of experts. An expert's number comes from the seed and its place alone.
-std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
-                                 int ranks);
-
-/// `training.expert_imbalance` into the plan: `1.2`, the same for all ranks; a share for each, `[4, 2, 1, 0]`; or drawn,
-/// `{distribution: lognormal, spread: 50 %, seed: 1}`.
-void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
-                           const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
-
 /// `training.remat` into `remat` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan);

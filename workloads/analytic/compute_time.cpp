@@ -45,8 +45,8 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     }
     ComputeTime time;
     time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
-    time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) : time.mxu;
-    time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) : time.mxu;
+    time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) * work.tiled : time.mxu;
+    time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
     time.hbm = work.hbm / rates.hbm;
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
     time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);

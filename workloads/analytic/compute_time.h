@@ -11,7 +11,8 @@ namespace podsim::workloads {
 
 /// Time of one compute operation, in its parts. For an m x k by k x n product, the systolic array
 /// of d x d holds a d x d tile of the k x n operand while the rows of the m x k operand stream
-/// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d.
+/// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d. What a kernel
+/// executes beyond the operation's FLOPs (Compute::tiled) is padding as well.
 /// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
 /// dimension, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes

@@ -39,6 +39,17 @@ double expert_bytes(const Shard& shard, double width) {
     return shard.experts.tokens * width * shard.precision.compute;
 }
 
+void hold_scratch(ForwardParts& parts, OpIndex routed, OpIndex combined) {
+    if (parts.shard.experts.path.dense()) {
+        parts.buffers.hold_between(MemoryClass::buffers, mask_bytes(parts.shard), routed, combined);
+    }
+    if (parts.shard.experts.path.sparse()) {
+        for (const OpIndex op : {routed, combined}) {
+            parts.buffers.hold_between(MemoryClass::buffers, copy_bytes(parts), op, op);
+        }
+    }
+}
+
 Mlp shared_mlp(const Shard& shard) {
     return {.prefix = "shared ",
             .width = shard.experts.shared_width,
@@ -142,6 +153,7 @@ Tensor expert_pass(ForwardParts& parts, Holder& holder, const Tensor& x, SavedEx
     const Routed routed = routed_pass(parts, router);
     Tensor output = parts.compute("combine", combine_forward(shard),
                                   made_by(routed.returned, scattered, router, x));
+    hold_scratch(parts, router.from, output.from);
     hold_routed(parts, holder, routed, saved);
     hold_returned(parts, holder, routed, output.from, saved);
     if (has_shared) {

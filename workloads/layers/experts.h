@@ -53,5 +53,7 @@ double gathered_token_bytes(const ForwardParts& parts);
 /// Bytes of an exchange's buffer: what comes, or what goes where that is more.
 double exchanged_bytes(const ForwardParts& parts);
 double expert_bytes(const Shard& shard, double width);
+/// Holds what the path of experts needs beside these: masks from one operation to another, or rows in another order at each.
+void hold_scratch(ForwardParts& parts, OpIndex routed, OpIndex combined);
 
 }  // namespace podsim::workloads

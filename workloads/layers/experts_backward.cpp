@@ -95,6 +95,7 @@ Tensor ExpertBackward::router_input() {
         "router input gradient", router_input_gradient(parts_.shard),
         made_by(token_gradient_, combine_gradient_, shared_gradient_, alive_.logits) + norm_input_);
     parts_.buffers.hold_between(MemoryClass::buffers, exchanged_bytes(parts_), reduced_, dx.from);
+    hold_scratch(parts_, combine_gradient_.from, dx.from);
     return dx;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "sim/base/quantity.h"
+#include "workloads/plan/attention_blocks.h"
 #include "workloads/plan/expert_load.h"
+#include "workloads/plan/expert_matmul.h"
 #include "workloads/plan/occupancy.h"
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/pipeline_order.h"
@@ -27,6 +29,7 @@ enum class BackwardKernels {
 struct SelfAttention {
     bool causal = true;
     BackwardKernels backward = BackwardKernels::book;
+    AttentionBlocks blocks{};                  ///< none: as many queries as fill VMEM, exact masks
     Placement placement = Placement::zig_zag;  ///< of causal attention
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
 };
@@ -37,6 +40,7 @@ struct TrainingPlan {
     Pipeline pipeline;
     Overlap overlap;
     ExpertLoad experts;
+    ExpertPath moe;
     SelfAttention attention;
     Remat remat;
     Precision precision;

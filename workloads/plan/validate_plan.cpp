@@ -168,6 +168,33 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
     }
 }
 
+void check_expert_path(const TrainingPlan& plan) {
+    const bool dense = plan.moe.dense() || plan.moe.of_all();
+    if (plan.moe.sparse() && plan.experts.capacity_factor > 1) {
+        throw SettingError("training.capacity_factor",
+                           "capacity_factor of sparse experts, which take what comes",
+                           "leave it out, or write moe: {matmul: dense}");
+    }
+    if (dense && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
+        throw SettingError("training.expert_imbalance",
+                           "expert_imbalance of dense experts, which all work on equal rows",
+                           "leave it out, or write moe: {matmul: sparse}");
+    }
+    if (dense && plan.ways.context > 1) {
+        throw SettingError(
+            "mesh.context",
+            fmt::format("context = {} with dense experts, whose places are of whole sequences",
+                        plan.ways.context),
+            "use the axis as fsdp, or write moe: {matmul: sparse}");
+    }
+    if (plan.moe.of_all() && (plan.ways.expert > 1 || plan.ways.of_matrix() > 1)) {
+        throw SettingError(
+            plan.ways.expert > 1 ? "mesh.expert" : "mesh.tensor",
+            "dense experts without a capacity, which all work on all tokens of a chip",
+            "write a capacity_factor, or use the axis as fsdp");
+    }
+}
+
 void check_placement(const TrainingPlan& plan) {
     if (plan.attention.placement == Placement::plain &&
         (plan.ways.context == 1 || !plan.attention.causal)) {
@@ -327,6 +354,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
     check_tensor_transpose(plan, model);
     check_tensor(plan, model);
     check_expert(plan, model);
+    check_expert_path(plan);
     check_placement(plan);
     check_sequence(plan);
     check_microbatches(plan);

@@ -39,7 +39,7 @@ struct MatmulShape {
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
 /// part of it is skipped (causal attention counts half). MXU time scales flops by the padding of
-/// `matmuls`; HBM traffic and the vector unit's elementwise operations overlap with it inside the operation.
+/// `matmuls` and by `tiled`; HBM traffic and the vector unit's elementwise operations overlap with it inside the operation.
 struct Compute {
     sim::Flops flops;
     std::vector<MatmulShape> matmuls;
@@ -48,6 +48,8 @@ struct Compute {
     MatmulDtype dtype = MatmulDtype::bf16;
     bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
+    /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.
+    double tiled = 1;
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.

@@ -78,8 +78,10 @@ StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan,
 
 sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
                            const StepPrograms& programs) {
-    if (plan.experts.capacity_factor > 1 || plan.experts.imbalance > 1) {
+    const bool dense = plan.moe.dense() || plan.moe.of_all();
+    if (plan.experts.capacity_factor > 1 || plan.experts.imbalance > 1 || dense) {
         TrainingPlan mean = plan;
+        mean.moe.matmul = dense ? ExpertMatmul::ideal : plan.moe.matmul;
         mean.experts.capacity_factor = mean.experts.imbalance = 1;
         return mean_recomputed(model, mean, build_stages(model, mean));
     }

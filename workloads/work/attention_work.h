@@ -15,6 +15,10 @@
 // the first time, in r + 1 of C blocks; the others it zeroes (gathered) or passes on untouched (ring attention).
 // With zig-zag placement of causal context shards every chip does the same work exactly, but for a window: its first
 // queries see fewer keys, and the chips without them set the pace.
+// With AttentionBlocks the blocks are the kernels' own (score_blocks.h): every head of queries fetches the keys and values of the
+// blocks that it computes, computed scores / q of them, the kernel of keys' gradients queries and gradients, scores / kv, and
+// keys and values once; one fused kernel writes queries' gradients for each block of keys, which are added up. FLOPs stay
+// those of the mask; what blocks compute beyond is Compute::tiled, and the exponentials are of all computed scores.
 // Parts of attention to a window (window_ring.h): a part reads queries and outputs of the pieces of queries that it works
 // on, and of the keys and values what its blocks of queries see. Gradients of a piece of keys are written whole, zeroes where
 // no query sees it.
@@ -23,6 +27,7 @@
 #include <span>
 
 #include "workloads/program/step_program.h"
+#include "workloads/work/attention_seen.h"
 #include "workloads/work/shard.h"
 
 namespace podsim::workloads {
@@ -35,11 +40,6 @@ Compute latent_weight_gradient(const Shard& shard);
 Compute qkv_forward(const Shard& shard);
 Compute qkv_input_gradient(const Shard& shard);
 Compute qkv_weight_gradient(const Shard& shard);
-/// Rows of queries that one core of attention works on at a time: the largest power of two of which query, sum of
-/// the output and scores against 512 keys (4-byte elements but for the query) fill at most half of its VMEM.
-double query_block_rows(const Shard& shard);
-/// How often attention reads the keys and values of whole sequences (a fraction where it skips masked ones).
-double key_value_passes(const Shard& shard, bool local);
 Compute attention_forward(const Shard& shard, bool local);
 Compute attention_backward(const Shard& shard, bool local);
 /// With plain placement: the part of it with the keys of one block, the chip's own or an earlier one.
@@ -47,11 +47,6 @@ Compute attention_forward_to(const Shard& shard, int block);
 Compute attention_backward_to(const Shard& shard, int block);
 /// Of causal attention to a window: the part of it between those pieces of queries and keys. `first`: of the rank's
 /// parts; later ones read what is there of outputs (backward: of queries' gradients) again.
-struct PiecePair {
-    int query = 0;
-    int key = 0;
-    friend bool operator==(const PiecePair&, const PiecePair&) = default;
-};
 Compute attention_forward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 Compute attention_backward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 Compute out_forward(const Shard& shard);

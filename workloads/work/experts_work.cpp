@@ -1,5 +1,10 @@
 #include "workloads/work/experts_work.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
 
@@ -7,16 +12,126 @@ namespace podsim::workloads {
 
 using namespace vector_unit;
 
+namespace {
+
+constexpr double kBool = 1;  // bytes
+
+/// Elements of a chip's rows, and of their copies for experts.
+double own_elements(const Shard& s) {
+    return s.rows * s.d_model;
+}
+
+double copied_elements(const Shard& s) {
+    return s.experts.copies * s.rows / s.tokens * s.d_model;
+}
+
+/// argsort of the experts that t k copies go to: keys and indices of 4 bytes, read and written once.
+Elementwise sorted(const Shard& s) {
+    const double copies = s.experts.copies;
+    const auto whole = static_cast<std::uint64_t>(std::ceil(std::max(copies, 1.0)));
+    const auto levels = static_cast<double>(std::bit_width(whole - 1));
+    return {16 * copies, kSort * copies * levels * (levels + 1) / 4};
+}
+
+/// Rows of x gathered in another order: every copy is read and written.
+Elementwise moved_copies(const Shard& s) {
+    return {2 * copied_elements(s) * s.precision.compute, 0};
+}
+
+/// The gradient of such a gather: the gather back, or a scatter-add into zeros, which reads and writes each of them again.
+Elementwise moved_back(const Shard& s) {
+    return {(s.experts.path.custom_sort_vjp ? 2 : 4) * copied_elements(s) * s.precision.compute, 0};
+}
+
+/// The gradient of a chip's rows, from those of their k copies: gathered back and added up, or added into zeros.
+Elementwise added_back(const Shard& s) {
+    if (s.experts.path.custom_sort_vjp) {
+        return moved_back(s) + copied_rows(s, 1);
+    }
+    return {(3 * copied_elements(s) + own_elements(s)) * s.precision.compute, copied_elements(s)};
+}
+
+/// Elements of a mask [S, E, C] of each sequence. Every tensor way has them, and multiplies its share of D's columns.
+double mask_elements(const Shard& s) {
+    return s.tokens * s.experts.routed * s.experts.capacity;
+}
+
+/// Places of experts' rows, of one sequence, and columns of D that this chip works on.
+double places(const Shard& s) {
+    return s.experts.routed * s.experts.capacity;
+}
+double columns_of_way(const Shard& s) {
+    return s.d_model * s.rows / s.tokens;
+}
+
+/// A product of the masks with rows or results of a sequence, the inner dimension in the middle. Operands and result move
+/// once; `mask` bytes of an element of the mask.
+Compute masked(const Shard& s, double m, double k, double n, double mask) {
+    const double moved = (s.sequence + places(s)) * columns_of_way(s) * s.sequences;
+    return {.flops = sim::Flops(2 * m * k * n * s.sequences),
+            .matmuls = {{m, k, n, s.sequences}},
+            .hbm = sim::Bytes(moved * s.precision.compute + mask_elements(s) * mask)};
+}
+
+/// The masks from the router's weights: one-hot places in f32 registers, written as the weights and as booleans.
+Elementwise masks(const Shard& s) {
+    return {mask_bytes(s), mask_elements(s) * kMask};
+}
+
+/// What brings the rows to their experts, beside the router.
+Elementwise routing(const Shard& s) {
+    switch (s.experts.path.matmul) {
+        case ExpertMatmul::ideal:
+            return copied_rows(s, 0);
+        case ExpertMatmul::sparse:
+            return sorted(s) + moved_copies(s);
+        case ExpertMatmul::dense:
+            return masks(s);
+        case ExpertMatmul::dense_of_all:
+            return {};
+    }
+    return {};
+}
+
+/// Its backward, into the gradient of the rows.
+Elementwise routing_gradient(const Shard& s) {
+    switch (s.experts.path.matmul) {
+        case ExpertMatmul::ideal:
+            return copied_rows(s, 1);
+        case ExpertMatmul::sparse:
+            return added_back(s);
+        case ExpertMatmul::dense:
+            // The weights' part of the masks, once more, by their gradient.
+            return {mask_elements(s) * s.precision.compute, mask_elements(s) * kMask};
+        case ExpertMatmul::dense_of_all:
+            return copied_rows(s, 1);
+    }
+    return {};
+}
+
+}  // namespace
+
+double mask_bytes(const Shard& s) {
+    return mask_elements(s) * (s.precision.compute + kBool);
+}
+
 Compute router_forward(const Shard& s) {
     const Elementwise choice{0, s.rows * s.experts.routed * (kSoftmax + s.experts.per_token)};
-    return activations(s, s.rows, s.d_model, s.experts.routed,
-                       norm_and_residual(s) + copied_rows(s, 0) + choice, Runs::in_bf16);
+    const Compute router = activations(s, s.rows, s.d_model, s.experts.routed,
+                                       norm_and_residual(s) + routing(s) + choice, Runs::in_bf16);
+    return s.experts.path.dense()
+               ? both(router, masked(s, places(s), s.sequence, columns_of_way(s), kBool))
+               : router;
 }
 
 Compute router_input_gradient(const Shard& s) {
     const Elementwise choice{0, s.rows * s.experts.routed * kRouterBackward};
-    return activations(s, s.rows, s.experts.routed, s.d_model,
-                       norm_and_residual_gradient(s) + copied_rows(s, 1) + choice, Runs::in_bf16);
+    const Compute router =
+        activations(s, s.rows, s.experts.routed, s.d_model,
+                    norm_and_residual_gradient(s) + routing_gradient(s) + choice, Runs::in_bf16);
+    return s.experts.path.dense()
+               ? both(router, masked(s, s.sequence, places(s), columns_of_way(s), kBool))
+               : router;
 }
 
 Compute router_weight_gradient(const Shard& s) {
@@ -25,40 +140,54 @@ Compute router_weight_gradient(const Shard& s) {
 }
 
 Compute experts_gate_up_forward(const Shard& s) {
-    return grouped(s, s.d_model, s.branches * s.experts.d_ff);
+    return grouped(s, s.d_model, s.experts.d_ff, Branches::side_by_side);
 }
 
 Compute experts_down_forward(const Shard& s) {
-    return grouped(s, s.experts.d_ff, s.d_model,
+    return grouped(s, s.experts.d_ff, s.d_model, Branches::one,
                    activation_function(s, s.experts.tokens, s.experts.d_ff));
 }
 
 Compute experts_down_input_gradient(const Shard& s) {
-    return grouped(s, s.d_model, s.experts.d_ff,
+    return grouped(s, s.d_model, s.experts.d_ff, Branches::one,
                    activation_gradient(s, s.experts.tokens, s.experts.d_ff));
 }
 
 Compute experts_down_weight_gradient(const Shard& s) {
-    return grouped_weight_gradient(s, s.experts.d_ff, s.d_model,
+    return grouped_weight_gradient(s, s.experts.d_ff, s.d_model, Branches::one,
                                    activation_again(s, s.experts.tokens, s.experts.d_ff));
 }
 
 Compute experts_gate_up_input_gradient(const Shard& s) {
-    return grouped(s, s.branches * s.experts.d_ff, s.d_model);
+    return grouped(s, s.experts.d_ff, s.d_model, Branches::added);
 }
 
 Compute experts_gate_up_weight_gradient(const Shard& s) {
-    return grouped_weight_gradient(s, s.d_model, s.branches * s.experts.d_ff);
+    return grouped_weight_gradient(s, s.d_model, s.experts.d_ff, Branches::side_by_side);
 }
 
 Compute combine_forward(const Shard& s) {
-    return only(copied_rows(s, kCombine));
+    if (s.experts.path.dense()) {
+        return masked(s, s.sequence, places(s), columns_of_way(s), s.precision.compute);
+    }
+    Elementwise work = copied_rows(s, kCombine);
+    if (s.experts.path.sparse()) {
+        work = work + sorted(s) + moved_copies(s);
+    }
+    return only(work);
 }
 
 Compute combine_gradient(const Shard& s) {
-    const Elementwise outputs{
-        s.experts.copies * s.rows / s.tokens * s.d_model * s.precision.compute, 0};
-    return only(copied_rows(s, kCombineBackward) + outputs);
+    if (s.experts.path.dense()) {
+        return both(masked(s, places(s), s.sequence, columns_of_way(s), s.precision.compute),
+                    masked(s, s.sequence, columns_of_way(s), places(s), s.precision.compute));
+    }
+    Elementwise work =
+        copied_rows(s, kCombineBackward) + Elementwise{copied_elements(s) * s.precision.compute, 0};
+    if (s.experts.path.sparse()) {
+        work = work + moved_back(s);
+    }
+    return only(work);
 }
 
 }  // namespace podsim::workloads

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "workloads/work/grouped_tiles.h"
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads {
@@ -72,7 +73,48 @@ Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, R
     return weight_gradient(s, s.tokens, k, n, fused, runs);
 }
 
-Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
+namespace {
+
+/// Products of grouped matmuls as their kernel works on them: each expert's is of that shape.
+Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products, double bytes,
+                 const Elementwise& fused) {
+    shape.count = groups_with(s.experts.tokens, s.experts.held) * products;
+    Compute work{Flops(useful * products),
+                 {shape},
+                 Bytes(bytes * products + fused.bytes),
+                 Flops(fused.operations)};
+    if (useful > 0) {
+        work.tiled = 2 * shape.m * shape.k * shape.n * shape.count / work.flops.value();
+    }
+    return work;
+}
+
+Compute sparse(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
+    const double products = branches == Branches::one ? 1 : s.branches;
+    const double tokens = s.experts.tokens;
+    const GroupedTiles tiles = gmm_tiles(tokens, s.experts.held, k, n, s.experts.path.tile);
+    const double bytes = (tiles.rows + tiles.results) * s.precision.compute +
+                         tiles.matrices * s.experts.weight_bytes;
+    if (branches == Branches::added && products > 1) {
+        fused = fused + Elementwise{(products + 1) * tokens * n * s.precision.compute,
+                                    (products - 1) * tokens * n};
+    }
+    const double weights = s.experts.gathered || tokens == 0 ? 0 : s.experts.held * k * n;
+    return quantised(in_tiles(s, 2 * tokens * k * n,
+                              {tiles.computed_of_group, tiles.computed_k, tiles.computed_n},
+                              products, bytes, fused),
+                     s, {products * (tokens * k + weights), products * tokens * n}, Runs::in_plan,
+                     fused);
+}
+
+}  // namespace
+
+Compute grouped(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
+    if (s.experts.path.sparse()) {
+        return sparse(s, k, n, branches, fused);
+    }
+    k *= branches == Branches::added ? s.branches : 1;
+    n *= branches == Branches::side_by_side ? s.branches : 1;
     const double tokens = s.experts.tokens;
     const double held = s.experts.held;
     const double weights = tokens > 0 ? held * k * n : 0;  // that are read
@@ -89,9 +131,22 @@ Compute grouped(const Shard& s, double k, double n, Elementwise fused) {
         Runs::in_plan, fused);
 }
 
-Compute grouped_weight_gradient(const Shard& s, double k, double n, Elementwise fused) {
+Compute grouped_weight_gradient(const Shard& s, double k, double n, Branches branches,
+                                Elementwise fused) {
+    const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
     const double held = s.experts.held;
+    if (s.experts.path.sparse()) {
+        const GroupedTiles tiles = tgmm_tiles(tokens, held, k, n, s.experts.path.tile);
+        const double bytes =
+            tiles.rows * s.precision.compute + tiles.matrices * s.precision.gradients;
+        return quantised(in_tiles(s, 2 * tokens * k * n,
+                                  {tiles.computed_k, tiles.computed_of_group, tiles.computed_n},
+                                  products, bytes, fused),
+                         s, {products * tokens * (k + n), tokens > 0 ? products * held * k * n : 0},
+                         Runs::in_plan, fused);
+    }
+    n *= products;
     Compute work{Flops(2 * tokens * k * n),
                  {{k, tokens / held, n, held}},
                  Bytes(tokens * (k + n) * s.precision.compute +
@@ -108,6 +163,8 @@ Runs backward_of(const Shard& s, Matrix matrix) {
 }
 
 Compute both(Compute a, const Compute& b) {
+    const double flops = (a.flops + b.flops).value();
+    a.tiled = flops > 0 ? (a.flops.value() * a.tiled + b.flops.value() * b.tiled) / flops : 1;
     a.flops += b.flops;
     a.hbm += b.hbm;
     a.vector += b.vector;

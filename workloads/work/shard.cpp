@@ -24,6 +24,7 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
     shard.rank = ranks.context;
     shard.vmem = plan.attention.vmem.value();
     shard.attention_backward = plan.attention.backward;
+    shard.attention_blocks = plan.attention.blocks;
 }
 
 /// Sizes of the model, over all `ways` that split its matrices.
@@ -79,12 +80,20 @@ Shard::Latent latent_of(const Shard& shard, const LatentAttention& model, const 
 /// `held`: bytes of an element as it is stored.
 Shard::Experts experts_of(const Shard& shard, const Experts& model, const TrainingPlan& plan,
                           int rank, double held) {
-    const double load =
-        plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
     Shard::Experts experts;
+    experts.path = plan.moe;
     experts.routed = static_cast<double>(model.count);
     experts.held = experts.routed / plan.ways.expert;
     experts.per_token = static_cast<double>(model.per_token);
+    double load =
+        plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
+    if (plan.moe.dense()) {
+        const double mean = std::ceil(shard.sequence * experts.per_token / experts.routed);
+        experts.capacity = std::floor(mean * plan.experts.capacity_factor);
+        load = experts.capacity * experts.routed / (shard.sequence * experts.per_token);
+    } else if (plan.moe.of_all()) {
+        load = experts.routed / experts.per_token;
+    }
     experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
     experts.quantised = experts.gathered && plan.precision.quantised_gather;
     experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;

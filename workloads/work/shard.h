@@ -50,6 +50,7 @@ struct Shard {
     bool positions = false;  ///< learned
     double vmem = 0;         ///< bytes of one core
     BackwardKernels attention_backward = BackwardKernels::book;
+    AttentionBlocks attention_blocks;
     Precision precision;
     bool weights_gathered =
         false;  ///< weights arrive by a collective in the dtype that they are used in
@@ -69,6 +70,8 @@ struct Shard {
     } latent;
 
     struct Experts {
+        ExpertPath path;          ///< how they are computed
+        double capacity = 0;      ///< dense: rows of an expert, of each sequence; 0 otherwise
         double routed = 0;        ///< of the model
         double held = 0;          ///< of this chip
         double per_token = 0;     ///< k

@@ -15,6 +15,9 @@
 //   activation         10   sigmoid (exp, sum, reciprocal) and product, SiLU and GELU alike; gated 11
 //     its backward     14   sigmoid once more, its derivative 4, product; gated 17: the other branch's gradient too
 //   router              7   softmax of a logit, + k comparisons (top k); backward 4
+//     one-hot masks     4   an element of the dense path's: comparison, selection, product, conversion
+//     sort              6   a comparison of a bitonic network, n log2 n (log2 n + 1) / 4 of them: comparison, minimum and
+//                           maximum of the keys, selections of two indices (5), address (an assumption: XLA's sort is closed)
 //     combine           2   product and sum of a copied element; backward 3: product, and the weight's gradient 2
 //   loss                9   softmax of a logit, scaled, less the label; maximum and sum across tensor are not counted
 //   embedding           1   an element of the gradient added to the table; with learned positions 1 forward too
@@ -47,6 +50,8 @@ inline constexpr double kActivationBackward = kSigmoid + 4 + 1;
 inline constexpr double kGate = 1;
 inline constexpr double kGateBackward = 3;
 inline constexpr double kRouterBackward = 4;
+inline constexpr double kMask = 4;
+inline constexpr double kSort = 6;
 inline constexpr double kCombine = 2;
 inline constexpr double kCombineBackward = 3;
 inline constexpr double kLoss = kSoftmax + 2;

@@ -49,6 +49,33 @@ TEST(Experts, FoldedStepsEqualUnfoldedOnes) {
     }
 }
 
+// Tiles, masks and blocks of attention are work of one chip alike.
+TEST(Experts, PathsFoldAndKeepTheirBounds) {
+    using workloads::ExpertMatmul;
+    sim::Time ideal;
+    for (const ExpertMatmul matmul : {ExpertMatmul::ideal, ExpertMatmul::sparse,
+                                      ExpertMatmul::dense, ExpertMatmul::dense_of_all}) {
+        const bool of_all = matmul == ExpertMatmul::dense_of_all;
+        SCOPED_TRACE(static_cast<int>(matmul));
+        Scenario scenario =
+            make_scenario("v5p", {4, 4, 4}, small_experts(),
+                          {{"fsdp", "x y"}, {of_all ? "data" : "expert", "z"}}, 64, 256);
+        workloads::TrainingPlan& plan = scenario.step().plan;
+        plan.moe.matmul = matmul;
+        plan.experts.capacity_factor = matmul == ExpertMatmul::dense ? 1.25 : 1;
+        plan.attention.backward = workloads::BackwardKernels::split;
+        plan.attention.blocks = {{128, 128}, {128, 256}, {256, 128}};
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        EXPECT_EQ(folded.step_time, simulate_step(scenario, Fold::off).step_time);
+        expect_bounds_and_sums(folded);
+        EXPECT_TRUE(std::ranges::any_of(folded.gap, [](const Share& share) {
+            return share.name == "padding" && share.time.ps > 0;
+        }));
+        ideal = matmul == ExpertMatmul::ideal ? folded.step_time : ideal;
+        EXPECT_GE(folded.step_time, ideal);
+    }
+}
+
 // Each with its first layers, dense and expert, global and local, on a cube.
 TEST(Experts, EveryModelOfTheCatalogueRuns) {
     for (const workloads::ModelSpec& known : workloads::model_catalogue()) {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "scenarios/training/read_experts.h"
 #include "scenarios/load/load.h"
-#include "scenarios/load/load_parts.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"

@@ -1,8 +1,8 @@
-// `training.expert_imbalance`: one number for all ranks, a share for each, or shares that are drawn.
+#include "scenarios/training/read_experts.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
-#include <vector>
 
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
@@ -42,6 +42,65 @@ double parse_spread(const std::string& text) {
     return spread;
 }
 
+using workloads::ExpertMatmul;
+constexpr std::pair<std::string_view, ExpertMatmul> kMatmuls[] = {{"sparse", ExpertMatmul::sparse},
+                                                                  {"dense", ExpertMatmul::dense},
+                                                                  {"ideal", ExpertMatmul::ideal}};
+enum class SortGradient { custom, scatter_add };
+constexpr std::pair<std::string_view, SortGradient> kSortGradients[] = {
+    {"custom", SortGradient::custom}, {"scatter-add", SortGradient::scatter_add}};
+constexpr std::int64_t kMostTile = 1 << 20;
+
+workloads::ExpertTile read_tile(const Reader& tile) {
+    workloads::ExpertTile read;
+    if (!tile.present()) {
+        return read;
+    }
+    const std::vector<Reader> sides = tile.items();
+    if (sides.size() != 3) {
+        throw tile.error(fmt::format("the list has {} entries", sides.size()),
+                         "write rows, inner dimension and columns, as in [512, 1024, 1024]");
+    }
+    double* const into[] = {&read.m, &read.k, &read.n};
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        *into[i] = static_cast<double>(sides[i].whole(1, kMostTile, 1));
+    }
+    return read;
+}
+
+void read_path(const Reader& training, const workloads::ModelSpec& model,
+               workloads::TrainingPlan& plan) {
+    const Reader moe = training["moe"];
+    if (model.experts.count == 0) {
+        if (moe.present()) {
+            throw moe.error(fmt::format("moe of {}, which has no experts", model.name),
+                            "leave it out");
+        }
+        return;
+    }
+    const bool capacity = training["capacity_factor"].present();
+    workloads::ExpertPath& path = plan.moe;
+    path.matmul = moe["matmul"].choose<ExpertMatmul>(
+        kMatmuls, capacity ? ExpertMatmul::dense : ExpertMatmul::sparse);
+    if (path.dense() && !capacity) {
+        path.matmul = ExpertMatmul::dense_of_all;
+    }
+    if (path.sparse() && capacity) {
+        throw training["capacity_factor"].error(
+            "capacity_factor of sparse experts, which take what comes",
+            "leave it out, or write moe: {matmul: dense}");
+    }
+    for (const std::string_view key : {"tile", "sort_vjp"}) {
+        if (!path.sparse() && moe[key].present()) {
+            throw moe[key].error(fmt::format("{} of experts that are not sparse", key),
+                                 "leave it out, or write matmul: sparse");
+        }
+    }
+    path.tile = read_tile(moe["tile"]);
+    path.custom_sort_vjp = moe["sort_vjp"].choose<SortGradient>(
+                               kSortGradients, SortGradient::custom) == SortGradient::custom;
+}
+
 }  // namespace
 
 std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
@@ -56,8 +115,10 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
     return shares;
 }
 
-void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
-                           const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
+namespace {
+
+void read_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
+                    const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     const bool drawn = imbalance.is_map();
     if (!imbalance.present() || (!drawn && imbalance.node().kind != YamlNode::Kind::sequence)) {
         plan.experts.imbalance = imbalance.get<double>(parse_multiple, 1);
@@ -88,6 +149,15 @@ void read_expert_imbalance(const Reader& imbalance, const topology::DeviceMesh& 
             "unequal shares cannot be exchanged",
             "write one number, or keep expert within a slice");
     }
+}
+
+}  // namespace
+
+void read_experts(const Reader& training, const topology::DeviceMesh& mesh,
+                  const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
+    plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
+    read_path(training, model, plan);
+    read_imbalance(training["expert_imbalance"], mesh, model, plan);
 }
 
 }  // namespace podsim::scenarios

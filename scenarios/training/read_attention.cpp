@@ -1,0 +1,78 @@
+#include "scenarios/training/read_attention.h"
+
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::AttentionBlocks;
+using workloads::BackwardKernels;
+using workloads::Placement;
+
+constexpr std::pair<std::string_view, bool> kMasks[] = {{"causal", true}, {"full", false}};
+constexpr std::pair<std::string_view, BackwardKernels> kBackwardKernels[] = {
+    {"split", BackwardKernels::split},
+    {"fused", BackwardKernels::fused},
+    {"book", BackwardKernels::book}};
+constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
+                                                                  {"plain", Placement::plain}};
+constexpr std::int64_t kDefaultBlock = 512;
+constexpr std::int64_t kLane = 128;
+constexpr std::int64_t kLargestBlock = 1 << 20;
+
+double read_side(const Reader& side) {
+    const std::int64_t read = side.whole(kLane, kLargestBlock, kDefaultBlock);
+    if (read % kLane != 0) {
+        throw side.error(fmt::format("{} is not a multiple of {}", read, kLane),
+                         "blocks are whole vector registers wide: write 512, 1024, 2048");
+    }
+    return static_cast<double>(read);
+}
+
+AttentionBlocks read_blocks(const Reader& blocks, BackwardKernels kernels) {
+    const bool book = kernels == BackwardKernels::book;
+    if (blocks.present() && !blocks.is_map() && blocks.node().text == "none") {
+        return {};
+    }
+    if (book && blocks.present()) {
+        throw blocks.error(
+            "blocks with attention_backward: book, which counts what the mask leaves",
+            "leave it out, or write attention_backward: split");
+    }
+    if (book) {
+        return {};
+    }
+    if (!blocks.is_map()) {
+        const double side = read_side(blocks);
+        return {{side, side}, {side, side}, {side, side}};
+    }
+    const auto block = [&](std::string_view q, std::string_view kv) {
+        return workloads::ScoreBlock{read_side(blocks[q]), read_side(blocks[kv])};
+    };
+    if (kernels == BackwardKernels::fused) {
+        for (const std::string_view key : {"q_dq", "kv_dq"}) {
+            if (blocks[key].present()) {
+                throw blocks[key].error(
+                    "a block of a kernel that attention_backward: fused does not have",
+                    "leave it out, or write attention_backward: split");
+            }
+        }
+    }
+    return {block("q", "kv"), block("q_dkv", "kv_dkv"), block("q_dq", "kv_dq")};
+}
+
+}  // namespace
+
+workloads::SelfAttention read_attention(const Reader& training) {
+    workloads::SelfAttention attention;
+    attention.causal = training["attention"].choose<bool>(kMasks, true);
+    attention.backward = training["attention_backward"].choose<BackwardKernels>(
+        kBackwardKernels, BackwardKernels::split);
+    attention.blocks = read_blocks(training["attention_blocks"], attention.backward);
+    attention.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
+    return attention;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,122 @@
+// How a scenario says that attention and experts are computed: defaults, values, refusals verbatim, and what the report says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using workloads::AttentionBlocks;
+using workloads::ExpertMatmul;
+
+class ReadKernels : public CommandTest {
+protected:
+    std::string text(const std::string& settings, const std::string& model = "llama-3-8b") {
+        return good_but("llama-3-8b", model) + "training: {" + settings + "}\n";
+    }
+    workloads::TrainingPlan plan(const std::string& settings,
+                                 const std::string& model = "llama-3-8b") {
+        return load_scenario(write(text(settings, model))).step().plan;
+    }
+    AttentionBlocks blocks(const std::string& settings) { return plan(settings).attention.blocks; }
+    workloads::ExpertPath moe(const std::string& settings) {
+        return plan(settings, "mixtral-8x7b").moe;
+    }
+};
+
+TEST_F(ReadKernels, BlocksAre512UnlessTheBookCounts) {
+    const AttentionBlocks all{{512, 512}, {512, 512}, {512, 512}};
+    EXPECT_EQ(blocks("remat: full"), all);
+    EXPECT_EQ(blocks("attention_backward: fused"), all);
+    EXPECT_EQ(blocks("attention_backward: book"), AttentionBlocks{});
+    EXPECT_EQ(blocks("attention_blocks: none"), AttentionBlocks{});
+    EXPECT_EQ(blocks("attention_backward: book, attention_blocks: none"), AttentionBlocks{});
+}
+
+TEST_F(ReadKernels, BlocksAreReadForAllKernelsOrEach) {
+    EXPECT_EQ(blocks("attention_blocks: 2048"),
+              (AttentionBlocks{{2048, 2048}, {2048, 2048}, {2048, 2048}}));
+    EXPECT_EQ(blocks("attention_blocks: {q: 1024, kv: 128, q_dkv: 256, kv_dkv: 2048, kv_dq: 640}"),
+              (AttentionBlocks{{1024, 128}, {256, 2048}, {512, 640}}));
+}
+
+TEST_F(ReadKernels, BlocksThatNoKernelHasAreRefused) {
+    expect_refused(text("attention_blocks: 1000"),
+                   "s.yaml:5:30: training.attention_blocks: 1000 is not a multiple of 128; blocks "
+                   "are whole vector registers wide: write 512, 1024, 2048");
+    expect_refused(text("attention_blocks: {q: 64}"),
+                   "s.yaml:5:34: training.attention_blocks.q: '64' is out of range; write a whole "
+                   "number from 128 to 1048576");
+    expect_refused(text("attention_backward: book, attention_blocks: 512"),
+                   "s.yaml:5:56: training.attention_blocks: blocks with attention_backward: book, "
+                   "which counts what the mask leaves; leave it out, or write attention_backward: "
+                   "split");
+    expect_refused(text("attention_backward: fused, attention_blocks: {q_dq: 512}"),
+                   "s.yaml:5:64: training.attention_blocks.q_dq: a block of a kernel that "
+                   "attention_backward: fused does not have; leave it out, or write "
+                   "attention_backward: split");
+}
+
+TEST_F(ReadKernels, ExpertsAreSparseUnlessTheyHaveACapacity) {
+    EXPECT_EQ(moe("remat: full").matmul, ExpertMatmul::sparse);
+    EXPECT_EQ(moe("remat: full").tile, (workloads::ExpertTile{512, 1024, 1024}));
+    EXPECT_TRUE(moe("remat: full").custom_sort_vjp);
+    EXPECT_EQ(moe("capacity_factor: 1.25").matmul, ExpertMatmul::dense);
+    EXPECT_EQ(moe("capacity_factor: 1").matmul, ExpertMatmul::dense);
+    EXPECT_EQ(moe("moe: {matmul: dense}").matmul, ExpertMatmul::dense_of_all);
+    EXPECT_EQ(moe("moe: {matmul: ideal}, capacity_factor: 1.25").matmul, ExpertMatmul::ideal);
+    EXPECT_EQ(plan("remat: full").moe.matmul, ExpertMatmul::ideal);  // a model without experts
+    const workloads::ExpertPath set = moe("moe: {tile: [256, 2048, 512], sort_vjp: scatter-add}");
+    EXPECT_EQ(set.tile, (workloads::ExpertTile{256, 2048, 512}));
+    EXPECT_FALSE(set.custom_sort_vjp);
+}
+
+TEST_F(ReadKernels, PathsThatAreNoneAreRefused) {
+    const std::string mixtral = "mixtral-8x7b";
+    expect_refused(
+        text("moe: {matmul: sparse}"),
+        "s.yaml:5:17: training.moe: moe of llama-3-8b, which has no experts; leave it out");
+    expect_refused(
+        text("moe: {matmul: sparse}, capacity_factor: 1.25", mixtral),
+        "s.yaml:5:52: training.capacity_factor: capacity_factor of sparse experts, which "
+        "take what comes; leave it out, or write moe: {matmul: dense}");
+    expect_refused(text("moe: {tile: [512, 1024]}", mixtral),
+                   "s.yaml:5:24: training.moe.tile: the list has 2 entries; write rows, inner "
+                   "dimension and columns, as in [512, 1024, 1024]");
+    expect_refused(text("moe: {tile: [512, 1024, 1024]}, capacity_factor: 1.25", mixtral),
+                   "s.yaml:5:24: training.moe.tile: tile of experts that are not sparse; leave it "
+                   "out, or write matmul: sparse");
+    expect_refused(text("moe: {matmul: ideal, sort_vjp: custom}", mixtral),
+                   "s.yaml:5:43: training.moe.sort_vjp: sort_vjp of experts that are not sparse; "
+                   "leave it out, or write matmul: sparse");
+}
+
+// 8192 rows for 8 experts: 16 tiles and 7 that are visited twice.
+TEST_F(ReadKernels, TheReportSaysWhatIsComputedBeyond) {
+    const std::string of = podsim({"run", write(text("remat: full", "mixtral-8x7b"))}).out;
+    EXPECT_THAT(of, HasSubstr("Beyond the FLOPs that MFU counts\n"));
+    EXPECT_THAT(of, HasSubstr("  attention: blocks of scores compute 1."));
+    EXPECT_THAT(of, HasSubstr("  experts: sparse, tiles of 512 x 1024 x 1024 compute 1."));
+    const std::string dense =
+        podsim(
+            {"run", write(text("capacity_factor: 1.25, attention_blocks: none", "mixtral-8x7b"))})
+            .out;
+    EXPECT_THAT(dense, ::testing::Not(HasSubstr("  attention: blocks")));
+    EXPECT_THAT(
+        dense,
+        HasSubstr(" places an expert and sequence, 1.25 x the mean; dispatch and combine add "));
+    const std::string exact =
+        podsim(
+            {"run", write(text("attention_backward: book, moe: {matmul: ideal}", "mixtral-8x7b"))})
+            .out;
+    EXPECT_THAT(exact, ::testing::Not(HasSubstr("Beyond the FLOPs")));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,36 @@
+// How routed experts are computed: with which matmuls, and what stands around them (work/experts_work.h has the work).
+//
+// Source: MaxText, layers/moe.py (permute, unpermute, sparse_matmul; generate_masks, dense_matmul) and
+// kernels/megablox/gmm.py; the settings are sparse_matmul, capacity_factor, tile_batch_seq, ... and use_custom_sort_vjp.
+#pragma once
+
+namespace podsim::workloads {
+
+enum class ExpertMatmul {
+    ideal,   ///< rows copied for their experts, matmuls of exactly these: what closed forms count
+    sparse,  ///< rows sorted by expert and one grouped matmul (megablox), which drops nothing
+    dense,  ///< masks bring rows to their experts, each of which has a capacity; what is beyond it is dropped
+    dense_of_all,  ///< no capacity: every expert computes every token
+};
+
+/// Rows, inner dimension and columns of a grouped matmul's tiles.
+struct ExpertTile {
+    double m = 512;
+    double k = 1024;
+    double n = 1024;
+
+    friend bool operator==(const ExpertTile&, const ExpertTile&) = default;
+};
+
+struct ExpertPath {
+    ExpertMatmul matmul = ExpertMatmul::ideal;
+    ExpertTile tile{};
+    /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros, as of any gather.
+    bool custom_sort_vjp = true;
+
+    [[nodiscard]] bool sparse() const { return matmul == ExpertMatmul::sparse; }
+    [[nodiscard]] bool dense() const { return matmul == ExpertMatmul::dense; }
+    [[nodiscard]] bool of_all() const { return matmul == ExpertMatmul::dense_of_all; }
+};
+
+}  // namespace podsim::workloads
