@@ -20,6 +20,7 @@ struct InBlocks {
     double scores = 0;   ///< that are computed
     double queries = 0;  ///< that blocks of keys fetch
     double keys = 0;     ///< that blocks of queries fetch
+    double all = 0;      ///< queries for each block of keys, whatever the mask
 };
 
 struct Seen {

@@ -116,7 +116,7 @@ MadeAgain made_again(BackwardKernels form) {
 /// and gradients by the kernel of queries, whose blocks read keys and values; keys and values once by the other, whose
 /// blocks of keys, as many rows as the heads of a block of queries share, read queries and gradients.
 /// In blocks (AttentionBlocks) every head of queries fetches what its blocks see: keys and values, or queries and gradients; and
-/// a fused kernel writes a part of the queries' gradients for each block of keys, which are added up.
+/// a fused kernel writes queries' gradients for each block of keys, zeros where the mask empties it, which are added up.
 double moved_backward(const Shard& s, const Seen& seen) {
     const double rows = s.tokens * seen.share * s.heads;
     const double again = seen.again ? s.head_dim : 0;
@@ -128,8 +128,8 @@ double moved_backward(const Shard& s, const Seen& seen) {
             return rows * (2 * s.head_dim + 3 * s.value_dim + again) +
                    (fetched + s.heads * seen.dq.keys) * width + own;
         }
-        return rows * (s.head_dim + 2 * s.value_dim + again) + fetched * (width + 2 * s.head_dim) +
-               own;
+        return rows * (s.head_dim + 2 * s.value_dim + again) + fetched * width +
+               2 * s.heads * seen.dkv.all * s.head_dim + own;
     }
     if (s.attention_backward == BackwardKernels::split) {
         return rows * (2 * s.head_dim + 3 * s.value_dim + again) +

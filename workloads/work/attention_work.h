@@ -17,7 +17,7 @@
 // queries see fewer keys, and the chips without them set the pace.
 // With AttentionBlocks the blocks are the kernels' own (score_blocks.h): every head of queries fetches the keys and values of the
 // blocks that it computes, computed scores / q of them, the kernel of keys' gradients queries and gradients, scores / kv, and
-// keys and values once; one fused kernel writes queries' gradients for each block of keys, which are added up. FLOPs stay
+// keys and values once; one fused kernel writes the gradients of all queries for each block of keys, which are added up. FLOPs stay
 // those of the mask; what blocks compute beyond is Compute::tiled, and the exponentials are of all computed scores.
 // Parts of attention to a window (window_ring.h): a part reads queries and outputs of the pieces of queries that it works
 // on, and of the keys and values what its blocks of queries see. Gradients of a piece of keys are written whole, zeroes where

@@ -70,7 +70,7 @@ struct Shard {
     } latent;
 
     struct Experts {
-        ExpertPath path;          ///< how they are computed
+        ExpertPath path{};        ///< how they are computed
         double capacity = 0;      ///< dense: rows of an expert, of each sequence; 0 otherwise
         double routed = 0;        ///< of the model
         double held = 0;          ///< of this chip

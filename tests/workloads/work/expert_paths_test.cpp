@@ -279,7 +279,7 @@ TEST(SparseExperts, GatherAllWeightsOverFsdp) {
     }
     const double experts = 256.0 * 3 * 7168 * 2048 * 2;
     const LayerParameters layer = count_layer(model, {.experts = true});
-    EXPECT_EQ(layer.experts * 2.0, experts);
+    EXPECT_EQ(2.0 * static_cast<double>(layer.experts), experts);
     EXPECT_GE(gathered, experts);
     EXPECT_NEAR(gathered, 2.0 * static_cast<double>(layer.total()), 1e-3 * gathered);
 }
