@@ -29,6 +29,9 @@ public:
     /// Following operations are a new unit of the stage's order.
     void begin_unit() { program_.units.push_back(next()); }
 
+    /// Following operations are a new turn (StepProgram::turns).
+    void begin_turn();
+
     /// The next compute operation of the chain.
     OpIndex compute(std::string_view what, Compute work, Sources needs);
     /// A collective on the chain.
