@@ -209,7 +209,10 @@ void StepSimulation::evaluate(StepResult& result) const {
     evaluated.step().evaluation.reset();
     evaluated.step().plan.forward_only = true;
     evaluated.step().plan.batch.tokens = evaluation.tokens;
-    const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = options_.watch};
+    const StepOptions options{.reuse = options_.reuse,
+                              .explain = false,
+                              .compiled_for = options_.compiled_for,
+                              .watch = options_.watch};
     result.evaluation = StepSimulation(evaluated, fold_, options).run().step_time;
     result.block = result.step_time * evaluation.train_steps + result.evaluation * evaluation.steps;
 }

@@ -74,11 +74,13 @@ public:
         std::vector<Placed> order;
         order.reserve(slots.size());
         for (const ScheduleSlot& slot : slots) {
-            const std::uint32_t kind = nodes_[slot.node].kind;
-            order.push_back({op_of_[slot.node], slot.ends           ? Placed::End::end
-                                                : kind == kOnStream ? Placed::End::whole
-                                                : kind == kUnbounded ? Placed::End::early
-                                                                     : Placed::End::start});
+            const ScheduleNode& node = nodes_[slot.node];
+            order.push_back({op_of_[slot.node],
+                             slot.ends                 ? Placed::End::end
+                             : node.kind == kOnStream  ? Placed::End::whole
+                             : node.kind == kUnbounded ? Placed::End::early
+                                                       : Placed::End::start,
+                             node.floats});
         }
         return order;
     }

@@ -30,7 +30,9 @@ public:
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             for (const std::uint32_t before : nodes[i].after) {
                 ++users_[before];
-                unlocks_[i] = unlocks_[i] || nodes[before].kind != kOnStream;
+                unlocks_[i] =
+                    unlocks_[i] || (nodes[before].kind != kOnStream &&
+                                    (nodes[before].floats || nodes[before].turn == nodes[i].turn));
             }
         }
         turn_ = left_.size();

@@ -6,7 +6,7 @@
 //   1. an end, where fewer of its kind are in flight than may be (kScheduleDone: it opens a window),
 //   2. else what stalls least: a start stalls for what its window still lacks (kLessStall),
 //   3. a start whose kind has no room while another's end waits for it (kFreeBackedupResource),
-//   4. what reads the result of a node in flight (kUnlockDone: so that the next window can open),
+//   4. what reads the result of a node in flight that may stand in its turn (kUnlockDone: so that the next window can open),
 //   5. what stands later in the given order (kOriginalOrder)
 // goes next, by the first of these rules that tells. So an end stands directly before its first user, and a start as late as
 // still covers its time, or as early as it can. With t the time counted from the end, and now = 0 at first: placing v sets

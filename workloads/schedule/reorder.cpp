@@ -21,6 +21,7 @@ public:
         : program_(program),
           turns_(turns_of(program)),
           place_(program.ops.size(), kWholeStep),
+          stays_(program.ops.size()),
           met_at_(program.ops.size(), kNever),
           stores_after_(program.ops.size()),
           open_(program.ops.size()),
@@ -49,9 +50,15 @@ public:
         for (const Placed& placed : order) {
             if (placed.end == Placed::End::end) {
                 waits_.push_back(placed.op);
-            } else {
-                add(placed.op, placed.end);
+                continue;
             }
+            if (!placed.floats) {
+                stays_[placed.op] = true;
+                if (turns_[placed.op] != turn_) {
+                    begin_turn(turns_[placed.op]);
+                }
+            }
+            add(placed.op, placed.end);
         }
         map_limits();
         new_.units = first_of(program_.units);
@@ -83,14 +90,8 @@ private:
 
     void add(OpIndex op, Placed::End end) {
         const Op& was = program_.ops[op];
-        if (end == Placed::End::whole && turns_[op] != turn_) {
-            begin_turn(turns_[op]);
-        }
         const bool early = end == Placed::End::early;
         const bool in_turn = early && std::holds_alternative<Collective>(was.work);
-        if (in_turn && turns_[op] != turn_) {
-            begin_turn(turns_[op]);
-        }
         Ops after = !early ? stream() : in_turn ? turn_began_ : Ops{};
         const std::size_t known = !early ? stream_ : in_turn ? turn_began_at_ : 0;
         for (const Ops* before : {&was.needs, &was.limits}) {
@@ -133,23 +134,19 @@ private:
         }
     }
 
-    /// Of runs of operations, by the first of each, where they begin now. Operations between turns count with none.
+    /// Of runs of operations, by the first of each, where they begin now: with the first that stays in its turn.
     [[nodiscard]] Ops first_of(const Ops& runs) const {
         Ops firsts;
         for (std::size_t run = 0; run < runs.size(); ++run) {
-            const auto begin = static_cast<std::ptrdiff_t>(runs[run]);
-            const auto end = run + 1 < runs.size() ? static_cast<std::ptrdiff_t>(runs[run + 1])
-                                                   : static_cast<std::ptrdiff_t>(place_.size());
+            const std::size_t end = run + 1 < runs.size() ? runs[run + 1] : place_.size();
             OpIndex first = kWholeStep;
-            for (auto op = begin; op < end; ++op) {
-                if (std::holds_alternative<Compute>(program_.ops[static_cast<std::size_t>(op)].work)) {
-                    first = std::min(first, place_[static_cast<std::size_t>(op)]);
-                }
+            for (std::size_t op = runs[run]; op < end; ++op) {
+                first = stays_[op] ? std::min(first, place_[op]) : first;
             }
             firsts.push_back(first);
         }
-        // A run without compute begins with the next.
-        OpIndex next = static_cast<OpIndex>(place_.size());
+        // An empty run begins with the next.
+        auto next = static_cast<OpIndex>(place_.size());
         for (std::size_t run = firsts.size(); run-- > 0;) {
             next = firsts[run] = std::min(firsts[run], next);
         }
@@ -189,7 +186,8 @@ private:
     const StepProgram& program_;
     const std::vector<std::uint32_t> turns_;
     StepProgram new_;
-    Ops place_;                      ///< by operation
+    Ops place_;                  ///< by operation
+    std::vector<bool> stays_;    ///< in its turn
     std::vector<std::size_t> met_at_;  ///< how far the stream was when it had waited for it
     std::vector<Ops> stores_after_;  ///< by operation
     std::vector<std::size_t> open_;  ///< needs of a store that are not placed

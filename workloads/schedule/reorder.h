@@ -18,6 +18,7 @@ struct Placed {
     };
     OpIndex op = 0;
     End end{};
+    bool floats = false;  ///< it may stand in another turn than its own
 };
 
 /// Goes from a chip to its host.
