@@ -22,7 +22,7 @@ namespace {
 Usage usage() {
     Usage usage(
         "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
-        "[--no-reuse] [--json PATH|-] [--trace PATH]",
+        "[--reschedule] [--no-reuse] [--json PATH|-] [--trace PATH]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -35,6 +35,9 @@ Usage usage() {
     usage.flag("what-if",
                "say how long the step would take with infinitely fast links, memory or matmuls, "
                "without latency, with perfect overlap, without remat");
+    usage.flag("reschedule",
+               "with --what-if and overlap.schedule: latency_hiding: order operations anew for each, "
+               "in place of the step's order");
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for played_events");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
@@ -86,6 +89,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     const std::string trace = output_path(options, "trace");
     refuse_dash("--trace", trace);
 
+    if (options.is_set("reschedule") && !options.is_set("what-if")) {
+        throw sim::InputError("--reschedule says how --what-if runs", "write --what-if with it");
+    }
     const Scenario scenario = load_scenario(files.front(), options.all("set"));
     if (scenario.is_program()) {
         if (options.is_set("what-if")) {
@@ -104,7 +110,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         });
         wall = watch.wall_time();
         if (options.is_set("what-if")) {
-            result.ceilings = what_if(scenario, result, fold, reuse, available_jobs(), &watch);
+            result.ceilings = what_if(scenario, result, fold,
+                                      {.reuse = reuse, .reschedule = options.is_set("reschedule")},
+                                      available_jobs(), &watch);
         }
     }
     for (const std::string& warning : warnings(scenario, result)) {

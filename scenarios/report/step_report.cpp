@@ -262,7 +262,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
-        "{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}\n",
+        "{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
@@ -275,7 +275,10 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         plan.overlap.weights == workloads::WeightGroups::layer
             ? ""
             : fmt::format(", weights by {}", to_string(plan.overlap.weights)),
-        plan.overlap.layer_loop ? ", layers in a loop" : "");
+        plan.overlap.layer_loop ? ", layers in a loop" : "",
+        plan.overlap.schedule == workloads::SchedulePolicy::latency_hiding
+            ? ", operations ordered to hide latency"
+            : "");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "scenarios/explain/step_gap.h"
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/operation_times.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
@@ -61,6 +62,7 @@ public:
     StepResult run();
 
 private:
+    void order_operations();
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
     void explain(const LoweredStep& step, const StepRun& run, StepResult& result) const;
@@ -83,6 +85,7 @@ StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
     programs_ =
         workloads::build_stages_that_fit(described_.model, plan_, hardware_.chip.usable_hbm());
+    order_operations();
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(step, options_.reuse, options_.watch);
@@ -104,6 +107,21 @@ StepResult StepSimulation::run() {
     }
     find_imbalance(step, result);
     return result;
+}
+
+void StepSimulation::order_operations() {
+    if (plan_.overlap.schedule == workloads::SchedulePolicy::chain) {
+        return;
+    }
+    const AchievedHardware compiled_for(options_.compiled_for != nullptr ? *options_.compiled_for
+                                                                         : scenario_.hardware);
+    try {
+        programs_ = workloads::hide_latency(
+            programs_, plan_.overlap, operation_times(programs_, compiled_for, described_.mesh),
+            hardware_.chip.hbm_capacity.value);
+    } catch (const sim::InputError& error) {
+        throw error.at({scenario_.file, 0, 0});
+    }
 }
 
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
@@ -191,7 +209,10 @@ void StepSimulation::evaluate(StepResult& result) const {
     evaluated.step().evaluation.reset();
     evaluated.step().plan.forward_only = true;
     evaluated.step().plan.batch.tokens = evaluation.tokens;
-    const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = options_.watch};
+    const StepOptions options{.reuse = options_.reuse,
+                              .explain = false,
+                              .compiled_for = options_.compiled_for,
+                              .watch = options_.watch};
     result.evaluation = StepSimulation(evaluated, fold_, options).run().step_time;
     result.block = result.step_time * evaluation.train_steps + result.evaluation * evaluation.steps;
 }

@@ -81,11 +81,17 @@ struct Outcome {
     std::exception_ptr error{};
 };
 
-Outcome run_under(const Run& run, Scenario scenario, Fold fold, bool reuse, Watch* watch) {
+Outcome run_under(const Run& run, const Scenario& scenario, Fold fold, const WhatIfOptions& options,
+                  Watch* watch) {
     try {
-        run.change(scenario);
-        return {simulate_step(scenario, fold, {.reuse = reuse, .explain = false, .watch = watch})
-                    .step_time};
+        Scenario changed = scenario;
+        run.change(changed);
+        const StepOptions of_step{
+            .reuse = options.reuse,
+            .explain = false,
+            .compiled_for = options.reschedule ? nullptr : &scenario.hardware,
+            .watch = watch};
+        return {simulate_step(changed, fold, of_step).step_time};
     } catch (...) {
         return {.step_time = {}, .error = std::current_exception()};
     }
@@ -94,7 +100,7 @@ Outcome run_under(const Run& run, Scenario scenario, Fold fold, bool reuse, Watc
 }  // namespace
 
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse, int jobs, Watch* watch) {
+                             const WhatIfOptions& options, int jobs, Watch* watch) {
     std::vector<Ceiling> ceilings;
     std::vector<Run> runs;
     const auto add = [&](const Condition& condition) {
@@ -119,7 +125,7 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
     PhaseWatch explaining(watch, Phase::explaining);
     run_in_order(
         0, runs.size(), fold == Fold::off ? 1 : jobs,
-        [&](std::size_t i) { return run_under(runs[i], scenario, fold, reuse, &explaining); },
+        [&](std::size_t i) { return run_under(runs[i], scenario, fold, options, &explaining); },
         [&](std::size_t i, const Outcome& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);

@@ -9,6 +9,13 @@
 
 namespace podsim::scenarios {
 
+struct WhatIfOptions {
+    bool reuse = true;
+    /// Each condition with an order of operations of its own (overlap.schedule: latency_hiding); else all keep that of the
+    /// step.
+    bool reschedule = false;
+};
+
 /// The step simulated again, once for each of
 ///   ici=inf, dcn=inf, pcie=inf  links of that class without a time of their own, latency kept (only classes
 ///                               that the step uses)
@@ -22,7 +29,7 @@ namespace podsim::scenarios {
 /// Folded runs go on beside each other, on `jobs` threads; unfolded ones, which want the memory, one after the
 /// other. The result does not depend on it. Throws what the first of them throws.
 std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result, Fold fold,
-                             bool reuse = true, int jobs = available_jobs(),
+                             const WhatIfOptions& options = {}, int jobs = available_jobs(),
                              Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -36,6 +36,13 @@ constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
 constexpr std::pair<std::string_view, ContextForm> kContextForms[] = {
     {"gathered", ContextForm::gathered}, {"ring", ContextForm::ring}};
 
+constexpr std::pair<std::string_view, workloads::SchedulePolicy> kSchedules[] = {
+    {"chain", workloads::SchedulePolicy::chain},
+    {"latency_hiding", workloads::SchedulePolicy::latency_hiding}};
+/// In the order of workloads::kAsyncKinds.
+constexpr std::array<std::string_view, workloads::kAsyncKinds.size()> kAsyncKeys{
+    "all_gather", "reduce_scatter", "all_reduce", "all_to_all"};
+
 /// `[tensor, weights, gradients]` in the order in which they go.
 std::array<std::uint32_t, workloads::kPriorityClasses> read_priority(const Reader& list) {
     std::array<std::uint32_t, workloads::kPriorityClasses> places{0, 1, 2};
@@ -162,6 +169,17 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
     plan.overlap.collectives_in_flight =
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
     plan.overlap.priority = read_priority(overlap["priority"]);
+    plan.overlap.schedule = overlap["schedule"].choose<workloads::SchedulePolicy>(
+        kSchedules, workloads::SchedulePolicy::chain);
+    const Reader async = overlap["async"];
+    if (async.present() && plan.overlap.schedule == workloads::SchedulePolicy::chain) {
+        throw async.error("the chain has no bounds by kind of collective",
+                          "use it with overlap.schedule: latency_hiding");
+    }
+    for (std::size_t kind = 0; kind < kAsyncKeys.size(); ++kind) {
+        plan.overlap.async[kind] = static_cast<int>(
+            async[kAsyncKeys[kind]].whole(0, 64, plan.overlap.async[kind]));
+    }
     read_forms(overlap, mesh, hardware, model, plan);
 }
 

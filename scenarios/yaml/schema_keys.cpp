@@ -184,7 +184,14 @@ constexpr KeySpec kKeys[] = {
     {"overlap.priority", kText | kList, "[tensor, weights, gradients]", "that order", "which collectives go first at a link"},
     {"overlap.tensor", kText, "two-way", "blocking",
      "tensor-parallel collectives: blocking, or as ring steps between parts of their matmul: one-way, two-way"},
-
+    {"overlap.schedule", kText, "latency_hiding", "chain",
+     "order of operations: chain (as written), latency_hiding (a list scheduler, as XLA's)"},
+    {"overlap.async", kMap, "{all_gather: 2}", "all defaults",
+     "of latency_hiding: collectives in flight within a slice, by kind; 0: they block compute"},
+    {"overlap.async.all_gather", kText, "2", "1", "AllGathers in flight"},
+    {"overlap.async.reduce_scatter", kText, "0", "1", "ReduceScatters in flight"},
+    {"overlap.async.all_reduce", kText, "0", "1", "AllReduces in flight"},
+    {"overlap.async.all_to_all", kText, "1", "0", "AllToAlls in flight"},
     {"overlap.context", kText, "ring", "gathered",
      "keys and values of a split sequence: gathered before attention, or round a ring under it (ring attention)"},
 

@@ -43,7 +43,7 @@ const std::vector<Layer>& layers() {
           {"program"},
           {"plan"},
           {"work", "analytic"},
-          {"chain"},
+          {"chain", "schedule"},
           {"builder"},
           {"layers"},
           {"step"}}},

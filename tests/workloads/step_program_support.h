@@ -12,6 +12,7 @@
 #include "sim/base/error.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads::testing {
@@ -237,6 +238,67 @@ inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) 
         }
     }
     return names;
+}
+
+/// By operation: what comes before it along these edges.
+inline std::vector<std::vector<bool>> before_all(const StepProgram& program,
+                                                 std::vector<OpIndex> Op::* edges) {
+    std::vector<std::vector<bool>> before(program.ops.size(),
+                                          std::vector<bool>(program.ops.size()));
+    for (std::size_t op = 0; op < program.ops.size(); ++op) {
+        for (const OpIndex earlier : program.ops[op].*edges) {
+            before[op][earlier] = true;
+            for (std::size_t i = 0; i < earlier; ++i) {
+                before[op][i] = before[op][i] || before[earlier][i];
+            }
+        }
+    }
+    return before;
+}
+
+/// A legal plan of any kind for the model, which may change with it.
+inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
+    for (;;) {
+        model = random_any_model(random);
+        TrainingPlan plan = random_any_plan(random, true, model);
+        name_tensors(random, model, plan);
+        plan.overlap.weights = static_cast<WeightGroups>(random.from(0, 2));
+        plan.overlap.layer_loop = random.from(0, 3) == 0;
+        plan.zero = random.from(0, 2);
+        plan.batch.microbatches = random.from(1, 3);
+        plan.overlap.collectives_in_flight = random.from(0, 3);
+        if (random.coin()) {
+            plan.overlap.bucket = sim::Bytes(random.from(1000, 200000));
+        }
+        if (random.coin()) {
+            plan.ways.pipeline = random.from(1, 3);
+            plan.pipeline.schedule =
+                random.coin() ? PipelineSchedule::zero_bubble : PipelineSchedule::one_f_one_b;
+            model.layers = std::int64_t{plan.ways.pipeline} * random.from(1, 2);
+            model.global_every = 0;
+            model.experts.first_dense = std::min<std::int64_t>(model.experts.first_dense, 1);
+            model.experts.every = 1;
+        }
+        if (random.from(0, 3) == 0) {
+            plan.ways.tensor_transpose = 2;
+            model.d_model = std::int64_t{4} * random.from(1, 50);
+        } else if (plan.ways.tensor > 1 && random.coin()) {
+            plan.overlap.tensor_steps =
+                ring(plan.ways.tensor, random.coin(), random.coin());
+        }
+        if (plan.ways.context > 1 && random.coin()) {
+            plan.overlap.context_steps = ring(plan.ways.context, false);
+        }
+        plan.batch.tokens *= plan.batch.microbatches;
+        plan.forward_only =
+            random.from(0, 7) == 0 && plan.pipeline.schedule != PipelineSchedule::zero_bubble;
+        try {
+            validate(plan, model);
+            return plan;
+        } catch (const sim::InputError&) {
+            continue;
+        }
+    }
 }
 
 }  // namespace podsim::workloads::testing

@@ -27,10 +27,12 @@ ForwardParts::ForwardParts(const ModelSpec& model, const TrainingPlan& of_step, 
 void ForwardParts::begin_unit(int microbatch) {
     names.set_microbatch(microbatch);
     chain.begin_unit();
+    chain.begin_turn();
     messages.begin_unit();
 }
 
 void ForwardParts::begin_use() {
+    chain.begin_turn();
     weights.begin_use();
     host.begin_stretch();
 }

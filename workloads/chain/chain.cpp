@@ -30,6 +30,12 @@ OpIndex Chain::add(OpLabel label, Work work, Waits waits) {
     return next() - 1;
 }
 
+void Chain::begin_turn() {
+    if (program_.turns.empty() || program_.turns.back() != next()) {
+        program_.turns.push_back(next());
+    }
+}
+
 Sources Chain::end() const {
     Sources after = joined_;
     for (const OpIndex op : {behind_, last_}) {

@@ -7,8 +7,8 @@
 //     beside the chain, unless an earlier one has, and for what await() and bound() name;
 //   an operation beside the chain waits for what its caller says: its needs and limits, or the chain as it stands.
 // With collectives_in_flight = n the i-th collective in program order also waits for the end of the (i - n)-th.
-// Another order of the same operations would read Op::needs and Op::limits of the finished program, which no order
-// enters, and write Op::after anew.
+// Another order of the same operations (schedule/) reads Op::needs and Op::limits of the finished program, which no order
+// enters, and writes Op::after anew.
 #pragma once
 
 #include <string_view>
@@ -28,6 +28,9 @@ public:
 
     /// Following operations are a new unit of the stage's order.
     void begin_unit() { program_.units.push_back(next()); }
+
+    /// Following operations are a new turn (StepProgram::turns).
+    void begin_turn();
 
     /// The next compute operation of the chain.
     OpIndex compute(std::string_view what, Compute work, Sources needs);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "collectives/vocabulary/operation.h"
 #include "collectives/vocabulary/ring_step.h"
 #include "sim/base/quantity.h"
 #include "workloads/models/weights.h"
@@ -15,6 +16,17 @@ namespace podsim::workloads {
 /// The classes of collectives that Overlap::priority orders: those on the critical path (tensor, context, expert),
 /// weight gathers, gradient reductions.
 inline constexpr std::size_t kPriorityClasses = 3;
+
+/// Who decides the order of a chip's operations: the layers as they are written, compute and blocking collectives one
+/// after another (chain/), or a list scheduler over what operations need (schedule/).
+enum class SchedulePolicy { chain, latency_hiding };
+
+/// The collectives of steps that a latency-hiding schedule may have in flight, in the order of AsyncLimits.
+inline constexpr std::array kAsyncKinds{
+    collectives::Operation::all_gather, collectives::Operation::reduce_scatter,
+    collectives::Operation::all_reduce, collectives::Operation::all_to_all};
+/// How many of each kind may be in flight at once; 0: they block, as part of the compute stream.
+using AsyncLimits = std::array<int, kAsyncKinds.size()>;
 
 struct Overlap {
     /// What of a layer is gathered, and its gradients reduced, in one piece.
@@ -39,6 +51,10 @@ struct Overlap {
     int collectives_in_flight = 0;
     /// Which goes first at a link: the place of each class, in the order of kPriorityClasses.
     std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 2};
+    SchedulePolicy schedule = SchedulePolicy::chain;
+    /// Of a latency-hiding schedule, within a slice. One of each kind, the defaults of XLA's SchedulerConfig
+    /// (xla/service/latency_hiding_scheduler.h); AllToAll blocks, as xla_tpu_enable_async_all_to_all is off by default.
+    AsyncLimits async{1, 1, 1, 0};
 };
 
 }  // namespace podsim::workloads

@@ -126,6 +126,9 @@ struct StepProgram {
     std::vector<Buffer> buffers;
     std::vector<OpIndex>
         units{};  ///< the first operation of each unit of the stage's order (pipeline_order.h)
+    /// The first operation of each turn, ascending: a pass over a layer, an end of the model, the optimizer. What is computed
+    /// in one belongs to it; gathers of weights and reductions of gradients may stand in another.
+    std::vector<OpIndex> turns{};
     /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
     std::array<std::uint32_t, 3> priority{0, 1, 2};
 };

@@ -86,6 +86,7 @@ void ModelEnds::end_unembedding(const Logits& made, const Tensor& own, OpIndex e
 }
 
 void ModelEnds::embedding_backward(const Tensor& dy) {
+    parts_.chain.begin_turn();
     parts_.names.set_part("embedding", Pass::backward);
     const Arriving rows = parts_.exchange.gather_rows("gradient", dy);
     const Weights weights{layout_.embedding_parameters(), 0};

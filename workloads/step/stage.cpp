@@ -52,6 +52,7 @@ public:
             }
             parts_.gradients.end_unit();
         }
+        parts_.chain.begin_turn();
         if (!plan_.layers_only && !plan_.forward_only) {
             if (layout_.tied() && plan_.ways.pipeline > 1 && (layout_.first() || layout_.last())) {
                 exchange_table();
@@ -171,6 +172,7 @@ private:
         int layer = layout_.end_of_layers(unit.chunk);
         for (SplitBackward& backward : split_[slot(unit)]) {
             --layer;
+            parts_.chain.begin_turn();
             parts_.names.set_part(fmt::format("layer {}", layer), Pass::backward, layer);
             backward.weight_gradients();
             parts_.end_turn();

@@ -19,8 +19,8 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 }
 
 constexpr const char* kRunUsage =
-    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--no-reuse] "
-    "[--json "
+    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--reschedule] "
+    "[--no-reuse] [--json "
     "PATH|-] "
     "[--trace PATH]";
 
@@ -34,7 +34,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
                        "--help, --version");
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --set, --fold, --what-if, --no-reuse, --json, --trace");
+                       "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");

@@ -98,7 +98,7 @@ TEST_F(WhatIfRun, IsTheSameOnAnyNumberOfThreads) {
     const StepResult result = simulate_step(scenario, Fold::automatic);
     const auto on = [&](int jobs) {
         std::vector<std::pair<std::string, std::int64_t>> list;
-        for (const Ceiling& one : what_if(scenario, result, Fold::automatic, true, jobs)) {
+        for (const Ceiling& one : what_if(scenario, result, Fold::automatic, {}, jobs)) {
             list.emplace_back(one.name, one.step_time.ps);
         }
         return list;

@@ -175,7 +175,7 @@ TEST(Watch, StopsCeilingsAndFits) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     for (const int jobs : {1, 2}) {
         Listener watch(Phase::explaining);
-        EXPECT_THROW(what_if(scenario, result, Fold::automatic, true, jobs, &watch), Stopped);
+        EXPECT_THROW(what_if(scenario, result, Fold::automatic, {}, jobs, &watch), Stopped);
         EXPECT_EQ(watch.phases(), std::vector{Phase::explaining});
     }
     scenario.hardware.efficiency.mxu = 0.5;
