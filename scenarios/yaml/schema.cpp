@@ -231,6 +231,8 @@ constexpr KeySpec kKeys[] = {
     {"expect.*.within", kText, "10 %", kRequired, "allowed relative error"},
     {"expect.*.of", kText, "2.2 s", kRequired, "the reference value"},
     {"expect.*.source", kText, "text", "none", "where the value comes from"},
+    {"expect.*.tier", kText, "A", "none", "of a published value: A, full configuration known; B, one material unknown or rounded"},
+    {"expect.*.defines", kText, "hbm", "none", "the factor of a profile that this measurement isolates (`podsim calibrate`)"},
 };
 // clang-format on
 
