@@ -54,7 +54,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.oversubscription", kText, "2", "1", "of that network: a host's share is its rate divided by this"},
     {"hardware.twisted", kText, "false", "false", "a twisted torus (k x k x 2k, k x 2k x 2k)"},
     {"hardware.profile", kText | kMap, "ideal", "measured where the chip was",
-     "what of the ideal rates is reached: measured (docs/fidelity.md), ideal, or a map that changes factors"},
+     "what of the ideal rates is reached: measured (docs/fidelity.md; measured@1: an older version), ideal, a profile's file, or a map of factors"},
     {"hardware.profile.base", kText, "v5p", kRequired, "the measured chip whose factors the other keys change, or ideal"},
     {"hardware.profile.mxu", kText, "0.8", "of the base", "share of the peak that a large matmul reaches"},
     {"hardware.profile.mxu_ramp", kText, "128", "of the base", "a matmul of smallest dimension d reaches d / (d + this) of that"},

@@ -53,11 +53,13 @@ const std::vector<Layer>& layers() {
           "yaml-cpp/"},
          {{"text", "spec", "watch"},
           {"yaml", "lower"},
+          {"profile"},
           {"load", "run"},
           {"explain"},
           {"simulate"},
           {"report"},
           {"study"},
+          {"calibrate"},
           {"cli"}}},
     };
     return all;
