@@ -46,7 +46,7 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     Scenario scenario;
     scenario.file = path;
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
-    scenario.hardware = read_hardware(root["hardware"].require());
+    scenario.hardware = read_hardware(root["hardware"].require(), file.parent_path());
     scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
     if (root["program"].present()) {
         refuse_step_keys(root);

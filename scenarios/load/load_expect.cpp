@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/formulas.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/nearest.h"
+#include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -30,6 +34,19 @@ double parse_reference(const std::string& quantity, const std::string& text) {
     return parse_number(text);
 }
 
+constexpr std::pair<std::string_view, std::string_view> kTiers[] = {{"A", "A"}, {"B", "B"}};
+
+std::string parse_factor(const std::string& text) {
+    std::vector<std::string_view> names;
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        if (factor.name == text) {
+            return text;
+        }
+        names.push_back(factor.name);
+    }
+    throw sim::unknown_name("factor", printable(text), names);
+}
+
 }  // namespace
 
 std::vector<Expectation> read_expectations(const Reader& expect) {
@@ -50,6 +67,8 @@ std::vector<Expectation> read_expectations(const Reader& expect) {
         expectation.within = place["within"].read(parse_percent);
         expectation.source =
             place["source"].get<std::string>([](const std::string& text) { return text; }, "");
+        expectation.tier = place["tier"].choose<std::string_view>(kTiers, "");
+        expectation.defines = place["defines"].get<std::string>(parse_factor, "");
         expectations.push_back(std::move(expectation));
     }
     return expectations;

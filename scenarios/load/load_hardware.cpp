@@ -1,5 +1,6 @@
 // The machine of a scenario or of a command line.
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -8,6 +9,8 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
+#include "scenarios/profile/profile.h"
+#include "scenarios/profile/profile_file.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -32,8 +35,7 @@ constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
     {"every_axis", topology::Wraparound::every_axis},
     {"never", topology::Wraparound::never},
 };
-constexpr std::pair<std::string_view, std::string_view> kProfiles[] = {{"ideal", "ideal"},
-                                                                       {"measured", "measured"}};
+constexpr std::string_view kVersioned = "measured@";
 
 /// Throws sim::InputError that names the values of an option.
 template <class Value, std::size_t Count>
@@ -232,30 +234,58 @@ void read_profile_map(const Reader& profile, Hardware& result) {
                                  changed.empty() ? "" : " with ", fmt::join(changed, " and "));
 }
 
+/// The profile that a text names: `ideal` is none; `measured`, `measured@1`, or a file.
+std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& base) {
+    if (text == "ideal") {
+        return std::nullopt;
+    }
+    if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+        return read_profile_file((base / text).string());
+    }
+    if (text == "measured") {
+        return measured_profile();
+    }
+    std::vector<std::string> allowed{"ideal", "measured"};
+    for (const std::string_view version : topology::profile_versions()) {
+        allowed.push_back(fmt::format("{}{}", kVersioned, version));
+        if (text == allowed.back()) {
+            return measured_profile(std::string(version));
+        }
+    }
+    allowed.emplace_back("a file that ends in .yaml");
+    throw sim::unknown_name("profile", printable(text), allowed);
+}
+
 /// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
 /// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
-void read_profile(const Reader& hardware, IdealHardware& result) {
+void read_profile(const Reader& hardware, const std::filesystem::path& base,
+                  IdealHardware& result) {
     const Reader chip = hardware["chip"];
-    const Reader profile = hardware["profile"];
-    if (profile.is_map()) {
-        read_profile_map(profile, result);
+    const Reader place = hardware["profile"];
+    if (place.is_map()) {
+        read_profile_map(place, result);
         return;
     }
-    const std::string base = (chip.is_map() ? chip["base"] : chip).node().text;
-    const std::optional<topology::Efficiency> measured = topology::measured_efficiency(base);
-    result.profile = std::string(profile.choose<std::string_view>(
-        kProfiles, measured.has_value() && !chip.is_map() ? "measured" : "ideal"));
-    if (result.profile != "measured") {
+    const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
+    const bool by_default = topology::measured_efficiency(name).has_value() && !chip.is_map();
+    const std::optional<Profile> profile = place.get<std::optional<Profile>>(
+        [&](const std::string& text) { return named_profile(text, base); },
+        by_default ? measured_profile() : std::nullopt);
+    if (!profile.has_value()) {
         return;
     }
-    if (!measured.has_value() || result.chip.name != base) {
-        throw profile.error(
+    const auto measured = profile->chips.find(name);
+    if (measured == profile->chips.end() || result.chip.name != name) {
+        throw place.error(
             fmt::format("nothing was measured on {}", printable(result.chip.name)),
             fmt::format("write profile: ideal, or take the factors of a chip that was measured, "
                         "such as profile: {{base: {}}}",
-                        measured.has_value() ? base : "v5p"));
+                        topology::measured_efficiency(name).has_value() ? name : "v5p"));
     }
-    result.efficiency = *measured;
+    result.profile = profile->name;
+    result.profile_version = profile->version;
+    result.efficiency = measured->second;
+    result.error_band = profile->band;
 }
 
 }  // namespace
@@ -268,7 +298,7 @@ void check_chip_limit(const topology::Point& shape) {
     }
 }
 
-IdealHardware read_hardware(const Reader& hardware) {
+IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base) {
     IdealHardware result;
     result.chip = read_chip(hardware["chip"].require());
     result.ici_rates =
@@ -288,7 +318,7 @@ IdealHardware read_hardware(const Reader& hardware) {
             fmt::format("at most {} are allowed", kMostChips));
     }
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
-    read_profile(hardware, result);
+    read_profile(hardware, base, result);
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::shared);
     result.message_cap =

@@ -37,6 +37,17 @@ Json at_peak_json(const MemoryUse& memory) {
     return at_peak;
 }
 
+/// The profile, and how far published steps like this one were from its predictions.
+void add_profile(Json& json, const Scenario& scenario) {
+    json["profile"] = scenario.hardware.profile;
+    if (!scenario.hardware.profile_version.empty()) {
+        json["profile_version"] = scenario.hardware.profile_version;
+    }
+    if (const auto band = band_of(scenario.hardware.error_band, kind_of(scenario))) {
+        json["error_band"] = {{"share", band->share}, {"like_published", band->like}};
+    }
+}
+
 }  // namespace
 
 Json step_json(const Scenario& scenario, const StepResult& result,
@@ -57,7 +68,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     json["breakdown"] = {{"compute", shares_json(result.breakdown)},
                          {"exposed_communication", shares_json(result.exposed)}};
     add(JsonPart::layers);
-    json["profile"] = scenario.hardware.profile;
+    add_profile(json, scenario);
     json["warnings"] = warnings(scenario, result);
     if (scenario.step().plan.ways.pipeline > 1) {
         add(JsonPart::pipeline);

@@ -71,6 +71,19 @@ std::string header(const Scenario& scenario) {
     return scenario.name + '\n' + table.text(2);
 }
 
+/// `, published steps like it were within ±6 %`, where the profile has a band.
+std::string band_text(const Scenario& scenario) {
+    const std::optional<StepBand> band =
+        band_of(scenario.hardware.error_band, kind_of(scenario));
+    if (!band.has_value()) {
+        return {};
+    }
+    return fmt::format(", {} ±{:.0f} %",
+                       band->like ? "published steps like it were within"
+                                  : "no published step is like it, those unlike others were within",
+                       100 * band->share);
+}
+
 /// What bounds the step, and the largest part of the gap, in a sentence each.
 std::string diagnosis(const StepResult& result) {
     const double lower = result.lower.time.value();
@@ -261,9 +274,10 @@ std::string quantised_text(const workloads::Precision& precision) {
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
-        "Assumed: profile {}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
+        "Assumed: profile {}{}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
         "{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}{}\n",
         scenario.hardware.profile,
+        scenario.hardware.profile_version.empty() ? "" : '@' + scenario.hardware.profile_version,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),
@@ -287,7 +301,9 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
                         std::span<const Verdict> verdicts, WallTime wall) {
     const std::string sections[] = {
         header(scenario),
-        fmt::format("Step time {}\n", format_time(result.step_time.seconds())) + diagnosis(result) +
+        fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
+                    band_text(scenario)) +
+            diagnosis(result) +
             pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result),
         rates(scenario, result),
         breakdown(result),

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/spec/error_band.h"
 #include "scenarios/spec/perturbation.h"
 #include "sim/base/quantity.h"
 #include "sim/workload/machine.h"
@@ -34,7 +35,9 @@ struct Hardware {
     int slices = 1;
     double oversubscription = 1;  ///< a host's share of the fabric is its DCN rate over this
     std::string profile = "ideal";
+    std::string profile_version;  ///< of profile `measured` and of files; empty: none
     topology::Efficiency efficiency{};  ///< of that profile
+    ErrorBand error_band;               ///< of that profile
     LatencyRule latency = LatencyRule::additive;
     HbmRule hbm = HbmRule::shared;
     sim::Bytes message_cap{4.0 * 1024 * 1024};

@@ -12,7 +12,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
-#include "scenarios/study/calibrate.h"
+#include "scenarios/study/error_summary.h"
 
 namespace podsim::scenarios {
 

@@ -45,7 +45,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.oversubscription", kText, "2", "1", "of that network: a host's share is its rate divided by this"},
     {"hardware.twisted", kText, "false", "false", "a twisted torus (k x k x 2k, k x 2k x 2k)"},
     {"hardware.profile", kText | kMap, "ideal", "measured where the chip was",
-     "what of the ideal rates is reached: measured (docs/fidelity.md), ideal, or a map that changes factors"},
+     "what of the ideal rates is reached: measured (docs/fidelity.md; measured@1: an older version), ideal, a profile's file, or a map of factors"},
     {"hardware.profile.base", kText, "v5p", kRequired, "the measured chip whose factors the other keys change, or ideal"},
     {"hardware.profile.mxu", kText, "0.8", "of the base", "share of the peak that a large matmul reaches"},
     {"hardware.profile.mxu_ramp", kText, "128", "of the base", "a matmul of smallest dimension d reaches d / (d + this) of that"},
@@ -257,6 +257,8 @@ constexpr KeySpec kKeys[] = {
     {"expect.*.within", kText, "10 %", kRequired, "allowed relative error"},
     {"expect.*.of", kText, "2.2 s", kRequired, "the reference value"},
     {"expect.*.source", kText, "text", "none", "where the value comes from"},
+    {"expect.*.tier", kText, "A", "none", "of a published value: A, full configuration known; B, one material unknown or rounded"},
+    {"expect.*.defines", kText, "hbm", "none", "the factor of a profile that this measurement isolates (`podsim calibrate`)"},
 };
 // clang-format on
 

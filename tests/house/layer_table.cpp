@@ -54,11 +54,13 @@ const std::vector<Layer>& layers() {
          {{"text", "spec", "watch"},
           {"yaml", "lower"},
           {"training"},
+          {"profile"},
           {"load", "run"},
           {"explain"},
           {"simulate"},
           {"report"},
           {"study"},
+          {"calibrate"},
           {"cli"}}},
     };
     return all;

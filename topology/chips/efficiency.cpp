@@ -19,7 +19,7 @@ constexpr std::array kFactors{
     EfficiencyFactor{"straggler", &Efficiency::straggler, 0, 1},
 };
 
-/// A factor of the profile `measured`, of one chip or of every measured one.
+/// A factor of the profile `measured`, of one chip or of every measured one that has no row of its own.
 struct Measured {
     std::string_view chip;  ///< empty: of all
     std::string_view factor;
@@ -31,31 +31,68 @@ constexpr std::string_view kFitted =
     "fitted to the published steps of the chip (podsim calibrate scenarios/published)";
 constexpr std::string_view kPooled =
     "fitted to the published steps of all chips (podsim calibrate scenarios/published)";
+constexpr std::string_view kCopyV6e =
+    "a copy of 33.55 MB on v6e reaches 1359.6 of 1638 GB/s (tpu-recipes, microbenchmarks)";
+constexpr std::string_view kCopyTpu7x =
+    "copies of 134 MB and more on tpu7x reach 6400 of 7380 GB/s (tpu-recipes, microbenchmarks)";
+constexpr std::string_view kGatherV5e =
+    "an AllGather of 33.6 MB over 4 chips of v5e in a line takes 680 us, 560 us at the book's rate "
+    "(How to Scale Your Model, section 3)";
+constexpr std::string_view kGatherTpu7x =
+    "AllGathers on tpu7x reach 89.4 GB/s a link (tpu-recipes, microbenchmarks)";
+constexpr std::string_view kTinyV5e =
+    "an AllGather of 131 kB over the same chips takes about 8 us, three hops of 1 us and 2.7 us of "
+    "bytes (How to Scale Your Model, section 3)";
+constexpr std::string_view kTinyTpu7x =
+    "AllGathers of 1.57 MB on tpu7x take 21.9 us (tpu-recipes, microbenchmarks)";
+constexpr std::string_view kMatmulTpu7x =
+    "a matmul of 32768^3 on tpu7x reaches 956 of 1153 TFLOP/s of a core (tpu-recipes, "
+    "microbenchmarks)";
 
-constexpr std::array kMeasured{
+/// Version 1: fitted to 23 published steps and microbenchmarks.
+constexpr std::array kVersion1{
+    Measured{"v4p", "mxu", 0.758, kFitted},         Measured{"v5e", "mxu", 0.793, kFitted},
+    Measured{"v5p", "mxu", 0.808, kFitted},         Measured{"v6e", "mxu", 0.804, kFitted},
+    Measured{"", "attention", 0.421, kPooled},      Measured{"", "fusion", 0, kPooled},
+    Measured{"", "straggler", 0.0299, kPooled},     Measured{"", "hbm", 0.83, kCopyV6e},
+    Measured{"", "ici", 0.82, kGatherV5e},          Measured{"", "launch_s", 2.3e-6, kTinyV5e},
+};
+
+/// Version 2: that of version 1, and tpu7x by its microbenchmarks.
+constexpr std::array kVersion2{
     Measured{"v4p", "mxu", 0.758, kFitted},
     Measured{"v5e", "mxu", 0.793, kFitted},
     Measured{"v5p", "mxu", 0.808, kFitted},
     Measured{"v6e", "mxu", 0.804, kFitted},
+    Measured{"tpu7x", "mxu", 0.829, kMatmulTpu7x},
     Measured{"", "attention", 0.421, kPooled},
     Measured{"", "fusion", 0, kPooled},
     Measured{"", "straggler", 0.0299, kPooled},
-    Measured{
-        "", "hbm", 0.83,
-        "a copy of 33.55 MB on v6e reaches 1359.6 of 1638 GB/s (tpu-recipes, microbenchmarks)"},
-    Measured{"", "ici", 0.82,
-             "an AllGather of 33.6 MB over 4 chips of v5e in a line takes 680 us, 560 us at the "
-             "book's rate (How to "
-             "Scale Your Model, section 3)"},
-    Measured{"", "launch_s", 2.3e-6,
-             "an AllGather of 131 kB over the same chips takes about 8 us, three hops of 1 us and "
-             "2.7 us of bytes (How "
-             "to Scale Your "
-             "Model, section 3)"},
+    Measured{"", "hbm", 0.83, kCopyV6e},
+    Measured{"tpu7x", "hbm", 0.867, kCopyTpu7x},
+    Measured{"", "ici", 0.82, kGatherV5e},
+    Measured{"tpu7x", "ici", 0.994, kGatherTpu7x},
+    Measured{"", "launch_s", 2.3e-6, kTinyV5e},
+    Measured{"tpu7x", "launch_s", 8e-6, kTinyTpu7x},
 };
 
-bool is_of(const Measured& measured, std::string_view chip) {
-    return measured.chip == chip || measured.chip.empty();
+struct Version {
+    std::string_view name;
+    std::span<const Measured> rows;
+};
+constexpr std::array kVersions{Version{"2", kVersion2}, Version{"1", kVersion1}};
+constexpr std::array kVersionNames{kVersions[0].name, kVersions[1].name};
+
+/// The row of a factor: the chip's own, or that of all.
+const Measured* row_of(std::span<const Measured> rows, std::string_view chip,
+                       std::string_view factor) {
+    const Measured* found = nullptr;
+    for (const Measured& row : rows) {
+        if (row.factor == factor && (row.chip == chip || (row.chip.empty() && found == nullptr))) {
+            found = &row;
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -64,28 +101,32 @@ std::span<const EfficiencyFactor> efficiency_factors() {
     return kFactors;
 }
 
+std::span<const std::string_view> profile_versions() {
+    return kVersionNames;
+}
+
 std::optional<Efficiency> measured_efficiency(std::string_view chip) {
-    if (std::ranges::find(kMeasured, chip, &Measured::chip) == kMeasured.end()) {
+    return measured_efficiency(chip, kVersions.front().name);
+}
+
+std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string_view version) {
+    const auto* const named = std::ranges::find(kVersions, version, &Version::name);
+    if (named == kVersions.end() ||
+        std::ranges::find(named->rows, chip, &Measured::chip) == named->rows.end()) {
         return std::nullopt;
     }
     Efficiency efficiency;
-    for (const Measured& measured : kMeasured) {
-        if (is_of(measured, chip)) {
-            const auto* const factor =
-                std::ranges::find(kFactors, measured.factor, &EfficiencyFactor::name);
-            efficiency.*(factor->value) = measured.value;
+    for (const EfficiencyFactor& factor : kFactors) {
+        if (const Measured* const row = row_of(named->rows, chip, factor.name)) {
+            efficiency.*(factor.value) = row->value;
         }
     }
     return efficiency;
 }
 
 std::string_view efficiency_source(std::string_view chip, std::string_view factor) {
-    for (const Measured& measured : kMeasured) {
-        if (is_of(measured, chip) && measured.factor == factor) {
-            return measured.source;
-        }
-    }
-    return "not measured: as in profile ideal";
+    const Measured* const row = row_of(kVersions.front().rows, chip, factor);
+    return row == nullptr ? "not measured: as in profile ideal" : row->source;
 }
 
 }  // namespace podsim::topology

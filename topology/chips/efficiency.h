@@ -40,10 +40,14 @@ struct EfficiencyFactor {
 };
 std::span<const EfficiencyFactor> efficiency_factors();
 
-/// The profile `measured` of a chip; none where nothing was measured.
-std::optional<Efficiency> measured_efficiency(std::string_view chip);
+/// The versions of the profile `measured` by name, the newest first: a number that an older one gave can be had again.
+std::span<const std::string_view> profile_versions();
 
-/// Where a factor of that profile comes from.
+/// The profile `measured` of a chip, of the newest version or of a named one; none where nothing was measured then.
+std::optional<Efficiency> measured_efficiency(std::string_view chip);
+std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string_view version);
+
+/// Where a factor of the newest version comes from.
 std::string_view efficiency_source(std::string_view chip, std::string_view factor);
 
 }  // namespace podsim::topology

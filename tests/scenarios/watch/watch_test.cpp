@@ -10,7 +10,7 @@
 
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
-#include "scenarios/study/calibrate.h"
+#include "scenarios/calibrate/calibrate.h"
 #include "scenarios/study/what_if.h"
 #include "tests/scenarios/simulate/step_support.h"
 

@@ -1,0 +1,55 @@
+#include "scenarios/calibrate/band.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::size_t kFourOf = 4;  // 80 %: four of five
+constexpr std::size_t kFive = 5;
+constexpr double kLeastWidening = 1.5;
+
+/// The smallest of the sizes within which at least four of five lie; 0 without any.
+double four_of_five(std::vector<double> sizes) {
+    if (sizes.empty()) {
+        return 0;
+    }
+    std::ranges::sort(sizes);
+    return sizes[(kFourOf * sizes.size() + kFive - 1) / kFive - 1];
+}
+
+}  // namespace
+
+bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all) {
+    return std::ranges::any_of(all, [&](const HeldOutError& other) {
+        return other.family != step.family && other.kind == step.kind;
+    });
+}
+
+ErrorBand error_band(std::span<const HeldOutError> errors) {
+    std::vector<double> like;
+    std::vector<double> unlike;
+    ErrorBand band;
+    for (const HeldOutError& one : errors) {
+        (is_like_others(one, errors) ? like : unlike).push_back(std::abs(one.error));
+        if (std::ranges::find(band.measured, one.kind) == band.measured.end()) {
+            band.measured.push_back(one.kind);
+        }
+    }
+    std::ranges::sort(band.measured);
+    band.like = four_of_five(like.empty() ? unlike : like);
+    band.unlike = std::max(four_of_five(unlike), kLeastWidening * band.like);
+    return band;
+}
+
+double coverage(const ErrorBand& band, std::span<const HeldOutError> errors) {
+    double within = 0;
+    for (const HeldOutError& one : errors) {
+        const double share = is_like_others(one, errors) ? band.like : band.unlike;
+        within += std::abs(one.error) <= share ? 1 : 0;
+    }
+    return errors.empty() ? 0 : within / static_cast<double>(errors.size());
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,30 @@
+// The 80 % error band of a profile, from predictions that were held out by family.
+//
+// `like` is the smallest share that at least 80 % of the errors keep within, of steps that a step of another family is like
+// (error_band.h); `unlike` that of the others, and at least 1.5 times `like`: fewer steps lie behind it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "scenarios/calibrate/measurement.h"
+#include "scenarios/spec/error_band.h"
+
+namespace podsim::scenarios {
+
+/// A step's error when its family is left out: predicted / measured - 1.
+struct HeldOutError {
+    StepKind kind;
+    std::string family;
+    double error = 0;
+};
+
+/// Whether a step of another family is of the same kind.
+bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all);
+
+ErrorBand error_band(std::span<const HeldOutError> errors);
+
+/// The share of those errors that lie within their band.
+double coverage(const ErrorBand& band, std::span<const HeldOutError> errors);
+
+}  // namespace podsim::scenarios

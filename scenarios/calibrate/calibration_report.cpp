@@ -1,0 +1,254 @@
+#include "scenarios/calibrate/calibration_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "scenarios/study/error_summary.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// A method of predicting steps.
+struct Method {
+    std::string_view name;
+    std::string_view key;
+    Predictions CalibratedPoint::*predictions;
+    PairOrder Calibration::*pairs;
+};
+constexpr Method kMethods[] = {
+    {"podsim", "podsim", &CalibratedPoint::podsim, &Calibration::pairs},
+    {"6ND at X % per chip", "per_chip", &CalibratedPoint::per_chip, &Calibration::pairs_per_chip},
+    {"6ND at X % per chip and precision", "per_chip_and_precision",
+     &CalibratedPoint::per_chip_and_precision, &Calibration::pairs_per_chip_and_precision}};
+
+std::string percent(double fraction) {
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+std::string error_text(std::optional<double> time, double measured) {
+    return time.has_value() ? percent(*time / measured - 1) : "none";
+}
+
+struct Errors {
+    std::vector<double> fitted;
+    std::vector<double> without_chip;
+    std::vector<double> without_family;
+};
+
+/// Of the steps.
+Errors errors_of(const Calibration& calibration, const Method& method) {
+    Errors errors;
+    for (const CalibratedPoint& point : calibration.points) {
+        if (!point.is_step) {
+            continue;
+        }
+        const Predictions& predicted = point.*method.predictions;
+        const auto add = [&](std::vector<double>& to, std::optional<double> time) {
+            if (time.has_value()) {
+                to.push_back(*time / point.measured_s - 1);
+            }
+        };
+        add(errors.fitted, predicted.fitted_s);
+        add(errors.without_chip, predicted.without_chip_s);
+        add(errors.without_family, predicted.without_family_s);
+    }
+    return errors;
+}
+
+std::string factors_text(const Calibration& calibration) {
+    Table table({1, 5, 6});
+    table.row({"Factor", "chip", "value", "+-", "prior", "by", ""});
+    for (const FittedFactor& fitted : calibration.factors) {
+        table.row({"  " + fitted.factor, fitted.chip.empty() ? "all" : fitted.chip,
+                   fmt::format("{:.4g}", fitted.value),
+                   fitted.error > 0 ? fmt::format("{:.2g}", fitted.error) : "",
+                   fmt::format("{:.4g}", fitted.prior), fitted.by,
+                   fitted.determined ? "" : "the steps do not determine it"});
+    }
+    return table.text(0);
+}
+
+/// The largest difference between the values of a factor from the two starts.
+double start_difference(const Calibration& calibration) {
+    double largest = 0;
+    for (const FittedFactor& fitted : calibration.factors) {
+        if (fitted.other_start.has_value() && fitted.value != *fitted.other_start) {
+            largest = std::max(largest, std::abs(*fitted.other_start / fitted.value - 1));
+        }
+    }
+    return largest;
+}
+
+std::string steps_text(const Calibration& calibration) {
+    Table table({1, 2});
+    table.row({"Step", "family", "measured", "fitted", "error", "without chip", "without family",
+               "6ND without family"});
+    for (const CalibratedPoint& point : calibration.points) {
+        if (point.is_step) {
+            const double measured = point.measured_s;
+            table.row({"  " + point.name, point.family, format_time(measured),
+                       format_time(point.podsim.fitted_s),
+                       percent(point.podsim.fitted_s / measured - 1),
+                       error_text(point.podsim.without_chip_s, measured),
+                       error_text(point.podsim.without_family_s, measured),
+                       error_text(point.per_chip_and_precision.without_family_s, measured)});
+        }
+    }
+    return table.text(0);
+}
+
+std::string microbenchmarks_text(const Calibration& calibration) {
+    if (std::ranges::all_of(calibration.points, &CalibratedPoint::is_step)) {
+        return {};
+    }
+    Table table({1, 5});
+    table.row({"Microbenchmark", "chip", "measured", "simulated", "error", "defines"});
+    for (const CalibratedPoint& point : calibration.points) {
+        if (!point.is_step) {
+            table.row({"  " + point.name, point.chip, format_time(point.measured_s),
+                       format_time(point.podsim.fitted_s),
+                       percent(point.podsim.fitted_s / point.measured_s - 1), point.defines});
+        }
+    }
+    return '\n' + table.text(0);
+}
+
+std::string errors_text(const Calibration& calibration) {
+    Table table({1});
+    table.row({"Errors of steps", "mean absolute", "bias", "worst"});
+    for (const Method& method : kMethods) {
+        const Errors errors = errors_of(calibration, method);
+        const auto row = [&](std::string_view how, const std::vector<double>& values) {
+            const ErrorSummary summary = summarise(values);
+            const std::string name = fmt::format("  {}, {}", method.name, how);
+            if (values.empty()) {
+                table.row({name, "none", "", ""});
+            } else {
+                table.row({name, fmt::format("{:.1f} %", 100 * summary.mean_absolute),
+                           percent(summary.bias), percent(summary.worst)});
+            }
+        };
+        row("fitted", errors.fitted);
+        row("held out by chip", errors.without_chip);
+        row("held out by family", errors.without_family);
+    }
+    return table.text(0);
+}
+
+std::string summary_text(const Calibration& calibration) {
+    const double difference = start_difference(calibration);
+    std::string text = fmt::format(
+        "From the scenarios' own profile the determined factors come out the same within {:.1f} "
+        "%{}.\n",
+        100 * difference,
+        calibration.converged ? "" : "; the search had not come to rest");
+    if (calibration.pairs.pairs > 0) {
+        text += fmt::format(
+            "Pairs of steps on one chip in one precision ordered rightly by time over 6ND, held out "
+            "by family: {:.0f} % of {}\n(per chip {:.0f} %, per chip and precision {:.0f} %).\n",
+            100 * calibration.pairs.share(), calibration.pairs.pairs,
+            100 * calibration.pairs_per_chip.share(),
+            100 * calibration.pairs_per_chip_and_precision.share());
+    }
+    const ErrorBand& band = calibration.profile.band;
+    if (band.like > 0) {
+        text += fmt::format("80 % band: {:.1f} % for steps that a published one is like, {:.1f} % "
+                            "for others; {:.0f} % of the errors held out by family lie within.\n",
+                            100 * band.like, 100 * band.unlike, 100 * calibration.covered);
+    }
+    return text;
+}
+
+Json optional_json(std::optional<double> value) {
+    return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
+Json predictions_json(const Predictions& predictions) {
+    return {{"fitted_s", predictions.fitted_s},
+            {"held_out_by_chip_s", optional_json(predictions.without_chip_s)},
+            {"held_out_by_family_s", optional_json(predictions.without_family_s)}};
+}
+
+Json factor_json(const FittedFactor& fitted) {
+    return {{"factor", fitted.factor},
+            {"chip", fitted.chip.empty() ? "all" : fitted.chip},
+            {"value", fitted.value},
+            {"error", fitted.error},
+            {"determined", fitted.determined},
+            {"prior", fitted.prior},
+            {"by", fitted.by},
+            {"from_own_profile", optional_json(fitted.other_start)}};
+}
+
+Json point_json(const CalibratedPoint& point) {
+    Json json = {{"name", point.name},
+                 {"chip", point.chip},
+                 {"measured_s", point.measured_s},
+                 {"fitted_s", point.podsim.fitted_s},
+                 {"held_out_s", optional_json(point.podsim.without_chip_s)},
+                 {"held_out_by_family_s", optional_json(point.podsim.without_family_s)},
+                 {"tier", point.tier}};
+    if (point.is_step) {
+        json["family"] = point.family;
+        json["kind"] = to_string(point.kind);
+        for (const Method& method : kMethods) {
+            if (method.key != "podsim") {
+                json[std::string(method.key)] = predictions_json(point.*method.predictions);
+            }
+        }
+    } else {
+        json["defines"] = point.defines.empty() ? Json(nullptr) : Json(point.defines);
+    }
+    return json;
+}
+
+Json mean_json(const std::vector<double>& errors) {
+    return errors.empty() ? Json(nullptr) : Json(summarise(errors).mean_absolute);
+}
+
+}  // namespace
+
+std::string calibration_text(const Calibration& calibration) {
+    return factors_text(calibration) + '\n' + steps_text(calibration) +
+           microbenchmarks_text(calibration) + '\n' + errors_text(calibration) + '\n' +
+           summary_text(calibration);
+}
+
+Json calibration_json(const Calibration& calibration) {
+    Json json = {{"schema", kSchemaName}, {"factors", Json::array()}, {"points", Json::array()}};
+    for (const FittedFactor& fitted : calibration.factors) {
+        json["factors"].push_back(factor_json(fitted));
+    }
+    for (const CalibratedPoint& point : calibration.points) {
+        json["points"].push_back(point_json(point));
+    }
+    const Errors errors = errors_of(calibration, kMethods[0]);
+    json["mean_absolute_error"] = mean_json(errors.fitted);
+    json["held_out_mean_absolute_error"] = mean_json(errors.without_chip);
+    json["held_out_by_family_mean_absolute_error"] = mean_json(errors.without_family);
+    for (const Method& method : kMethods) {
+        const Errors of = errors_of(calibration, method);
+        const PairOrder& pairs = calibration.*method.pairs;
+        json["methods"][std::string(method.key)] = {
+            {"mean_absolute_error", mean_json(of.fitted)},
+            {"held_out_mean_absolute_error", mean_json(of.without_chip)},
+            {"held_out_by_family_mean_absolute_error", mean_json(of.without_family)},
+            {"pairs", pairs.pairs},
+            {"pairs_right", pairs.right}};
+    }
+    const ErrorBand& band = calibration.profile.band;
+    json["error_band"] = {
+        {"like", band.like}, {"unlike", band.unlike}, {"covered", calibration.covered}};
+    for (const StepKind& kind : band.measured) {
+        json["error_band"]["measured"].push_back(to_string(kind));
+    }
+    json["converged"] = calibration.converged;
+    json["start_difference"] = start_difference(calibration);
+    return json;
+}
+
+}  // namespace podsim::scenarios

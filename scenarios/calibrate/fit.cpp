@@ -1,0 +1,212 @@
+#include "scenarios/calibrate/fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenarios/calibrate/priors.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kStep = 0.1;       // of u, for differences
+constexpr double kConverged = 0.01;  // of u
+constexpr int kMostSteps = 8;
+constexpr int kMostHalvings = 4;
+constexpr int kMostFixed = 64;  // rounds of fixing unknowns at their bounds
+
+bool is_of(const Unknown& unknown, const std::string& chip) {
+    return unknown.chip.empty() || unknown.chip == chip;
+}
+
+struct Bounds {
+    VectorXd least;
+    VectorXd most;
+};
+
+Bounds bounds_of(const std::vector<Unknown>& unknowns) {
+    const auto count = static_cast<Index>(unknowns.size());
+    Bounds bounds{VectorXd(count), VectorXd(count)};
+    for (Index i = 0; i < count; ++i) {
+        const topology::EfficiencyFactor& factor = *unknowns[static_cast<std::size_t>(i)].factor;
+        bounds.least[i] = to_deviations(factor, factor.least);
+        bounds.most[i] = to_deviations(factor, factor.most);
+    }
+    return bounds;
+}
+
+VectorXd logarithms(const FitProblem& problem, const VectorXd& u, SimulatedTimes& times) {
+    std::vector<Trial> trials;
+    for (const Measurement& measurement : problem.measurements) {
+        trials.push_back({&measurement, efficiency_at(problem, measurement.chip, u)});
+    }
+    const std::vector<double> simulated = times.of(trials);
+    VectorXd rest(static_cast<Index>(simulated.size()));
+    for (std::size_t i = 0; i < simulated.size(); ++i) {
+        rest[static_cast<Index>(i)] = std::log(simulated[i] / problem.measurements[i].measured_s);
+    }
+    return rest;
+}
+
+/// Differences, inwards where the step would leave the range.
+MatrixXd derivatives(const FitProblem& problem, const VectorXd& u, const VectorXd& rest,
+                     SimulatedTimes& times) {
+    struct Cell {
+        Index row;
+        Index column;
+        double step;
+    };
+    const Bounds bounds = bounds_of(problem.unknowns);
+    std::vector<Trial> trials;
+    std::vector<Cell> cells;
+    for (Index column = 0; column < u.size(); ++column) {
+        const double step = u[column] + kStep <= bounds.most[column] ? kStep : -kStep;
+        VectorXd moved = u;
+        moved[column] += step;
+        for (std::size_t row = 0; row < problem.measurements.size(); ++row) {
+            const Measurement& measurement = problem.measurements[row];
+            if (is_of(problem.unknowns[static_cast<std::size_t>(column)], measurement.chip)) {
+                trials.push_back({&measurement, efficiency_at(problem, measurement.chip, moved)});
+                cells.push_back({static_cast<Index>(row), column, step});
+            }
+        }
+    }
+    const std::vector<double> simulated = times.of(trials);
+    MatrixXd jacobian = MatrixXd::Zero(rest.size(), u.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const Cell& cell = cells[i];
+        const double measured =
+            problem.measurements[static_cast<std::size_t>(cell.row)].measured_s;
+        jacobian(cell.row, cell.column) =
+            (std::log(simulated[i] / measured) - rest[cell.row]) / cell.step;
+    }
+    return jacobian;
+}
+
+double objective(const FitProblem& problem, const VectorXd& rest, const VectorXd& u) {
+    return rest.squaredNorm() / (problem.noise * problem.noise) + u.squaredNorm();
+}
+
+/// The u that minimises |(rest + J (u - at)) / noise|^2 + |u|^2 within the bounds: unknowns that leave them are fixed
+/// there, the farthest first.
+VectorXd minimum(const MatrixXd& jacobian, const VectorXd& rest, const VectorXd& at, double noise,
+                 const Bounds& bounds) {
+    const double weight = 1 / (noise * noise);
+    VectorXd u = at;
+    std::vector<bool> fixed(static_cast<std::size_t>(at.size()), false);
+    for (int round = 0; round < kMostFixed; ++round) {
+        std::vector<Index> open;
+        for (Index i = 0; i < at.size(); ++i) {
+            if (!fixed[static_cast<std::size_t>(i)]) {
+                open.push_back(i);
+            }
+        }
+        if (open.empty()) {
+            return u;
+        }
+        VectorXd target = jacobian * at - rest;
+        for (Index i = 0; i < at.size(); ++i) {
+            if (fixed[static_cast<std::size_t>(i)]) {
+                target -= jacobian.col(i) * u[i];
+            }
+        }
+        const MatrixXd part = jacobian(Eigen::all, open);
+        const auto count = static_cast<Index>(open.size());
+        const MatrixXd normal =
+            weight * part.transpose() * part + MatrixXd::Identity(count, count);
+        const VectorXd found = normal.ldlt().solve(weight * part.transpose() * target);
+        Index farthest = -1;
+        double most = 0;
+        for (Index i = 0; i < count; ++i) {
+            const Index place = open[static_cast<std::size_t>(i)];
+            u[place] = found[i];
+            const double beyond =
+                std::max(bounds.least[place] - found[i], found[i] - bounds.most[place]);
+            if (beyond > most) {
+                most = beyond;
+                farthest = place;
+            }
+        }
+        if (farthest < 0) {
+            return u;
+        }
+        fixed[static_cast<std::size_t>(farthest)] = true;
+        u[farthest] = std::clamp(u[farthest], bounds.least[farthest], bounds.most[farthest]);
+    }
+    return u.cwiseMax(bounds.least).cwiseMin(bounds.most);
+}
+
+}  // namespace
+
+const topology::EfficiencyFactor& find_factor(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        if (factor.name == name) {
+            return factor;
+        }
+        names.push_back(factor.name);
+    }
+    throw sim::unknown_name("factor", name, names);
+}
+
+topology::Efficiency efficiency_at(const FitProblem& problem, const std::string& chip,
+                                   const VectorXd& u) {
+    topology::Efficiency efficiency = problem.others.at(chip);
+    for (std::size_t i = 0; i < problem.unknowns.size(); ++i) {
+        const Unknown& unknown = problem.unknowns[i];
+        if (is_of(unknown, chip)) {
+            efficiency.*(unknown.factor->value) =
+                from_deviations(*unknown.factor, u[static_cast<Index>(i)]);
+        }
+    }
+    return efficiency;
+}
+
+Fit fit_factors(const FitProblem& problem, const VectorXd& start, SimulatedTimes& times) {
+    const Bounds bounds = bounds_of(problem.unknowns);
+    Fit fit{.problem = problem, .u = start.cwiseMax(bounds.least).cwiseMin(bounds.most),
+            .rest = {}, .jacobian = {}, .variance = {}};
+    fit.rest = logarithms(problem, fit.u, times);
+    for (int step = 0; step < kMostSteps && !fit.converged; ++step) {
+        fit.jacobian = derivatives(problem, fit.u, fit.rest, times);
+        const VectorXd aim = minimum(fit.jacobian, fit.rest, fit.u, problem.noise, bounds);
+        VectorXd way = aim - fit.u;
+        const double before = objective(problem, fit.rest, fit.u);
+        fit.converged = true;
+        for (int halving = 0; halving < kMostHalvings && way.cwiseAbs().maxCoeff() > kConverged;
+             ++halving, way /= 2) {
+            const VectorXd next = fit.u + way;
+            const VectorXd rest = logarithms(problem, next, times);
+            if (objective(problem, rest, next) < before) {
+                fit.u = next;
+                fit.rest = rest;
+                fit.converged = false;
+                break;
+            }
+        }
+    }
+    const auto count = fit.u.size();
+    const MatrixXd information =
+        fit.jacobian.transpose() * fit.jacobian / (problem.noise * problem.noise) +
+        MatrixXd::Identity(count, count);
+    fit.variance = information.inverse().diagonal();
+    return fit;
+}
+
+VectorXd refit_without(const Fit& fit, const std::vector<bool>& left_out) {
+    MatrixXd jacobian = fit.jacobian;
+    VectorXd rest = fit.rest;
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+        if (left_out[i]) {
+            jacobian.row(static_cast<Index>(i)).setZero();
+            rest[static_cast<Index>(i)] = 0;
+        }
+    }
+    return minimum(jacobian, rest, fit.u, fit.problem.noise, bounds_of(fit.problem.unknowns));
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,40 @@
+// Measurements simulated at settings of the factors, each pair once: fits ask for the same times more than once.
+#pragma once
+
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "scenarios/calibrate/measurement.h"
+#include "scenarios/watch/watch.h"
+#include "topology/chips/efficiency.h"
+
+namespace podsim::scenarios {
+
+/// The time that a scenario's reference is about, simulated: a step, a block of steps, or a program.
+double simulated_reference(const Scenario& scenario, Watch* watch = nullptr);
+
+struct Trial {
+    const Measurement* measurement = nullptr;
+    topology::Efficiency efficiency;
+};
+
+class SimulatedTimes {
+public:
+    SimulatedTimes(int jobs, Watch* watch) : jobs_(jobs), watch_(watch) {}
+
+    /// Seconds of each trial, in their order.
+    std::vector<double> of(std::span<const Trial> trials);
+    double of(const Trial& trial) { return of(std::span(&trial, 1)).front(); }
+
+private:
+    using Key = std::pair<std::size_t, std::vector<double>>;
+
+    int jobs_;
+    Watch* watch_;
+    std::map<Key, double> times_;
+    std::map<std::size_t, double> effort_;  ///< of a measurement, in seconds of this machine: long ones begin first
+};
+
+}  // namespace podsim::scenarios

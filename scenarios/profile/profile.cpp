@@ -1,0 +1,53 @@
+#include "scenarios/profile/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "topology/chips/chip.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// The band of a version, as `podsim calibrate scenarios/published` printed it.
+struct VersionBand {
+    std::string_view version;
+    double like;
+    double unlike;
+};
+
+// Version 1 was fitted before there was a band.
+constexpr std::array kBands{VersionBand{"2", 0.13, 0.36}};
+
+/// The kinds of steps under scenarios/published.
+const StepKind kPublishedKinds[] = {
+    {"v4p", false, false}, {"v5e", false, false},  {"v5p", false, false},
+    {"v5p", false, true},  {"v6e", false, false},  {"v6e", false, true},
+    {"v6e", true, false},  {"tpu7x", false, false}, {"tpu7x", false, true},
+    {"tpu7x", true, false},
+};
+
+}  // namespace
+
+std::optional<Profile> measured_profile(const std::string& version) {
+    const auto versions = topology::profile_versions();
+    const std::string wanted = version.empty() ? std::string(versions.front()) : version;
+    if (std::ranges::find(versions, wanted) == versions.end()) {
+        return std::nullopt;
+    }
+    Profile profile{.name = "measured", .version = wanted, .chips = {}, .band = {}};
+    for (const topology::ChipSpec& chip : topology::chip_catalogue()) {
+        if (const auto efficiency = topology::measured_efficiency(chip.name, wanted)) {
+            profile.chips[chip.name] = *efficiency;
+        }
+    }
+    for (const VersionBand& band : kBands) {
+        if (band.version == wanted) {
+            profile.band = {band.like, band.unlike,
+                            {std::begin(kPublishedKinds), std::end(kPublishedKinds)}};
+        }
+    }
+    return profile;
+}
+
+}  // namespace podsim::scenarios

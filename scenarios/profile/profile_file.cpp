@@ -1,0 +1,174 @@
+#include "scenarios/profile/profile_file.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/yaml/yaml_tree.h"
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+#include "topology/chips/chip.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+constexpr double kWidestBand = 10;  // of the measured time
+
+/// A key of the file: how it is written, and what it holds.
+struct Key {
+    std::string_view name;
+    Kind kind;
+    std::string_view form;
+    bool required;
+};
+constexpr Key kTopKeys[] = {
+    {"name", Kind::scalar, "name: ours", true},
+    {"version", Kind::scalar, "version: 2026-11-22", true},
+    {"chips", Kind::map, "chips: {v5e: {mxu: 0.79}}", true},
+    {"band", Kind::map, "band: {like: 0.06, unlike: 0.12, measured: [v5e dense bf16]}", false}};
+constexpr Key kBandKeys[] = {{"like", Kind::scalar, "like: 0.06", true},
+                             {"unlike", Kind::scalar, "unlike: 0.12", true},
+                             {"measured", Kind::sequence, "measured: [v5e dense bf16]", true}};
+
+/// Checks that a map has only those keys, each in its form, and all that it must have.
+void check_keys(const YamlNode& map, std::span<const Key> keys, const std::string& what) {
+    for (const YamlNode::Entry& entry : map.entries) {
+        std::vector<std::string_view> names;
+        const Key* found = nullptr;
+        for (const Key& key : keys) {
+            names.push_back(key.name);
+            found = key.name == entry.key ? &key : found;
+        }
+        if (found == nullptr) {
+            throw sim::unknown_name(what + " key", printable(entry.key), names).at(entry.mark);
+        }
+        if (entry.value.kind != found->kind) {
+            throw sim::InputError(
+                fmt::format("'{}' holds {}", entry.key, describe(entry.value.kind)),
+                fmt::format("write {}", found->form), entry.mark);
+        }
+    }
+    for (const Key& key : keys) {
+        if (key.required && map.find(key.name) == nullptr) {
+            throw sim::InputError(fmt::format("the {} lacks '{}'", what, key.name),
+                                  fmt::format("write {}", key.form), map.mark);
+        }
+    }
+}
+
+double number_of(const YamlNode::Entry& entry, double least, double most) {
+    try {
+        if (entry.value.kind != Kind::scalar) {
+            throw sim::InputError(fmt::format("'{}' holds {}", entry.key, describe(entry.value.kind)),
+                                  "write a number");
+        }
+        const double number = parse_number(entry.value.text);
+        if (!(number >= least && number <= most)) {
+            throw sim::InputError(fmt::format("{} {} is out of range", entry.key,
+                                              in_quotes(entry.value.text)),
+                                  fmt::format("allowed are {:g} to {:g}", least, most));
+        }
+        return number;
+    } catch (const sim::InputError& error) {
+        throw error.at(entry.value.mark);
+    }
+}
+
+const YamlNode::Entry& entry_of(const YamlNode& map, std::string_view key) {
+    return *std::ranges::find(map.entries, key, &YamlNode::Entry::key);
+}
+
+topology::Efficiency read_factors(const YamlNode::Entry& chip) {
+    if (chip.value.kind != Kind::map) {
+        throw sim::InputError(fmt::format("'{}' holds {}", chip.key, describe(chip.value.kind)),
+                              fmt::format("write {}: {{mxu: 0.79}}", chip.key), chip.mark);
+    }
+    topology::Efficiency efficiency;
+    for (const YamlNode::Entry& entry : chip.value.entries) {
+        std::vector<std::string_view> names;
+        const topology::EfficiencyFactor* found = nullptr;
+        for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+            names.push_back(factor.name);
+            found = factor.name == entry.key ? &factor : found;
+        }
+        if (found == nullptr) {
+            throw sim::unknown_name("factor", printable(entry.key), names).at(entry.mark);
+        }
+        efficiency.*(found->value) = number_of(entry, found->least, found->most);
+    }
+    return efficiency;
+}
+
+ErrorBand read_band(const YamlNode& band) {
+    check_keys(band, kBandKeys, "band");
+    ErrorBand read;
+    read.like = number_of(entry_of(band, "like"), 0, kWidestBand);
+    read.unlike = number_of(entry_of(band, "unlike"), read.like, kWidestBand);
+    for (const YamlNode& item : band.find("measured")->items) {
+        const std::optional<StepKind> kind =
+            item.kind == Kind::scalar ? parse_step_kind(item.text) : std::nullopt;
+        if (!kind.has_value()) {
+            throw sim::InputError(fmt::format("{} is no kind of step", in_quotes(item.text)),
+                                  "write a chip, dense or experts, and bf16 or quantised, such as "
+                                  "v5e dense bf16",
+                                  item.mark);
+        }
+        read.measured.push_back(*kind);
+    }
+    return read;
+}
+
+}  // namespace
+
+std::string profile_text(const Profile& profile) {
+    std::string text = fmt::format("name: {}\nversion: {}\nchips:\n", profile.name, profile.version);
+    for (const auto& [chip, efficiency] : profile.chips) {
+        std::vector<std::string> factors;
+        for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+            factors.push_back(fmt::format("{}: {}", factor.name, efficiency.*(factor.value)));
+        }
+        text += fmt::format("  {}: {{{}}}\n", chip, fmt::join(factors, ", "));
+    }
+    if (profile.band.like > 0) {
+        std::vector<std::string> kinds;
+        for (const StepKind& kind : profile.band.measured) {
+            kinds.push_back(to_string(kind));
+        }
+        text += fmt::format("band: {{like: {}, unlike: {}, measured: [{}]}}\n", profile.band.like,
+                            profile.band.unlike, fmt::join(kinds, ", "));
+    }
+    return text;
+}
+
+Profile read_profile_file(const std::string& path) {
+    const YamlNode root = parse_yaml(read_text_file(path), path);
+    if (root.kind != Kind::map) {
+        throw sim::InputError(fmt::format("a profile is a map, this file holds {}",
+                                          describe(root.kind)),
+                              "make one with podsim calibrate --write", {path, 0, 0});
+    }
+    check_keys(root, kTopKeys, "profile");
+    Profile profile{.name = root.find("name")->text, .version = root.find("version")->text,
+                    .chips = {}, .band = {}};
+    for (const YamlNode::Entry& chip : root.find("chips")->entries) {
+        try {
+            static_cast<void>(topology::find_chip(printable(chip.key)));
+        } catch (const sim::InputError& error) {
+            throw error.at(chip.mark);
+        }
+        profile.chips[chip.key] = read_factors(chip);
+    }
+    if (const YamlNode* const band = root.find("band")) {
+        profile.band = read_band(*band);
+    }
+    return profile;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,25 @@
+// A profile as a YAML file:
+//
+//     name: ours
+//     version: 2026-11-22
+//     chips:
+//       v5e: {mxu: 0.79, mxu_ramp: 0, attention: 0.42, ...}
+//     band: {like: 0.06, unlike: 0.12, measured: [v5e dense bf16]}
+//
+// Factors that a chip does not name are as in the profile `ideal`; `band` may be left out. Numbers are written with the
+// fewest digits that give the same double, so that a file that is read back is the same profile.
+#pragma once
+
+#include <string>
+
+#include "scenarios/profile/profile.h"
+
+namespace podsim::scenarios {
+
+std::string profile_text(const Profile& profile);
+
+/// Throws sim::InputError at file:line:column for keys that are unknown, missing or of another form, chips and factors that
+/// there are not, and values out of range.
+Profile read_profile_file(const std::string& path);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,40 @@
+#include "scenarios/spec/error_band.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "scenarios/spec/scenario.h"
+#include "scenarios/spec/training_step.h"
+
+namespace podsim::scenarios {
+
+StepKind kind_of(const Scenario& scenario) {
+    return {scenario.hardware.chip.name, scenario.step().model.experts.count > 0,
+            scenario.step().plan.precision.matmul != workloads::MatmulDtype::bf16};
+}
+
+std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind) {
+    if (band.like <= 0) {
+        return std::nullopt;
+    }
+    const bool like = std::ranges::find(band.measured, kind) != band.measured.end();
+    return StepBand{like ? band.like : band.unlike, like};
+}
+
+std::string to_string(const StepKind& kind) {
+    return kind.chip + (kind.experts ? " experts" : " dense") +
+           (kind.quantised ? " quantised" : " bf16");
+}
+
+std::optional<StepKind> parse_step_kind(const std::string& text) {
+    std::istringstream words(text);
+    StepKind kind;
+    std::string model;
+    std::string matmuls;
+    words >> kind.chip >> model >> matmuls;
+    kind.experts = model == "experts";
+    kind.quantised = matmuls == "quantised";
+    return to_string(kind) == text ? std::optional(kind) : std::nullopt;
+}
+
+}  // namespace podsim::scenarios
