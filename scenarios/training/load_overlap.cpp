@@ -162,6 +162,8 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
     plan.overlap.weights =
         overlap["weights"].choose<WeightGroups>(kWeightGroups, WeightGroups::layer);
     plan.overlap.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
+    plan.overlap.data_runs_on =
+        mesh.size(axis::data) > 1 && mesh.across({axis::data}).length > 1;
     plan.overlap.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
     plan.overlap.reductions_in_flight =
         static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));

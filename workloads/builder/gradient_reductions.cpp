@@ -214,6 +214,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
             buffers_.hold(MemoryClass::gradients, shard / plan_.ways.data, end);
         }
     } else if (plan_.ways.data > 1 && last) {
+        const OpIndex in_turn = end;
         for (const Sums* sums : taken.sums) {
             made = std::move(made) + (scatters ? sums->shards : sums->whole.written_by);
         }
@@ -222,6 +223,10 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
                               Operation::reduce_scatter, {axis::data}, shard, made, end)
                   : reduction("all-reduce", Operation::all_reduce, {axis::data}, shard, made, end);
         made = {end};
+        if (plan_.overlap.layer_loop && plan_.overlap.data_runs_on) {
+            next_turn_.push_back(end);
+            end = in_turn;
+        }
     }
     for (Sums* sums : taken.sums) {
         sums->reduced = std::move(sums->reduced) + made;
@@ -249,8 +254,10 @@ Sources GradientReductions::end_turn() {
     if (waiting()) {
         flush();
     }
-    Sources ended = pending();
+    const Sources run_on = std::exchange(this_turn_, std::exchange(next_turn_, {}));
+    Sources ended = pending() + run_on;
     wait_for_reductions(0);
+    chain_.bound(run_on);
     return ended;
 }
 

@@ -4,6 +4,8 @@
 //   over data of the shard (ZeRO-1 and 2: another ReduceScatter). One for each group of weights after the last compute that
 //   writes its gradients, or, with buckets, as soon as the bytes that wait fill one; the rest goes before the optimizer.
 //   The first compute that writes a group's gradients waits until fewer than reductions_in_flight are pending.
+//   In a loop of layers a turn ends with its reductions; where they run on (Overlap::data_runs_on), that over data ends with the
+//   next turn.
 // Microbatches. A group's gradients are reduced and scattered for every microbatch, and the shards add up; the AllReduce
 //   over data (ZeRO-1: the ReduceScatter) comes once, after the last; the ReduceScatter of ZeRO-2 for every one. Without a ReduceScatter they add
 //   up where they are: from the second microbatch on, the first operation that writes a group's gradients also
@@ -136,6 +138,8 @@ private:
     Bucket dense_;
     Bucket experts_;
     std::vector<Sources> reductions_;    ///< last operations of every reduction
+    Sources next_turn_;  ///< reductions over data of the turn under way, which the next one's end waits for
+    Sources this_turn_;  ///< those that the end of the turn under way waits for
     std::size_t reductions_waited_ = 0;  ///< those that a compute operation has waited for
     std::map<std::string, Sums> sums_;   ///< by part, or part and group
     /// Gradients of a group of the layer under way.

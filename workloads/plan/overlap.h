@@ -33,6 +33,10 @@ struct Overlap {
     WeightGroups weights = WeightGroups::layer;
     /// Layers are the turns of a loop, and no gather of weights or reduction of gradients runs from one into the next.
     bool layer_loop = false;
+    /// In such a loop reductions over data run beside the next turn, whose end waits for them: XLA pipelines those between
+    /// slices (xla_tpu_enable_data_parallel_all_reduce_opt, which the published runs on several slices set), not those
+    /// within one. What the last turn and the embedding reduce has nothing behind it.
+    bool data_runs_on = false;
     /// Weight gathers may run this many uses ahead; where a layer's weights come in several pieces, parts of a use count.
     double prefetch_layers = 1;
     /// The tensor collectives in front of and behind matmuls as ring steps between parts of the matmul (the

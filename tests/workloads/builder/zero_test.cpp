@@ -285,6 +285,51 @@ TEST(Buckets, ReduceEverything) {
     }
 }
 
+/// Whether an operation can only begin when another has ended.
+bool follows(const StepProgram& program, OpIndex later, OpIndex earlier) {
+    std::vector<bool> seen(program.ops.size());
+    std::vector<OpIndex> open{later};
+    while (!open.empty()) {
+        const OpIndex op = open.back();
+        open.pop_back();
+        for (const OpIndex after : program.ops[op].after) {
+            if (after == earlier) {
+                return true;
+            }
+            if (!seen[after]) {
+                seen[after] = true;
+                open.push_back(after);
+            }
+        }
+    }
+    return false;
+}
+
+// A loop's turn ends with its reductions; one between slices that runs on ends with the next turn: layer 1's is beside all of
+// layer 0's backward pass, which the embedding's waits for.
+TEST(LoopedLayers, ReductionsBetweenSlicesRunOnIntoTheNextTurn) {
+    for (const bool runs_on : {false, true}) {
+        TrainingPlan plan = four_ways(0);
+        plan.overlap.layer_loop = true;
+        plan.overlap.data_runs_on = runs_on;
+        const StepProgram program = build_step(tiny(), plan);
+        const OpIndex reduction = find_op(program, "layer 1 backward all-reduce gradients");
+        std::vector<OpIndex> turn;
+        for (OpIndex op = 0; op < program.ops.size(); ++op) {
+            if (std::holds_alternative<Compute>(program.ops[op].work) &&
+                program.ops[op].name.starts_with("layer 0") &&
+                program.ops[op].pass != Pass::forward) {
+                turn.push_back(op);
+            }
+        }
+        ASSERT_GT(turn.size(), 3U);
+        EXPECT_EQ(follows(program, turn.front(), reduction), !runs_on);
+        EXPECT_EQ(follows(program, turn.back(), reduction), !runs_on);
+        EXPECT_TRUE(follows(program, find_op(program, "embedding backward scatter-add gradient"),
+                            reduction));
+    }
+}
+
 // n lanes: the i-th collective waits for the (i - n)-th.
 TEST(CollectivesInFlight, FollowOneAnotherInProgramOrder) {
     for (const int limit : {1, 3}) {
