@@ -51,8 +51,8 @@ TEST_F(ReadKernels, BlocksThatNoKernelHasAreRefused) {
                    "s.yaml:5:30: training.attention_blocks: 1000 is not a multiple of 128; blocks "
                    "are whole vector registers wide: write 512, 1024, 2048");
     expect_refused(text("attention_blocks: {q: 64}"),
-                   "s.yaml:5:34: training.attention_blocks.q: '64' is out of range; write a whole "
-                   "number from 128 to 1048576");
+                   "s.yaml:5:34: training.attention_blocks.q: '64' is out of range; allowed: "
+                   "128 to 1048576");
     expect_refused(text("attention_backward: book, attention_blocks: 512"),
                    "s.yaml:5:56: training.attention_blocks: blocks with attention_backward: book, "
                    "which counts what the mask leaves; leave it out, or write attention_backward: "
