@@ -35,9 +35,10 @@ Usage usage() {
     usage.flag("what-if",
                "say how long the step would take with infinitely fast links, memory or matmuls, "
                "without latency, with perfect overlap, without remat");
-    usage.flag("reschedule",
-               "with --what-if and overlap.schedule: latency_hiding: order operations anew for each, "
-               "in place of the step's order");
+    usage.flag(
+        "reschedule",
+        "with --what-if and overlap.schedule: latency_hiding: order operations anew for each, "
+        "in place of the step's order");
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for played_events");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");

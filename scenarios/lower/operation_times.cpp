@@ -56,9 +56,8 @@ private:
                                                               : topology::SliceFactor{}},
                 .bytes = collective.bytes,
                 .ends = workloads::ends_of(collective, hardware_.slice, mesh_)};
-            entry->second =
-                std::max(collectives::physical_bound(call, link_, links_),
-                         collectives::book_time(call, link_, hop_latency(), links_));
+            entry->second = std::max(collectives::physical_bound(call, link_, links_),
+                                     collectives::book_time(call, link_, hop_latency(), links_));
         }
         return entry->second;
     }

@@ -86,11 +86,10 @@ Outcome run_under(const Run& run, const Scenario& scenario, Fold fold, const Wha
     try {
         Scenario changed = scenario;
         run.change(changed);
-        const StepOptions of_step{
-            .reuse = options.reuse,
-            .explain = false,
-            .compiled_for = options.reschedule ? nullptr : &scenario.hardware,
-            .watch = watch};
+        const StepOptions of_step{.reuse = options.reuse,
+                                  .explain = false,
+                                  .compiled_for = options.reschedule ? nullptr : &scenario.hardware,
+                                  .watch = watch};
         return {simulate_step(changed, fold, of_step).step_time};
     } catch (...) {
         return {.step_time = {}, .error = std::current_exception()};

@@ -179,8 +179,8 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
                           "use it with overlap.schedule: latency_hiding");
     }
     for (std::size_t kind = 0; kind < kAsyncKeys.size(); ++kind) {
-        plan.overlap.async[kind] = static_cast<int>(
-            async[kAsyncKeys[kind]].whole(0, 64, plan.overlap.async[kind]));
+        plan.overlap.async[kind] =
+            static_cast<int>(async[kAsyncKeys[kind]].whole(0, 64, plan.overlap.async[kind]));
     }
     read_forms(overlap, mesh, hardware, model, plan);
 }

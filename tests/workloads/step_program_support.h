@@ -242,7 +242,7 @@ inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) 
 
 /// By operation: what comes before it along these edges.
 inline std::vector<std::vector<bool>> before_all(const StepProgram& program,
-                                                 std::vector<OpIndex> Op::* edges) {
+                                                 std::vector<OpIndex> Op::*edges) {
     std::vector<std::vector<bool>> before(program.ops.size(),
                                           std::vector<bool>(program.ops.size()));
     for (std::size_t op = 0; op < program.ops.size(); ++op) {
@@ -283,8 +283,7 @@ inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
             plan.ways.tensor_transpose = 2;
             model.d_model = std::int64_t{4} * random.from(1, 50);
         } else if (plan.ways.tensor > 1 && random.coin()) {
-            plan.overlap.tensor_steps =
-                ring(plan.ways.tensor, random.coin(), random.coin());
+            plan.overlap.tensor_steps = ring(plan.ways.tensor, random.coin(), random.coin());
         }
         if (plan.ways.context > 1 && random.coin()) {
             plan.overlap.context_steps = ring(plan.ways.context, false);

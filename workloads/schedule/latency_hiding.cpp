@@ -45,8 +45,8 @@ std::uint32_t kind_of(const Op& op, bool between_slices, const Overlap& overlap)
 
 bool of_weights(const Op& op) {
     const auto* collective = std::get_if<Collective>(&op.work);
-    return collective != nullptr && (collective->purpose == Purpose::weights ||
-                                     collective->purpose == Purpose::gradients);
+    return collective != nullptr &&
+           (collective->purpose == Purpose::weights || collective->purpose == Purpose::gradients);
 }
 
 /// The graph of one program for the list scheduler, and back.
@@ -186,7 +186,8 @@ StepPrograms hide_latency(const StepPrograms& chain, const Overlap& overlap,
                             peak_in_program_order(before).total > capacity);
         }
         if (fits) {
-            std::ranges::move(reordered, hidden.programs.begin() + static_cast<std::ptrdiff_t>(first));
+            std::ranges::move(reordered,
+                              hidden.programs.begin() + static_cast<std::ptrdiff_t>(first));
         }
     }
     return hidden;

@@ -158,8 +158,8 @@ private:
     std::vector<int> bounds_;
     std::vector<std::uint32_t> users_;  ///< that are not placed
     std::vector<sim::Time> ready_at_;
-    std::vector<bool> unlocks_;  ///< reads what a node in flight makes
-    std::vector<int> flying_;    ///< by kind, kUnbounded last
+    std::vector<bool> unlocks_;                             ///< reads what a node in flight makes
+    std::vector<int> flying_;                               ///< by kind, kUnbounded last
     std::vector<std::priority_queue<std::uint32_t>> ends_;  ///< ready, by kind
     std::vector<std::uint32_t> ready_;                      ///< on the stream, and starts
     std::vector<std::uint32_t> left_;                       ///< by turn

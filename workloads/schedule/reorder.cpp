@@ -186,11 +186,11 @@ private:
     const StepProgram& program_;
     const std::vector<std::uint32_t> turns_;
     StepProgram new_;
-    Ops place_;                  ///< by operation
-    std::vector<bool> stays_;    ///< in its turn
+    Ops place_;                        ///< by operation
+    std::vector<bool> stays_;          ///< in its turn
     std::vector<std::size_t> met_at_;  ///< how far the stream was when it had waited for it
-    std::vector<Ops> stores_after_;  ///< by operation
-    std::vector<std::size_t> open_;  ///< needs of a store that are not placed
+    std::vector<Ops> stores_after_;    ///< by operation
+    std::vector<std::size_t> open_;    ///< needs of a store that are not placed
     std::vector<Ops> readers_;
     Ops waits_;                  ///< of the next operation of the stream
     OpIndex last_ = kWholeStep;  ///< of the stream

@@ -32,9 +32,10 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
-    expect_usage_error({"run", "x.yaml", "--fodl", "off"},
-                       "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace");
+    expect_usage_error(
+        {"run", "x.yaml", "--fodl", "off"},
+        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
+        "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");

@@ -59,6 +59,7 @@ Scenario one_mlp(SchedulePolicy schedule) {
     scenario.hardware.hbm = HbmRule::separate;
     workloads::TrainingPlan& plan = scenario.step().plan;
     plan.layers_only = true;
+    plan.remat.policy = workloads::RematPolicy::none;
     plan.overlap.layer_loop = true;
     plan.overlap.schedule = schedule;
     return scenario;
@@ -116,15 +117,16 @@ TEST_F(LatencyHidingCommand, SaysWhatIsRefused) {
     };
     expect_refused(overlap("schedule: lhs"),
                    "s.yaml:5:21: unknown overlap.schedule 'lhs'; allowed: chain, latency_hiding");
-    expect_refused(overlap("async: {all_gather: 2}"),
-                   "s.yaml:5:18: overlap.async: the chain has no bounds by kind of collective; use it "
-                   "with overlap.schedule: latency_hiding");
+    expect_refused(
+        overlap("async: {all_gather: 2}"),
+        "s.yaml:5:18: overlap.async: the chain has no bounds by kind of collective; use it "
+        "with overlap.schedule: latency_hiding");
     expect_refused(overlap("schedule: latency_hiding, async: {permute: 2}"),
-                   "s.yaml:5:44: unknown overlap.async key 'permute'; allowed: all_gather, "
+                   "s.yaml:5:45: unknown overlap.async key 'permute'; allowed: all_gather, "
                    "reduce_scatter, all_reduce, all_to_all");
     expect_refused(overlap("schedule: latency_hiding, async: {all_gather: 65}"),
-                   "s.yaml:5:56: overlap.async.all_gather: '65' is not a whole number from 0 to 64");
-    const std::string file = write("s.yaml", kGood);
+                   "s.yaml:5:57: overlap.async.all_gather: '65' is out of range; allowed: 0 to 64");
+    const std::string file = write(kGood, "s.yaml");
     const Outcome outcome = podsim({"run", file, "--reschedule"});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,

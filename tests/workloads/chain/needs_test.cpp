@@ -13,9 +13,9 @@
 namespace podsim::workloads {
 namespace {
 
-using ::testing::Contains;
 using testing::any_plan;
 using testing::before_all;
+using ::testing::Contains;
 using testing::find_op;
 using ::testing::Not;
 using testing::Random;

@@ -201,14 +201,14 @@ std::vector<std::string> backward_of(const StepProgram& program) {
 // the scatter's start (5), covered twice over; then the chain of input gradients (5), until the gather before it needs the room.
 TEST(LatencyHiding, WeightGradientsStandBesideCollectivesOfActivations) {
     const StepProgram program = OneLayer().ordered(10, 10);
-    EXPECT_THAT(backward_of(program),
-                ::testing::ElementsAre(
-                    "gather mlp output gradient", "down input gradient", "gate_up input gradient",
-                    "scatter mlp input gradient", "gather attention output gradient",
-                    "gather mlp input", "out input gradient", "attention gradient",
-                    "qkv input gradient", "scatter attention input gradient",
-                    "down weight gradient", "gather attention input", "gate_up weight gradient",
-                    "out weight gradient", "qkv weight gradient"));
+    EXPECT_THAT(
+        backward_of(program),
+        ::testing::ElementsAre(
+            "gather mlp output gradient", "down input gradient", "gate_up input gradient",
+            "scatter mlp input gradient", "gather attention output gradient", "gather mlp input",
+            "out input gradient", "attention gradient", "qkv input gradient",
+            "scatter attention input gradient", "down weight gradient", "gather attention input",
+            "gate_up weight gradient", "out weight gradient", "qkv weight gradient"));
     const std::string b = "layer 0 backward ";
     const auto before = before_all(program, &Op::after);
     const auto beside = [&](const std::string& one, const std::string& other) {
@@ -246,8 +246,7 @@ TEST(LatencyHiding, KeepsTheChainWhereTheNewOrderDoesNotFit) {
     const auto names = [](const StepPrograms& programs) {
         return backward_of(programs.programs.front());
     };
-    const StepPrograms kept =
-        hide_latency(chain, one.plan.overlap, times, most - sim::Bytes(1));
+    const StepPrograms kept = hide_latency(chain, one.plan.overlap, times, most - sim::Bytes(1));
     EXPECT_EQ(names(kept), names(chain));
     EXPECT_NE(names(hide_latency(chain, one.plan.overlap, times, most)), names(chain));
 }
@@ -265,10 +264,11 @@ TEST(LatencyHiding, MembersOfAStageHaveOneOrder) {
     // In ring attention a rank leaves out blocks that it does not see.
     one.plan.overlap.context_steps = testing::ring(2, false);
     const StepPrograms ring = build_stages(one.model, one.plan);
-    EXPECT_EQ(testing::message_of([&] { hidden(ring, one.plan.overlap); }),
-              "overlap.schedule = latency_hiding needs one order for all members of a group, and some of "
-              "them have operations that others have not; use overlap.schedule: chain, or a "
-              "placement that gives all the same blocks");
+    EXPECT_EQ(
+        testing::message_of([&] { hidden(ring, one.plan.overlap); }),
+        "overlap.schedule = latency_hiding needs one order for all members of a group, and some of "
+        "them have operations that others have not; use overlap.schedule: chain, or a "
+        "placement that gives all the same blocks");
 }
 
 }  // namespace

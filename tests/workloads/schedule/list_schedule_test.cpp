@@ -27,7 +27,10 @@ std::string order_of(const std::vector<ScheduleNode>& nodes,
     std::string text;
     for (const ScheduleSlot& slot : list_schedule(nodes, in_flight)) {
         const bool flies = nodes[slot.node].kind != kOnStream;
-        text += (text.empty() ? "" : " ") + std::string(slot.ends ? "-" : flies ? "+" : "") +
+        text += (text.empty() ? "" : " ") +
+                std::string(slot.ends ? "-"
+                            : flies   ? "+"
+                                      : "") +
                 std::to_string(slot.node);
     }
     return text;
@@ -100,7 +103,7 @@ TEST(ListSchedule, RandomGraphsKeepEveryRule) {
         for (std::uint32_t i = 0; i < nodes.size(); ++i) {
             turn += random.from(0, 7) == 0 ? 1 : 0;
             nodes[i] = {.time = {random.from(0, 9)},
-                        .kind = random.coin() ? kOnStream
+                        .kind = random.coin()   ? kOnStream
                                 : random.coin() ? static_cast<std::uint32_t>(random.from(0, 1))
                                                 : kUnbounded,
                         .turn = turn};
