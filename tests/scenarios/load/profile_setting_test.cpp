@@ -1,9 +1,6 @@
-// Profiles in scenarios, and the calibration that fits them.
-#include "scenarios/study/calibrate.h"
+// Profiles in scenarios.
 
-#include <cmath>
 #include <fmt/format.h>
-#include <fstream>
 #include <gmock/gmock.h>
 
 #include "scenarios/load/load.h"
@@ -59,8 +56,7 @@ TEST_F(Profile, AChangedChipSaysWhoseFactorsItTakes) {
     refused("base: v5p", "v5p (modified)", "v5p", 40);
     refused("base: v5p, name: v6e", "v6e", "v5p", 51);
     refused("base: v5p, name: mine", "mine", "v5p", 52);
-    refused("base: tpu7x, name: v5p", "v5p", "v5p", 53);
-    refused("base: tpu7x, name: tpu7x", "tpu7x", "v5p", 55);
+    refused("base: tpu7x, name: v5p", "v5p", "tpu7x", 53);
     const std::string same = "chip: {base: v5p, name: v5p, hbm_capacity: 1 TB}, slice: 2x2x2, ";
     EXPECT_EQ(load(same + "profile: measured").hardware.efficiency,
               *topology::measured_efficiency("v5p"));
@@ -103,10 +99,10 @@ TEST_F(Profile, WrongFactors) {
             "whose factors the other keys change, or ideal)");
     refused("{base: v3}",
             "s.yaml:1:39: hardware.profile.base: nothing was measured on v3; allowed: ideal, v4p, "
-            "v5p, v5e, v6e");
+            "v5p, v5e, v6e, tpu7x");
     refused("{base: v7}",
             "s.yaml:1:39: hardware.profile.base: unknown chip 'v7'; allowed: ideal, v4p, v5p, v5e, "
-            "v6e");
+            "v6e, tpu7x");
     refused("{base: v5p, atention: 0.4}",
             "s.yaml:1:44: unknown hardware.profile key 'atention'; did you mean 'attention'? "
             "allowed: base, mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, "
@@ -180,118 +176,54 @@ TEST_F(Profile, BlocksAddTrainingAndEvaluationSteps) {
         "evaluation: {tokens: 1Mi, steps: 48}");
 }
 
-/// Measurements made by simulation with known factors.
-std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, double>>& mxu,
-                                    double straggler) {
-    std::vector<Scenario> scenarios;
-    for (const auto& [chip, share] : mxu) {
-        for (const int slices : {1, 4}) {
-            Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
-                                                       {{"fsdp", "x y"}}, 64, 512);
-            scenario.step().plan.remat.policy = workloads::RematPolicy::block;
-            if (slices > 1) {
-                scenario.hardware.slices = slices;
-                scenario.step().mesh = topology::DeviceMesh(
-                    scenario.hardware.slice,
-                    {{"data", topology::parse_factors("slice", scenario.hardware.slice, slices)},
-                     {"fsdp", topology::parse_factors("x y", scenario.hardware.slice, slices)}},
-                    slices);
-                scenario.step().plan.ways.data = slices;
-                scenario.step().plan.batch.tokens *= slices;
-            }
-            scenario.hardware.efficiency = {.mxu = share, .straggler = straggler};
-            const double time = simulated_reference(scenario);
-            scenario.name = chip + (slices > 1 ? " slices" : "");
-            scenario.expectations = {{"step_time", time, 0.1, "simulated"}};
-            scenario.hardware.efficiency = {.mxu = 0.8, .straggler = 0.1};
-            scenarios.push_back(std::move(scenario));
-        }
-    }
-    return scenarios;
+// A version of `measured` by name: the report and JSON say which; an older one gives its number again.
+TEST_F(Profile, VersionsAreSelectable) {
+    const Scenario newest = load("chip: v5p, slice: 2x2x2");
+    EXPECT_EQ(newest.hardware.profile, "measured");
+    EXPECT_EQ(newest.hardware.profile_version, topology::profile_versions().front());
+    const Scenario first = load("chip: v5p, slice: 2x2x2, profile: measured@1");
+    EXPECT_EQ(first.hardware.profile_version, "1");
+    topology::Efficiency expected{.mxu = 0.808, .attention = 0.421, .hbm = 0.83, .fusion = 0,
+                                  .ici = 0.82, .launch_s = 2.3e-6, .straggler = 0.0299};
+    EXPECT_EQ(first.hardware.efficiency, expected);
+    EXPECT_EQ(first.hardware.error_band, ErrorBand{});
+    EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.profile_version, "");
+    const std::string file = write(good_but("slice:", "profile: measured@1, slice:"));
+    EXPECT_THAT(podsim({"run", file}).out, HasSubstr("Assumed: profile measured@1, book ICI"));
+    const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
+    EXPECT_EQ(json["profile"], "measured");
+    EXPECT_EQ(json["profile_version"], "1");
+    EXPECT_FALSE(json.contains("error_band"));
+    expect_refused(good_but("slice:", "profile: measured@0, slice:"),
+                   "s.yaml:1:31: hardware.profile: unknown profile 'measured@0'; did you mean "
+                   "'measured@2'? allowed: ideal, measured, measured@2, measured@1, a file that "
+                   "ends in .yaml");
+    // tpu7x came with the second.
+    expect_refused(good_but("chip: v5p, slice:", "chip: tpu7x, profile: measured@1, slice:"),
+                   "s.yaml:1:33: hardware.profile: nothing was measured on tpu7x; write profile: "
+                   "ideal, or take the factors of a chip that was measured, such as profile: "
+                   "{base: tpu7x}");
 }
 
-TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
-    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}, {"v5e", 0.7}}, 0.05);
-    const Calibration calibration =
-        calibrate(scenarios, {.per_chip = {"mxu"}, .pooled = {"straggler"}, .jobs = 2});
-    ASSERT_EQ(calibration.factors.size(), 3U);
-    EXPECT_EQ(calibration.factors[0].chip, "v4p");
-    EXPECT_NEAR(calibration.factors[0].value, 0.6, 0.01);
-    EXPECT_NEAR(calibration.factors[1].value, 0.7, 0.01);
-    EXPECT_NEAR(calibration.factors[2].value, 0.05, 0.005);
-    for (const FittedFactor& factor : calibration.factors) {
-        EXPECT_TRUE(factor.determined) << factor.factor;
-    }
-    // Fitted, each is met; held out, v4p is predicted with the share of v5e, v5e with that of v4p, both with the pooled
-    // straggler's.
-    for (std::size_t i = 0; i < scenarios.size(); ++i) {
-        const CalibratedPoint& point = calibration.points[i];
-        EXPECT_NEAR(point.fitted_s / point.measured_s, 1, 0.01) << point.name;
-        ASSERT_TRUE(point.held_out_s.has_value());
-        Scenario other = scenarios[i];
-        other.hardware.efficiency = {.mxu = point.chip == "v4p" ? 0.7 : 0.6, .straggler = 0.05};
-        EXPECT_NEAR(*point.held_out_s / simulated_reference(other), 1, 0.01) << point.name;
-    }
-}
-
-TEST(Calibrate, SaysWhatTheMeasurementsDoNotDetermine) {
-    std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}, {"v5e", 0.7}}, 0);
-    std::erase_if(scenarios, [](const Scenario& one) { return one.hardware.slices > 1; });
-    const Calibration calibration =
-        calibrate(scenarios, {.per_chip = {"mxu"}, .pooled = {"straggler"}, .jobs = 1});
-    EXPECT_TRUE(calibration.factors[0].determined);
-    EXPECT_EQ(calibration.factors[2].factor, "straggler");
-    EXPECT_FALSE(calibration.factors[2].determined);
-}
-
-TEST(Calibrate, HoldsNothingOutWithoutAnotherChip) {
-    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}}, 0);
-    const Calibration calibration = calibrate(scenarios, {});
-    EXPECT_FALSE(calibration.points.front().held_out_s.has_value());
-}
-
-TEST(Calibrate, SummarisesErrors) {
-    const ErrorSummary summary = summarise(std::vector<double>{0.1, -0.2, 0.04});
-    EXPECT_NEAR(summary.mean_absolute, 0.34 / 3, 1e-15);
-    EXPECT_NEAR(summary.bias, -0.02, 1e-15);
-    EXPECT_EQ(summary.worst, -0.2);
-}
-
-// The summary is over the points of all chips, in the table's words and in JSON.
-TEST_F(Profile, CalibrateSumsUpTheErrorsOfAllPoints) {
-    write(std::string(kGood) + "expect: {step_time: {of: 1 ms, within: 9 %}}\n", "a.yaml");
-    write(good_but("v5p", "v4p") + "expect: {step_time: {of: 3 ms, within: 9 %}}\n", "b.yaml");
-    const Outcome both = podsim({"calibrate", path("a.yaml"), path("b.yaml"), "--per-chip", "-",
-                                 "--pooled", "mxu", "--json", path("c.json")});
-    ASSERT_EQ(both.status, 0) << both.err;
-    const Json json = Json::parse(std::ifstream(path("c.json")));
-    ASSERT_EQ(json["points"].size(), 2U);
-    double errors = 0;
-    for (const Json& point : json["points"]) {
-        errors += std::abs(point["fitted_s"].get<double>() / point["measured_s"].get<double>() - 1);
-    }
-    EXPECT_DOUBLE_EQ(json["mean_absolute_error"].get<double>(), errors / 2);
-    EXPECT_GT(errors, 0);
-    EXPECT_THAT(both.out,
-                HasSubstr(fmt::format("fitted: mean absolute error {:.1f} %", 100 * errors / 2)));
-    EXPECT_THAT(both.out, HasSubstr("held out: mean absolute error"));
-}
-
-TEST_F(Profile, CalibrateRefusesWhatItCannotUse) {
-    const Outcome none = podsim({"calibrate", write(kGood)});
-    EXPECT_EQ(none.status, 2);
-    EXPECT_EQ(
-        plain(none.err),
-        "s.yaml: a measurement is a scenario that expects one time; write expect: {step_time: "
-        "{of: 3.4 s, within: 20 %}}\n");
-    const Outcome unknown = podsim(
-        {"calibrate", write(std::string(kGood) + "expect: {step_time: {of: 1 s, within: 9 %}}\n"),
-         "--pooled", "stragler"});
-    EXPECT_EQ(unknown.status, 2);
-    const Outcome twice = podsim({"calibrate", path("s.yaml"), "--pooled", "mxu"});
-    EXPECT_EQ(plain(twice.err),
-              "podsim calibrate: factor 'mxu' is named twice; fit it for each chip or for all\n");
-    EXPECT_THAT(unknown.err, HasSubstr("unknown factor 'stragler'; did you mean 'straggler'?"));
+// The band of a step that the profile's steps are like, and of one that they are not.
+TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
+    write("name: ours\nversion: 3\nchips: {v5p: {mxu: 0.8}}\n"
+          "band: {like: 0.06, unlike: 0.125, measured: [v5p dense bf16]}\n",
+          "ours.yaml");
+    const std::string file = write(good_but("slice:", "profile: ours.yaml, slice:"));
+    const Outcome like = podsim({"run", file});
+    EXPECT_THAT(like.out, HasSubstr(", published steps like it were within ±6 %\n"));
+    EXPECT_THAT(like.out, HasSubstr("Assumed: profile ours@3, book ICI"));
+    const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
+    EXPECT_EQ(json["profile"], "ours");
+    EXPECT_EQ(json["profile_version"], "3");
+    EXPECT_EQ(json["error_band"]["share"], 0.06);
+    EXPECT_EQ(json["error_band"]["like_published"], true);
+    const Outcome unlike = podsim({"run", file, "--set", "training.precision=int8"});
+    EXPECT_THAT(unlike.out, HasSubstr(", no published step is like it, those unlike others were "
+                                      "within ±12 %\n"));
+    EXPECT_THAT(podsim({"run", file, "--set", "hardware.profile=ideal"}).out,
+                ::testing::Not(HasSubstr("published step")));
 }
 
 }  // namespace
