@@ -29,7 +29,7 @@ inline StepResult hand_made() {
     result.book = sim::Seconds(0.31);
     result.gap = {{"latency", {kMs}}, {"padding", {kMs / 3}}};
     result.memory = {
-        sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, {{"parameters", sim::Bytes(4e10)}}};
+        sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, false, {{"parameters", sim::Bytes(4e10)}}};
     result.links = {{"ici_x", 0.4, sim::Bytes(5e9)}};
     result.events = 1234;
     result.played_events = 234;

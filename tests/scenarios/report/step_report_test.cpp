@@ -188,7 +188,7 @@ TEST_F(Report, TraceIsInMicroseconds) {
 
 TEST_F(Report, VerdictsAreRelativeErrors) {
     Scenario scenario = load_scenario(write(kGood));
-    scenario.expectations = {{"mfu", 0.44, 0.10, ""}, {"step_time", 0.2, 0.5, ""}};
+    scenario.expectations = {{"mfu", 0.44, 0.10, "", "", ""}, {"step_time", 0.2, 0.5, "", "", ""}};
     const std::vector<Verdict> verdicts = judge(scenario, hand_made());
     EXPECT_TRUE(verdicts[0].holds);
     EXPECT_FALSE(verdicts[1].holds);
