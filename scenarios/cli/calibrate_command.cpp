@@ -20,10 +20,13 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "calibrate FILE|DIR ... [--per-chip FACTORS] [--pooled FACTORS] [--write FILE [--profile-version TEXT]]\n"
+        "calibrate FILE|DIR ... [--per-chip FACTORS] [--pooled FACTORS] [--write FILE "
+        "[--profile-version TEXT]]\n"
         "                 [--jobs N] [--json PATH|-]",
-        "Fits factors of a profile to scenarios that expect a measured time, and says how well they\n"
-        "predict steps of chips and of families (folders) that they were not fitted to, beside rules "
+        "Fits factors of a profile to scenarios that expect a measured time, and says how well "
+        "they\n"
+        "predict steps of chips and of families (folders) that they were not fitted to, beside "
+        "rules "
         "with\n"
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",

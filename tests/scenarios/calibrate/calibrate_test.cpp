@@ -28,7 +28,7 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
     for (const auto& [chip, share] : mxu) {
         for (const int slices : {1, 4}) {
             Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
-                                                       {{"fsdp", "x y"}}, 64, 512);
+                                                       {{"fsdp", "x y"}}, 2048, 512);
             scenario.step().plan.remat.policy = workloads::RematPolicy::block;
             if (slices > 1) {
                 scenario.hardware.slices = slices;
@@ -84,7 +84,8 @@ TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
         ASSERT_TRUE(point.podsim.without_family_s.has_value());
         EXPECT_EQ(point.family, point.chip + (scenarios[i].hardware.slices > 1 ? " many" : " one"));
     }
-    EXPECT_EQ(calibration.pairs.pairs, 2);  // one of each chip: slices take longer for the same tokens a chip
+    EXPECT_EQ(calibration.pairs.pairs,
+              2);  // one of each chip: slices take longer for the same tokens a chip
     EXPECT_EQ(calibration.pairs.right, 2);
     EXPECT_EQ(calibration.pairs_per_chip.pairs, 2);
     ASSERT_EQ(calibration.profile.chips.size(), 2U);
@@ -161,9 +162,8 @@ TEST_F(CalibrateCommand, CalibrateSumsUpTheErrorsOfAllPoints) {
     }
     EXPECT_DOUBLE_EQ(json["mean_absolute_error"].get<double>(), errors / 2);
     EXPECT_GT(errors, 0);
-    EXPECT_THAT(both.out,
-                ::testing::ContainsRegex(
-                    fmt::format("podsim, fitted +{:.1f} %", 100 * errors / 2)));
+    EXPECT_THAT(both.out, ::testing::ContainsRegex(
+                              fmt::format("podsim, fitted +{:.1f} %", 100 * errors / 2)));
     EXPECT_THAT(both.out, HasSubstr("podsim, held out by chip"));
 }
 

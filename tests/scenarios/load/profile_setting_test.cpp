@@ -183,8 +183,13 @@ TEST_F(Profile, VersionsAreSelectable) {
     EXPECT_EQ(newest.hardware.profile_version, topology::profile_versions().front());
     const Scenario first = load("chip: v5p, slice: 2x2x2, profile: measured@1");
     EXPECT_EQ(first.hardware.profile_version, "1");
-    topology::Efficiency expected{.mxu = 0.808, .attention = 0.421, .hbm = 0.83, .fusion = 0,
-                                  .ici = 0.82, .launch_s = 2.3e-6, .straggler = 0.0299};
+    topology::Efficiency expected{.mxu = 0.808,
+                                  .attention = 0.421,
+                                  .hbm = 0.83,
+                                  .fusion = 0,
+                                  .ici = 0.82,
+                                  .launch_s = 2.3e-6,
+                                  .straggler = 0.0299};
     EXPECT_EQ(first.hardware.efficiency, expected);
     EXPECT_EQ(first.hardware.error_band, ErrorBand{});
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.profile_version, "");
@@ -207,9 +212,10 @@ TEST_F(Profile, VersionsAreSelectable) {
 
 // The band of a step that the profile's steps are like, and of one that they are not.
 TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
-    write("name: ours\nversion: 3\nchips: {v5p: {mxu: 0.8}}\n"
-          "band: {like: 0.06, unlike: 0.125, measured: [v5p dense bf16]}\n",
-          "ours.yaml");
+    write(
+        "name: ours\nversion: 3\nchips: {v5p: {mxu: 0.8}}\n"
+        "band: {like: 0.06, unlike: 0.125, measured: [v5p dense bf16]}\n",
+        "ours.yaml");
     const std::string file = write(good_but("slice:", "profile: ours.yaml, slice:"));
     const Outcome like = podsim({"run", file});
     EXPECT_THAT(like.out, HasSubstr(", published steps like it were within ±6 %\n"));
