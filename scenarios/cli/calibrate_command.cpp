@@ -82,7 +82,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
     const std::string json = output_path(options, "json");
-    const std::string profile = options.get("write");
+    const std::string profile = options.has("write") ? options.get("write") : "";
     if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
     }
