@@ -109,9 +109,8 @@ VectorXd own_profile(const FitProblem& problem) {
         int count = 0;
         for (const Measurement& measurement : problem.measurements) {
             if (unknown.chip.empty() || unknown.chip == measurement.chip) {
-                sum += to_deviations(*unknown.factor,
-                                     measurement.scenario->hardware.efficiency.*
-                                         (unknown.factor->value));
+                sum += to_deviations(*unknown.factor, measurement.scenario->hardware.efficiency.*
+                                                          (unknown.factor->value));
                 ++count;
             }
         }
@@ -199,8 +198,11 @@ std::vector<FittedFactor> factors_of(const DeterminedFit& result, const FitProbl
     std::vector<FittedFactor> factors;
     for (const Unknown& unknown : asked.unknowns) {
         const topology::EfficiencyFactor& factor = *unknown.factor;
-        FittedFactor row{.factor = std::string(factor.name), .chip = unknown.chip,
-                         .prior = prior_of(factor.name).value, .by = {}, .other_start = {}};
+        FittedFactor row{.factor = std::string(factor.name),
+                         .chip = unknown.chip,
+                         .prior = prior_of(factor.name).value,
+                         .by = {},
+                         .other_start = {}};
         const auto& open = result.fit.problem.unknowns;
         const auto at = std::ranges::find(open, unknown) - open.begin();
         if (at == static_cast<std::ptrdiff_t>(open.size())) {
@@ -220,9 +222,13 @@ std::vector<FittedFactor> factors_of(const DeterminedFit& result, const FitProbl
         factors.push_back(row);
     }
     for (const DefinedFactor& one : defined) {
-        factors.push_back({.factor = std::string(one.factor->name), .chip = one.chip,
-                           .value = one.value, .prior = prior_of(one.factor->name).value,
-                           .by = "microbenchmarks", .determined = true, .other_start = {}});
+        factors.push_back({.factor = std::string(one.factor->name),
+                           .chip = one.chip,
+                           .value = one.value,
+                           .prior = prior_of(one.factor->name).value,
+                           .by = "microbenchmarks",
+                           .determined = true,
+                           .other_start = {}});
     }
     return factors;
 }
@@ -230,10 +236,17 @@ std::vector<FittedFactor> factors_of(const DeterminedFit& result, const FitProbl
 std::vector<CalibratedPoint> points_of(const Measurements& measurements) {
     std::vector<CalibratedPoint> points;
     for (const Measurement& one : measurements) {
-        points.push_back({.name = one.scenario->name, .chip = one.chip, .family = one.family,
-                          .tier = one.scenario->expectations.front().tier, .is_step = one.is_step,
-                          .kind = one.kind, .defines = one.defines, .measured_s = one.measured_s,
-                          .podsim = {}, .per_chip = {}, .per_chip_and_precision = {}});
+        points.push_back({.name = one.scenario->name,
+                          .chip = one.chip,
+                          .family = one.family,
+                          .tier = one.scenario->expectations.front().tier,
+                          .is_step = one.is_step,
+                          .kind = one.kind,
+                          .defines = one.defines,
+                          .measured_s = one.measured_s,
+                          .podsim = {},
+                          .per_chip = {},
+                          .per_chip_and_precision = {}});
     }
     return points;
 }
@@ -253,8 +266,8 @@ void judge(const Measurements& measurements, Calibration& calibration) {
     std::vector<HeldOutError> errors;
     for (const CalibratedPoint& point : calibration.points) {
         if (point.is_step && point.podsim.without_family_s.has_value()) {
-            errors.push_back({point.kind, point.family,
-                              *point.podsim.without_family_s / point.measured_s - 1});
+            errors.push_back(
+                {point.kind, point.family, *point.podsim.without_family_s / point.measured_s - 1});
         }
     }
     calibration.profile.band = error_band(errors);
@@ -285,8 +298,10 @@ Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOpti
     calibration.converged = fit.converged && again.converged;
     calibration.factors = factors_of(result, problem, defined, again.u);
     calibration.points = points_of(measurements);
-    const auto without_chip = held_out(fit, [](const Measurement& m) { return m.chip; }, times);
-    const auto without_family = held_out(fit, [](const Measurement& m) { return m.family; }, times);
+    const auto without_chip = held_out(
+        fit, [](const Measurement& m) { return m.chip; }, times);
+    const auto without_family = held_out(
+        fit, [](const Measurement& m) { return m.family; }, times);
     for (std::size_t i = 0; i < fit.problem.measurements.size(); ++i) {
         const Measurement& step = fit.problem.measurements[i];
         CalibratedPoint& point = calibration.points[step.number];

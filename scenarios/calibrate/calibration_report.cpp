@@ -144,11 +144,11 @@ std::string summary_text(const Calibration& calibration) {
     std::string text = fmt::format(
         "From the scenarios' own profile the determined factors come out the same within {:.1f} "
         "%{}.\n",
-        100 * difference,
-        calibration.converged ? "" : "; the search had not come to rest");
+        100 * difference, calibration.converged ? "" : "; the search had not come to rest");
     if (calibration.pairs.pairs > 0) {
         text += fmt::format(
-            "Pairs of steps on one chip in one precision ordered rightly by time over 6ND, held out "
+            "Pairs of steps on one chip in one precision ordered rightly by time over 6ND, held "
+            "out "
             "by family: {:.0f} % of {}\n(per chip {:.0f} %, per chip and precision {:.0f} %).\n",
             100 * calibration.pairs.share(), calibration.pairs.pairs,
             100 * calibration.pairs_per_chip.share(),
@@ -156,9 +156,10 @@ std::string summary_text(const Calibration& calibration) {
     }
     const ErrorBand& band = calibration.profile.band;
     if (band.like > 0) {
-        text += fmt::format("80 % band: {:.1f} % for steps that a published one is like, {:.1f} % "
-                            "for others; {:.0f} % of the errors held out by family lie within.\n",
-                            100 * band.like, 100 * band.unlike, 100 * calibration.covered);
+        text += fmt::format(
+            "80 % band: {:.1f} % for steps that a published one is like, {:.1f} % "
+            "for others; {:.0f} % of the errors held out by family lie within.\n",
+            100 * band.like, 100 * band.unlike, 100 * calibration.covered);
     }
     return text;
 }

@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kStep = 0.1;       // of u, for differences
+constexpr double kStep = 0.1;        // of u, for differences
 constexpr double kConverged = 0.01;  // of u
 constexpr int kMostSteps = 8;
 constexpr int kMostHalvings = 4;
@@ -79,8 +79,7 @@ MatrixXd derivatives(const FitProblem& problem, const VectorXd& u, const VectorX
     MatrixXd jacobian = MatrixXd::Zero(rest.size(), u.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const Cell& cell = cells[i];
-        const double measured =
-            problem.measurements[static_cast<std::size_t>(cell.row)].measured_s;
+        const double measured = problem.measurements[static_cast<std::size_t>(cell.row)].measured_s;
         jacobian(cell.row, cell.column) =
             (std::log(simulated[i] / measured) - rest[cell.row]) / cell.step;
     }
@@ -116,8 +115,7 @@ VectorXd minimum(const MatrixXd& jacobian, const VectorXd& rest, const VectorXd&
         }
         const MatrixXd part = jacobian(Eigen::all, open);
         const auto count = static_cast<Index>(open.size());
-        const MatrixXd normal =
-            weight * part.transpose() * part + MatrixXd::Identity(count, count);
+        const MatrixXd normal = weight * part.transpose() * part + MatrixXd::Identity(count, count);
         const VectorXd found = normal.ldlt().solve(weight * part.transpose() * target);
         Index farthest = -1;
         double most = 0;
@@ -168,8 +166,11 @@ topology::Efficiency efficiency_at(const FitProblem& problem, const std::string&
 
 Fit fit_factors(const FitProblem& problem, const VectorXd& start, SimulatedTimes& times) {
     const Bounds bounds = bounds_of(problem.unknowns);
-    Fit fit{.problem = problem, .u = start.cwiseMax(bounds.least).cwiseMin(bounds.most),
-            .rest = {}, .jacobian = {}, .variance = {}};
+    Fit fit{.problem = problem,
+            .u = start.cwiseMax(bounds.least).cwiseMin(bounds.most),
+            .rest = {},
+            .jacobian = {},
+            .variance = {}};
     fit.rest = logarithms(problem, fit.u, times);
     for (int step = 0; step < kMostSteps && !fit.converged; ++step) {
         fit.jacobian = derivatives(problem, fit.u, fit.rest, times);

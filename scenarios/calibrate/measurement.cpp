@@ -25,9 +25,9 @@ void add_step(const Scenario& scenario, Measurement& measurement) {
     const auto tokens = static_cast<double>(step.plan.batch.tokens);
     double work = (step.plan.forward_only ? kForward : kTraining) * parameters * tokens;
     if (step.evaluation.has_value()) {
-        work = step.evaluation->train_steps * work +
-               step.evaluation->steps * kForward * parameters *
-                   static_cast<double>(step.evaluation->tokens);
+        work =
+            step.evaluation->train_steps * work + step.evaluation->steps * kForward * parameters *
+                                                      static_cast<double>(step.evaluation->tokens);
     }
     measurement.is_step = true;
     measurement.kind = kind_of(scenario);

@@ -10,16 +10,21 @@ namespace {
 constexpr std::array kPriors{
     Prior{"mxu", 0.85, 0.15, true,
           "large matmuls alone reach 0.83 (tpu7x) to 0.90 (v6e) of the peak"},
-    Prior{"mxu_ramp", 128, 1, true, "the side of a systolic array: a matmul fills it and drains it"},
+    Prior{"mxu_ramp", 128, 1, true,
+          "the side of a systolic array: a matmul fills it and drains it"},
     Prior{"attention", 0.5, 0.4, true,
           "heads of 128 fill half of an array of 256, and the vector unit waits"},
     Prior{"vpu", 0.8, 0.3, true, "no measurement: a little below its peak, like the others"},
     Prior{"hbm", 0.85, 0.1, true, "copies reach 0.83 (v6e) and 0.87 (tpu7x)"},
     Prior{"fusion", 0.5, 0.5, false, "no measurement: the middle of its range"},
-    Prior{"ici", 0.85, 0.15, true, "AllGathers and an AllReduce reach 0.69 to 0.99 of the book's rate"},
-    Prior{"dcn", 0.7, 0.3, true, "no measurement: a network shared by hosts rarely gives its line rate"},
-    Prior{"launch_s", 4e-6, 0.8, true, "AllGathers of some kB take 2 to 13 us more than their bytes"},
-    Prior{"straggler", 0.02, 0.02, false, "no measurement: a few per cent for a doubling of slices"},
+    Prior{"ici", 0.85, 0.15, true,
+          "AllGathers and an AllReduce reach 0.69 to 0.99 of the book's rate"},
+    Prior{"dcn", 0.7, 0.3, true,
+          "no measurement: a network shared by hosts rarely gives its line rate"},
+    Prior{"launch_s", 4e-6, 0.8, true,
+          "AllGathers of some kB take 2 to 13 us more than their bytes"},
+    Prior{"straggler", 0.02, 0.02, false,
+          "no measurement: a few per cent for a doubling of slices"},
 };
 
 constexpr double kLeastShare = 1e-9;  // a logarithm needs a value above zero

@@ -34,7 +34,8 @@ private:
     int jobs_;
     Watch* watch_;
     std::map<Key, double> times_;
-    std::map<std::size_t, double> effort_;  ///< of a measurement, in seconds of this machine: long ones begin first
+    std::map<std::size_t, double>
+        effort_;  ///< of a measurement, in seconds of this machine: long ones begin first
 };
 
 }  // namespace podsim::scenarios

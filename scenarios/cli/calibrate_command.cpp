@@ -20,10 +20,13 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "calibrate FILE|DIR ... [--per-chip FACTORS] [--pooled FACTORS] [--write FILE [--profile-version TEXT]]\n"
+        "calibrate FILE|DIR ... [--per-chip FACTORS] [--pooled FACTORS] [--write FILE "
+        "[--profile-version TEXT]]\n"
         "                 [--jobs N] [--json PATH|-]",
-        "Fits factors of a profile to scenarios that expect a measured time, and says how well they\n"
-        "predict steps of chips and of families (folders) that they were not fitted to, beside rules "
+        "Fits factors of a profile to scenarios that expect a measured time, and says how well "
+        "they\n"
+        "predict steps of chips and of families (folders) that they were not fitted to, beside "
+        "rules "
         "with\n"
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
@@ -79,7 +82,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
     const std::string json = output_path(options, "json");
-    const std::string profile = options.get("write");
+    const std::string profile = options.has("write") ? options.get("write") : "";
     if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
     }

@@ -66,14 +66,15 @@ void check_keys(const YamlNode& map, std::span<const Key> keys, const std::strin
 double number_of(const YamlNode::Entry& entry, double least, double most) {
     try {
         if (entry.value.kind != Kind::scalar) {
-            throw sim::InputError(fmt::format("'{}' holds {}", entry.key, describe(entry.value.kind)),
-                                  "write a number");
+            throw sim::InputError(
+                fmt::format("'{}' holds {}", entry.key, describe(entry.value.kind)),
+                "write a number");
         }
         const double number = parse_number(entry.value.text);
         if (!(number >= least && number <= most)) {
-            throw sim::InputError(fmt::format("{} {} is out of range", entry.key,
-                                              in_quotes(entry.value.text)),
-                                  fmt::format("allowed are {:g} to {:g}", least, most));
+            throw sim::InputError(
+                fmt::format("{} {} is out of range", entry.key, in_quotes(entry.value.text)),
+                fmt::format("allowed are {:g} to {:g}", least, most));
         }
         return number;
     } catch (const sim::InputError& error) {
@@ -128,7 +129,8 @@ ErrorBand read_band(const YamlNode& band) {
 }  // namespace
 
 std::string profile_text(const Profile& profile) {
-    std::string text = fmt::format("name: {}\nversion: {}\nchips:\n", profile.name, profile.version);
+    std::string text =
+        fmt::format("name: {}\nversion: {}\nchips:\n", profile.name, profile.version);
     for (const auto& [chip, efficiency] : profile.chips) {
         std::vector<std::string> factors;
         for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
@@ -150,13 +152,15 @@ std::string profile_text(const Profile& profile) {
 Profile read_profile_file(const std::string& path) {
     const YamlNode root = parse_yaml(read_text_file(path), path);
     if (root.kind != Kind::map) {
-        throw sim::InputError(fmt::format("a profile is a map, this file holds {}",
-                                          describe(root.kind)),
-                              "make one with podsim calibrate --write", {path, 0, 0});
+        throw sim::InputError(
+            fmt::format("a profile is a map, this file holds {}", describe(root.kind)),
+            "make one with podsim calibrate --write", {path, 0, 0});
     }
     check_keys(root, kTopKeys, "profile");
-    Profile profile{.name = root.find("name")->text, .version = root.find("version")->text,
-                    .chips = {}, .band = {}};
+    Profile profile{.name = root.find("name")->text,
+                    .version = root.find("version")->text,
+                    .chips = {},
+                    .band = {}};
     for (const YamlNode::Entry& chip : root.find("chips")->entries) {
         try {
             static_cast<void>(topology::find_chip(printable(chip.key)));

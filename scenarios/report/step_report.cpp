@@ -73,8 +73,7 @@ std::string header(const Scenario& scenario) {
 
 /// `, published steps like it were within ±6 %`, where the profile has a band.
 std::string band_text(const Scenario& scenario) {
-    const std::optional<StepBand> band =
-        band_of(scenario.hardware.error_band, kind_of(scenario));
+    const std::optional<StepBand> band = band_of(scenario.hardware.error_band, kind_of(scenario));
     if (!band.has_value()) {
         return {};
     }
@@ -303,8 +302,8 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         header(scenario),
         fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
                     band_text(scenario)) +
-            diagnosis(result) +
-            pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result),
+            diagnosis(result) + pipeline_text(scenario.step().plan, result) +
+            imbalance_report(scenario, result),
         rates(scenario, result),
         breakdown(result),
         analytic(result),

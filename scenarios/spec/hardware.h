@@ -35,7 +35,7 @@ struct Hardware {
     int slices = 1;
     double oversubscription = 1;  ///< a host's share of the fabric is its DCN rate over this
     std::string profile = "ideal";
-    std::string profile_version;  ///< of profile `measured` and of files; empty: none
+    std::string profile_version;        ///< of profile `measured` and of files; empty: none
     topology::Efficiency efficiency{};  ///< of that profile
     ErrorBand error_band;               ///< of that profile
     LatencyRule latency = LatencyRule::additive;

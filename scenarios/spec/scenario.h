@@ -17,7 +17,8 @@ struct Expectation {
     double of = 0;         ///< in the base unit
     double within = 0;     ///< relative: 0.1 for 10 %
     std::string source;
-    std::string tier;     ///< of a published value: A, full configuration known; B, one material unknown or rounded
+    std::string
+        tier;  ///< of a published value: A, full configuration known; B, one material unknown or rounded
     std::string defines;  ///< the factor of a profile that this measurement isolates; empty: none
 };
 

@@ -51,11 +51,11 @@ constexpr std::string_view kMatmulTpu7x =
 
 /// Version 1: fitted to 23 published steps and microbenchmarks.
 constexpr std::array kVersion1{
-    Measured{"v4p", "mxu", 0.758, kFitted},         Measured{"v5e", "mxu", 0.793, kFitted},
-    Measured{"v5p", "mxu", 0.808, kFitted},         Measured{"v6e", "mxu", 0.804, kFitted},
-    Measured{"", "attention", 0.421, kPooled},      Measured{"", "fusion", 0, kPooled},
-    Measured{"", "straggler", 0.0299, kPooled},     Measured{"", "hbm", 0.83, kCopyV6e},
-    Measured{"", "ici", 0.82, kGatherV5e},          Measured{"", "launch_s", 2.3e-6, kTinyV5e},
+    Measured{"v4p", "mxu", 0.758, kFitted},     Measured{"v5e", "mxu", 0.793, kFitted},
+    Measured{"v5p", "mxu", 0.808, kFitted},     Measured{"v6e", "mxu", 0.804, kFitted},
+    Measured{"", "attention", 0.421, kPooled},  Measured{"", "fusion", 0, kPooled},
+    Measured{"", "straggler", 0.0299, kPooled}, Measured{"", "hbm", 0.83, kCopyV6e},
+    Measured{"", "ici", 0.82, kGatherV5e},      Measured{"", "launch_s", 2.3e-6, kTinyV5e},
 };
 
 /// Version 2: that of version 1, and tpu7x by its microbenchmarks.

@@ -26,9 +26,9 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
                                     double straggler) {
     std::vector<Scenario> scenarios;
     for (const auto& [chip, share] : mxu) {
-        for (const int slices : {1, 4}) {
+        for (const int slices : {1, 64}) {
             Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
-                                                       {{"fsdp", "x y"}}, 64, 512);
+                                                       {{"fsdp", "x y"}}, 2048, 512);
             scenario.step().plan.remat.policy = workloads::RematPolicy::block;
             if (slices > 1) {
                 scenario.hardware.slices = slices;
@@ -59,8 +59,8 @@ TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
     ASSERT_EQ(calibration.factors.size(), 3U);
     EXPECT_TRUE(calibration.converged);
     EXPECT_EQ(calibration.factors[0].chip, "v4p");
-    // The pull to the priors (0.85 and 0.02) is weak: two points with a noise of 0.05 against a spread of 0.15.
-    EXPECT_NEAR(calibration.factors[0].value, 0.6, 0.02);
+    // The pull to the priors (0.85, 0.02) costs (0.85 / 0.6 -> 2.3 deviations) / (1 + 18), with straggler some more: 3 %.
+    EXPECT_NEAR(calibration.factors[0].value, 0.6, 0.025);
     EXPECT_NEAR(calibration.factors[1].value, 0.7, 0.02);
     EXPECT_NEAR(calibration.factors[2].value, 0.05, 0.02);
     for (const FittedFactor& factor : calibration.factors) {
@@ -84,7 +84,8 @@ TEST(Calibrate, FindsTheFactorsThatMadeTheMeasurements) {
         ASSERT_TRUE(point.podsim.without_family_s.has_value());
         EXPECT_EQ(point.family, point.chip + (scenarios[i].hardware.slices > 1 ? " many" : " one"));
     }
-    EXPECT_EQ(calibration.pairs.pairs, 2);  // one of each chip: slices take longer for the same tokens a chip
+    EXPECT_EQ(calibration.pairs.pairs,
+              2);  // one of each chip: slices take longer for the same tokens a chip
     EXPECT_EQ(calibration.pairs.right, 2);
     EXPECT_EQ(calibration.pairs_per_chip.pairs, 2);
     ASSERT_EQ(calibration.profile.chips.size(), 2U);
@@ -161,9 +162,8 @@ TEST_F(CalibrateCommand, CalibrateSumsUpTheErrorsOfAllPoints) {
     }
     EXPECT_DOUBLE_EQ(json["mean_absolute_error"].get<double>(), errors / 2);
     EXPECT_GT(errors, 0);
-    EXPECT_THAT(both.out,
-                ::testing::ContainsRegex(
-                    fmt::format("podsim, fitted +{:.1f} %", 100 * errors / 2)));
+    EXPECT_THAT(both.out, ::testing::ContainsRegex(
+                              fmt::format("podsim, fitted +{:.1f} %", 100 * errors / 2)));
     EXPECT_THAT(both.out, HasSubstr("podsim, held out by chip"));
 }
 

@@ -57,8 +57,8 @@ TEST(OneConstant, OfAPrecisionGoesByItsOwnPeak) {
 // Four bf16 steps of v5e with 1, 2, 2.01 and 4 s for the same 6ND: six pairs, of which 2 and 2.01 are too near. A quantised
 // step and one of another chip have no partner.
 TEST(PairOrderOfSteps, CountsPairsOfOneChipAndPrecision) {
-    std::vector<Measurement> steps{step("v5e", "a", 100, 1),    step("v5e", "a", 100, 2),
-                                   step("v5e", "b", 100, 2.01), step("v5e", "b", 200, 8),
+    std::vector<Measurement> steps{step("v5e", "a", 100, 1),       step("v5e", "a", 100, 2),
+                                   step("v5e", "b", 100, 2.01),    step("v5e", "b", 200, 8),
                                    step("v5e", "b", 100, 3, true), step("v4p", "c", 100, 3)};
     PairOrder order = pair_order(steps, {1, 2, 3, 8, 1, 1});
     EXPECT_EQ(order.pairs, 5);
@@ -80,8 +80,8 @@ TEST(PairOrderOfSteps, CountsPairsOfOneChipAndPrecision) {
 TEST(ErrorBandOfSteps, HoldsFourOfFiveErrors) {
     const StepKind dense{"v5e", false, false};
     const StepKind experts{"v6e", true, false};
-    std::vector<HeldOutError> errors{{dense, "a", 0.01},   {dense, "a", -0.04}, {dense, "b", 0.1},
-                                     {dense, "b", -0.02},  {dense, "b", 0.03},  {experts, "c", -0.3},
+    std::vector<HeldOutError> errors{{dense, "a", 0.01},  {dense, "a", -0.04}, {dense, "b", 0.1},
+                                     {dense, "b", -0.02}, {dense, "b", 0.03},  {experts, "c", -0.3},
                                      {experts, "c", 0.05}};
     EXPECT_TRUE(is_like_others(errors[0], errors));
     EXPECT_FALSE(is_like_others(errors[5], errors));

@@ -183,8 +183,13 @@ TEST_F(Profile, VersionsAreSelectable) {
     EXPECT_EQ(newest.hardware.profile_version, topology::profile_versions().front());
     const Scenario first = load("chip: v5p, slice: 2x2x2, profile: measured@1");
     EXPECT_EQ(first.hardware.profile_version, "1");
-    topology::Efficiency expected{.mxu = 0.808, .attention = 0.421, .hbm = 0.83, .fusion = 0,
-                                  .ici = 0.82, .launch_s = 2.3e-6, .straggler = 0.0299};
+    topology::Efficiency expected{.mxu = 0.808,
+                                  .attention = 0.421,
+                                  .hbm = 0.83,
+                                  .fusion = 0,
+                                  .ici = 0.82,
+                                  .launch_s = 2.3e-6,
+                                  .straggler = 0.0299};
     EXPECT_EQ(first.hardware.efficiency, expected);
     EXPECT_EQ(first.hardware.error_band, ErrorBand{});
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.profile_version, "");
@@ -195,21 +200,22 @@ TEST_F(Profile, VersionsAreSelectable) {
     EXPECT_EQ(json["profile_version"], "1");
     EXPECT_FALSE(json.contains("error_band"));
     expect_refused(good_but("slice:", "profile: measured@0, slice:"),
-                   "s.yaml:1:31: hardware.profile: unknown profile 'measured@0'; did you mean "
+                   "s.yaml:1:32: hardware.profile: unknown profile 'measured@0'; did you mean "
                    "'measured@2'? allowed: ideal, measured, measured@2, measured@1, a file that "
                    "ends in .yaml");
     // tpu7x came with the second.
     expect_refused(good_but("chip: v5p, slice:", "chip: tpu7x, profile: measured@1, slice:"),
-                   "s.yaml:1:33: hardware.profile: nothing was measured on tpu7x; write profile: "
+                   "s.yaml:1:34: hardware.profile: nothing was measured on tpu7x; write profile: "
                    "ideal, or take the factors of a chip that was measured, such as profile: "
                    "{base: tpu7x}");
 }
 
 // The band of a step that the profile's steps are like, and of one that they are not.
 TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
-    write("name: ours\nversion: 3\nchips: {v5p: {mxu: 0.8}}\n"
-          "band: {like: 0.06, unlike: 0.125, measured: [v5p dense bf16]}\n",
-          "ours.yaml");
+    write(
+        "name: ours\nversion: 3\nchips: {v5p: {mxu: 0.8}}\n"
+        "band: {like: 0.06, unlike: 0.125, measured: [v5p dense bf16]}\n",
+        "ours.yaml");
     const std::string file = write(good_but("slice:", "profile: ours.yaml, slice:"));
     const Outcome like = podsim({"run", file});
     EXPECT_THAT(like.out, HasSubstr(", published steps like it were within ±6 %\n"));

@@ -57,15 +57,13 @@ TEST_F(ProfileFile, BrokenOnes) {
     refused(head + "chips: {v5: {}}\n",
             "p.yaml:3:9: unknown chip 'v5'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, "
             "v6e, tpu7x");
-    refused(head + "chips: {v5e: 0.8}\n",
-            "p.yaml:3:9: 'v5e' holds text; write v5e: {mxu: 0.79}");
+    refused(head + "chips: {v5e: 0.8}\n", "p.yaml:3:9: 'v5e' holds text; write v5e: {mxu: 0.79}");
     refused(head + "chips: {v5e: {mxv: 0.8}}\n",
             "p.yaml:3:15: unknown factor 'mxv'; did you mean 'mxu'? allowed: mxu, mxu_ramp, "
             "attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler");
     refused(head + "chips: {v5e: {mxu: 1.5}}\n",
             "p.yaml:3:20: mxu '1.5' is out of range; allowed are 0.05 to 1");
-    refused(head + "chips: {v5e: {mxu: [1]}}\n",
-            "p.yaml:3:20: 'mxu' holds a list; write a number");
+    refused(head + "chips: {v5e: {mxu: [1]}}\n", "p.yaml:3:20: 'mxu' holds a list; write a number");
     refused(head + "chips: {}\nband: {like: 0.1, unlike: 0.2}\n",
             "p.yaml:4:7: the band lacks 'measured'; write measured: [v5e dense bf16]");
     refused(head + "chips: {}\nband: {like: 0.1, unlike: 0.05, measured: []}\n",
@@ -77,11 +75,10 @@ TEST_F(ProfileFile, BrokenOnes) {
 
 // `podsim calibrate --write` and `hardware: {profile: FILE}`, relative to the scenario.
 TEST_F(ProfileFile, CalibrateWritesWhatScenariosRead) {
-    const std::string step = write(
-        std::string(kGood) + "expect: {step_time: {of: 300 ms, within: 9 %}}\n", "step.yaml");
-    const Outcome fitted =
-        podsim({"calibrate", step, "--per-chip", "mxu", "--pooled", "-", "--write",
-                path("ours.yaml"), "--profile-version", "2026-11"});
+    const std::string step =
+        write(std::string(kGood) + "expect: {step_time: {of: 300 ms, within: 9 %}}\n", "step.yaml");
+    const Outcome fitted = podsim({"calibrate", step, "--per-chip", "mxu", "--pooled", "-",
+                                   "--write", path("ours.yaml"), "--profile-version", "2026-11"});
     ASSERT_EQ(fitted.status, 0) << fitted.err;
     const Profile profile = read_profile_file(path("ours.yaml"));
     EXPECT_EQ(profile.name, "ours");
@@ -90,7 +87,8 @@ TEST_F(ProfileFile, CalibrateWritesWhatScenariosRead) {
     const Outcome run = podsim({"run", write(good_but("slice:", "profile: ours.yaml, slice:"))});
     EXPECT_NE(run.out.find("Assumed: profile ours@2026-11, book ICI"), std::string::npos);
     expect_refused(good_but("slice:", "profile: theirs.yaml, slice:"),
-                   "theirs.yaml: cannot read the file: No such file or directory; check the path and its permissions");
+                   "theirs.yaml: cannot read the file: No such file or directory; check the path "
+                   "and its permissions");
     const Outcome wrong = podsim({"calibrate", step, "--write", path("ours.txt")});
     EXPECT_EQ(wrong.status, 2);
     EXPECT_EQ(plain(wrong.err),

@@ -89,7 +89,7 @@ TEST(Quantities, FormulasFollowInTheVocabulary) {
 // A quantity that no row knows used to be judged as tokens per second, and its unit was taken for a time.
 TEST(Quantities, UnknownNamesAreErrorsWithTheNearestName) {
     Scenario scenario;
-    scenario.expectations = {{"mfuu", 0.4, 0.1, ""}};
+    scenario.expectations = {{"mfuu", 0.4, 0.1, "", "", ""}};
     const auto message = [](auto&& use) -> std::string {
         try {
             use();
@@ -353,7 +353,7 @@ TEST_F(QuantityValues, ProgramReportsAddUp) {
 
 TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
     Scenario scenario = load_scenario(write(kGood));
-    scenario.expectations = {{"step_time", 0.5, 0.5, "a"}, {"roofline_lower", 0.6, 0.25, "b"}};
+    scenario.expectations = {{"step_time", 0.5, 0.5, "a", "", ""}, {"roofline_lower", 0.6, 0.25, "b", "", ""}};
     StepResult result = hand_made();
     result.step_time = {750 * kMs};
     result.lower.time = sim::Seconds(0.3);

@@ -16,7 +16,7 @@ using testing::kMs;
 
 Verdict verdict_of(const std::string& quantity, double value, double reference, double within) {
     Verdict verdict;
-    verdict.expectation = {quantity, reference, within, "rounded in the text"};
+    verdict.expectation = {quantity, reference, within, "rounded in the text", "", ""};
     verdict.value = value;
     verdict.error = value / reference - 1;
     verdict.holds = std::abs(verdict.error) <= within;

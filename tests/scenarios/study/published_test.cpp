@@ -38,9 +38,8 @@ TEST(Published, MfuFallsWithTheSlicesWithinThreePoints) {
 // They ran, so each should fit. One does not by podsim's account, by 3 %: docs/fidelity.md.
 TEST(Published, AllStepsButOneFit) {
     std::vector<std::string> too_large;
-    for (const char* const folder :
-         {"maxtext-v4", "maxtext-v5e", "maxtext-v5p", "mlperf-v5p", "recipes-v6e-llama3.1",
-          "recipes-v6e-gpt3"}) {
+    for (const char* const folder : {"maxtext-v4", "maxtext-v5e", "maxtext-v5p", "mlperf-v5p",
+                                     "recipes-v6e-llama3.1", "recipes-v6e-gpt3"}) {
         for (const auto& file : std::filesystem::directory_iterator(kPublished / folder)) {
             const StepResult result = simulated(file.path());
             if (!result.memory.fits) {

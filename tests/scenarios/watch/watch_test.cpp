@@ -179,7 +179,7 @@ TEST(Watch, StopsCeilingsAndFits) {
         EXPECT_EQ(watch.phases(), std::vector{Phase::explaining});
     }
     scenario.hardware.efficiency.mxu = 0.5;
-    scenario.expectations = {{"step_time", result.step_time.seconds(), 0.1, ""}};
+    scenario.expectations = {{"step_time", result.step_time.seconds(), 0.1, "", "", ""}};
     Listener watch(Phase::calibrating);
     EXPECT_THROW(calibrate(std::vector{scenario}, {.pooled = {}, .jobs = 1}, &watch), Stopped);
     EXPECT_EQ(watch.phases(), std::vector{Phase::calibrating});
