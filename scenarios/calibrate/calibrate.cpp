@@ -52,11 +52,18 @@ std::set<std::string> chips_of(const Measurements& measurements) {
     return chips;
 }
 
-std::vector<Unknown> unknowns_of(const Measurements& steps, const CalibrationOptions& options) {
+/// What a microbenchmark has defined of a chip is not fitted for that chip.
+std::vector<Unknown> unknowns_of(const Measurements& steps, const CalibrationOptions& options,
+                                 std::span<const DefinedFactor> defined) {
     std::vector<Unknown> unknowns;
     for (const std::string& name : options.per_chip) {
         for (const std::string& chip : chips_of(steps)) {
-            unknowns.push_back({&find_factor(name), chip});
+            const bool known = std::ranges::any_of(defined, [&](const DefinedFactor& one) {
+                return one.chip == chip && one.factor == &find_factor(name);
+            });
+            if (!known) {
+                unknowns.push_back({&find_factor(name), chip});
+            }
         }
     }
     for (const std::string& name : options.pooled) {
@@ -279,7 +286,7 @@ void judge(const Measurements& measurements, Calibration& calibration) {
 Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOptions& options,
                       Watch* watch) {
     const Measurements measurements = measurements_of(scenarios);
-    const std::vector<std::string> names = fitted_names(options);
+    fitted_names(options);
     PhaseWatch calibrating(watch, Phase::calibrating);
     SimulatedTimes times(options.jobs, &calibrating);
     FitProblem problem{.measurements = steps_of(measurements), .unknowns = {}, .others = {}};
@@ -287,8 +294,8 @@ Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOpti
         problem.others[one.chip] = one.scenario->hardware.efficiency;
     }
     const std::vector<DefinedFactor> defined =
-        define_factors(measurements, names, problem.others, times);
-    problem.unknowns = unknowns_of(problem.measurements, options);
+        define_factors(measurements, options.pooled, problem.others, times);
+    problem.unknowns = unknowns_of(problem.measurements, options, defined);
     const auto count = static_cast<Index>(problem.unknowns.size());
     const DeterminedFit result = fit_determined(problem, VectorXd::Zero(count), times);
     const Fit& fit = result.fit;

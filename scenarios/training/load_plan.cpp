@@ -72,6 +72,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
         throw training["moments"].error(
             fmt::format("{} keeps no moments", to_string(plan.optimizer)), "leave it out");
     }
+    plan.moe.devices = hardware.chip.devices.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.batch.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
     plan.pipeline.schedule =

@@ -43,6 +43,7 @@ ChipSpec v2() {
         .int8_ops = {FlopsPerSecond(0), kNoInt8},
         .fp8_flops = {FlopsPerSecond(0), "JAX, jax/_src/tpu_info.py: no fp8 matmuls"},
         .cores = {2, kJax},
+        .devices = {2, kJax},
         .vpu_flops = {FlopsPerSecond(2 * 2048 * 0.7e9),
                       "assumption: no published figure, the 128 lanes x 16 ALUs of v4p on 2 cores "
                       "at the 700 MHz at which an array of 128 x 128 a core gives the peak"},
@@ -84,6 +85,7 @@ ChipSpec v3() {
         .int8_ops = {FlopsPerSecond(1.4e14), kBook},
         .fp8_flops = {FlopsPerSecond(0), kNoFp8},
         .cores = {2, kPaper},
+        .devices = {2, kJax},
         .vpu_flops = {FlopsPerSecond(2 * 2048 * 0.94e9),
                       "assumption: no published figure, the 128 lanes x 16 ALUs of v4p at 940 "
                       "MHz on 2 cores"},
@@ -120,6 +122,7 @@ ChipSpec v4p() {
         .int8_ops = {FlopsPerSecond(2.75e14), kBook},
         .fp8_flops = {FlopsPerSecond(0), kNoFp8},
         .cores = {2, kPaper},
+        .devices = {1, kJax},
         .vpu_flops =
             {FlopsPerSecond(2 * 2048 * 1.05e9),
              "TPU v4 paper (2023): 128 lanes x 16 ALUs a core; derived: x 2 cores x 1050 MHz"},
@@ -155,6 +158,7 @@ ChipSpec v5p() {
         .int8_ops = {FlopsPerSecond(9.18e14), kBook},
         .fp8_flops = {FlopsPerSecond(0), kNoFp8},
         .cores = {2, kDocs},
+        .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
                       "How to Scale Your Model, section 2: (8, 128) x 4 ALUs, about 7 TFLOP/s "
                       "a core; derived: x 2 cores x 1.75 GHz"},
@@ -193,6 +197,7 @@ ChipSpec v5e() {
         .int8_ops = {FlopsPerSecond(3.94e14), kBook},
         .fp8_flops = {FlopsPerSecond(0), kNoFp8},
         .cores = {1, kDocs},
+        .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(4096 * 1.5e9),
                       "How to Scale Your Model, section 2: (8, 128) x 4 ALUs; derived: x 1 "
                       "core x 1.5 GHz"},
@@ -236,6 +241,7 @@ ChipSpec v6e() {
                       "JAX, jax/_src/tpu_info.py: the rate of bf16 (Google Cloud TPU "
                       "documentation: bf16 and int8 matmuls only)"},
         .cores = {1, kDocs},
+        .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(4096 * 1.75e9),
                       "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
                       "a v5p core (the clock of v6e is not published)"},
@@ -277,6 +283,7 @@ ChipSpec tpu7x() {
         .fp8_flops = {FlopsPerSecond(4.614e15),
                       "Google Cloud TPU documentation (JAX, jax/_src/tpu_info.py: 4.60e15)"},
         .cores = {2, kDocs},
+        .devices = {2, kDocs},
         .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
                       "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
                       "v5p on 2 cores (the clock of tpu7x is not published)"},

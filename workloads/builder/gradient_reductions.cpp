@@ -84,13 +84,14 @@ Sources GradientReductions::with_scales(std::string_view what, const Compute& wo
         return needs;
     }
     constexpr double kMagnitude = 4;  // bytes
+    // It stands in the way of the matmul like a tensor collective, and goes before what gathers ahead.
     double columns = 0;
     for (const MatmulShape& one : work.matmuls) {
         columns += one.m + one.n;
     }
     return {chain_.blocking(
         fmt::format("reduce scales of {}", what),
-        {Operation::all_reduce, Purpose::gradients, dense_.axes, sim::Bytes(columns * kMagnitude)},
+        {Operation::all_reduce, Purpose::tensor, dense_.axes, sim::Bytes(columns * kMagnitude)},
         std::move(needs))};
 }
 

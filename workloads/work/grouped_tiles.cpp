@@ -38,6 +38,15 @@ double groups_with(double rows, double groups) {
     return std::min(groups, std::ceil(rows));
 }
 
+GroupedTiles on_devices(GroupedTiles tiles, double devices) {
+    for (double GroupedTiles::*one :
+         {&GroupedTiles::visits, &GroupedTiles::computed_of_group, &GroupedTiles::rows,
+          &GroupedTiles::matrices, &GroupedTiles::results}) {
+        tiles.*one *= devices;
+    }
+    return tiles;
+}
+
 GroupedTiles gmm_tiles(double rows, double groups, double k, double n, const ExpertTile& tile) {
     if (rows == 0) {
         return {};

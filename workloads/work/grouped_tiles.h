@@ -35,6 +35,9 @@ GroupedTiles gmm_tiles(double rows, double groups, double k, double n, const Exp
 /// Each group's rows of k, transposed, by the same rows of n: k x n. Without rows zeros are written.
 GroupedTiles tgmm_tiles(double rows, double groups, double k, double n, const ExpertTile& tile);
 
+/// Those of each of so many devices together.
+GroupedTiles on_devices(GroupedTiles tiles, double devices);
+
 /// Groups that have rows, of `groups` alike.
 double groups_with(double rows, double groups);
 

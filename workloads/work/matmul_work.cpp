@@ -78,7 +78,7 @@ namespace {
 /// Products of grouped matmuls as their kernel works on them: each expert's is of that shape.
 Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products, double bytes,
                  const Elementwise& fused) {
-    shape.count = groups_with(s.experts.tokens, s.experts.held) * products;
+    shape.count = groups_with(s.experts.tokens / s.experts.path.devices, s.experts.held) * products;
     Compute work{Flops(useful * products),
                  {shape},
                  Bytes(bytes * products + fused.bytes),
@@ -92,19 +92,25 @@ Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double produc
 Compute sparse(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
     const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
-    const GroupedTiles tiles = gmm_tiles(tokens, s.experts.held, k, n, s.experts.path.tile);
+    const double devices = s.experts.path.devices;
+    const GroupedTiles tiles =
+        on_devices(gmm_tiles(tokens / devices, s.experts.held, k, n, s.experts.path.tile), devices);
     const double bytes = (tiles.rows + tiles.results) * s.precision.compute +
                          tiles.matrices * s.experts.weight_bytes;
     if (branches == Branches::added && products > 1) {
         fused = fused + Elementwise{(products + 1) * tokens * n * s.precision.compute,
                                     (products - 1) * tokens * n};
     }
-    const double weights = s.experts.gathered || tokens == 0 ? 0 : s.experts.held * k * n;
-    return quantised(in_tiles(s, 2 * tokens * k * n,
-                              {tiles.computed_of_group, tiles.computed_k, tiles.computed_n},
-                              products, bytes, fused),
-                     s, {products * (tokens * k + weights), products * tokens * n}, Runs::in_plan,
-                     fused);
+    const double weights = s.experts.quantised || tokens == 0 ? 0 : s.experts.held * k * n;
+    return quantised(
+        in_tiles(s, 2 * tokens * k * n,
+                 {tiles.computed_of_group, tiles.computed_k, tiles.computed_n}, products, bytes,
+                 fused),
+        s,
+        {products * (tokens * k + weights),
+         products * (tokens * k * s.precision.compute + weights * s.experts.weight_bytes),
+         products * tokens * n},
+        Runs::in_plan, fused);
 }
 
 }  // namespace
@@ -137,14 +143,19 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Branches bra
     const double tokens = s.experts.tokens;
     const double held = s.experts.held;
     if (s.experts.path.sparse()) {
-        const GroupedTiles tiles = tgmm_tiles(tokens, held, k, n, s.experts.path.tile);
+        const double devices = s.experts.path.devices;
+        const GroupedTiles tiles =
+            on_devices(tgmm_tiles(tokens / devices, held, k, n, s.experts.path.tile), devices);
         const double bytes =
             tiles.rows * s.precision.compute + tiles.matrices * s.precision.gradients;
-        return quantised(in_tiles(s, 2 * tokens * k * n,
-                                  {tiles.computed_k, tiles.computed_of_group, tiles.computed_n},
-                                  products, bytes, fused),
-                         s, {products * tokens * (k + n), tokens > 0 ? products * held * k * n : 0},
-                         Runs::in_plan, fused);
+        return quantised(
+            in_tiles(s, 2 * tokens * k * n,
+                     {tiles.computed_k, tiles.computed_of_group, tiles.computed_n}, products, bytes,
+                     fused),
+            s,
+            {products * tokens * (k + n), products * tokens * (k + n) * s.precision.compute,
+             tokens > 0 ? products * held * k * n : 0},
+            Runs::in_plan, fused);
     }
     n *= products;
     Compute work{Flops(2 * tokens * k * n),

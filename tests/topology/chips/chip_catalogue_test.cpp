@@ -14,9 +14,11 @@ void each_source(const ChipSpec& chip, auto&& visit) {
     visit("int8_ops", chip.int8_ops.source);
     visit("fp8_flops", chip.fp8_flops.source);
     visit("cores", chip.cores.source);
+    visit("devices", chip.devices.source);
     visit("vpu_flops", chip.vpu_flops.source);
     visit("vmem", chip.vmem.source);
     visit("hbm_capacity", chip.hbm_capacity.source);
+    visit("hbm_reserved", chip.hbm_reserved.source);
     visit("hbm_bandwidth", chip.hbm_bandwidth.source);
     visit("mxu_dimension", chip.mxu_dimension.source);
     visit("torus_dimensions", chip.torus_dimensions.source);

@@ -117,6 +117,21 @@ TEST(GroupedTiles, AreThoseOfTheGrid) {
 }
 
 // Tiles that dimensions do not fill are whole, those that are larger than them are not.
+// Two devices with half of the rows each have their own ends of groups: 1024 rows and 8 groups in tiles of 512 are 2 + 7 tiles of
+// one device, 2 (1 + 7) of two; each fetches the matrices for itself.
+TEST(GroupedTiles, OfTwoDevices) {
+    const ExpertTile tile{512, 64, 64};
+    const GroupedTiles one = gmm_tiles(1024, 8, 64, 64, tile);
+    const GroupedTiles two = on_devices(gmm_tiles(512, 8, 64, 64, tile), 2);
+    EXPECT_EQ(one.visits, 9);
+    EXPECT_EQ(two.visits, 16);
+    EXPECT_EQ(two.computed_of_group, 16 * 512 / 8);
+    EXPECT_EQ(one.matrices, 8 * 64 * 64);
+    EXPECT_EQ(two.matrices, 2 * 8 * 64 * 64);
+    EXPECT_EQ(two.results, 1024 * 64);
+    EXPECT_EQ(two.computed_k, 64);
+}
+
 TEST(GroupedTiles, OfUnevenSides) {
     const GroupedTiles tiles = gmm_tiles(1000, 4, 2880, 700, {});
     EXPECT_EQ(tiles.visits, 2 + 3);
