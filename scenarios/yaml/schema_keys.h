@@ -1,3 +1,4 @@
+// The keys of a scenario, declared once: the table that schema.cpp checks against.
 #pragma once
 
 #include <span>

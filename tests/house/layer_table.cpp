@@ -42,6 +42,7 @@ const std::vector<Layer>& layers() {
          {{"models"},
           {"program"},
           {"plan"},
+          {"tiles"},
           {"work", "analytic"},
           {"chain", "schedule"},
           {"builder"},

@@ -20,9 +20,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/builder/weight_uses.h"
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
+#include "workloads/chain/weight_uses.h"
 #include "workloads/work/weight_sharding.h"
 
 namespace podsim::workloads {
@@ -137,9 +137,10 @@ private:
     HeldBuffers& buffers_;
     Bucket dense_;
     Bucket experts_;
-    std::vector<Sources> reductions_;    ///< last operations of every reduction
-    Sources next_turn_;  ///< reductions over data of the turn under way, which the next one's end waits for
-    Sources this_turn_;  ///< those that the end of the turn under way waits for
+    std::vector<Sources> reductions_;  ///< last operations of every reduction
+    Sources
+        next_turn_;  ///< reductions over data of the turn under way, which the next one's end waits for
+    Sources this_turn_;                  ///< those that the end of the turn under way waits for
     std::size_t reductions_waited_ = 0;  ///< those that a compute operation has waited for
     std::map<std::string, Sums> sums_;   ///< by part, or part and group
     /// Gradients of a group of the layer under way.

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/builder/weight_uses.h"
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
+#include "workloads/chain/weight_uses.h"
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/precision.h"
 #include "workloads/work/weight_sharding.h"

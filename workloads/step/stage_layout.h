@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "workloads/builder/weight_uses.h"
+#include "workloads/chain/weight_uses.h"
 #include "workloads/layers/weight_order.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/pipeline_order.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "workloads/work/score_blocks.h"
+#include "workloads/tiles/score_blocks.h"
 
 namespace podsim::workloads {
 namespace {

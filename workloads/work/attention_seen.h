@@ -15,7 +15,7 @@ struct PiecePair {
     friend bool operator==(const PiecePair&, const PiecePair&) = default;
 };
 
-/// What a kernel that works in blocks (score_blocks.h) does, of one head of this chip's sequences.
+/// What a kernel that works in blocks (tiles/score_blocks.h) does, of one head of this chip's sequences.
 struct InBlocks {
     double scores = 0;   ///< that are computed
     double queries = 0;  ///< that blocks of keys fetch

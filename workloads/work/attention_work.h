@@ -15,7 +15,7 @@
 // the first time, in r + 1 of C blocks; the others it zeroes (gathered) or passes on untouched (ring attention).
 // With zig-zag placement of causal context shards every chip does the same work exactly, but for a window: its first
 // queries see fewer keys, and the chips without them set the pace.
-// With AttentionBlocks the blocks are the kernels' own (score_blocks.h): every head of queries fetches the keys and values of the
+// With AttentionBlocks the blocks are the kernels' own (tiles/score_blocks.h): every head of queries fetches the keys and values of the
 // blocks that it computes, computed scores / q of them, the kernel of keys' gradients queries and gradients, scores / kv, and
 // keys and values once; one fused kernel writes the gradients of all queries for each block of keys, which are added up. FLOPs stay
 // those of the mask; what blocks compute beyond is Compute::tiled, and the exponentials are of all computed scores.

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "workloads/work/grouped_tiles.h"
+#include "workloads/tiles/grouped_tiles.h"
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads {

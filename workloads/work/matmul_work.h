@@ -30,7 +30,7 @@ Compute weight_gradient(const Shard& shard, double m, double k, double n, Elemen
 /// read no weights; weight gradients are then written as zeros. One is one product; of `side_by_side` products (gate and
 /// up) the rows are read for each and the results are apart, of `added` ones (their gradient) rows are apart and the results
 /// added up. As one product over all columns but for ExpertMatmul::sparse, whose kernel takes them one by one, tile by tile
-/// (grouped_tiles.h), and adds up in a pass of its own.
+/// (tiles/grouped_tiles.h), and adds up in a pass of its own.
 enum class Branches { one, side_by_side, added };
 Compute grouped(const Shard& shard, double k, double n, Branches branches, Elementwise fused = {});
 Compute grouped_weight_gradient(const Shard& shard, double k, double n, Branches branches,

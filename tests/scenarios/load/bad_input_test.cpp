@@ -195,15 +195,6 @@ TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
         "every axis, or sizes for every axis");
 }
 
-TEST_F(BadInput, HeadsWhosePaddingNoKeysServe) {
-    std::string text = good_but("fsdp: x y z", "tensor: x y z");
-    text.replace(text.find("llama-3-8b"), 10,
-                 "{base: llama-3-8b, name: odd, heads: 36, kv_heads: 12, head_dim: 128}");
-    expect_refused(text,
-                   "s.yaml:4:16: tensor = 64 pads the 36 query heads of odd to 64, which its 12 "
-                   "key/value heads do not divide; the nearest that works is 36");
-}
-
 TEST_F(BadInput, UnknownNames) {
     expect_refused(
         good_but("v5p", "v5"),

@@ -9,8 +9,8 @@
 #include "workloads/plan/plan.h"
 #include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
+#include "workloads/tiles/grouped_tiles.h"
 #include "workloads/work/experts_work.h"
-#include "workloads/work/grouped_tiles.h"
 
 namespace podsim::workloads {
 namespace {

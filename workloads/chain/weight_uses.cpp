@@ -1,4 +1,4 @@
-#include "workloads/builder/weight_uses.h"
+#include "workloads/chain/weight_uses.h"
 
 #include <algorithm>
 

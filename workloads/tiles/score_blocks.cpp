@@ -1,4 +1,4 @@
-#include "workloads/work/score_blocks.h"
+#include "workloads/tiles/score_blocks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "workloads/work/grouped_tiles.h"
+#include "workloads/tiles/grouped_tiles.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Scores that kernels compute in blocks: against a mask that is written out, and by hand.
-#include "workloads/work/score_blocks.h"
+#include "workloads/tiles/score_blocks.h"
 
 #include <algorithm>
 #include <cmath>
