@@ -36,7 +36,7 @@ constexpr std::pair<std::string_view, TensorForm> kTensorForms[] = {
 constexpr std::pair<std::string_view, ContextForm> kContextForms[] = {
     {"gathered", ContextForm::gathered}, {"ring", ContextForm::ring}};
 
-constexpr std::pair<std::string_view, workloads::SchedulePolicy> kSchedules[] = {
+constexpr std::pair<std::string_view, workloads::SchedulePolicy> kSchedulePolicies[] = {
     {"chain", workloads::SchedulePolicy::chain},
     {"latency_hiding", workloads::SchedulePolicy::latency_hiding}};
 /// In the order of workloads::kAsyncKinds.
@@ -162,8 +162,7 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
     plan.overlap.weights =
         overlap["weights"].choose<WeightGroups>(kWeightGroups, WeightGroups::layer);
     plan.overlap.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
-    plan.overlap.data_runs_on =
-        mesh.size(axis::data) > 1 && mesh.across({axis::data}).length > 1;
+    plan.overlap.data_runs_on = mesh.size(axis::data) > 1 && mesh.across({axis::data}).length > 1;
     plan.overlap.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
     plan.overlap.reductions_in_flight =
         static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
@@ -172,7 +171,7 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
     plan.overlap.priority = read_priority(overlap["priority"]);
     plan.overlap.schedule = overlap["schedule"].choose<workloads::SchedulePolicy>(
-        kSchedules, workloads::SchedulePolicy::chain);
+        kSchedulePolicies, workloads::SchedulePolicy::chain);
     const Reader async = overlap["async"];
     if (async.present() && plan.overlap.schedule == workloads::SchedulePolicy::chain) {
         throw async.error("the chain has no bounds by kind of collective",

@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, Gather> kGathers[] = {
     {"auto", Gather::by_scaling}, {"true", Gather::quantised}, {"false", Gather::bf16}};
 
 /// Projections and MLPs by the names of their outputs.
-constexpr std::pair<std::string_view, MatrixSet> kMatmuls[] = {
+constexpr std::pair<std::string_view, MatrixSet> kMatmulNames[] = {
     {"qkv_proj", MatrixSet({Matrix::latent, Matrix::qkv})},
     {"out_proj", MatrixSet({Matrix::out})},
     {"mlp",
@@ -42,7 +42,7 @@ void refuse_without_quantised_matmuls(const Reader& training) {
 MatrixSet read_matmuls(const Reader& list) {
     MatrixSet set;
     for (const Reader& item : list.items()) {
-        set = set | item.choose<MatrixSet>(kMatmuls, {});
+        set = set | item.choose<MatrixSet>(kMatmulNames, {});
     }
     return set;
 }
