@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "scenarios/calibrate/priors.h"
-#include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -140,17 +139,6 @@ VectorXd minimum(const MatrixXd& jacobian, const VectorXd& rest, const VectorXd&
 
 }  // namespace
 
-const topology::EfficiencyFactor& find_factor(std::string_view name) {
-    std::vector<std::string_view> names;
-    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        if (factor.name == name) {
-            return factor;
-        }
-        names.push_back(factor.name);
-    }
-    throw sim::unknown_name("factor", name, names);
-}
-
 topology::Efficiency efficiency_at(const FitProblem& problem, const std::string& chip,
                                    const VectorXd& u) {
     topology::Efficiency efficiency = problem.others.at(chip);
@@ -172,6 +160,12 @@ Fit fit_factors(const FitProblem& problem, const VectorXd& start, SimulatedTimes
             .jacobian = {},
             .variance = {}};
     fit.rest = logarithms(problem, fit.u, times);
+    if (start.size() == 0) {  // nothing to find
+        fit.jacobian = MatrixXd(fit.rest.size(), 0);
+        fit.variance = VectorXd(0);
+        fit.converged = true;
+        return fit;
+    }
     for (int step = 0; step < kMostSteps && !fit.converged; ++step) {
         fit.jacobian = derivatives(problem, fit.u, fit.rest, times);
         const VectorXd aim = minimum(fit.jacobian, fit.rest, fit.u, problem.noise, bounds);

@@ -10,11 +10,11 @@
 #include <Eigen/Dense>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "scenarios/calibrate/measurement.h"
 #include "scenarios/calibrate/simulated_times.h"
+#include "scenarios/profile/profile.h"
 #include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {
@@ -44,9 +44,6 @@ struct Fit {
     Eigen::VectorXd variance;  ///< of u
     bool converged = false;
 };
-
-/// The factor of that name. Throws sim::InputError with the nearest.
-const topology::EfficiencyFactor& find_factor(std::string_view name);
 
 /// The factors of a chip at a point of the fit.
 topology::Efficiency efficiency_at(const FitProblem& problem, const std::string& chip,

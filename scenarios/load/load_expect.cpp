@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "scenarios/load/load_parts.h"
+#include "scenarios/profile/profile.h"
 #include "scenarios/spec/formulas.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
-#include "sim/base/nearest.h"
-#include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -37,14 +36,7 @@ double parse_reference(const std::string& quantity, const std::string& text) {
 constexpr std::pair<std::string_view, std::string_view> kTiers[] = {{"A", "A"}, {"B", "B"}};
 
 std::string parse_factor(const std::string& text) {
-    std::vector<std::string_view> names;
-    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        if (factor.name == text) {
-            return text;
-        }
-        names.push_back(factor.name);
-    }
-    throw sim::unknown_name("factor", printable(text), names);
+    return std::string(find_factor(printable(text)).name);
 }
 
 }  // namespace

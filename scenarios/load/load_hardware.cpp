@@ -9,7 +9,6 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/profile/profile.h"
 #include "scenarios/profile/profile_file.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
@@ -35,7 +34,6 @@ constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
     {"every_axis", topology::Wraparound::every_axis},
     {"never", topology::Wraparound::never},
 };
-constexpr std::string_view kVersioned = "measured@";
 
 /// Throws sim::InputError that names the values of an option.
 template <class Value, std::size_t Count>
@@ -184,33 +182,10 @@ ChipSpec read_chip(const Reader& chip) {
     return spec;
 }
 
-/// What `profile: {base: ...}` takes over: the factors of a measured chip, or those of the profile `ideal`.
-topology::Efficiency parse_profile_base(const std::string& text) {
-    if (text == "ideal") {
-        return {};
-    }
-    if (const auto measured = topology::measured_efficiency(text)) {
-        return *measured;
-    }
-    std::vector<std::string_view> allowed{"ideal"};
-    bool known = false;
-    for (const ChipSpec& chip : topology::chip_catalogue()) {
-        known = known || chip.name == text;
-        if (topology::measured_efficiency(chip.name).has_value()) {
-            allowed.push_back(chip.name);
-        }
-    }
-    if (known) {
-        throw sim::InputError(fmt::format("nothing was measured on {}", text),
-                              fmt::format("allowed: {}", fmt::join(allowed, ", ")));
-    }
-    throw sim::unknown_name("chip", printable(text), allowed);
-}
-
 /// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
 void read_profile_map(const Reader& profile, Hardware& result) {
     const Reader base = profile["base"].require();
-    result.efficiency = base.read(parse_profile_base);
+    result.efficiency = base.read(base_factors);
     const std::string& name = base.node().text;
     std::vector<std::string> changed;
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
@@ -232,28 +207,6 @@ void read_profile_map(const Reader& profile, Hardware& result) {
     }
     result.profile = fmt::format("{}{}{}{}", name == "ideal" ? "" : "measured on ", name,
                                  changed.empty() ? "" : " with ", fmt::join(changed, " and "));
-}
-
-/// The profile that a text names: `ideal` is none; `measured`, `measured@1`, or a file.
-std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& base) {
-    if (text == "ideal") {
-        return std::nullopt;
-    }
-    if (text.ends_with(".yaml") || text.ends_with(".yml")) {
-        return read_profile_file((base / text).string());
-    }
-    if (text == "measured") {
-        return measured_profile();
-    }
-    std::vector<std::string> allowed{"ideal", "measured"};
-    for (const std::string_view version : topology::profile_versions()) {
-        allowed.push_back(fmt::format("{}{}", kVersioned, version));
-        if (text == allowed.back()) {
-            return measured_profile(std::string(version));
-        }
-    }
-    allowed.emplace_back("a file that ends in .yaml");
-    throw sim::unknown_name("profile", printable(text), allowed);
 }
 
 /// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
+#include <vector>
 
+#include "scenarios/text/quote.h"
+#include "sim/base/nearest.h"
 #include "topology/chips/chip.h"
 
 namespace podsim::scenarios {
@@ -47,6 +52,39 @@ std::optional<Profile> measured_profile(const std::string& version) {
         }
     }
     return profile;
+}
+
+topology::Efficiency base_factors(const std::string& text) {
+    if (text == "ideal") {
+        return {};
+    }
+    if (const auto measured = topology::measured_efficiency(text)) {
+        return *measured;
+    }
+    std::vector<std::string_view> allowed{"ideal"};
+    bool known = false;
+    for (const topology::ChipSpec& chip : topology::chip_catalogue()) {
+        known = known || chip.name == text;
+        if (topology::measured_efficiency(chip.name).has_value()) {
+            allowed.push_back(chip.name);
+        }
+    }
+    if (known) {
+        throw sim::InputError(fmt::format("nothing was measured on {}", text),
+                              fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+    }
+    throw sim::unknown_name("chip", printable(text), allowed);
+}
+
+const topology::EfficiencyFactor& find_factor(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        if (factor.name == name) {
+            return factor;
+        }
+        names.push_back(factor.name);
+    }
+    throw sim::unknown_name("factor", name, names);
 }
 
 }  // namespace podsim::scenarios

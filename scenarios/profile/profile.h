@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "scenarios/spec/error_band.h"
 #include "topology/chips/efficiency.h"
@@ -21,5 +22,12 @@ struct Profile {
 /// The profile `measured`: the newest version without a name, or one of topology::profile_versions(). None for an unknown
 /// version.
 std::optional<Profile> measured_profile(const std::string& version = {});
+
+/// What `profile: {base: ...}` takes over: the factors of a measured chip, or those of the profile `ideal`. Throws
+/// sim::InputError for another.
+topology::Efficiency base_factors(const std::string& text);
+
+/// The factor of that name. Throws sim::InputError with the nearest.
+const topology::EfficiencyFactor& find_factor(std::string_view name);
 
 }  // namespace podsim::scenarios

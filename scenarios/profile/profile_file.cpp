@@ -93,16 +93,12 @@ topology::Efficiency read_factors(const YamlNode::Entry& chip) {
     }
     topology::Efficiency efficiency;
     for (const YamlNode::Entry& entry : chip.value.entries) {
-        std::vector<std::string_view> names;
-        const topology::EfficiencyFactor* found = nullptr;
-        for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-            names.push_back(factor.name);
-            found = factor.name == entry.key ? &factor : found;
+        try {
+            const topology::EfficiencyFactor& factor = find_factor(printable(entry.key));
+            efficiency.*(factor.value) = number_of(entry, factor.least, factor.most);
+        } catch (const sim::InputError& error) {
+            throw error.at(entry.mark);
         }
-        if (found == nullptr) {
-            throw sim::unknown_name("factor", printable(entry.key), names).at(entry.mark);
-        }
-        efficiency.*(found->value) = number_of(entry, found->least, found->most);
     }
     return efficiency;
 }
@@ -173,6 +169,27 @@ Profile read_profile_file(const std::string& path) {
         profile.band = read_band(*band);
     }
     return profile;
+}
+
+std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& folder) {
+    if (text == "ideal") {
+        return std::nullopt;
+    }
+    if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+        return read_profile_file((folder / text).string());
+    }
+    if (text == "measured") {
+        return measured_profile();
+    }
+    std::vector<std::string> allowed{"ideal", "measured"};
+    for (const std::string_view version : topology::profile_versions()) {
+        allowed.push_back(fmt::format("measured@{}", version));
+        if (text == allowed.back()) {
+            return measured_profile(std::string(version));
+        }
+    }
+    allowed.emplace_back("a file that ends in .yaml");
+    throw sim::unknown_name("profile", printable(text), allowed);
 }
 
 }  // namespace podsim::scenarios

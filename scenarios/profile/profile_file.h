@@ -10,6 +10,8 @@
 // fewest digits that give the same double, so that a file that is read back is the same profile.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "scenarios/profile/profile.h"
@@ -21,5 +23,9 @@ std::string profile_text(const Profile& profile);
 /// Throws sim::InputError at file:line:column for keys that are unknown, missing or of another form, chips and factors that
 /// there are not, and values out of range.
 Profile read_profile_file(const std::string& path);
+
+/// The profile that a text names: none for `ideal`; `measured`, a version of it such as `measured@1`, or a file that ends in
+/// .yaml, relative to a folder. Throws sim::InputError for another.
+std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& folder);
 
 }  // namespace podsim::scenarios

@@ -108,6 +108,17 @@ TEST(Calibrate, LeavesAtItsPriorWhatTheStepsDoNotDetermine) {
     EXPECT_FALSE(straggler.other_start.has_value());
 }
 
+// Nothing is fitted: the scenarios' own factors, judged.
+TEST(Calibrate, JudgesAProfileWithoutAFit) {
+    const std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}}, 0);
+    const Calibration calibration = calibrate(scenarios, {.per_chip = {}, .pooled = {}, .jobs = 1});
+    EXPECT_TRUE(calibration.factors.empty());
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+        EXPECT_NEAR(calibration.points[i].podsim.fitted_s, simulated_reference(scenarios[i]), 1e-9);
+    }
+    EXPECT_EQ(calibration.profile.chips.at("v4p"), scenarios.front().hardware.efficiency);
+}
+
 // A copy at 0.7 of the rate defines `hbm`; a chip without a copy takes it too; no microbenchmark counts among the steps.
 TEST_F(CalibrateCommand, FitsWhatMicrobenchmarksDefineFirst) {
     std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}}, 0);
