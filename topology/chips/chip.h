@@ -46,7 +46,7 @@ struct ChipSpec {
     Sourced<sim::FlopsPerSecond> bf16_flops;
     Sourced<sim::FlopsPerSecond> int8_ops;   ///< 0: the chip has no int8 matmuls
     Sourced<sim::FlopsPerSecond> fp8_flops;  ///< 0: the chip has no fp8 matmuls
-    Sourced<int> cores;  ///< TensorCores; each has a share of the MXUs, a VPU and its VMEM
+    Sourced<int> cores;    ///< TensorCores; each has a share of the MXUs, a VPU and its VMEM
     Sourced<int> devices;  ///< that JAX sees in a chip: its cores, or one where they work as one
     Sourced<sim::FlopsPerSecond> vpu_flops;  ///< elementwise operations of all cores: ALUs x clock
     Sourced<sim::Bytes> vmem;                ///< of all cores

@@ -353,7 +353,8 @@ TEST_F(QuantityValues, ProgramReportsAddUp) {
 
 TEST_F(QuantityValues, VerdictsAreInJsonAndText) {
     Scenario scenario = load_scenario(write(kGood));
-    scenario.expectations = {{"step_time", 0.5, 0.5, "a", "", ""}, {"roofline_lower", 0.6, 0.25, "b", "", ""}};
+    scenario.expectations = {{"step_time", 0.5, 0.5, "a", "", ""},
+                             {"roofline_lower", 0.6, 0.25, "b", "", ""}};
     StepResult result = hand_made();
     result.step_time = {750 * kMs};
     result.lower.time = sim::Seconds(0.3);

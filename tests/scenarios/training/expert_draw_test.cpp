@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "scenarios/training/read_experts.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/json_text.h"
+#include "scenarios/training/read_experts.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {

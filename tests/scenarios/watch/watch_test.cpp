@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "scenarios/calibrate/calibrate.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
-#include "scenarios/calibrate/calibrate.h"
 #include "scenarios/study/what_if.h"
 #include "tests/scenarios/simulate/step_support.h"
 

@@ -22,8 +22,7 @@ TEST(Efficiency, MeasuredChipsHaveFactorsInTheirRangeEachWithASource) {
     for (const ChipSpec& chip : chip_catalogue()) {
         const std::optional<Efficiency> efficiency = measured_efficiency(chip.name);
         if (!efficiency.has_value()) {
-            EXPECT_TRUE(chip.name == "v2" || chip.name == "v3")
-                << chip.name;
+            EXPECT_TRUE(chip.name == "v2" || chip.name == "v3") << chip.name;
             continue;
         }
         ++measured;
