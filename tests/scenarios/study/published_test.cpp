@@ -1,5 +1,6 @@
 // The published steps beyond their times: how MFU falls with the number of slices, and whether memory suffices.
 #include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
@@ -35,20 +37,44 @@ TEST(Published, MfuFallsWithTheSlicesWithinThreePoints) {
     EXPECT_GT(found["64b-8x"], found["64b-32x"]);
 }
 
-// They ran, so each should fit. One does not by podsim's account, by 3 %: docs/fidelity.md.
-TEST(Published, AllStepsButOneFit) {
-    std::vector<std::string> too_large;
-    for (const char* const folder : {"maxtext-v4", "maxtext-v5e", "maxtext-v5p", "mlperf-v5p",
-                                     "recipes-v6e-llama3.1", "recipes-v6e-gpt3"}) {
-        for (const auto& file : std::filesystem::directory_iterator(kPublished / folder)) {
-            const StepResult result = simulated(file.path());
-            if (!result.memory.fits) {
-                too_large.push_back(file.path().stem().string());
-                EXPECT_LT(result.memory.peak / result.memory.capacity, 1.04);
-            }
+// They ran, so each fits, or is tight.
+TEST(Published, AllStepsFitOrAreTight) {
+    std::vector<std::string> tight;
+    int steps = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(kPublished)) {
+        const bool program = file.path().parent_path().filename() == "microbenchmarks";
+        if (!file.is_regular_file() || program) {
+            continue;
+        }
+        // Its slice has no wrap to fold along: a quarter of a minute for a peak that its neighbours bracket.
+        if (file.path().stem() == "recipe-llama3.1-70b-v6e-64") {
+            continue;
+        }
+        ++steps;
+        const StepResult result = simulated(file.path());
+        EXPECT_TRUE(result.memory.fits || result.memory.tight) << file.path();
+        if (result.memory.tight) {
+            tight.push_back(file.path().stem().string());
         }
     }
-    EXPECT_EQ(too_large, std::vector<std::string>{"recipe-gpt3-175b-bf16-v6e-256"});
+    EXPECT_EQ(steps, 36);
+    EXPECT_THAT(tight, ::testing::UnorderedElementsAre("recipe-gpt3-175b-bf16-v6e-256",
+                                                       "recipe-llama3.1-405b-v5p-1024"));
+}
+
+// Twice the tokens a chip and nothing recomputed: that would not have run.
+TEST(Published, TwiceTheTokensWithoutRematDoNotFit) {
+    for (const char* const name :
+         {"maxtext-v5e/maxtext-v5e-16b-1x", "maxtext-v5p/maxtext-v5p-512b-1x-v5p-1024",
+          "recipes-v6e-gpt3/recipe-gpt3-175b-bf16-v6e-256",
+          "recipes-v6e-llama3.1/recipe-llama3.1-8b-v6e-8",
+          "recipes-v5p-llama3.1/recipe-llama3.1-405b-v5p-1024"}) {
+        Scenario scenario = load_scenario((kPublished / (std::string(name) + ".yaml")).string());
+        scenario.step().plan.batch.tokens *= 2;
+        scenario.step().plan.remat = {workloads::RematPolicy::none};
+        const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+        EXPECT_FALSE(result.memory.fits || result.memory.tight) << name;
+    }
 }
 
 }  // namespace
