@@ -17,7 +17,8 @@ const char* const kBook = "How to Scale Your Model, section 2";
 const char* const kDocs = "Google Cloud TPU documentation";
 const char* const kPaper = "TPU v4 paper (2023)";
 const char* const kReserved =
-    "what XLA's messages on memory that ran out leave to programs (`Used ... of 15.75G hbm` on "
+    "XLA's messages on memory that ran out, less what they leave to programs (`Used ... of 15.75G "
+    "hbm` on "
     "v5e, 30.75G on "
     "v4, 95.74G on v5p, 31.25G on v6e, twice 94.75G on tpu7x; MaxText, "
     "docs/guides/monitoring_and_debugging/understand_logs_and_metrics.md; public logs)";

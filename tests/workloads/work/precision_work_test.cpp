@@ -111,20 +111,22 @@ TEST(Quantised, WhatStaysBf16BackwardRunsAsBf16) {
     EXPECT_EQ(dtype("backward qkv weight gradient"), MatmulDtype::int8);
 }
 
-// 8 tokens by 64 entries, written once, read and written by the loss, read by two matmuls: 5 times 2 bytes more each.
+// 8 tokens by 256 entries, written once, read and written by the loss, read by two matmuls: 5 times 2 bytes more each.
 TEST(Logits, InFourBytes) {
     TrainingPlan plan = quantised(Scaling::delayed, true);
     plan.precision = {};
-    const StepProgram narrow = build_step(small(), plan);
+    ModelSpec model = small();
+    model.vocabulary = 256;
+    const StepProgram narrow = build_step(model, plan);
     plan.precision.logits = 4;
-    const StepProgram wide = build_step(small(), plan);
+    const StepProgram wide = build_step(model, plan);
     double more = 0;
     for (std::size_t i = 0; i < wide.ops.size(); ++i) {
         if (const auto* work = std::get_if<Compute>(&wide.ops[i].work)) {
             more += (work->hbm - std::get<Compute>(narrow.ops[i].work).hbm).value();
         }
     }
-    EXPECT_EQ(more, 5 * 2 * 8 * 64);
+    EXPECT_EQ(more, 5 * 2 * 8 * 256);
     const auto most = [](const StepProgram& program) {
         double bytes = 0;
         for (const Buffer& buffer : program.buffers) {
@@ -133,13 +135,13 @@ TEST(Logits, InFourBytes) {
         }
         return bytes;
     };
-    EXPECT_EQ(most(narrow), 2 * 8 * 64);
-    EXPECT_EQ(most(wide), 4 * 8 * 64);
+    EXPECT_EQ(most(narrow), 2 * 8 * 256);
+    EXPECT_EQ(most(wide), 4 * 8 * 256);
     // In four chunks a quarter is held; the logits' 2 t D V operations run once more.
     plan.logit_chunks = 4;
-    const StepProgram chunked = build_step(small(), plan);
-    EXPECT_EQ(most(chunked), 8 * 64);
-    EXPECT_EQ(work_of(chunked, "unembedding recompute logits").flops.value(), 2.0 * 8 * 16 * 64);
+    const StepProgram chunked = build_step(model, plan);
+    EXPECT_EQ(most(chunked), 8 * 256);
+    EXPECT_EQ(work_of(chunked, "unembedding recompute logits").flops.value(), 2.0 * 8 * 16 * 256);
 }
 
 // 100 parameters. Lion: p there and back, g, m there and back. Adafactor: p there and back and once for its scale, g three times.

@@ -213,13 +213,14 @@ TEST(WorkByHand, LogitsAndLoss) {
 TEST(WorkByHand, QuantisedMatmuls) {
     Shard s = shard();
     s.precision.matmul = MatmulDtype::fp8;
+    s.weights_quantised = true;
     const double in = kTokens * kModel;
     const double out = kTokens * 2 * kWidth;
     const double weights = kModel * 2 * kWidth;
     EXPECT_EQ(gate_up_forward(s, kWidth, false).vector.value(), 4 * in + out);
     EXPECT_EQ(gate_up_weight_gradient(s, kWidth, false).vector.value(), 4 * (in + out) + weights);
     EXPECT_EQ(gate_up_forward(s, kWidth, false).dtype, MatmulDtype::fp8);
-    s.weights_gathered = false;
+    s.weights_quantised = false;
     EXPECT_EQ(gate_up_forward(s, kWidth, false).vector.value(), 4 * (in + weights) + out);
 }
 
@@ -278,10 +279,11 @@ TEST(WorkByHand, ExpertsMultiplyTheirShareOfTokens) {
     EXPECT_EQ(router_weight_gradient(s).elementwise.value(), 2 * kRows * kModel * kB);
     // Quantised; weights that nothing gathers are quantised as they are read.
     s.precision.matmul = MatmulDtype::int8;
+    s.experts.quantised = true;
     EXPECT_EQ(experts_gate_up_forward(s).vector.value(), 4 * 12 * kModel + 12 * 14);
     EXPECT_EQ(experts_gate_up_weight_gradient(s).vector.value(),
               4 * 12 * (kModel + 14) + 3 * kModel * 14);
-    s.experts.gathered = false;
+    s.experts.quantised = false;
     EXPECT_EQ(experts_gate_up_forward(s).vector.value(),
               4 * (12 * kModel + 3 * kModel * 14) + 12 * 14);
 }
