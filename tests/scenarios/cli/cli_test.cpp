@@ -165,7 +165,7 @@ TEST_F(Cli, TopologyJson) {
     EXPECT_EQ(json["chips_cut_off"], 0);
     EXPECT_EQ(json["cores"], 256);
     EXPECT_EQ(json["bf16_flops_per_s"], 128 * 2.75e14);
-    EXPECT_EQ(json["hbm_bytes"], 128 * 32e9);
+    EXPECT_EQ(json["hbm_bytes"], 128 * 32.0 * 1024 * 1024 * 1024);
     EXPECT_EQ(json["links"]["ici"],
               (Json{{"directed_links", 768}, {"rate_bytes_per_s", 768 * 4.5e10}}));
     EXPECT_EQ(json["links"]["hbm"],

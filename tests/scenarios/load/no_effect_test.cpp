@@ -67,7 +67,7 @@ TEST_F(NoEffect, MomentsOfSgdAreRefusedButForTheDefault) {
 
 TEST_F(NoEffect, StateThatIsNotThere) {
     expect_refused(training("optimizer: sgd, moments: bf16"),
-                   "s.yaml:5:37: training.moments: sgd keeps no moments; leave it out");
+                   "s.yaml:5:37: training.moments: SGD keeps no moments; leave it out");
     expect_refused(training("zero: 1"),
                    "s.yaml:5:18: zero = 1 shards over data, but data = 1; leave it out; fsdp is "
                    "ZeRO-3 already");

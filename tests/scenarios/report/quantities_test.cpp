@@ -161,6 +161,7 @@ StepResult distinct() {
     result.memory.capacity = sim::Bytes(95e9);
     result.memory.peak_at = {3 * kMs};
     result.memory.fits = false;
+    result.memory.tight = true;
     result.memory.stage = 2;
     result.memory.member = "context rank 1";
     result.prefetch_layers = 0.75;
@@ -202,6 +203,7 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         {"peak_memory", 60e9},
         {"memory_capacity", 95e9},
         {"fits", false},
+        {"tight", true},
         {"peak_memory_time", 0.003},
         {"prefetch_layers", 0.75},
         {"pipeline_stages", std::int64_t{1}},
