@@ -93,7 +93,8 @@ TEST_F(Book, FormulasOfAScenario) {
     EXPECT_EQ(value("book_memory_checkpoints"), checkpoints);
     EXPECT_EQ(value("book_memory_checkpoints_wide"), checkpoints / 512 * 1280);
     EXPECT_EQ(value("book_memory"), 10 * all + checkpoints);
-    EXPECT_DOUBLE_EQ(value("book_memory_chips"), (10 * all + checkpoints) / 96e9);
+    EXPECT_DOUBLE_EQ(value("book_memory_chips"),
+                     (10 * all + checkpoints) / (96.0 * 1024 * 1024 * 1024));
     EXPECT_EQ(value("book_memory_per_chip"), (10 * all + checkpoints) / 256);
     EXPECT_EQ(value("tokens_per_chip"), 1024);
     EXPECT_EQ(value("tokens_per_slice"), 131072);

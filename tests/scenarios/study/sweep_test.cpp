@@ -185,7 +185,7 @@ TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
         row,
         "batch.tokens,mesh,step_time_s,compute_s,exposed_communication_s,mfu,hfu,tokens_per_s,"
         "bound,analytic.book_s,analytic.roofline_lower_s,analytic.roofline_serial_s,"
-        "memory.peak_bytes,memory.capacity_bytes,memory.fits,prefetch_layers,"
+        "memory.peak_bytes,memory.capacity_bytes,memory.fits,memory.tight,prefetch_layers,"
         "training_run.days,training_run.chip_hours,training_run.cost_usd,chips,"
         "simulated_chips,events,error");
     std::getline(stream, row);
@@ -195,7 +195,8 @@ TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
     for (const char* key :
          {"/step_time_s", "/compute_s", "/exposed_communication_s", "/mfu", "/hfu", "/tokens_per_s",
           "/bound", "/analytic/book_s", "/analytic/roofline_lower_s", "/analytic/roofline_serial_s",
-          "/memory/peak_bytes", "/memory/capacity_bytes", "/memory/fits", "/prefetch_layers"}) {
+          "/memory/peak_bytes", "/memory/capacity_bytes", "/memory/fits", "/memory/tight",
+          "/prefetch_layers"}) {
         const Json& value = line.at(Json::json_pointer(key));
         expected += ',' + (value.is_string() ? value.get<std::string>() : value.dump());
     }
@@ -367,7 +368,7 @@ TEST_F(SweepCommand, RefusesBadUsage) {
             "--sort mfuu: unknown column 'mfuu'; did you mean 'mfu'? allowed: batch.tokens, "
             "step_time_s, compute_s, exposed_communication_s, mfu, hfu, tokens_per_s, bound, "
             "analytic.book_s, analytic.roofline_lower_s, analytic.roofline_serial_s, "
-            "memory.peak_bytes, memory.capacity_bytes, memory.fits, prefetch_layers, "
+            "memory.peak_bytes, memory.capacity_bytes, memory.fits, memory.tight, prefetch_layers, "
             "training_run.days, training_run.chip_hours, training_run.cost_usd, chips, "
             "simulated_chips, events, error");
     refused({"--vary", "batch.tokens=4Ki", "--csv", "-", "--jsonl", "-"},
