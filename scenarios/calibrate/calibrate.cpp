@@ -22,9 +22,9 @@ using Measurements = std::vector<Measurement>;
 
 constexpr double kMostOfPrior = 0.25;  // variance that is left of a determined factor's prior
 
-std::vector<std::string> fitted_names(const CalibrationOptions& options) {
+/// Throws where a factor is unknown or named twice.
+void check_factors(const CalibrationOptions& options) {
     std::set<std::string> named;
-    std::vector<std::string> names;
     for (const auto* factors : {&options.per_chip, &options.pooled}) {
         for (const std::string& factor : *factors) {
             static_cast<void>(find_factor(factor));
@@ -32,10 +32,8 @@ std::vector<std::string> fitted_names(const CalibrationOptions& options) {
                 throw sim::InputError(fmt::format("factor '{}' is named twice", factor),
                                       "fit it for each chip or for all");
             }
-            names.push_back(factor);
         }
     }
-    return names;
 }
 
 Measurements steps_of(const Measurements& measurements) {
@@ -286,7 +284,7 @@ void judge(const Measurements& measurements, Calibration& calibration) {
 Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOptions& options,
                       Watch* watch) {
     const Measurements measurements = measurements_of(scenarios);
-    fitted_names(options);
+    check_factors(options);
     PhaseWatch calibrating(watch, Phase::calibrating);
     SimulatedTimes times(options.jobs, &calibrating);
     FitProblem problem{.measurements = steps_of(measurements), .unknowns = {}, .others = {}};

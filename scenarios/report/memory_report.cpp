@@ -171,12 +171,14 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     row("  peak", memory.peak);
     row("  capacity", memory.capacity);
     if (memory.tight) {
-        return table.text(0) + fmt::format(
-                                   "  tight: {} {}, less than the {:.0f} % of the capacity that "
-                                   "this account is true to\n",
-                                   format_bytes(memory.fits ? memory.capacity - memory.peak
-                                                            : memory.peak - memory.capacity),
-                                   memory.fits ? "to spare" : "too much", 100 * kMemoryBelief);
+        return table.text(0) +
+               fmt::format(
+                   "  tight: {} {}, less than the {:.0f} % of the capacity that "
+                   "this account is true to\n",
+                   format_bytes(memory.fits ? memory.capacity - memory.peak
+                                            : memory.peak - memory.capacity),
+                   memory.fits ? "to spare" : "too much", 100 * kMemoryBelief) +
+               (memory.fits ? "" : remedies(scenario, result));
     }
     if (memory.fits) {
         return table.text(0) + fmt::format("  fits, with {} to spare\n",

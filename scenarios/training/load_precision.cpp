@@ -50,8 +50,6 @@ MatrixSet read_matmuls(const Reader& list) {
 }  // namespace
 
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
-    using workloads::MatmulDtype;
-    using workloads::MatrixSet;
     const auto read = dtype.choose<MatmulDtype>(workloads::kMatmulDtypes, MatmulDtype::bf16);
     const auto has = [&](MatmulDtype type) {
         return type == MatmulDtype::bf16 ||

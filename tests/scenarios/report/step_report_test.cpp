@@ -106,6 +106,29 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     EXPECT_THAT(memory_report(scenario, result), HasSubstr("  no single change of "));
 }
 
+// Within 5 % of the capacity nothing is said for certain; what is too much still has its remedies.
+TEST_F(Report, WhatIsTightIsNotRefused) {
+    const Scenario scenario =
+        load_scenario(write(std::string(kGood) + "training: {remat: none}\n"));
+    StepResult result = hand_made();
+    result.prefetch_layers = 0;
+    result.memory.tight = true;
+    result.memory.capacity = sim::Bytes(40e9);
+    result.memory.peak = sim::Bytes(39e9);
+    result.memory.fits = true;
+    EXPECT_THAT(memory_report(scenario, result),
+                HasSubstr("  tight: 1.000 GB to spare, less than the 5 % of the capacity that this "
+                          "account is true to\n"));
+    EXPECT_THAT(memory_report(scenario, result), Not(HasSubstr("training.remat: full")));
+    result.memory.peak = sim::Bytes(41e9);
+    result.memory.fits = false;
+    EXPECT_THAT(memory_report(scenario, result),
+                HasSubstr("  tight: 1.000 GB too much, less than the 5 % "));
+    EXPECT_THAT(memory_report(scenario, result), HasSubstr("    training.remat: full: peak "));
+    EXPECT_THAT(step_report(scenario, result, {}),
+                HasSubstr("  tight in the memory of a chip: it may not fit (see below)\n"));
+}
+
 TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     Scenario scenario = load_scenario(write(kGood));
     scenario.step().model.vocabulary = 1024;  // so that the peak stands in a layer

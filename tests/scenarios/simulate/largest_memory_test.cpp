@@ -77,6 +77,11 @@ TEST(Memory, PeaksWhereTheBuffersOfARunAddUpToMost) {
         {"gathered_weights", sim::Bytes(0)}, {"buffers", sim::Bytes(60)}};
     EXPECT_EQ(use.at_peak, expected);
     EXPECT_TRUE(account_memory(program, run, sim::Bytes(165)).fits);
+    // Tight from 165 / 1.05 = 157.1 to 165 / 0.95 = 173.7.
+    for (const auto& [capacity, tight] :
+         {std::pair{157, false}, {158, true}, {165, true}, {173, true}, {174, false}}) {
+        EXPECT_EQ(account_memory(program, run, sim::Bytes(capacity)).tight, tight) << capacity;
+    }
 }
 
 }  // namespace
