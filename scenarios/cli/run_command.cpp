@@ -1,12 +1,12 @@
 // `podsim run`: one training step.
 #include <ostream>
 
+#include "scenarios/advice/advice.h"
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/terminal_watch.h"
 #include "scenarios/load/load.h"
-#include "scenarios/report/advice.h"
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/step_report.h"

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 
+#include "scenarios/inference/load_inference.h"
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/yaml/schema.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -13,10 +15,20 @@ std::string text_of(const std::string& text) {
     return text;
 }
 
+/// Inference has no backward pass, and says itself what goes through the model.
+void refuse_training_keys(const Reader& root) {
+    for (const std::string_view key : {"batch", "training", "evaluation"}) {
+        if (root[key].present()) {
+            throw root[key].error("inference beside a training step",
+                                  "leave it out, or leave out inference");
+        }
+    }
+}
+
 /// A program has no training step.
 void refuse_step_keys(const Reader& root) {
     for (const std::string_view key :
-         {"model", "batch", "mesh", "training", "overlap", "evaluation", "report"}) {
+         {"model", "batch", "mesh", "training", "inference", "overlap", "evaluation", "report"}) {
         if (root[key].present()) {
             throw root[key].error("a program has no training step",
                                   "leave it out, or leave out program");
@@ -60,10 +72,16 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
         return scenario;
     }
     scenario.step().model = read_model(root["model"].require(), file.parent_path());
-    scenario.step().mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware);
+    const bool serves = root["inference"].present();
+    if (serves) {
+        refuse_training_keys(root);
+    }
+    scenario.step().mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware,
+                                     serves ? workloads::axis::tensor : workloads::axis::fsdp);
     scenario.step().mesh_text = mesh_text(scenario.step().mesh, scenario.hardware);
+    const auto& read = serves ? read_inference : read_plan;
     scenario.step().plan =
-        read_plan(root, scenario.step().mesh, scenario.hardware, scenario.step().model);
+        read(root, scenario.step().mesh, scenario.hardware, scenario.step().model);
     scenario.step().evaluation = read_evaluation(root["evaluation"], scenario);
     scenario.step().report = read_report(root["report"]);
     scenario.expectations = read_expectations(root["expect"]);

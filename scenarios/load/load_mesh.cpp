@@ -100,7 +100,8 @@ std::vector<AxisFactor> complement(std::vector<AxisFactor> group, const Lattice&
 
 }  // namespace
 
-DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardware& hardware) {
+DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardware& hardware,
+                     const char* whole) {
     const Mapping mapping = mesh_mapping.choose<Mapping>(kMappings, Mapping::podsim);
     const bool given = mesh.present() && !mesh.node().entries.empty();
     const bool sizes = given && std::ranges::all_of(mesh.node().entries, [](const auto& entry) {
@@ -111,7 +112,7 @@ DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardw
                                  "write the size of every axis: mesh: {fsdp: 16, tensor: 4}");
     }
     if (!given) {
-        std::vector<LogicalAxis> axes{whole_slice(workloads::axis::fsdp, hardware.slice)};
+        std::vector<LogicalAxis> axes{whole_slice(whole, hardware.slice)};
         if (hardware.slices > 1) {
             axes.push_back({workloads::axis::data, {{topology::kSliceAxis, 1, hardware.slices}}});
         }

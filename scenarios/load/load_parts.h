@@ -27,8 +27,9 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
 /// `base` is the folder that hf_config is relative to.
 workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path& base);
 
+/// `whole`: what all chips of a slice are where no mesh is given.
 topology::DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping,
-                               const Hardware& hardware);
+                               const Hardware& hardware, const char* whole);
 
 /// `fsdp x/4 y z/2, context z%2, tensor x%4`.
 std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware);

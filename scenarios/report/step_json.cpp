@@ -1,6 +1,6 @@
 #include "scenarios/report/step_json.h"
 
-#include "scenarios/report/advice.h"
+#include "scenarios/advice/advice.h"
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/spec/training_step.h"

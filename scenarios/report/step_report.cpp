@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/report/advice.h"
-#include "scenarios/report/memory_report.h"
+#include "scenarios/advice/advice.h"
+#include "scenarios/advice/inference_report.h"
+#include "scenarios/advice/memory_report.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/spec/training_step.h"
@@ -47,9 +48,11 @@ std::string header(const Scenario& scenario) {
                                     format_count(static_cast<double>(count.total)), active)});
     table.row({"slice", slice_text(scenario.hardware)});
     table.row({"mesh", mesh_with_sizes(scenario)});
-    table.row(
-        {"batch", fmt::format("{} tokens, {} sequences of {}", scenario.step().plan.batch.tokens,
-                              batch.sequences, scenario.step().plan.batch.sequence)});
+    const workloads::TrainingPlan& plan = scenario.step().plan;
+    table.row({plan.inference ? "step" : "batch",
+               plan.inference ? runs_text(plan)
+                              : fmt::format("{} tokens, {} sequences of {}", plan.batch.tokens,
+                                            batch.sequences, plan.batch.sequence)});
     if (scenario.step().plan.batch.microbatches > 1 || scenario.step().plan.ways.pipeline > 1) {
         table.row({"microbatches", fmt::format("{} of {} sequences a shard",
                                                scenario.step().plan.batch.microbatches,
@@ -61,7 +64,8 @@ std::string header(const Scenario& scenario) {
                                    batch.sequences, batch.shards, 100 * batch.occupied)});
     }
     for (const workloads::Padding& one :
-         paddings(scenario.step().model, scenario.step().plan.ways)) {
+         paddings(scenario.step().model, plan.ways,
+                  plan.inference ? workloads::KeyHeads::repeated : workloads::KeyHeads::split)) {
         table.row(
             {"", fmt::format(
                      "{} {} are padded to {} by the tensor ways: {:.1f} % of them is waste",
@@ -270,11 +274,20 @@ std::string quantised_text(const workloads::Precision& precision) {
                        precision.quantised_gather ? "quantised" : "in bf16");
 }
 
+/// What only a training step has.
+std::string training_text(const Scenario& scenario) {
+    const workloads::TrainingPlan& plan = scenario.step().plan;
+    return fmt::format("{}, remat {}, {}, gradients in {}{}", attention_text(plan),
+                       remat_text(scenario.step().model, plan.remat), optimizer_text(plan),
+                       plan.precision.gradients > 2 ? "fp32" : "bf16",
+                       quantised_text(plan.precision));
+}
+
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
         "Assumed: profile {}{}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
-        "{}, remat {}, {}, gradients in {}{}, prefetch {:g} {}{}{}{}\n",
+        "{}, prefetch {:g} {}{}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.profile_version.empty() ? "" : '@' + scenario.hardware.profile_version,
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
@@ -282,9 +295,8 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
         scenario.hardware.hbm == HbmRule::shared ? ", HBM shared by kernels and messages" : "",
-        attention_text(plan), remat_text(scenario.step().model, plan.remat), optimizer_text(plan),
-        plan.precision.gradients > 2 ? "fp32" : "bf16", quantised_text(plan.precision),
-        result.prefetch_layers, result.prefetch_layers == 1 ? "layer" : "layers",
+        plan.inference ? stored_text(plan) : training_text(scenario), result.prefetch_layers,
+        result.prefetch_layers == 1 ? "layer" : "layers",
         plan.overlap.weights == workloads::WeightGroups::layer
             ? ""
             : fmt::format(", weights by {}", to_string(plan.overlap.weights)),
@@ -311,9 +323,11 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         gap(result),
         ceilings_report(result),
         links_report(result.links),
+        inference_report(scenario, result),
         memory_report(scenario, result),
         evaluation(scenario, result),
-        padding_text(scenario.step().model, scenario.step().plan),
+        scenario.step().plan.inference ? ""
+                                       : padding_text(scenario.step().model, scenario.step().plan),
         training_run(scenario, result),
         verdicts_report(verdicts),
         assumptions(scenario, result),

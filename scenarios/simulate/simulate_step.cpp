@@ -18,6 +18,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
+#include "workloads/analytic/book_inference.h"
 #include "workloads/analytic/book_step.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
@@ -138,6 +139,12 @@ void StepSimulation::estimate(StepResult& result) const {
     const topology::Lattice& slice = hardware_.slice;
     result.lower = workloads::roofline_lower(programs_, slice, described_.mesh, rates);
     result.serial = workloads::roofline_serial(programs_, slice, described_.mesh, rates);
+    if (plan_.inference) {
+        result.book = workloads::book_inference(described_.model, plan_, hardware_.chips(), rates,
+                                                described_.report.parameters.value_or(0))
+                          .step;
+        return;
+    }
     const workloads::BookEstimate book =
         workloads::book_step(described_.model, plan_, described_.mesh, rates);
     result.book = book.time;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <vector>
 
+#include "scenarios/spec/inference_formulas.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_formulas.h"
@@ -201,13 +204,19 @@ constexpr Formula kFormulas[] = {
 }  // namespace
 
 std::span<const Formula> all_formulas() {
-    return kFormulas;
+    static const std::vector<Formula> all = [] {
+        std::vector<Formula> both(std::begin(kFormulas), std::end(kFormulas));
+        both.insert(both.end(), inference_formulas().begin(), inference_formulas().end());
+        return both;
+    }();
+    return all;
 }
 
 const Formula* find_formula(std::string_view quantity) {
-    const auto* const found = std::ranges::find(
-        kFormulas, quantity, [](const Formula& formula) { return formula.quantity.name; });
-    return found == std::end(kFormulas) ? nullptr : found;
+    const std::span<const Formula> all = all_formulas();
+    const auto found = std::ranges::find(
+        all, quantity, [](const Formula& formula) { return formula.quantity.name; });
+    return found == all.end() ? nullptr : &*found;
 }
 
 void check_formula(const Formula& formula, const Scenario& scenario) {
@@ -225,6 +234,8 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
     need(kNeedsTensor | kNeedsOneTensor, scenario.step().plan.ways.tensor_transpose == 1,
          "the text has no such formula for tensor parallelism over d_model too",
          "leave out mesh.tensor_transpose");
+    need(kNeedsInference, scenario.step().plan.inference.has_value(),
+         "the scenario is no step of inference", "write inference: {step: decode, ...}");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",
          "write hardware.slices");
 }

@@ -23,6 +23,7 @@ enum FormulaNeed : unsigned {
     kNeedsTensor = 4,      ///< mesh.tensor above 1
     kNeedsSlices = 8,      ///< hardware.slices above 1
     kNeedsOneTensor = 16,  ///< no mesh.tensor_transpose, as kNeedsTensor too
+    kNeedsInference = 32,  ///< a step of inference
 };
 
 std::span<const Formula> all_formulas();

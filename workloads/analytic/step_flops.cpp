@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "workloads/analytic/kv_cache.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 
@@ -50,10 +51,39 @@ double counted(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) 
            training_flops_per_token(model, plan.batch.sequence, false).attention;
 }
 
+/// Forward FLOPs of all runs.
+sim::Flops inference_flops(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) {
+    const Inference& inference = *plan.inference;
+    const ParameterCount count = count_parameters(model);
+    const auto tokens = static_cast<double>(inference.tokens());
+    const double all = 2 * static_cast<double>(count.active) * tokens;
+    if (rule == FlopRule::parameters) {
+        return sim::Flops(all);
+    }
+    double attention = 0;
+    for (const auto& [kind, number] : layer_kinds(model)) {
+        const double window = kind.local ? static_cast<double>(model.window) : 0;
+        for (const CachedRun& run : inference.runs) {
+            const double pairs = cached_scores(static_cast<double>(run.fresh),
+                                               static_cast<double>(run.cached), window)
+                                     .pairs;
+            attention += static_cast<double>(number * run.sequences * model.heads) * pairs * 2 *
+                         cached_head_width(model);
+        }
+    }
+    const double matmuls = 2 * (static_cast<double>(count.layers_matmul) * tokens +
+                                static_cast<double>(count.embedding * inference.logits()));
+    return sim::Flops((rule == FlopRule::executed ? matmuls : all) + attention);
+}
+
 }  // namespace
 
 StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
                      FlopRule rule) {
+    if (plan.inference) {
+        return {inference_flops(model, plan, rule),
+                inference_flops(model, plan, FlopRule::executed)};
+    }
     const double tokens = static_cast<double>(plan.batch.tokens) / (plan.forward_only ? 3 : 1);
     StepFlops flops;
     flops.model = sim::Flops(tokens * counted(model, plan, rule));

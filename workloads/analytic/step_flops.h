@@ -27,6 +27,8 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///             step.h) x chips x occupied (the share of it on real tokens).
 /// Without embedding and loss (plan.layers_only) only the layers count.
 /// Of an evaluation step (plan.forward_only) a third: 2 x parameters and the forward dot products.
+/// Of inference: 2 x the parameters of the layers' matmuls for each new token, the unembedding's for each row of logits, and the
+/// dot products of attention with its cache; by `parameters` 2 x all active parameters a token.
 /// mfu = model / (step time x chips x peak), hfu = hardware / the same.
 /// The rules, per token:
 ///   executed          6 x the parameters of its matmuls (an embedding's lookup is none) + attention: 12 S N H L, half of

@@ -142,7 +142,7 @@ Tensor RowExchange::reduce_norm(std::string_view what, double norms, const Tenso
                         {Operation::all_reduce,
                          Purpose::tensor,
                          {axis::tensor_transpose},
-                         sim::Bytes(shard_.tokens / ways_.tensor * sums * kSum)},
+                         sim::Bytes(shard_.rows * ways_.tensor_transpose * sums * kSum)},
                         rows.made_by);
     return {reduced, reduced, rows.made_by + Sources{reduced}};
 }

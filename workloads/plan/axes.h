@@ -34,7 +34,7 @@ struct PlanAxis {
 };
 
 /// In the order of Ways.
-inline constexpr std::array<PlanAxis, 7> kPlanAxes{{
+inline constexpr std::array<PlanAxis, 8> kPlanAxes{{
     {.name = axis::data,
      .ways = &Ways::data,
      .example = "x",
@@ -67,6 +67,12 @@ inline constexpr std::array<PlanAxis, 7> kPlanAxes{{
      .example = "y",
      .meaning = "tensor parallelism over d_model too: with tensor, 2-D weight-stationary sharding",
      .turn_for_chips = 2,
+     .splits_matrices = true},
+    {.name = axis::cache,
+     .ways = &Ways::cache,
+     .example = "y",
+     .meaning = "inference: more ways of tensor than key/value heads; the cache is split over sequences or their tokens",
+     .turn_for_chips = 4,
      .splits_matrices = true},
     {.name = axis::expert,
      .ways = &Ways::expert,

@@ -5,11 +5,12 @@ namespace {
 
 /// Calls action(what, size) for every size of the model that the ways split.
 template <class Action>
-void for_each_split_size(ModelSpec& model, std::int64_t ways, Action&& action) {
+void for_each_split_size(ModelSpec& model, std::int64_t ways, KeyHeads heads, Action&& action) {
     const bool one_each = model.kv_heads == model.heads;
     action("query heads", model.heads);
     // Fewer heads of keys and values than of queries are split by columns, where those divide.
-    if (one_each || (model.kv_heads % ways != 0 && model.kv_heads * model.head_dim % ways != 0)) {
+    const bool columns = heads == KeyHeads::split && model.kv_heads % ways != 0;
+    if (one_each || (columns && model.kv_heads * model.head_dim % ways != 0)) {
         action("key/value heads", model.kv_heads);
     }
     action("feed-forward columns (d_ff)", model.d_ff);
@@ -28,10 +29,10 @@ std::int64_t rounded_up(std::int64_t size, std::int64_t ways) {
 
 }  // namespace
 
-std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways) {
+std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways, KeyHeads heads) {
     std::vector<Padding> found;
     ModelSpec copy = model;
-    for_each_split_size(copy, ways.of_matrix(), [&](const char* what, std::int64_t size) {
+    for_each_split_size(copy, ways.of_matrix(), heads, [&](const char* what, std::int64_t size) {
         if (const std::int64_t padded = rounded_up(size, ways.of_matrix()); padded != size) {
             found.push_back({what, size, padded});
         }
@@ -39,9 +40,9 @@ std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways) {
     return found;
 }
 
-ModelSpec padded(const ModelSpec& model, const Ways& ways) {
+ModelSpec padded(const ModelSpec& model, const Ways& ways, KeyHeads heads) {
     ModelSpec result = model;
-    for_each_split_size(result, ways.of_matrix(), [&](const char*, std::int64_t& size) {
+    for_each_split_size(result, ways.of_matrix(), heads, [&](const char*, std::int64_t& size) {
         size = rounded_up(size, ways.of_matrix());
     });
     return result;

@@ -19,10 +19,15 @@ struct Padding {
     std::int64_t padded = 0;
 };
 
+/// Where tensor has more ways than there are key/value heads: in training their columns are split, in inference ways have
+/// the same heads.
+enum class KeyHeads { split, repeated };
+
 /// The dimensions of a model that those ways pad; none when they divide all.
-std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways);
+std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways,
+                              KeyHeads heads = KeyHeads::split);
 
 /// The model as it is computed: with padded sizes. The same model when nothing is padded.
-ModelSpec padded(const ModelSpec& model, const Ways& ways);
+ModelSpec padded(const ModelSpec& model, const Ways& ways, KeyHeads heads = KeyHeads::split);
 
 }  // namespace podsim::workloads

@@ -2,10 +2,13 @@
 // what needs one part alone includes that.
 #pragma once
 
+#include <optional>
+
 #include "sim/base/quantity.h"
 #include "workloads/plan/attention_blocks.h"
 #include "workloads/plan/expert_load.h"
 #include "workloads/plan/expert_matmul.h"
+#include "workloads/plan/inference.h"
 #include "workloads/plan/occupancy.h"
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/pipeline_order.h"
@@ -59,6 +62,8 @@ struct TrainingPlan {
     bool layers_only = false;
     /// The forward pass and the loss alone: an evaluation step. Nothing is saved, no gradients are made.
     bool forward_only = false;
+    /// A step of inference in place of training: forward alone, with a cache. `batch` has its new tokens.
+    std::optional<Inference> inference{};
 };
 
 }  // namespace podsim::workloads

@@ -40,11 +40,16 @@ struct Precision {
     /// Quantised before the gather, which then moves 1 byte an element. A dynamic scale along what the shards divide is
     /// known only after it.
     bool quantised_gather = true;
+    /// Inference: weights are gathered as they are stored, whatever they are multiplied in.
+    bool stored_gather = false;
     /// Dense matrices whose backward matmuls, both, are bf16 though the forward one is quantised.
     MatrixSet bf16_backward{};
 
     /// An element of a layer's weights, as gathered.
     [[nodiscard]] double weights() const {
+        if (stored_gather) {
+            return parameters;
+        }
         return matmul == MatmulDtype::bf16 || !quantised_gather ? compute : 1;
     }
     /// Whether a matmul in the plan's precision looks for its operands' largest magnitudes.

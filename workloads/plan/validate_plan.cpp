@@ -14,6 +14,7 @@
 #include "workloads/plan/axes.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_inference.h"
 
 namespace podsim::workloads {
 namespace {
@@ -63,7 +64,8 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
     const int ways = plan.ways.of_matrix();
     const std::string setting = fmt::format(
         "{} = {}", fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "), ways);
-    const ModelSpec wide = padded(model, plan.ways);
+    const ModelSpec wide =
+        padded(model, plan.ways, plan.inference ? KeyHeads::repeated : KeyHeads::split);
     if (wide.heads % wide.kv_heads != 0) {
         throw SettingError("mesh.tensor",
                            fmt::format("{} pads the {} query heads of {} to {}, which its {} "
@@ -224,7 +226,9 @@ void check_sequence(const TrainingPlan& plan) {
     const bool zigzag = plan.attention.causal && plan.ways.context > 1 &&
                         plan.attention.placement == Placement::zig_zag;
     const std::int64_t pieces = zigzag ? 2LL * plan.ways.context : plan.ways.context;
-    const std::int64_t shards = static_cast<std::int64_t>(plan.ways.context) * plan.ways.tensor;
+    // Rows of inference are complete on every tensor way.
+    const std::int64_t shards =
+        static_cast<std::int64_t>(plan.ways.context) * (plan.inference ? 1 : plan.ways.tensor);
     const std::int64_t unit = std::lcm(pieces, shards);
     if (plan.batch.sequence % pieces != 0) {
         throw SettingError(
@@ -351,6 +355,7 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                                        plan.batch.tokens, plan.batch.sequence),
                            nearest_multiples(plan.batch.tokens, plan.batch.sequence));
     }
+    check_inference(plan, model);
     check_tensor_transpose(plan, model);
     check_tensor(plan, model);
     check_expert(plan, model);

@@ -9,6 +9,7 @@ inline constexpr const char* fsdp = "fsdp";
 inline constexpr const char* context = "context";
 inline constexpr const char* tensor = "tensor";
 inline constexpr const char* tensor_transpose = "tensor_transpose";
+inline constexpr const char* cache = "cache";
 inline constexpr const char* expert = "expert";
 inline constexpr const char* pipeline = "pipeline";
 

@@ -10,9 +10,10 @@
 namespace podsim::workloads {
 
 /// Every class, in the order of the enumeration.
-inline constexpr std::array<MemoryClass, 6> kMemoryClasses{
+inline constexpr std::array<MemoryClass, 7> kMemoryClasses{
     MemoryClass::parameters,  MemoryClass::gradients,        MemoryClass::optimizer,
-    MemoryClass::activations, MemoryClass::gathered_weights, MemoryClass::buffers};
+    MemoryClass::activations, MemoryClass::gathered_weights, MemoryClass::kv_cache,
+    MemoryClass::buffers};
 
 struct MemoryPeak {
     sim::Bytes total;

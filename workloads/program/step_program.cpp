@@ -48,6 +48,8 @@ std::string_view to_string(MemoryClass memory_class) {
             return "activations";
         case MemoryClass::gathered_weights:
             return "gathered_weights";
+        case MemoryClass::kv_cache:
+            return "kv_cache";
         case MemoryClass::buffers:
             return "buffers";
     }

@@ -107,7 +107,15 @@ struct Op {
     std::vector<OpIndex> limits{};
 };
 
-enum class MemoryClass { parameters, gradients, optimizer, activations, gathered_weights, buffers };
+enum class MemoryClass {
+    parameters,
+    gradients,
+    optimizer,
+    activations,
+    gathered_weights,
+    kv_cache,
+    buffers
+};
 std::string_view to_string(MemoryClass memory_class);
 
 inline constexpr OpIndex kWholeStep = 0xffffffff;

@@ -15,6 +15,7 @@
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/inference_step.h"
 #include "workloads/step/model_ends.h"
 #include "workloads/step/stage_layout.h"
 #include "workloads/step/step.h"
@@ -249,6 +250,9 @@ private:
 }  // namespace
 
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
+    if (plan.inference) {
+        return build_inference(padded(model, plan.ways, KeyHeads::repeated), plan, ranks);
+    }
     TrainingPlan kept = plan;
     if (plan.forward_only) {
         kept.remat = {};  // a layer keeps its input alone, and that to its end

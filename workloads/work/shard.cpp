@@ -68,7 +68,7 @@ void take_remat(Shard& shard, const ModelSpec& model, const Remat& remat) {
 
 Shard::Latent latent_of(const Shard& shard, const LatentAttention& model, const Ways& ways) {
     Shard::Latent latent;
-    latent.ways = ways.tensor;
+    latent.ways = ways.of_matrix();
     latent.q_rank = static_cast<double>(model.q_rank);
     latent.kv_rank = static_cast<double>(model.kv_rank);
     latent.rope_dim = static_cast<double>(model.rope_dim);
@@ -95,7 +95,8 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
         load = experts.routed / experts.per_token;
     }
     experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
-    experts.quantised = experts.gathered && plan.precision.quantised_gather;
+    experts.quantised = (experts.gathered && plan.precision.quantised_gather) ||
+                        (plan.inference && plan.precision.parameters <= 1);
     experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
     experts.tokens =
@@ -104,6 +105,34 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
     experts.shared_width = static_cast<double>(model.shared) * experts.d_ff;
     return experts;
+}
+
+/// Sequences of each run on one shard of the batch: whole ones where all are alike.
+void take_runs(Shard& shard, const TrainingPlan& plan) {
+    const auto shards = static_cast<double>(ways_with(&PlanAxis::splits_batch, plan.ways)) *
+                        plan.batch.microbatches;
+    const bool alike = plan.inference->runs.size() == 1;
+    for (const CachedRun& run : plan.inference->runs) {
+        const double share = static_cast<double>(run.sequences) / shards;
+        shard.runs.push_back({alike ? std::ceil(share) : share, static_cast<double>(run.fresh),
+                              static_cast<double>(run.cached), static_cast<double>(run.logits)});
+    }
+    shard.tokens = 0;
+    for (const Shard::Run& run : shard.runs) {
+        shard.tokens += run.sequences * run.fresh / plan.ways.context;
+    }
+}
+
+/// Inference: rows are complete on all tensor ways, and ways beyond the key/value heads have them again.
+void take_inference(Shard& shard, const ModelSpec& model, const TrainingPlan& plan) {
+    take_runs(shard, plan);
+    shard.rows = shard.tokens / plan.ways.tensor_transpose;
+    shard.cache = {static_cast<double>(plan.ways.cache), plan.inference->split,
+                   plan.inference->cache_element};
+    shard.kv_heads =
+        std::ceil(static_cast<double>(model.kv_heads) * shard.cache.ways / plan.ways.of_matrix());
+    shard.kv_split_by_columns = false;
+    shard.weights_quantised = shard.weights_quantised || plan.precision.parameters <= 1;
 }
 
 }  // namespace
@@ -126,6 +155,9 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
     shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;
+    if (plan.inference) {
+        take_inference(shard, model, plan);
+    }
     if (model.latent.kv_rank > 0) {
         shard.latent = latent_of(shard, model.latent, plan.ways);
     }

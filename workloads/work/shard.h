@@ -1,6 +1,8 @@
 // The part of a model and a batch that one chip works on: what sharding leaves of every size.
 #pragma once
 
+#include <vector>
+
 #include "workloads/plan/plan.h"
 #include "workloads/plan/precision.h"
 #include "workloads/plan/ranks.h"
@@ -13,7 +15,7 @@ struct ModelSpec;
 /// Heads, widths and vocabulary are per tensor way.
 struct Shard {
     double tokens = 0;      ///< t
-    double rows = 0;        ///< r = t / T
+    double rows = 0;        ///< r = t / T; of inference, whose rows tensor ways have complete, t / X
     double sequences = 0;   ///< sequences of this shard
     double sequence = 0;    ///< S
     double context = 1;     ///< C
@@ -84,6 +86,20 @@ struct Shard {
         double d_ff = 0;          ///< of one expert, / T
         double shared_width = 0;  ///< of all shared experts, / T
     } experts;
+
+    /// Of inference: a run as one chip group has it (CachedRun), sequences in the mean where there are several runs.
+    struct Run {
+        double sequences = 0;
+        double fresh = 0;
+        double cached = 0;
+        double logits = 0;
+    };
+    std::vector<Run> runs{};
+    struct Cache {
+        double ways = 1;  ///< Z: members of the axis `cache`
+        CacheSplit split = CacheSplit::batch;
+        double element = 2;
+    } cache{};
 
     /// This chip's block of a weight matrix: D / X by X times its share of the columns that all T ways split. What
     /// a projection into them makes is partial sums over X, what one out of them reads is gathered over X.

@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "scenarios/advice/advice.h"
+#include "scenarios/advice/memory_report.h"
 #include "scenarios/load/load.h"
-#include "scenarios/report/advice.h"
 #include "scenarios/report/machine_text.h"
-#include "scenarios/report/memory_report.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/trace_json.h"
 #include "scenarios/report/verdict.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "scenarios/advice/memory_report.h"
 #include "scenarios/load/load.h"
-#include "scenarios/report/memory_report.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"

@@ -1,4 +1,4 @@
-#include "scenarios/report/memory_report.h"
+#include "scenarios/advice/memory_report.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/advice/serving_fit.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -92,6 +93,48 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
     return changes;
 }
 
+/// The same of a step of inference.
+std::vector<Change> changes_of_inference(const TrainingPlan& plan) {
+    std::vector<Change> changes;
+    const auto add = [&](std::string text, auto&& edit) {
+        changes.push_back({std::move(text), plan});
+        edit(changes.back().plan);
+    };
+    if (plan.inference->cache_element > 1) {
+        add("inference.kv_cache: int8", [](TrainingPlan& p) { p.inference->cache_element = 1; });
+    }
+    if (plan.precision.parameters > 1) {
+        add("inference.weights: int8", [](TrainingPlan& p) { p.precision.parameters = 1; });
+    }
+    if (plan.precision.parameters > 0.5) {
+        add("inference.weights: int4", [](TrainingPlan& p) { p.precision.parameters = 0.5; });
+    }
+    if (plan.precision.parameters > 1 && plan.inference->cache_element > 1) {
+        add("inference.weights and inference.kv_cache: int8", [](TrainingPlan& p) {
+            p.precision.parameters = 1;
+            p.inference->cache_element = 1;
+        });
+    }
+    return changes;
+}
+
+/// More chips, all of them on tensor, or on the cache's axis: 2, 4, ... 64 times as many.
+std::vector<Change> larger_tensor(const TrainingPlan& plan, int chips) {
+    std::vector<Change> changes;
+    for (int times = 2; times <= 64; times *= 2) {
+        for (int workloads::Ways::*axis : {&workloads::Ways::tensor, &workloads::Ways::cache}) {
+            TrainingPlan larger = plan;
+            larger.ways.*axis *= times;
+            changes.push_back(
+                {fmt::format("{} {} ways instead of {} ({} chips)",
+                             axis == &workloads::Ways::tensor ? "tensor" : "cache",
+                             larger.ways.*axis, plan.ways.*axis, std::int64_t{chips} * times),
+                 larger});
+        }
+    }
+    return changes;
+}
+
 /// More chips, all of them on fsdp: 2, 4, ... 64 times as many.
 std::vector<Change> larger_slices(const TrainingPlan& plan, int chips) {
     std::vector<Change> changes;
@@ -130,10 +173,16 @@ std::string remedies(const Scenario& scenario, const StepResult& result) {
         text += fmt::format("    {}: peak {}\n", change.text, format_bytes(peak));
         return true;
     };
-    for (const Change& change : changes_of(plan)) {
+    for (const Change& change : plan.inference ? changes_of_inference(plan) : changes_of(plan)) {
         offer(change);
     }
-    for (const Change& change : larger_slices(plan, result.chips)) {
+    if (plan.inference && plan.inference->runs.size() == 1) {
+        if (const std::int64_t most = largest_batch(scenario); most > 0) {
+            text += fmt::format("    inference.batch: {}\n", most);
+        }
+    }
+    for (const Change& change :
+         plan.inference ? larger_tensor(plan, result.chips) : larger_slices(plan, result.chips)) {
         if (offer(change)) {
             break;
         }
@@ -141,10 +190,10 @@ std::string remedies(const Scenario& scenario, const StepResult& result) {
     if (!text.empty()) {
         return "  each of these alone would make it fit:\n" + text;
     }
-    return fmt::format(
-        "  no single change of remat, overlap, batch or fsdp ways would make it fit; "
-        "the best reaches {}\n",
-        format_bytes(least));
+    return fmt::format("  no single change of {} would make it fit; the best reaches {}\n",
+                       plan.inference ? "what is stored, batch or tensor ways"
+                                      : "remat, overlap, batch or fsdp ways",
+                       format_bytes(least));
 }
 
 }  // namespace

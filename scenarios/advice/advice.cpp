@@ -1,4 +1,4 @@
-#include "scenarios/report/advice.h"
+#include "scenarios/advice/advice.h"
 
 #include <cmath>
 #include <fmt/format.h>

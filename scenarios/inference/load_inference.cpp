@@ -1,0 +1,148 @@
+#include "scenarios/inference/load_inference.h"
+
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/text/quantity_text.h"
+#include "scenarios/training/read_experts.h"
+#include "scenarios/training/training_parts.h"
+#include "workloads/models/setting_error.h"
+#include "workloads/plan/axes.h"
+#include "workloads/plan/validate_plan.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::CachedRun;
+using workloads::CacheSplit;
+using workloads::Inference;
+using workloads::TrainingPlan;
+
+enum class Step { prefill, decode };
+constexpr std::pair<std::string_view, Step> kSteps[] = {{"prefill", Step::prefill},
+                                                        {"decode", Step::decode}};
+constexpr std::pair<std::string_view, double> kStored[] = {
+    {"bf16", 2.0}, {"fp32", 4.0}, {"int8", 1.0}, {"fp8", 1.0}, {"int4", 0.5}};
+constexpr std::pair<std::string_view, double> kActivations[] = {
+    {"bf16", 2.0}, {"int8", 1.0}, {"fp8", 1.0}};
+constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSplit::batch},
+                                                               {"sequence", CacheSplit::sequence}};
+
+/// Runs one by one, for steps that mix them.
+std::vector<CachedRun> read_runs(const Reader& inference) {
+    for (const std::string_view key : {"batch", "prompt", "context", "draft"}) {
+        if (inference[key].present()) {
+            throw inference[key].error("runs say for themselves how long they are",
+                                       "leave it out, or leave out inference.runs");
+        }
+    }
+    std::vector<CachedRun> runs;
+    for (const Reader& item : inference["runs"].items()) {
+        CachedRun run;
+        run.sequences = item["sequences"].read(parse_count);
+        run.fresh = item["tokens"].get<std::int64_t>(parse_count, 1);
+        run.cached = item["context"].get<std::int64_t>(parse_count, 0);
+        run.logits = item["logits"].get<std::int64_t>(parse_count, 1);
+        if (run.logits > run.fresh) {
+            throw item["logits"].error(
+                fmt::format("logits of {} tokens, but a sequence brings {}", run.logits, run.fresh),
+                "write at most as many");
+        }
+        runs.push_back(run);
+    }
+    if (runs.empty()) {
+        throw inference["runs"].error("the list is empty",
+                                      "write [{sequences: 32, tokens: 1, context: 8192}]");
+    }
+    return runs;
+}
+
+CachedRun read_run(const Reader& inference, Step step) {
+    CachedRun run;
+    if (step == Step::prefill) {
+        if (inference["draft"].present()) {
+            throw inference["draft"].error("drafts are verified in decode",
+                                           "leave it out, or write inference.step: decode");
+        }
+        run.sequences = inference["batch"].get<std::int64_t>(parse_count, 1);
+        run.fresh = inference["prompt"].read(parse_count);
+        run.cached = inference["context"].get<std::int64_t>(parse_count, 0);
+        return run;
+    }
+    if (inference["prompt"].present()) {
+        throw inference["prompt"].error("a decode step has no prompt",
+                                        "write the tokens before it as inference.context");
+    }
+    run.sequences = inference["batch"].read(parse_count);
+    run.cached = inference["context"].read(parse_count);
+    run.fresh = 1 + inference["draft"].whole(0, 1 << 20, 0);
+    run.logits = run.fresh;
+    return run;
+}
+
+Inference read_work(const Reader& section) {
+    Inference inference;
+    const Step step = section["step"].require().choose<Step>(kSteps, Step::decode);
+    inference.runs =
+        section["runs"].present() ? read_runs(section) : std::vector{read_run(section, step)};
+    inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
+    inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
+    inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);
+    return inference;
+}
+
+workloads::Precision read_stored(const Reader& section, const topology::ChipSpec& chip) {
+    workloads::Precision precision;
+    precision.matmul = read_dtype(section["precision"], chip);
+    precision.parameters = section["weights"].choose<double>(kStored, 2);
+    precision.compute = section["activations"].choose<double>(kActivations, 2);
+    precision.logits = 2;
+    precision.scaling = workloads::Scaling::fixed;
+    precision.stored_gather = true;
+    if (precision.matmul != workloads::MatmulDtype::bf16 && precision.parameters > 1) {
+        throw section["precision"].error(
+            fmt::format("{} matmuls of weights that are stored wider", to_string(precision.matmul)),
+            "write inference.weights: int8, fp8 or int4");
+    }
+    return precision;
+}
+
+Reader place_of(const Reader& root, std::string_view setting) {
+    const std::size_t dot = setting.find('.');
+    const Reader section = root[setting.substr(0, dot)];
+    const std::string_view key = dot == std::string_view::npos ? "" : setting.substr(dot + 1);
+    if (section.is_map() && section.node().find(key) != nullptr) {
+        return section[key];
+    }
+    return root[section.path() == "mesh" && section.present() ? "mesh" : "inference"];
+}
+
+}  // namespace
+
+TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh,
+                            const Hardware& hardware, const workloads::ModelSpec& model) {
+    const Reader section = root["inference"];
+    TrainingPlan plan;
+    plan.forward_only = true;
+    plan.inference = read_work(section);
+    const auto& runs = plan.inference->runs;
+    plan.batch.tokens = plan.inference->tokens();
+    plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
+    plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
+    plan.ways = workloads::ways_of(mesh);
+    read_experts(section, mesh, model, plan);
+    plan.precision = read_stored(section, hardware.chip);
+    plan.moe.devices = hardware.chip.devices.value;
+    plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
+    read_overlap(root["overlap"], mesh, hardware, model, plan);
+    try {
+        workloads::validate(plan, model);
+    } catch (const workloads::SettingError& error) {
+        throw error.at(place_of(root, error.setting()).mark());
+    }
+    return plan;
+}
+
+}  // namespace podsim::scenarios

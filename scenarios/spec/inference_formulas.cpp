@@ -1,0 +1,139 @@
+#include "scenarios/spec/inference_formulas.h"
+
+#include <cmath>
+
+#include "scenarios/spec/training_step.h"
+#include "workloads/analytic/book_formulas.h"
+#include "workloads/analytic/book_inference.h"
+#include "workloads/analytic/kv_cache.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::BookInference;
+using workloads::MachineRates;
+
+BookInference book(const Scenario& scenario) {
+    const topology::ChipSpec& chip = scenario.hardware.chip;
+    MachineRates rates{.flops = chip.bf16_flops.value,
+                       .hbm = chip.hbm_bandwidth.value,
+                       .ici_one_way = chip.ici_one_way(scenario.hardware.ici_rates)};
+    rates.int8 = chip.int8_ops.value;
+    rates.fp8 = chip.fp8_flops.value;
+    return workloads::book_inference(scenario.step().model, scenario.step().plan,
+                                     scenario.hardware.chips(), rates,
+                                     scenario.step().report.parameters.value_or(0));
+}
+
+const workloads::Inference& inference(const Scenario& scenario) {
+    return *scenario.step().plan.inference;
+}
+
+double sequences(const Scenario& scenario) {
+    return static_cast<double>(inference(scenario).sequences());
+}
+
+double new_tokens(const Scenario& scenario) {
+    return static_cast<double>(inference(scenario).tokens());
+}
+
+double capacity_of_chip(const Scenario& scenario) {
+    return scenario.hardware.chip.hbm_capacity.value.value();
+}
+
+/// All chips', less the parameters.
+double left(const Scenario& scenario) {
+    return capacity_of_chip(scenario) * scenario.hardware.chips() -
+           book(scenario).parameters.value();
+}
+
+/// Bytes of all sequences' caches.
+double all_caches(const Scenario& scenario) {
+    return sequences(scenario) * book(scenario).of_sequence.value();
+}
+
+/// Bandwidth of HBM over that of ICI, both ways.
+double beta(const Scenario& scenario) {
+    const topology::ChipSpec& chip = scenario.hardware.chip;
+    return chip.hbm_bandwidth.value.value() /
+           (2 * chip.ici_one_way(scenario.hardware.ici_rates).value());
+}
+
+/// D (X W) of section 7's 2-D sharding at its best X over N chips, and of 1-D: F = 4 D makes 128 (3 / 4)^2 = 72.
+double least_chips_of_2d(const Scenario& scenario) {
+    const workloads::ModelSpec& model = scenario.step().model;
+    const double wide = static_cast<double>(model.d_ff) / static_cast<double>(model.d_model);
+    constexpr double kAxes = 3;
+    const double one_axis = 4 / kAxes;  // of B D / W, the AllGather and ReduceScatter of 1-D
+    const double root =
+        2 * std::sqrt(2 * 4 * wide);  // of the sum 2 B D / X + 4 B F / (Y Z) at its least
+    return root * root / (one_axis * one_axis);
+}
+
+constexpr QuantityName formula(std::string_view name, ValueUnit unit, std::string_view example,
+                               std::string_view meaning) {
+    return {.name = name, .unit = unit, .meaning = meaning, .example = example, .analytic = true};
+}
+
+constexpr Formula kFormulas[] = {
+    {formula("parameter_bytes", ValueUnit::bytes, "70 GB", "parameters as stored"),
+     [](const Scenario& s) { return book(s).parameters.value(); }, kNeedsInference},
+    {formula("kv_bytes_per_token", ValueUnit::bytes, "163.8 kB",
+             "cache of a token, all layers and heads"),
+     [](const Scenario& s) { return book(s).of_token.value(); }, kNeedsInference},
+    {formula("kv_bytes_per_sequence", ValueUnit::bytes, "1.34 GB",
+             "cache of a sequence at the end of the step, or as reserved"),
+     [](const Scenario& s) { return book(s).of_sequence.value(); }, kNeedsInference},
+    {formula("kv_bytes", ValueUnit::bytes, "42.9 GB", "cache of all sequences"), all_caches,
+     kNeedsInference},
+    {formula("book_least_step", ValueUnit::time, "17.3 ms",
+             "cache and parameters read once, by all chips"),
+     [](const Scenario& s) { return book(s).least.value(); }, kNeedsInference},
+    {formula("book_tokens_per_s", ValueUnit::token_rate, "12.2k",
+             "new tokens / the step of `book`"),
+     [](const Scenario& s) { return new_tokens(s) / book(s).step.value(); }, kNeedsInference},
+    {formula("book_load_parameters", ValueUnit::time, "1.4 ms", "parameters read once"),
+     [](const Scenario& s) { return book(s).weights.value(); }, kNeedsInference},
+    {formula("critical_batch", ValueUnit::count, "240",
+             "tokens of a step above which matmuls take longer than loading their weights"),
+     [](const Scenario& s) { return book(s).critical_batch; }, kNeedsInference},
+    {formula("largest_batch", ValueUnit::count, "43",
+             "sequences whose caches fit beside the parameters, all chips' memory taken together"),
+     [](const Scenario& s) { return std::floor(left(s) / book(s).of_sequence.value()); },
+     kNeedsInference},
+    {formula("cached_tokens", ValueUnit::count, "906k", "tokens whose caches fit there"),
+     [](const Scenario& s) { return left(s) / book(s).of_token.value(); }, kNeedsInference},
+    {formula("left_for_caches", ValueUnit::bytes, "58 GB", "memory that parameters leave"), left,
+     kNeedsInference},
+    {formula("least_chips_of_parameters", ValueUnit::count, "4.4",
+             "chips that hold the parameters"),
+     [](const Scenario& s) { return book(s).parameters.value() / capacity_of_chip(s); },
+     kNeedsInference},
+    {formula("least_chips", ValueUnit::count, "7", "chips that hold parameters and all caches"),
+     [](const Scenario& s) {
+         return (book(s).parameters.value() + all_caches(s)) / capacity_of_chip(s);
+     },
+     kNeedsInference},
+    {formula("full_memory_step", ValueUnit::time, "19.5 ms", "a chip's whole memory read once"),
+     [](const Scenario& s) {
+         return capacity_of_chip(s) / s.hardware.chip.hbm_bandwidth.value.value();
+     },
+     kNeedsInference},
+    {formula("most_model_ways", ValueUnit::count, "57",
+             "F / (B beta): above it tensor parallelism waits for the links, not the HBM"),
+     [](const Scenario& s) {
+         return static_cast<double>(s.step().model.d_ff) / (new_tokens(s) * beta(s));
+     },
+     kNeedsInference},
+    {formula("least_chips_of_2d", ValueUnit::count, "72",
+             "chips above which 2-D weight-stationary sharding moves less than 1-D over 3 axes"),
+     least_chips_of_2d, kNeedsInference},
+};
+
+}  // namespace
+
+std::span<const Formula> inference_formulas() {
+    return kFormulas;
+}
+
+}  // namespace podsim::scenarios

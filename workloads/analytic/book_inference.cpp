@@ -1,0 +1,40 @@
+#include "workloads/analytic/book_inference.h"
+
+#include <algorithm>
+
+#include "workloads/analytic/kv_cache.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+
+BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, double chips,
+                             const MachineRates& rates, double parameters) {
+    const Inference& inference = *plan.inference;
+    const ParameterCount count = count_parameters(model);
+    const double all = parameters > 0 ? parameters : static_cast<double>(count.total);
+    const double active =
+        all * static_cast<double>(count.active) / static_cast<double>(count.total);
+    const double element = inference.cache_element;
+    BookInference book;
+    double read = 0;
+    for (const CachedRun& run : inference.runs) {
+        const auto cached = static_cast<double>(run.cached);
+        read += static_cast<double>(run.sequences) * cache_bytes(model, cached, element).value();
+        const double room = std::max(cached + static_cast<double>(run.fresh),
+                                     static_cast<double>(inference.reserved));
+        book.of_sequence = std::max(book.of_sequence, cache_bytes(model, room, element));
+    }
+    const auto tokens = static_cast<double>(inference.tokens());
+    const double peak = rates.peak(plan.precision.matmul).value();
+    book.parameters = sim::Bytes(all * plan.precision.parameters);
+    book.of_token = cache_bytes(model, 1, element);
+    book.cache = sim::Seconds(read / (chips * rates.hbm.value()));
+    book.weights = sim::Seconds(book.parameters.value() / (chips * rates.hbm.value()));
+    book.flops = sim::Seconds(2 * tokens * active / (chips * peak));
+    book.step = book.cache + std::max(book.flops, book.weights);
+    book.least = book.cache + book.weights;
+    book.critical_batch = peak / rates.hbm.value() * book.parameters.value() / (2 * active);
+    return book;
+}
+
+}  // namespace podsim::workloads

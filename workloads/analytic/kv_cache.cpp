@@ -1,0 +1,46 @@
+#include "workloads/analytic/kv_cache.h"
+
+#include <algorithm>
+
+namespace podsim::workloads {
+
+double cache_elements(const ModelSpec& model) {
+    if (model.latent.kv_rank > 0) {
+        return static_cast<double>(model.latent.kv_rank + model.latent.rope_dim);
+    }
+    return static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
+}
+
+double cached_tokens(const ModelSpec& model, LayerKind kind, double tokens) {
+    return kind.local ? std::min(tokens, static_cast<double>(model.window)) : tokens;
+}
+
+sim::Bytes cache_bytes(const ModelSpec& model, int first, int end, double tokens, double element) {
+    double of_layers = 0;
+    for (int layer = first; layer < end; ++layer) {
+        of_layers += cached_tokens(model, layer_kind(model, layer), tokens);
+    }
+    return sim::Bytes(of_layers * cache_elements(model) * element);
+}
+
+sim::Bytes cache_bytes(const ModelSpec& model, double tokens, double element) {
+    return cache_bytes(model, 0, static_cast<int>(model.layers), tokens, element);
+}
+
+CachedScores cached_scores(double fresh, double cached, double window) {
+    if (window == 0 || cached + fresh <= window) {
+        return {fresh * cached + fresh * (fresh + 1) / 2, cached + fresh};
+    }
+    // Queries before the window is full, and those after.
+    const double growing = std::clamp(window - cached, 0.0, fresh);
+    return {growing * cached + growing * (growing + 1) / 2 + (fresh - growing) * window,
+            std::min(cached + fresh, window + fresh - 1)};
+}
+
+double cached_head_width(const ModelSpec& model) {
+    return model.latent.kv_rank > 0
+               ? static_cast<double>(2 * model.latent.kv_rank + model.latent.rope_dim)
+               : static_cast<double>(model.head_dim + value_dim(model));
+}
+
+}  // namespace podsim::workloads

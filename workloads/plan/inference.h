@@ -1,0 +1,61 @@
+// A step of inference: which sequences go through the model together, and what of them is in the cache already.
+//
+// Prefill of P tokens is a run of fresh = P, cached = 0; a decode step at a context of S tokens one of fresh = 1, cached = S;
+// a chunk of a prompt, or the k + 1 tokens that speculative decoding verifies, lie between. Steps that mix them (chunked
+// prefill beside decode) have several runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace podsim::workloads {
+
+/// Sequences that do the same.
+struct CachedRun {
+    std::int64_t sequences = 0;
+    std::int64_t fresh = 1;   ///< new tokens of each
+    std::int64_t cached = 0;  ///< tokens before them, whose keys and values are in the cache
+    std::int64_t logits = 1;  ///< logits are made of so many last tokens of each
+
+    bool operator==(const CachedRun&) const = default;
+};
+
+/// What members of the axis `cache` have different parts of.
+enum class CacheSplit {
+    batch,    ///< sequences: queries and outputs change places by two AllToAlls a layer
+    sequence  ///< tokens: queries are gathered, maxima and sums of partial outputs combined
+};
+
+struct Inference {
+    std::vector<CachedRun> runs;
+    double cache_element = 2;  ///< bytes of a stored key or value
+    CacheSplit split = CacheSplit::batch;
+    /// Tokens of a sequence that the cache has room for; 0: those that there are at the end of the step.
+    std::int64_t reserved = 0;
+
+    [[nodiscard]] std::int64_t sequences() const {
+        std::int64_t sum = 0;
+        for (const CachedRun& run : runs) {
+            sum += run.sequences;
+        }
+        return sum;
+    }
+    /// New ones.
+    [[nodiscard]] std::int64_t tokens() const {
+        std::int64_t sum = 0;
+        for (const CachedRun& run : runs) {
+            sum += run.sequences * run.fresh;
+        }
+        return sum;
+    }
+    /// Rows of the unembedding.
+    [[nodiscard]] std::int64_t logits() const {
+        std::int64_t sum = 0;
+        for (const CachedRun& run : runs) {
+            sum += run.sequences * run.logits;
+        }
+        return sum;
+    }
+};
+
+}  // namespace podsim::workloads

@@ -1,0 +1,79 @@
+#include "workloads/plan/validate_inference.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "workloads/models/model.h"
+#include "workloads/models/setting_error.h"
+#include "workloads/plan/plan.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr std::int64_t kMostOfRun = 1LL << 40;
+
+void check_number(std::string_view setting, std::string_view name, std::int64_t value,
+                  std::int64_t least) {
+    if (value < least || value > kMostOfRun) {
+        throw SettingError(std::string(setting),
+                           fmt::format("{} = {} is out of range", name, value),
+                           fmt::format("allowed are {} to {}", least, kMostOfRun));
+    }
+}
+
+void check_cache_axis(const TrainingPlan& plan) {
+    if (plan.ways.cache == 1) {
+        return;
+    }
+    const std::string setting = fmt::format("cache = {}", plan.ways.cache);
+    if (!plan.inference) {
+        throw SettingError("mesh.cache", fmt::format("{} in training, which has no cache", setting),
+                           "use the axis as tensor");
+    }
+    if (plan.ways.tensor_transpose > 1 || plan.ways.expert > 1 || plan.ways.context > 1) {
+        throw SettingError(
+            "mesh.cache",
+            fmt::format("{} with tensor_transpose, expert or context: the cache can be split "
+                        "beside tensor alone",
+                        setting),
+            "use the axis as tensor");
+    }
+}
+
+void check_run(const CachedRun& run, const TrainingPlan& plan, const ModelSpec& model) {
+    check_number("inference.batch", "batch", run.sequences, 1);
+    check_number("inference.prompt", "prompt", run.fresh, 1);
+    check_number("inference.context", "context", run.cached, 0);
+    if (model.positions > 0 && run.cached + run.fresh > model.positions) {
+        throw SettingError("inference.context",
+                           fmt::format("a sequence of {} tokens, but {} has {} positions",
+                                       run.cached + run.fresh, model.name, model.positions),
+                           "shorten it");
+    }
+    if (plan.ways.context > 1 && (run.cached > 0 || plan.inference->runs.size() > 1)) {
+        throw SettingError(
+            "mesh.context",
+            fmt::format("context = {} splits the prompts of a prefill alone", plan.ways.context),
+            "use the axis as tensor, cache or data");
+    }
+}
+
+}  // namespace
+
+void check_inference(const TrainingPlan& plan, const ModelSpec& model) {
+    check_cache_axis(plan);
+    if (!plan.inference) {
+        return;
+    }
+    for (const CachedRun& run : plan.inference->runs) {
+        check_run(run, plan, model);
+    }
+    if (plan.overlap.tensor_steps || plan.overlap.context_steps) {
+        throw SettingError(plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context",
+                           "ring steps between parts of a matmul or of attention, in inference",
+                           "leave it out: podsim has them in training alone");
+    }
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,12 @@
+// Whether a step of inference can be run with a model: the part of validate_plan.h that is about runs and the cache.
+#pragma once
+
+namespace podsim::workloads {
+
+struct ModelSpec;
+struct TrainingPlan;
+
+/// Checks runs, their context, and the axis `cache`, which is nothing but inference's. Throws SettingError.
+void check_inference(const TrainingPlan& plan, const ModelSpec& model);
+
+}  // namespace podsim::workloads
