@@ -53,7 +53,7 @@ inline constexpr std::array<PlanAxis, 8> kPlanAxes{{
      .ways = &Ways::context,
      .example = "z%2",
      .meaning = "context parallelism: sequences are split, keys and values gathered",
-     .turn_for_chips = 3,
+     .turn_for_chips = 4,
      .shares_weights = true,
      .shares_experts = true},
     {.name = axis::tensor,
@@ -72,7 +72,7 @@ inline constexpr std::array<PlanAxis, 8> kPlanAxes{{
      .ways = &Ways::cache,
      .example = "y",
      .meaning = "inference: more ways of tensor than key/value heads; the cache is split over sequences or their tokens",
-     .turn_for_chips = 4,
+     .turn_for_chips = 3,
      .splits_matrices = true},
     {.name = axis::expert,
      .ways = &Ways::expert,
@@ -102,6 +102,12 @@ constexpr const PlanAxis* find_axis(std::string_view name) {
 std::vector<std::string> axes_with(bool PlanAxis::*property, const Ways& ways);
 /// The product of the ways of all axes that have it.
 std::int64_t ways_with(bool PlanAxis::*property, const Ways& ways);
+
+/// What the axes have whose members share out a layer's dense weights: in inference members of `expert` have them all, as data
+/// parallelism has (DeepSeek-V3, 2024, section 3.4: attention is data-parallel beside expert parallelism).
+constexpr bool PlanAxis::*dense_weights_of(bool inference) {
+    return inference ? &PlanAxis::shares_experts : &PlanAxis::shares_weights;
+}
 
 /// The size of each axis in a mesh; 1 where the mesh lacks it.
 Ways ways_of(const topology::DeviceMesh& mesh);

@@ -29,6 +29,11 @@ Widths widths_of(const Shard& s) {
     return {s.head_dim, s.value_dim, s.kv_heads * (s.head_dim + s.value_dim), s.kv_heads};
 }
 
+/// Of so many, those that the fullest of Z members has: whole ones, but for the mean of several runs.
+double shared(double count, double members) {
+    return count == std::floor(count) ? std::ceil(count / members) : count / members;
+}
+
 /// Keys that blocks of `block` queries read, all blocks together.
 double keys_read(const CachedScores& all, double fresh, double cached, double window,
                  double block) {
@@ -60,8 +65,11 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
     const CachedScores scores = cached_scores(run.fresh, run.cached, window);
     const Widths width = widths_of(s);
     const double heads = s.heads * s.cache.ways;
-    const double sequences = by_batch ? run.sequences / s.cache.ways : run.sequences;
-    const double part = by_batch ? 1 : 1 / s.cache.ways;  // of a sequence's keys
+    const double sequences = by_batch ? shared(run.sequences, s.cache.ways) : run.sequences;
+    // Of a sequence's keys; those of a single query are whole ones.
+    const double part = by_batch         ? 1
+                        : run.fresh == 1 ? shared(scores.keys, s.cache.ways) / scores.keys
+                                         : 1 / s.cache.ways;
     const double rows = run.fresh * heads / width.heads;
     const double pairs = sequences * heads * scores.pairs * part;
     const double block = std::max(1.0, std::floor(query_block_rows(s) * width.heads / heads));

@@ -37,7 +37,7 @@ public:
 private:
     void hold_parameters() {
         const Shard& shard = parts_.shard;
-        double held = parts_.sharding.local(layout_.parameters());
+        double held = parts_.sharding.local(layout_.weights());
         // Beyond this way's share of the heads: those that other ways have, too.
         const double own = static_cast<double>(model_.kv_heads) / plan_.ways.of_matrix();
         if (model_.latent.kv_rank == 0) {

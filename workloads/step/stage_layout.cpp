@@ -28,19 +28,20 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
     }
 }
 
-double StageLayout::parameters() const {
-    double sum = 0;
+Weights StageLayout::weights() const {
+    Weights sum;
     for (int chunk = 0; chunk < chunks_; ++chunk) {
         for (int layer = first_layer(chunk); layer < end_of_layers(chunk); ++layer) {
-            sum += layers_[static_cast<std::size_t>(layer)].total();
+            sum += layers_[static_cast<std::size_t>(layer)];
         }
     }
     if (layers_only_) {
         return sum;
     }
     const bool shared = tied_ && has_both_ends();
-    return sum + (first() ? table_ + positions_ : 0) +
-           (last() ? final_norm_ + (shared ? 0 : table_) : 0);
+    sum.dense += (first() ? table_ + positions_ : 0) +
+                 (last() ? final_norm_ + (shared ? 0 : table_) : 0);
+    return sum;
 }
 
 double StageLayout::embedding_parameters() const {

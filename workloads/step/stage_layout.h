@@ -47,7 +47,8 @@ public:
     }
 
     /// Of the whole stage.
-    [[nodiscard]] double parameters() const;
+    [[nodiscard]] double parameters() const { return weights().total(); }
+    [[nodiscard]] Weights weights() const;
     /// Of the gradients that the embedding, and the unembedding, reduces. A tied table's are one group.
     [[nodiscard]] double embedding_parameters() const;
     [[nodiscard]] double unembedding_parameters() const;

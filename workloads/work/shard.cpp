@@ -6,6 +6,7 @@
 #include "workloads/models/model.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
+#include "workloads/work/cache_layout.h"
 
 namespace podsim::workloads {
 namespace {
@@ -129,8 +130,10 @@ void take_inference(Shard& shard, const ModelSpec& model, const TrainingPlan& pl
     shard.rows = shard.tokens / plan.ways.tensor_transpose;
     shard.cache = {static_cast<double>(plan.ways.cache), plan.inference->split,
                    plan.inference->cache_element};
-    shard.kv_heads =
-        std::ceil(static_cast<double>(model.kv_heads) * shard.cache.ways / plan.ways.of_matrix());
+    const CacheLayout layout{model.heads, model.kv_heads,
+                             std::int64_t{plan.ways.tensor} * plan.ways.tensor_transpose,
+                             plan.ways.cache, plan.inference->split};
+    shard.kv_heads = static_cast<double>(layout.most_heads());
     shard.kv_split_by_columns = false;
     shard.weights_quantised = shard.weights_quantised || plan.precision.parameters <= 1;
 }
@@ -150,7 +153,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.transposed = plan.ways.tensor_transpose;
     shard.precision = plan.precision;
     // A gather brings weights in the dtype that they are used in; others are cast where they are read.
-    shard.weights_gathered = !axes_with(&PlanAxis::shares_weights, plan.ways).empty();
+    shard.weights_gathered = !axes_with(dense_weights_of(plan.inference.has_value()), plan.ways).empty();
     shard.weights_quantised = shard.weights_gathered && plan.precision.quantised_gather;
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;

@@ -6,14 +6,15 @@
 
 namespace podsim::workloads {
 
-WeightSharding::WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups)
+WeightSharding::WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups,
+                               bool inference)
     : groups_(groups),
       tensor_ways_(ways.of_matrix()),
       experts_(ways.expert),
       expert_axes_(axes_with(&PlanAxis::shares_experts, ways)),
-      dense_axes_(axes_with(&PlanAxis::shares_weights, ways)),
+      dense_axes_(axes_with(dense_weights_of(inference), ways)),
       expert_ways_(static_cast<double>(ways_with(&PlanAxis::shares_experts, ways))),
-      dense_ways_(static_cast<double>(ways_with(&PlanAxis::shares_weights, ways))) {
+      dense_ways_(static_cast<double>(ways_with(dense_weights_of(inference), ways))) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         layers_.push_back(layer_weights(model, layer_kind(model, layer)));
     }

@@ -18,7 +18,8 @@ namespace podsim::workloads {
 
 class WeightSharding {
 public:
-    WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups);
+    WeightSharding(const ModelSpec& model, const Ways& ways, WeightGroups groups,
+                   bool inference = false);
 
     using Axes = std::vector<std::string>;
     [[nodiscard]] const Axes& dense_axes() const { return dense_axes_; }
@@ -36,6 +37,12 @@ public:
     /// A chip's share of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
         return parameters / (tensor_ways_ * dense_ways_);
+    }
+    /// The same where dense weights and experts are split apart, as in inference.
+    [[nodiscard]] double local(const Weights& weights) const {
+        const Weights parts = split(weights);
+        return (parts.dense / dense_ways_ + parts.experts / (expert_ways_ * experts_)) /
+               tensor_ways_;
     }
 
     [[nodiscard]] const LayerWeights& layer(int layer) const {

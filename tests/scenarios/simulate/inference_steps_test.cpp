@@ -1,0 +1,241 @@
+// Steps of inference against hand calculation: what a decode step takes when links are free, what it reads, that folded and
+// unfolded runs agree, and that no step beats its bound.
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "scenarios/lower/rates.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/kv_cache.h"
+#include "workloads/plan/axes.h"
+#include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using namespace testing;
+using workloads::CachedRun;
+using workloads::CacheSplit;
+using workloads::ModelSpec;
+
+ModelSpec small_with_experts() {
+    ModelSpec model = small_model(3);
+    model.experts = {.count = 8, .per_token = 2, .shared = 1, .d_ff = 256};
+    return model;
+}
+
+ModelSpec small_with_windows() {
+    ModelSpec model = small_model(4);
+    model.window = 100;
+    model.global_every = 2;
+    return model;
+}
+
+ModelSpec small_with_latents() {
+    ModelSpec model = small_model(3);
+    model.kv_heads = model.heads;
+    model.head_dim = 96;
+    model.latent = {.q_rank = 256, .kv_rank = 128, .rope_dim = 32, .value_dim = 64};
+    return model;
+}
+
+Scenario inference(const std::string& chip, topology::Point shape, const ModelSpec& model,
+                   const Mesh& mesh, std::vector<CachedRun> runs,
+                   CacheSplit split = CacheSplit::batch) {
+    Scenario scenario = make_scenario(chip, shape, model, mesh, 1, 1);
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.ways = workloads::ways_of(scenario.step().mesh);
+    plan.forward_only = true;
+    plan.inference = workloads::Inference{std::move(runs), 1, split};
+    plan.batch.tokens = plan.inference->tokens();
+    plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
+    plan.precision.parameters = 1;
+    plan.precision.scaling = workloads::Scaling::fixed;
+    plan.precision.stored_gather = true;
+    plan.attention.vmem = scenario.hardware.chip.vmem.value;
+    return scenario;
+}
+
+void free_links(topology::ChipSpec& chip) {
+    chip.ici_latency.value = sim::Seconds(0);
+    chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
+    chip.collective_launch.value = sim::Seconds(0);
+}
+
+/// HBM bytes of every operation whose name ends so.
+double bytes_of(const workloads::StepProgram& program, std::string_view ending) {
+    double sum = 0;
+    for (const workloads::Op& op : program.ops) {
+        const auto* work = std::get_if<workloads::Compute>(&op.work);
+        sum += work != nullptr && op.name.ends_with(ending) ? work->hbm.value() : 0;
+    }
+    return sum;
+}
+
+TEST(InferenceSteps, WithFreeLinksADecodeStepIsItsMxuAndHbmTimes) {
+    for (const ModelSpec& model :
+         {small_model(3), small_with_experts(), small_with_windows(), small_with_latents()}) {
+        Scenario scenario = inference("v5e", {4, 2, 1}, model, {{"tensor", "x y"}}, {{24, 1, 500}});
+        free_links(scenario.hardware.chip);
+        const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
+        const workloads::MachineRates rates = ideal_rates(scenario.hardware);
+        sim::Time sum;
+        for (const workloads::Op& op : programs.programs.front().ops) {
+            if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+                const workloads::ComputeTime time = workloads::compute_time(*work, rates);
+                sum += sim::round_up(std::max({time.mxu_padded, time.hbm, time.vpu}));
+            }
+        }
+        EXPECT_EQ(simulate_step(scenario, Fold::automatic).step_time.ps, sum.ps) << model.name;
+    }
+}
+
+TEST(InferenceSteps, ADecodeStepReadsAllWeightsAndTheWholeCacheOnce) {
+    // One chip. Weights: all but the lookup's table, of one byte. Cache: 24 sequences of 500 tokens and the new one, and the new
+    // one written.
+    const ModelSpec model = small_model(3);
+    const Scenario scenario = inference("v5e", {1, 1, 1}, model, {{"tensor", "x"}}, {{24, 1, 500}});
+    const auto programs = workloads::build_stages(model, scenario.step().plan);
+    const workloads::StepProgram& program = programs.programs.front();
+    const double of_token = workloads::cache_bytes(model, 1, 1).value();
+    EXPECT_EQ(of_token, 3 * 2 * 4 * 64);
+    const double queries = 3 * 24 * 8 * 64 * 2;  // bytes of queries, and of outputs, of all layers
+    EXPECT_EQ(bytes_of(program, "attention"), 24 * 502 * of_token + 2 * queries);
+    // Of a matmul rows in and out beside the matrix; norms, activations and rows as in training (work.h).
+    double weights = 0;
+    for (const workloads::Op& op : program.ops) {
+        const auto* work = std::get_if<workloads::Compute>(&op.work);
+        if (work == nullptr || work->matmuls.empty()) {
+            continue;
+        }
+        const workloads::MatmulShape& shape = work->matmuls.front();
+        EXPECT_EQ(shape.m, 24) << op.name;
+        weights +=
+            work->hbm.value() - work->elementwise.value() - 2 * shape.m * (shape.k + shape.n);
+    }
+    const workloads::ParameterCount count = workloads::count_parameters(model);
+    EXPECT_EQ(weights, static_cast<double>(count.layers_matmul + count.unembedding));
+}
+
+TEST(InferenceSteps, HoldsWeightsAndTheCacheOfAllTokensThatThereAreAtTheEnd) {
+    const ModelSpec model = small_with_windows();
+    Scenario scenario = inference("v5e", {2, 1, 1}, model, {{"tensor", "x"}}, {{24, 1, 500}});
+    const auto held = [&](workloads::MemoryClass of) {
+        return workloads::peak_in_program_order(
+                   workloads::build_stages(model, scenario.step().plan).programs.front())
+            .of(of)
+            .value();
+    };
+    // Two layers keep 100 tokens, two all 501; 4 heads of 2 x 64 on two chips.
+    EXPECT_EQ(held(workloads::MemoryClass::kv_cache), 24 * (2 * 100 + 2 * 501) * 2 * 2 * 64);
+    scenario.step().plan.inference->reserved = 600;
+    EXPECT_EQ(held(workloads::MemoryClass::kv_cache), 24 * (2 * 100 + 2 * 600) * 2 * 2 * 64);
+    EXPECT_EQ(held(workloads::MemoryClass::parameters),
+              static_cast<double>(workloads::count_parameters(model).total) / 2);
+    EXPECT_EQ(held(workloads::MemoryClass::optimizer), 0);
+}
+
+TEST(InferenceSteps, WaysBeyondTheKeyHeadsRepeatThemOrShareTheirCache) {
+    // 4 heads of keys and values on 8 ways: each way keeps one, twice in all; with cache: 2 half the sequences of one.
+    const ModelSpec model = small_model(2);
+    const auto cache = [&](const Mesh& mesh, CacheSplit split) {
+        const Scenario scenario = inference("v5e", {4, 2, 1}, model, mesh, {{24, 1, 500}}, split);
+        return workloads::peak_in_program_order(
+                   workloads::build_stages(model, scenario.step().plan).programs.front())
+            .of(workloads::MemoryClass::kv_cache)
+            .value();
+    };
+    const double one_head = 2 * 24 * 501 * 2 * 64;
+    EXPECT_EQ(cache({{"tensor", "x y"}}, CacheSplit::batch), one_head);
+    EXPECT_EQ(cache({{"tensor", "x"}, {"cache", "y"}}, CacheSplit::batch), one_head / 2);
+    EXPECT_EQ(cache({{"tensor", "x"}, {"cache", "y"}}, CacheSplit::sequence), one_head / 2);
+}
+
+struct Layout {
+    ModelSpec model;
+    topology::Point shape;
+    Mesh mesh;
+    std::vector<CachedRun> runs;
+    CacheSplit split = CacheSplit::batch;
+    int microbatches = 1;
+};
+
+std::vector<Layout> layouts() {
+    return {
+        {small_model(3), {4, 4, 4}, {{"tensor", "x"}, {"data", "y z"}}, {{32, 1, 500}}},
+        {small_model(3),
+         {4, 4, 4},
+         {{"tensor", "x"}, {"cache", "y%2"}, {"data", "y/2 z"}},
+         {{32, 1, 500}}},
+        {small_model(3),
+         {4, 4, 4},
+         {{"tensor", "x"}, {"cache", "y%2"}, {"data", "y/2 z"}},
+         {{32, 1, 500}},
+         CacheSplit::sequence},
+        {small_model(3),
+         {4, 4, 4},
+         {{"tensor", "x"}, {"tensor_transpose", "y"}, {"data", "z"}},
+         {{32, 1, 500}}},
+        {small_model(4),
+         {4, 4, 4},
+         {{"pipeline", "x"}, {"tensor", "y"}, {"data", "z"}},
+         {{32, 1, 500}},
+         CacheSplit::batch,
+         4},
+        {small_model(3),
+         {4, 4, 4},
+         {{"context", "x"}, {"tensor", "y"}, {"data", "z"}},
+         {{2, 1024, 0, 1}}},
+        {small_model(3),
+         {4, 4, 4},
+         {{"fsdp", "x"}, {"tensor", "y"}, {"data", "z"}},
+         {{4, 512, 0, 1}}},
+        {small_with_experts(),
+         {4, 4, 4},
+         {{"expert", "x"}, {"tensor", "y"}, {"data", "z"}},
+         {{64, 1, 500}}},
+        {small_with_experts(), {4, 4, 4}, {{"tensor", "x"}, {"data", "y z"}}, {{64, 1, 500}}},
+        {small_with_latents(), {4, 4, 4}, {{"tensor", "x"}, {"data", "y z"}}, {{64, 1, 500}}},
+        {small_with_windows(),
+         {4, 4, 4},
+         {{"tensor", "x"}, {"data", "y z"}},
+         {{31, 1, 500}, {1, 128, 64, 1}}},
+    };
+}
+
+TEST(InferenceSteps, FoldedEqualsUnfoldedAndNoStepBeatsItsBound) {
+    for (const Layout& one : layouts()) {
+        Scenario scenario = inference("v5p", one.shape, one.model, one.mesh, one.runs, one.split);
+        scenario.step().plan.batch.microbatches = one.microbatches;
+        const StepResult folded = simulate_step(scenario, Fold::automatic);
+        const StepResult whole = simulate_step(scenario, Fold::off);
+        EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
+        EXPECT_EQ(folded.step_time.ps, whole.step_time.ps) << scenario.step().mesh.axes()[1].name;
+        EXPECT_EQ(folded.memory.peak.value(), whole.memory.peak.value());
+        EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
+        EXPECT_LE(folded.mfu, 1);
+        sim::Time gap;
+        for (const Share& share : folded.gap) {
+            gap += share.time;
+        }
+        EXPECT_EQ(gap.ps, folded.step_time.ps - sim::round_down(folded.lower.time).ps);
+    }
+}
+
+TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
+    // 24 sequences: layers' matmuls and the table once for each; 501 pairs a head of 2 x 64 columns.
+    const ModelSpec model = small_model(3);
+    const Scenario scenario = inference("v5e", {1, 1, 1}, model, {{"tensor", "x"}}, {{24, 1, 500}});
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    const workloads::ParameterCount count = workloads::count_parameters(model);
+    const double flops = 24 * (2.0 * static_cast<double>(count.layers_matmul + count.unembedding) +
+                               3 * 8 * 501 * 2 * (64 + 64));
+    EXPECT_NEAR(
+        result.mfu,
+        flops / (result.step_time.seconds() * scenario.hardware.chip.bf16_flops.value.value()),
+        1e-12);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,183 @@
+// Every query meets every key of its sequence once, wherever the cache lies, and the cost of attention is that of the
+// pairs that the fullest chip computes.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
+#include "workloads/serve/cache_work.h"
+#include "workloads/work/cache_layout.h"
+
+namespace podsim::workloads {
+namespace {
+
+struct Case {
+    std::int64_t heads = 8;
+    std::int64_t kv_heads = 2;
+    std::int64_t tensor = 2;
+    std::int64_t members = 2;
+    CacheSplit split = CacheSplit::batch;
+    std::int64_t sequences = 5;
+    std::int64_t fresh = 1;
+    std::int64_t cached = 7;
+    std::int64_t window = 0;
+};
+
+/// A query as it travels: its head, its sequence, its place among the new tokens.
+using Query = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+/// A query and a key of its sequence.
+using Pair = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+CacheLayout layout_of(const Case& one) {
+    return {one.heads, one.kv_heads, one.tensor, one.members, one.split};
+}
+
+/// The queries of a chip once they have travelled over `cache`: an AllToAll gives each member those of its sequences, an
+/// AllGather all of them.
+std::set<Query> arrived(const Case& one, std::int64_t y, std::int64_t z) {
+    std::set<Query> here;
+    for (std::int64_t from = 0; from < one.members; ++from) {
+        const HeadRange own = layout_of(one).own_queries(y, from);
+        for (std::int64_t head = own.first; head < own.end; ++head) {
+            for (std::int64_t sequence = 0; sequence < one.sequences; ++sequence) {
+                const bool for_me =
+                    one.split == CacheSplit::sequence || layout_of(one).holds(z, sequence, 0);
+                for (std::int64_t i = 0; for_me && i < one.fresh; ++i) {
+                    here.insert({head, sequence, i});
+                }
+            }
+        }
+    }
+    return here;
+}
+
+/// What a chip computes: its queries with the keys that it holds, of heads that it holds.
+std::vector<Pair> computed(const Case& one, std::int64_t y, std::int64_t z) {
+    const CacheLayout layout = layout_of(one);
+    std::vector<Pair> pairs;
+    for (const auto& [head, sequence, i] : arrived(one, y, z)) {
+        const std::int64_t key_head = head / (one.heads / one.kv_heads);
+        const HeadRange held = layout.held_heads(y);
+        EXPECT_TRUE(held.first <= key_head && key_head < held.end);
+        const std::int64_t last = one.cached + i;  // a query sees itself
+        const std::int64_t first =
+            one.window == 0 ? 0 : std::max<std::int64_t>(0, last - one.window + 1);
+        for (std::int64_t key = first; key <= last; ++key) {
+            if (layout.holds(z, sequence, key)) {
+                pairs.push_back({head, sequence, i, key});
+            }
+        }
+    }
+    return pairs;
+}
+
+std::vector<Case> cases() {
+    std::vector<Case> all;
+    for (const CacheSplit split : {CacheSplit::batch, CacheSplit::sequence}) {
+        for (const std::int64_t members : {1, 2, 4}) {
+            for (const std::int64_t kv_heads : {1, 2, 8}) {
+                for (const std::int64_t window : {0, 3}) {
+                    for (const std::int64_t fresh : {1, 4}) {
+                        all.push_back({8, kv_heads, 2, members, split, 5, fresh, 7, window});
+                    }
+                }
+            }
+        }
+    }
+    all.push_back({24, 3, 4, 2, CacheSplit::batch, 3, 1, 4, 0});  // heads that straddle ways
+    return all;
+}
+
+TEST(CachedAttentionTest, EveryQueryMeetsEveryKeyOfItsSequenceOnce) {
+    for (const Case& one : cases()) {
+        std::map<Pair, int> met;
+        for (std::int64_t y = 0; y < one.tensor; ++y) {
+            for (std::int64_t z = 0; z < one.members; ++z) {
+                for (const Pair& pair : computed(one, y, z)) {
+                    ++met[pair];
+                }
+            }
+        }
+        const CachedScores scores =
+            cached_scores(static_cast<double>(one.fresh), static_cast<double>(one.cached),
+                          static_cast<double>(one.window));
+        EXPECT_EQ(static_cast<double>(met.size()),
+                  scores.pairs * static_cast<double>(one.heads * one.sequences));
+        EXPECT_TRUE(std::ranges::all_of(met, [](const auto& entry) { return entry.second == 1; }));
+    }
+}
+
+Shard shard_of(const Case& one) {
+    const CacheLayout layout = layout_of(one);
+    Shard shard;
+    shard.heads = static_cast<double>(one.heads) / static_cast<double>(one.tensor * one.members);
+    shard.kv_heads = static_cast<double>(layout.most_heads());
+    shard.head_dim = shard.value_dim = 16;
+    shard.window = static_cast<double>(one.window);
+    shard.vmem = 1e9;
+    shard.cache = {static_cast<double>(one.members), one.split, 1};
+    return shard;
+}
+
+TEST(CachedAttentionTest, CostsThePairsOfTheFullestChip) {
+    for (const Case& one : cases()) {
+        std::size_t most = 0;
+        std::size_t all = 0;
+        for (std::int64_t z = 0; z < one.members; ++z) {
+            most = std::max(most, computed(one, 0, z).size());
+            all += computed(one, 0, z).size();
+        }
+        // Members of a split sequence that brings several tokens: the mean.
+        const bool mean = one.split == CacheSplit::sequence && one.fresh > 1;
+        const double pairs = mean ? static_cast<double>(all) / static_cast<double>(one.members)
+                                  : static_cast<double>(most);
+        const Shard::Run run{static_cast<double>(one.sequences), static_cast<double>(one.fresh),
+                             static_cast<double>(one.cached), 1};
+        EXPECT_DOUBLE_EQ(cached_attention(shard_of(one), run, one.window > 0).flops.value(),
+                         2 * (16 + 16) * pairs);
+    }
+}
+
+TEST(CachedAttentionTest, ReadsQueriesKeysAndOutputsOnceAndWritesNewKeys) {
+    // 5 sequences of 7 cached tokens, one new each; 8 query heads on 2 ways, 2 heads of keys, so 4 and 1 on this chip.
+    Case one;
+    one.members = 1;
+    const Shard::Run run{5, 1, 7, 1};
+    const double queries = 5 * 1 * 4 * 16;
+    const double keys = 5 * 8 * 1 * (16 + 16);  // the new one too
+    const double written = 5 * 1 * 1 * (16 + 16);
+    EXPECT_DOUBLE_EQ(cached_attention(shard_of(one), run, false).hbm.value(),
+                     2 * queries * 2 + (keys + written) * 1);
+}
+
+TEST(CachedAttentionTest, ScoresOfAWindowGrowUntilItIsFull) {
+    // Queries at places 2 .. 6 with a window of 4 see 3, 4, 4, 4, 4 keys; the first key that any sees is at place 0.
+    const CachedScores scores = cached_scores(5, 2, 4);
+    EXPECT_EQ(scores.pairs, 19);
+    EXPECT_EQ(scores.keys, 7);
+    // Far from the start: 4 keys each, from place 7 on.
+    EXPECT_EQ(cached_scores(5, 10, 4).pairs, 20);
+    EXPECT_EQ(cached_scores(5, 10, 4).keys, 8);
+    EXPECT_EQ(cached_scores(1, 8192, 0).pairs, 8193);
+    EXPECT_EQ(cached_scores(4, 0, 0).pairs, 10);
+}
+
+TEST(CachedAttentionTest, FewRowsCountByTheirBytesAndManyAsAKernel) {
+    Case one;
+    one.members = 1;
+    const Shard shard = shard_of(one);  // 4 query heads of one head of keys
+    EXPECT_TRUE(cached_attention(shard, {1, 31, 7, 1}, false).matmuls.empty());
+    const Compute many = cached_attention(shard, {1, 32, 7, 1}, false);
+    ASSERT_EQ(many.matmuls.size(), 2);
+    EXPECT_EQ(many.matmuls[0].m, 128);
+    EXPECT_EQ(many.matmuls[0].n, 39);
+    EXPECT_TRUE(many.attention);
+}
+
+}  // namespace
+}  // namespace podsim::workloads
