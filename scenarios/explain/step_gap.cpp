@@ -26,6 +26,7 @@ constexpr Cause kCauses[] = {
      }},
     {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
     {"launch", [](topology::Efficiency& e) { e.launch_s = 0; }},
+    {"host between steps", [](topology::Efficiency& e) { e.host_s = 0; }},
 };
 
 /// The link of these classes (workloads::LowerBound) that is held longest, the first such.

@@ -24,7 +24,7 @@ namespace podsim::scenarios {
 /// Causes are removed one after the other from the same step, and the difference in step time is
 /// that cause's term (it can be negative where a delay happens to help):
 ///   perturbations
-///   stragglers, kernels below peak, links below their rate, launch
+///   stragglers, kernels below peak, links below their rate, launch, host between steps
 ///               the factors of the profile; what follows is about the sound and ideal machine
 ///   launch      the catalogue's launch cost of collectives
 ///   latency     the latency of links

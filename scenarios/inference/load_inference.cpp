@@ -20,9 +20,9 @@ using workloads::CacheSplit;
 using workloads::Inference;
 using workloads::TrainingPlan;
 
-enum class Step { prefill, decode };
-constexpr std::pair<std::string_view, Step> kSteps[] = {{"prefill", Step::prefill},
-                                                        {"decode", Step::decode}};
+enum class Step { prefill, decode, generate };
+constexpr std::pair<std::string_view, Step> kSteps[] = {
+    {"prefill", Step::prefill}, {"decode", Step::decode}, {"generate", Step::generate}};
 constexpr std::pair<std::string_view, double> kStored[] = {
     {"bf16", 2.0}, {"fp32", 4.0}, {"int8", 1.0}, {"fp8", 1.0}, {"int4", 0.5}};
 constexpr std::pair<std::string_view, double> kActivations[] = {
@@ -32,7 +32,7 @@ constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSp
 
 /// Runs one by one, for steps that mix them.
 std::vector<CachedRun> read_runs(const Reader& inference) {
-    for (const std::string_view key : {"batch", "prompt", "context", "draft"}) {
+    for (const std::string_view key : {"batch", "prompt", "context", "draft", "generate"}) {
         if (inference[key].present()) {
             throw inference[key].error("runs say for themselves how long they are",
                                        "leave it out, or leave out inference.runs");
@@ -61,7 +61,7 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
 
 CachedRun read_run(const Reader& inference, Step step) {
     CachedRun run;
-    if (step == Step::prefill) {
+    if (step != Step::decode) {
         if (inference["draft"].present()) {
             throw inference["draft"].error("drafts are verified in decode",
                                            "leave it out, or write inference.step: decode");
@@ -87,6 +87,12 @@ Inference read_work(const Reader& section) {
     const Step step = section["step"].require().choose<Step>(kSteps, Step::decode);
     inference.runs =
         section["runs"].present() ? read_runs(section) : std::vector{read_run(section, step)};
+    if (step == Step::generate) {
+        inference.generate = section["generate"].require().whole(1, 1 << 20, 1);
+    } else if (section["generate"].present()) {
+        throw section["generate"].error("tokens are generated one after another by several steps",
+                                        "leave it out, or write inference.step: generate");
+    }
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
     inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);

@@ -235,7 +235,11 @@ void StepSimulation::count_flops(StepResult& result) const {
     const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
-    result.tokens_per_s = static_cast<double>(plan_.batch.tokens) / seconds;
+    // Generated ones, where there are such: the prompt is not what is asked for.
+    const bool generates = plan_.inference && plan_.inference->generate > 0;
+    const auto tokens = static_cast<double>(
+        generates ? plan_.inference->sequences() * plan_.inference->generate : plan_.batch.tokens);
+    result.tokens_per_s = tokens / seconds;
 }
 
 void StepSimulation::find_imbalance(const LoweredStep& step, StepResult& result) const {

@@ -17,6 +17,7 @@ constexpr std::array kFactors{
     EfficiencyFactor{"dcn", &Efficiency::dcn, 0.02, 1},
     EfficiencyFactor{"launch_s", &Efficiency::launch_s, 0, 1e-3},
     EfficiencyFactor{"straggler", &Efficiency::straggler, 0, 1},
+    EfficiencyFactor{"host_s", &Efficiency::host_s, 0, 1},
 };
 
 /// A factor of the profile `measured`, of one chip or of every measured one that has no row of its own.

@@ -7,9 +7,11 @@
 
 namespace podsim::workloads {
 
-BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, double chips,
-                             const MachineRates& rates, double parameters) {
-    const Inference& inference = *plan.inference;
+namespace {
+
+BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
+                           const Inference& inference, double chips, const MachineRates& rates,
+                           double parameters) {
     const ParameterCount count = count_parameters(model);
     const double all = parameters > 0 ? parameters : static_cast<double>(count.total);
     const double active =
@@ -35,6 +37,23 @@ BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, d
     book.least = book.cache + book.weights;
     book.critical_batch = peak / rates.hbm.value() * book.parameters.value() / (2 * active);
     return book;
+}
+
+}  // namespace
+
+BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, double chips,
+                             const MachineRates& rates, double parameters) {
+    const std::vector<Inference> steps = steps_of(*plan.inference);
+    BookInference sum = book_of_step(model, plan, steps.front(), chips, rates, parameters);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        const BookInference step = book_of_step(model, plan, steps[i], chips, rates, parameters);
+        sum.step += step.step;
+        sum.least += step.least;
+        sum.cache += step.cache;
+        sum.weights += step.weights;
+        sum.flops += step.flops;
+    }
+    return sum;
 }
 
 }  // namespace podsim::workloads

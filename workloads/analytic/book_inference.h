@@ -19,6 +19,7 @@ namespace podsim::workloads {
 
 struct TrainingPlan;
 
+/// Times are sums over the steps of `generate`.
 struct BookInference {
     sim::Seconds step;
     sim::Seconds least;         ///< all bytes read once

@@ -52,6 +52,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);
     time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
     time.fusion = rates.efficiency.fusion;
+    time.host = sim::Seconds(work.host_turns * rates.efficiency.host_s);
     return time;
 }
 

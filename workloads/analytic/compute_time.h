@@ -26,10 +26,12 @@ struct ComputeTime {
     sim::Seconds elementwise;  ///< the larger of vpu and the elementwise bytes / bandwidth
     sim::Seconds matmul_hbm;   ///< the other bytes / bandwidth
     double fusion = 1;
+    sim::Seconds
+        host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
         const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
         const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
-        return apart > together ? together + (apart - together) * (1 - fusion) : together;
+        return host + (apart > together ? together + (apart - together) * (1 - fusion) : together);
     }
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);

@@ -51,9 +51,8 @@ double counted(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) 
            training_flops_per_token(model, plan.batch.sequence, false).attention;
 }
 
-/// Forward FLOPs of all runs.
-sim::Flops inference_flops(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) {
-    const Inference& inference = *plan.inference;
+/// Forward FLOPs of all runs of a step.
+sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, FlopRule rule) {
     const ParameterCount count = count_parameters(model);
     const auto tokens = static_cast<double>(inference.tokens());
     const double all = 2 * static_cast<double>(count.active) * tokens;
@@ -81,8 +80,12 @@ sim::Flops inference_flops(const ModelSpec& model, const TrainingPlan& plan, Flo
 StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
                      FlopRule rule) {
     if (plan.inference) {
-        return {inference_flops(model, plan, rule),
-                inference_flops(model, plan, FlopRule::executed)};
+        StepFlops sum;
+        for (const Inference& step : steps_of(*plan.inference)) {
+            sum.model += inference_flops(model, step, rule);
+            sum.hardware += inference_flops(model, step, FlopRule::executed);
+        }
+        return sum;
     }
     const double tokens = static_cast<double>(plan.batch.tokens) / (plan.forward_only ? 3 : 1);
     StepFlops flops;

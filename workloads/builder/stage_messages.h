@@ -19,6 +19,9 @@ public:
     /// This chip's rows from the counterpart that sends the message: the next operation of the chain waits
     /// for them. They are asked for when the unit before this one begins.
     Tensor receive_rows(std::string_view what, Handover handover);
+    /// Something else, of the handover's own bytes.
+    Tensor receive(std::string_view what, const Handover& handover);
+    void send(std::string_view what, const Handover& handover, const Tensor& sent);
     /// This chip's rows to the counterpart; the chain goes on. They are held until they have arrived.
     void send_rows(std::string_view what, Handover handover, const Tensor& rows);
 

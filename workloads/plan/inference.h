@@ -32,6 +32,8 @@ struct Inference {
     CacheSplit split = CacheSplit::batch;
     /// Tokens of a sequence that the cache has room for; 0: those that there are at the end of the step.
     std::int64_t reserved = 0;
+    /// Behind the one run's prefill so many tokens of each sequence, the first of which the prefill makes; 0: a single step.
+    std::int64_t generate = 0;
 
     [[nodiscard]] std::int64_t sequences() const {
         std::int64_t sum = 0;
@@ -57,5 +59,8 @@ struct Inference {
         return sum;
     }
 };
+
+/// The steps that it is played as: one, or the prefill and generate - 1 decode steps behind it, whose context grows.
+std::vector<Inference> steps_of(const Inference& inference);
 
 }  // namespace podsim::workloads

@@ -15,12 +15,23 @@ namespace podsim::workloads {
 namespace {
 
 constexpr double kChoice = 8;  // bytes: a logit and where it stands
+constexpr double kToken = 4;   // bytes
+
+Compute host_turn() {
+    Compute turn;
+    turn.host_turns = 1;
+    return turn;
+}
 
 class InferenceStage {
 public:
-    InferenceStage(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks)
+    /// `step`: its place among all that are played; `plan` is that of the step alone.
+    InferenceStage(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                   std::size_t step, bool last)
         : model_(model),
           plan_(plan),
+          step_(static_cast<std::uint32_t>(step)),
+          last_step_(last),
           layout_(model, plan, ranks),
           parts_(model, plan, ranks, layout_.weight_uses()) {}
 
@@ -82,7 +93,7 @@ private:
     void go_through(const PipelineUnit& unit) {
         const Shard& shard = parts_.shard;
         const OpIndex start = parts_.chain.next();
-        Tensor x = layout_.embeds(unit.chunk) ? embed() : receive(unit);
+        Tensor x = layout_.embeds(unit.chunk) ? embed(unit) : receive(unit);
         for (int layer = layout_.first_layer(unit.chunk); layer < layout_.end_of_layers(unit.chunk);
              ++layer) {
             parts_.begin_use();
@@ -93,22 +104,29 @@ private:
         parts_.buffers.hold_between(MemoryClass::buffers, 2 * full_row_bytes(shard), start,
                                     parts_.chain.last());
         if (layout_.unembeds(unit.chunk)) {
-            sample(x);
+            sample(unit, x);
         } else {
             parts_.messages.send_rows("send activations", handover(unit, true), x);
         }
     }
 
-    Tensor embed() {
+    /// In a pipeline the tokens of the step before come from its last stage.
+    Tensor embed(const PipelineUnit& unit) {
+        Sources tokens;
+        if (step_ > 0 && plan_.ways.pipeline > 1) {
+            tokens =
+                parts_.messages.receive("receive tokens", token_message(unit, step_ - 1, false))
+                    .made_by;
+        }
         parts_.begin_use();
-        const Tensor lookup =
-            parts_.compute("lookup", embedding_lookup(parts_.shard), parts_.weights.gathered());
+        const Tensor lookup = parts_.compute("lookup", embedding_lookup(parts_.shard),
+                                             tokens + parts_.weights.gathered());
         Tensor rows = add_up(parts_, "rows", parts_.shard.tokens, lookup);
         parts_.weights.end_use();
         return rows;
     }
 
-    void sample(const Tensor& rows) {
+    void sample(const PipelineUnit& unit, const Tensor& rows) {
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
         const Tensor normed = parts_.exchange.reduce_norm("norm", 1, rows);
@@ -117,11 +135,34 @@ private:
         const Tensor logits = parts_.exchange.scatter_transposed(
             "logits", last.vocabulary * last.tokens / parts_.shard.tokens, partial);
         const Tensor chosen = parts_.compute("sampling", sampling(last), logits.made_by);
-        parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
+        const Tensor choice = parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
         parts_.buffers.hold_between(MemoryClass::buffers,
                                     last.tokens * last.vocabulary * last.precision.logits,
                                     partial.from, chosen.through);
+        // The host takes the tokens and prepares the next step.
+        const Tensor host = parts_.compute("host", host_turn(), choice.made_by);
         parts_.weights.end_use();
+        if (!last_step_ && plan_.ways.pipeline > 1) {
+            parts_.messages.send("send tokens", token_message(unit, step_, true), host);
+        }
+    }
+
+    /// From the last stage's step to the first stage's next one.
+    Handover token_message(const PipelineUnit& unit, std::uint32_t step, bool sends) {
+        Handover one;
+        one.message = first_message(step) +
+                      static_cast<std::uint32_t>(
+                          layout_.virtual_stages() * plan_.batch.microbatches + unit.microbatch);
+        one.sends = sends;
+        one.peer = sends ? 0 : static_cast<std::uint32_t>(plan_.ways.pipeline - 1);
+        one.bytes = sim::Bytes(kToken * of_last_tokens(parts_.shard).tokens);
+        parts_.names.set_part("stage", Pass::forward);
+        return one;
+    }
+
+    [[nodiscard]] std::uint32_t first_message(std::uint32_t step) const {
+        return step * static_cast<std::uint32_t>((layout_.virtual_stages() + 1) *
+                                                 plan_.batch.microbatches);
     }
 
     /// Messages from virtual stage q to q + 1 are numbered by q and microbatch.
@@ -129,7 +170,8 @@ private:
         const int here = layout_.virtual_stage(unit.chunk);
         const int from = sends ? here : here - 1;
         Handover one;
-        one.message = static_cast<std::uint32_t>(from * plan_.batch.microbatches + unit.microbatch);
+        one.message = first_message(step_) +
+                      static_cast<std::uint32_t>(from * plan_.batch.microbatches + unit.microbatch);
         one.sends = sends;
         one.peer = static_cast<std::uint32_t>((sends ? here + 1 : from) % plan_.ways.pipeline);
         parts_.names.set_part(
@@ -144,14 +186,62 @@ private:
 
     const ModelSpec& model_;
     const TrainingPlan& plan_;
+    const std::uint32_t step_;
+    const bool last_step_;
     const StageLayout layout_;
     ForwardParts parts_;
 };
 
+/// Appends a step's operations behind those that are there: what waits for nothing in it waits for their last.
+void append(StepProgram& program, StepProgram step, const std::string& name) {
+    const auto shift = static_cast<OpIndex>(program.ops.size());
+    const auto move = [&](std::vector<OpIndex>& ops) {
+        for (OpIndex& op : ops) {
+            op += shift;
+        }
+    };
+    for (Op& op : step.ops) {
+        op.name = fmt::format("{} {}", name, op.name);
+        for (std::vector<OpIndex>* const ops : {&op.after, &op.needs, &op.limits}) {
+            move(*ops);
+        }
+        if (op.after.empty()) {
+            op.after = op.needs = {shift - 1};
+        }
+        program.ops.push_back(std::move(op));
+    }
+    for (Buffer& buffer : step.buffers) {
+        if (buffer.allocated_at != kWholeStep) {  // weights and cache are held already
+            buffer.allocated_at += shift;
+            move(buffer.freed_after);
+            program.buffers.push_back(std::move(buffer));
+        }
+    }
+    move(step.turns);
+    program.turns.insert(program.turns.end(), step.turns.begin(), step.turns.end());
+}
+
 }  // namespace
 
 StepProgram build_inference(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
-    return InferenceStage(model, plan, ranks).write();
+    const std::vector<Inference> steps = steps_of(*plan.inference);
+    StepProgram program;
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+        TrainingPlan of_step = plan;
+        of_step.inference = steps[step];
+        of_step.batch.tokens = steps[step].tokens();
+        if (steps[step].runs.size() == 1) {
+            of_step.batch.sequence = steps[step].runs.front().fresh;
+        }
+        StepProgram built =
+            InferenceStage(model, of_step, ranks, step, step + 1 == steps.size()).write();
+        if (step == 0) {
+            program = std::move(built);
+        } else {
+            append(program, std::move(built), fmt::format("token {}", step + 1));
+        }
+    }
+    return program;
 }
 
 }  // namespace podsim::workloads
