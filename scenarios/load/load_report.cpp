@@ -75,6 +75,9 @@ ReportOptions read_report(const Reader& report) {
     if (report["mfu"].present()) {
         options.mfu = report["mfu"].read(parse_utilisation);
     }
+    if (report["output_tokens"].present()) {
+        options.output_tokens = report["output_tokens"].read(positive_count);
+    }
     if (report["parameters"].present()) {
         options.parameters = report["parameters"].read(positive_count);
     }

@@ -236,6 +236,9 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
          "leave out mesh.tensor_transpose");
     need(kNeedsInference, scenario.step().plan.inference.has_value(),
          "the scenario is no step of inference", "write inference: {step: decode, ...}");
+    need(kNeedsOutput, scenario.step().report.output_tokens.has_value(),
+         "the scenario does not say how many tokens answer a query",
+         "write report.output_tokens, such as 512");
     need(kNeedsSlices, scenario.hardware.slices > 1, "there is a single slice",
          "write hardware.slices");
 }

@@ -24,6 +24,7 @@ enum FormulaNeed : unsigned {
     kNeedsSlices = 8,      ///< hardware.slices above 1
     kNeedsOneTensor = 16,  ///< no mesh.tensor_transpose, as kNeedsTensor too
     kNeedsInference = 32,  ///< a step of inference
+    kNeedsOutput = 64,     ///< report.output_tokens
 };
 
 std::span<const Formula> all_formulas();

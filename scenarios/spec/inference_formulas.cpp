@@ -70,6 +70,53 @@ double least_chips_of_2d(const Scenario& scenario) {
     return root * root / (one_axis * one_axis);
 }
 
+/// Of the first run: S T G / (S + T G) of T new tokens that see S, where G heads of queries share keys and values.
+double attention_intensity(const Scenario& scenario) {
+    const workloads::CachedRun& run = inference(scenario).runs.front();
+    const auto queries = static_cast<double>(run.fresh);
+    const auto keys = static_cast<double>(run.cached + run.fresh);
+    const double rows = queries * static_cast<double>(scenario.step().model.heads) /
+                        static_cast<double>(scenario.step().model.kv_heads);
+    return keys * rows / (keys + rows);
+}
+
+/// New tokens x D.
+double activation_bytes(const Scenario& scenario) {
+    return new_tokens(scenario) * static_cast<double>(scenario.step().model.d_model) *
+           scenario.step().plan.precision.compute;
+}
+
+/// What a link carries in the latency of a hop.
+double bytes_in_flight(const Scenario& scenario) {
+    const topology::ChipSpec& chip = scenario.hardware.chip;
+    return chip.ici_one_way(scenario.hardware.ici_rates).value() * chip.ici_latency.value.value();
+}
+
+double active_parameters(const Scenario& scenario) {
+    const workloads::ParameterCount count = workloads::count_parameters(scenario.step().model);
+    return scenario.step().report.parameters.value_or(static_cast<double>(count.total)) *
+           static_cast<double>(count.active) / static_cast<double>(count.total);
+}
+
+/// Of all prompts, at report.mfu.
+double prefill_time(const Scenario& scenario) {
+    return 2 * active_parameters(scenario) * new_tokens(scenario) /
+           (scenario.hardware.chips() * scenario.hardware.chip.bf16_flops.value.value() *
+            *scenario.step().report.mfu);
+}
+
+double generated(const Scenario& scenario) {
+    return *scenario.step().report.output_tokens;
+}
+
+double full_memory_step(const Scenario& scenario) {
+    return capacity_of_chip(scenario) / scenario.hardware.chip.hbm_bandwidth.value.value();
+}
+
+double largest(const Scenario& scenario) {
+    return std::floor(left(scenario) / book(scenario).of_sequence.value());
+}
+
 constexpr QuantityName formula(std::string_view name, ValueUnit unit, std::string_view example,
                                std::string_view meaning) {
     return {.name = name, .unit = unit, .meaning = meaning, .example = example, .analytic = true};
@@ -99,8 +146,7 @@ constexpr Formula kFormulas[] = {
      [](const Scenario& s) { return book(s).critical_batch; }, kNeedsInference},
     {formula("largest_batch", ValueUnit::count, "43",
              "sequences whose caches fit beside the parameters, all chips' memory taken together"),
-     [](const Scenario& s) { return std::floor(left(s) / book(s).of_sequence.value()); },
-     kNeedsInference},
+     largest, kNeedsInference},
     {formula("cached_tokens", ValueUnit::count, "906k", "tokens whose caches fit there"),
      [](const Scenario& s) { return left(s) / book(s).of_token.value(); }, kNeedsInference},
     {formula("left_for_caches", ValueUnit::bytes, "58 GB", "memory that parameters leave"), left,
@@ -115,10 +161,7 @@ constexpr Formula kFormulas[] = {
      },
      kNeedsInference},
     {formula("full_memory_step", ValueUnit::time, "19.5 ms", "a chip's whole memory read once"),
-     [](const Scenario& s) {
-         return capacity_of_chip(s) / s.hardware.chip.hbm_bandwidth.value.value();
-     },
-     kNeedsInference},
+     full_memory_step, kNeedsInference},
     {formula("most_model_ways", ValueUnit::count, "57",
              "F / (B beta): above it tensor parallelism waits for the links, not the HBM"),
      [](const Scenario& s) {
@@ -128,6 +171,45 @@ constexpr Formula kFormulas[] = {
     {formula("least_chips_of_2d", ValueUnit::count, "72",
              "chips above which 2-D weight-stationary sharding moves less than 1-D over 3 axes"),
      least_chips_of_2d, kNeedsInference},
+    {formula("parameters_active", ValueUnit::count, "31.3G", "parameters that a token takes"),
+     active_parameters, kNeedsInference},
+    {formula("forward_flops_per_token", ValueUnit::count, "6.3e10", "2 x those"),
+     [](const Scenario& s) { return 2 * active_parameters(s); }, kNeedsInference},
+    {formula("book_flops_time", ValueUnit::time, "4.1 ms", "2 x those x new tokens at the peak"),
+     [](const Scenario& s) { return book(s).flops.value(); }, kNeedsInference},
+    {formula("attention_intensity", ValueUnit::count, "8",
+             "FLOPs of attention's dot products for each of their bytes, in bf16"),
+     attention_intensity, kNeedsInference},
+    {formula("activation_bytes", ValueUnit::bytes, "84 MB",
+             "an activation of width D of all new tokens"),
+     activation_bytes, kNeedsInference},
+    {formula("latency_bound_bytes", ValueUnit::bytes, "360 kB",
+             "an array on the tensor ways below which its collectives take a hop's latency"),
+     [](const Scenario& s) { return bytes_in_flight(s) * s.step().plan.ways.of_matrix(); },
+     kNeedsInference},
+    {formula("latency_bound_ways", ValueUnit::count, "3",
+             "tensor ways above which that holds for the activations"),
+     [](const Scenario& s) { return activation_bytes(s) / bytes_in_flight(s); }, kNeedsInference},
+    {formula("book_prefill", ValueUnit::time, "910 ms", "2 x parameters x tokens at report.mfu"),
+     prefill_time, kNeedsInference | kNeedsMfu},
+    {formula(
+         "evicted_tokens_per_step", ValueUnit::count, "96",
+         "of sequences of context and report.output_tokens, one of which begins as another ends"),
+     [](const Scenario& s) {
+         const workloads::CachedRun& run = inference(s).runs.front();
+         return sequences(s) * (static_cast<double>(run.cached) + generated(s)) / generated(s);
+     },
+     kNeedsInference | kNeedsOutput},
+    {formula("qps_per_chip", ValueUnit::count, "0.28",
+             "queries a second of the largest batch, each step a whole memory read"),
+     [](const Scenario& s) {
+         return largest(s) / (full_memory_step(s) * generated(s) * s.hardware.chips());
+     },
+     kNeedsInference | kNeedsOutput},
+    {formula("prefill_servers", ValueUnit::count, "3",
+             "for each generate server, each step a whole memory read, prompts at report.mfu"),
+     [](const Scenario& s) { return prefill_time(s) / (full_memory_step(s) * generated(s)); },
+     kNeedsInference | kNeedsOutput | kNeedsMfu},
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ struct ReportOptions {
     std::optional<double> usd_per_chip_hour;
     workloads::FlopRule flop_rule = workloads::FlopRule::executed;  ///< of the MFU
     std::optional<double> mfu;                                      ///< that formulas assume
-    std::optional<double> parameters;  ///< that formulas count with, in place of the model's
+    std::optional<double> parameters;     ///< that formulas count with, in place of the model's
+    std::optional<double> output_tokens;  ///< of a query, that formulas assume
 };
 
 struct TrainingStep {

@@ -284,6 +284,7 @@ constexpr KeySpec kKeys[] = {
     {"report.flop_rule", kText, "6ND", "executed",
      "what MFU counts: executed (6 x matmul parameters + attention, half when causal); with all parameters 6ND "
      "(or parameters), masked_attention, full_attention"},
+    {"report.output_tokens", kText, "512", "none", "tokens that answer a query, for formulas of serving"},
     {"report.mfu", kText, "40 %", "none", "that training_days of expect assumes"},
     {"report.parameters", kText, "70G", "the model's", "that formulas of expect count with, as texts round them"},
 

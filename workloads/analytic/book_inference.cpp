@@ -35,7 +35,11 @@ BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
     book.flops = sim::Seconds(2 * tokens * active / (chips * peak));
     book.step = book.cache + std::max(book.flops, book.weights);
     book.least = book.cache + book.weights;
-    book.critical_batch = peak / rates.hbm.value() * book.parameters.value() / (2 * active);
+    const double experts = model.experts.count > 0
+                               ? static_cast<double>(model.experts.count) /
+                                     static_cast<double>(model.experts.per_token)
+                               : 1;
+    book.critical_batch = peak / rates.hbm.value() * plan.precision.parameters / 2 * experts;
     return book;
 }
 

@@ -5,7 +5,7 @@
 //   step        kv / (n beta) + max(2 B P / (n C), p / (n beta))       attention is bound by its bytes always
 //   least step  (kv + p) / (n beta)                                   all bytes once
 //   most rate   B / least step, in tokens a second
-//   critical    C / beta x p / (2 P): the batch above which matmuls take longer than loading their weights (bf16 weights and
+//   critical    C / beta x (bytes of a weight) / 2 x E / k: the batch above which matmuls take longer than loading their weights (bf16 weights and
 //               FLOPs on v5e: 240); of experts times E / k
 //   fit         (n capacity - p) / bytes of a sequence's cache: the largest batch
 // P counts all active parameters (of experts the k of a token's), p all. Communication and latency are not in them.
