@@ -83,7 +83,7 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
     scenario.step().plan =
         read(root, scenario.step().mesh, scenario.hardware, scenario.step().model);
     scenario.step().evaluation = read_evaluation(root["evaluation"], scenario);
-    scenario.step().report = read_report(root["report"]);
+    scenario.step().report = read_report(root["report"], serves);
     scenario.expectations = read_expectations(root["expect"]);
     check_formulas(root["expect"], scenario);
     if (!scenario.step().evaluation.has_value() && root["expect"]["block_time"].present()) {

@@ -42,7 +42,8 @@ Program read_program(const Reader& program, const Hardware& hardware);
 
 /// `evaluation:` of a scenario whose model and plan are known.
 std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenario& scenario);
-ReportOptions read_report(const Reader& report);
+/// `serves`: of a step of inference, whose price is that of its tokens.
+ReportOptions read_report(const Reader& report, bool serves);
 
 std::vector<Expectation> read_expectations(const Reader& expect);
 /// Throws where a program is held to what only training steps have.

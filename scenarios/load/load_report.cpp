@@ -52,7 +52,7 @@ std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenar
     return read;
 }
 
-ReportOptions read_report(const Reader& report) {
+ReportOptions read_report(const Reader& report, bool serves) {
     using workloads::FlopRule;
     constexpr std::pair<std::string_view, FlopRule> kRules[] = {
         {"executed", FlopRule::executed},
@@ -66,7 +66,7 @@ ReportOptions read_report(const Reader& report) {
         options.tokens = report["tokens"].read(positive_count);
     }
     if (report["price"].present()) {
-        if (!options.tokens.has_value()) {
+        if (!options.tokens.has_value() && !serves) {
             throw report["price"].error("a price needs a token budget",
                                         "write tokens beside it, such as tokens: 15T");
         }

@@ -141,6 +141,28 @@ constexpr QuantitySource kSources[] = {
                     ? Value(chip_hours(s, r) * *s.step().report.usd_per_chip_hour)
                     : Value();
      }},
+    {"time_per_token",
+     [](const S& s, const R& r) {
+         const auto& inference = s.step().plan.inference;
+         const bool prefill =
+             !inference || (inference->generate == 0 &&
+                            inference->runs.front().logits < inference->runs.front().fresh);
+         return prefill
+                    ? Value()
+                    : Value(r.step_time.seconds() /
+                            static_cast<double>(std::max<std::int64_t>(inference->generate, 1)));
+     }},
+    {"tokens_per_s_per_chip",
+     [](const S& s, const R& r) {
+         return s.step().plan.inference ? Value(r.tokens_per_s / r.chips) : Value();
+     }},
+    {"cost_per_million_tokens",
+     [](const S& s, const R& r) {
+         const auto& price = s.step().report.usd_per_chip_hour;
+         return s.step().plan.inference && price
+                    ? Value(*price / kSecondsPerHour * r.chips / r.tokens_per_s * 1e6)
+                    : Value();
+     }},
     {"chips", [](const S&, const R& r) { return Value(std::int64_t{r.chips}); },
      [](const S& s, const P&) { return Value(std::int64_t{s.hardware.chips()}); }},
     {"simulated_chips", [](const S&, const R& r) { return Value(std::int64_t{r.simulated_chips}); },

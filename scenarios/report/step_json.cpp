@@ -83,6 +83,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     }
     add(JsonPart::evaluation);
     add(JsonPart::training_run);
+    add(JsonPart::inference);
     json["expectations"] = verdicts_json(verdicts);
     add(JsonPart::events);
     add(JsonPart::folding);

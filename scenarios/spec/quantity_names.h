@@ -34,6 +34,7 @@ enum class JsonPart {
     even_work,
     evaluation,
     training_run,
+    inference,
     events,
     folding,
 };

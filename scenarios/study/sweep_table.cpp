@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/study/pareto.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
@@ -167,6 +168,7 @@ std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep) {
                   {"step", "MFU", "exposed", "sim/lower", "tokens/s", "peak memory", "remark"});
     Table table(text_columns);
     table.row(header);
+    const std::vector<bool> front = pareto_front(rows, sweep);
     for (const SweepRow& row : rows) {
         std::vector<std::string> cells;
         for (const std::string& text : texts_of(row, sweep)) {
@@ -177,6 +179,7 @@ std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep) {
             cells.push_back(row.error);
         } else {
             std::ranges::move(result_cells(row), std::back_inserter(cells));
+            cells.back() += front[static_cast<std::size_t>(&row - rows.data())] ? ", front" : "";
         }
         table.row(std::move(cells));
     }

@@ -280,7 +280,7 @@ constexpr KeySpec kKeys[] = {
 
     {"report", kMap, "{tokens: 15T}", "none", "what the report adds"},
     {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
-    {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run"},
+    {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run, or of a million tokens of inference"},
     {"report.flop_rule", kText, "6ND", "executed",
      "what MFU counts: executed (6 x matmul parameters + attention, half when causal); with all parameters 6ND "
      "(or parameters), masked_attention, full_attention"},
