@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "scenarios/cli/common.h"
-#include "scenarios/cli/terminal_watch.h"
+#include "scenarios/console/terminal_watch.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"

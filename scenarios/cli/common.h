@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/cli/usage.h"
+#include "scenarios/console/usage.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {

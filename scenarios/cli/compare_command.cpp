@@ -4,8 +4,8 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/cli/output.h"
-#include "scenarios/cli/terminal_watch.h"
+#include "scenarios/console/output.h"
+#include "scenarios/console/terminal_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/study/compare_table.h"

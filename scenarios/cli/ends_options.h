@@ -1,7 +1,7 @@
 // The options --shift, --root, --from and --to of `podsim collective`.
 #pragma once
 
-#include "scenarios/cli/usage.h"
+#include "scenarios/console/usage.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {

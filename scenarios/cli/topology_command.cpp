@@ -5,7 +5,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/cli/output.h"
+#include "scenarios/console/output.h"
 #include "scenarios/load/collective_ends.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/machine_text.h"

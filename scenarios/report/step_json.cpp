@@ -43,7 +43,7 @@ void add_profile(Json& json, const Scenario& scenario) {
     if (!scenario.hardware.profile_version.empty()) {
         json["profile_version"] = scenario.hardware.profile_version;
     }
-    if (const auto band = band_of(scenario.hardware.error_band, kind_of(scenario))) {
+    if (const auto band = band_of(scenario)) {
         json["error_band"] = {{"share", band->share}, {"like_published", band->like}};
     }
 }

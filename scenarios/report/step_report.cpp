@@ -77,7 +77,7 @@ std::string header(const Scenario& scenario) {
 
 /// `, published steps like it were within ±6 %`, where the profile has a band.
 std::string band_text(const Scenario& scenario) {
-    const std::optional<StepBand> band = band_of(scenario.hardware.error_band, kind_of(scenario));
+    const std::optional<StepBand> band = band_of(scenario);
     if (!band.has_value()) {
         return {};
     }

@@ -21,6 +21,12 @@ std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind) {
     return StepBand{like ? band.like : band.unlike, like};
 }
 
+std::optional<StepBand> band_of(const Scenario& scenario) {
+    return scenario.step().plan.inference
+               ? std::nullopt
+               : band_of(scenario.hardware.error_band, kind_of(scenario));
+}
+
 std::string to_string(const StepKind& kind) {
     return kind.chip + (kind.experts ? " experts" : " dense") +
            (kind.quantised ? " quantised" : " bf16");

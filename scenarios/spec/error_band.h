@@ -41,6 +41,9 @@ StepKind kind_of(const Scenario& scenario);
 /// None where the profile has no band.
 std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind);
 
+/// Of the scenario's profile; none of a step of inference, which the published training steps say nothing about.
+std::optional<StepBand> band_of(const Scenario& scenario);
+
 /// `v5e dense bf16`, `tpu7x experts quantised`.
 std::string to_string(const StepKind& kind);
 

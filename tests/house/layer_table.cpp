@@ -63,7 +63,7 @@ const std::vector<Layer>& layers() {
           {"advice"},
           {"report"},
           {"study"},
-          {"calibrate"},
+          {"calibrate", "console"},
           {"cli"}}},
     };
     return all;

@@ -1,5 +1,5 @@
 // What a long run says on a terminal, and how Ctrl-C ends it.
-#include "scenarios/cli/terminal_watch.h"
+#include "scenarios/console/terminal_watch.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "scenarios/cli/terminal_watch.h"
+#include "scenarios/console/terminal_watch.h"
 
 #include <fmt/format.h>
 #include <ostream>

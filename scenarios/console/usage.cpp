@@ -1,4 +1,4 @@
-#include "scenarios/cli/usage.h"
+#include "scenarios/console/usage.h"
 
 #include <sstream>
 

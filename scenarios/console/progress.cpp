@@ -1,4 +1,4 @@
-#include "scenarios/cli/progress.h"
+#include "scenarios/console/progress.h"
 
 #include <fmt/format.h>
 #include <ostream>

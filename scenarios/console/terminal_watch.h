@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "scenarios/cli/stop_request.h"
+#include "scenarios/console/stop_request.h"
 #include "scenarios/report/machine_text.h"
 #include "scenarios/watch/watch.h"
 

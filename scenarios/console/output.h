@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/cli/usage.h"
+#include "scenarios/console/usage.h"
 #include "scenarios/text/json_text.h"
 
 namespace podsim::scenarios {

@@ -1,4 +1,4 @@
-#include "scenarios/cli/stop_request.h"
+#include "scenarios/console/stop_request.h"
 
 #include <ctime>
 

@@ -1,4 +1,4 @@
-#include "scenarios/cli/output.h"
+#include "scenarios/console/output.h"
 
 #include <cerrno>
 #include <filesystem>
