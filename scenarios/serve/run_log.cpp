@@ -9,11 +9,12 @@ double overload_limit(std::int64_t requests) {
     return 3 * std::sqrt(2 * static_cast<double>(requests));
 }
 
-RunLog::RunLog(std::span<const Request> requests)
+RunLog::RunLog(std::span<const Request> requests, std::int64_t page)
     : last_token_(requests.size()), answering_(requests.size()) {
     for (const Request& request : requests) {
         result_.requests.push_back({.prompt = request.prompt,
                                     .output = request.output,
+                                    .prefix = request.prefix / page * page,
                                     .arrived = {},
                                     .started = {},
                                     .first = {},

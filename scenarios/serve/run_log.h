@@ -14,7 +14,8 @@ namespace podsim::scenarios {
 
 class RunLog {
 public:
-    explicit RunLog(std::span<const Request> requests);
+    /// `page`: a prefix cache holds whole pages.
+    RunLog(std::span<const Request> requests, std::int64_t page);
 
     void arrived(std::size_t request, sim::Time now);
     void started(std::size_t request, sim::Time now) { result_.requests[request].started = now; }

@@ -56,7 +56,7 @@ public:
           steps_(spec, *times.steps, times.draft),
           prefills_(spec, times.prefill != nullptr ? *times.prefill : *times.steps, times.draft),
           audit_(requests_),
-          log_(requests_) {
+          log_(requests_, spec.cache.page) {
         make_sequences();
         if (spec.disaggregation.has_value()) {
             const DisaggregationSpec& apart = *spec.disaggregation;
@@ -151,14 +151,15 @@ private:
     }
 
     void start_idle_servers() {
-        for (std::size_t server = 0; pool_.has_value() && server < pool_->size(); ++server) {
-            if (pool_->free(server) && !entrance_.empty()) {
-                start_prefill(server);
-            }
-        }
         for (std::size_t i = 0; i < engines_.size(); ++i) {
             if (engines_[i]->step.parts.empty()) {
                 start_step(i);
+            }
+        }
+        // After the others, which may send sequences back to them.
+        for (std::size_t server = 0; pool_.has_value() && server < pool_->size(); ++server) {
+            if (pool_->free(server) && !entrance_.empty()) {
+                start_prefill(server);
             }
         }
     }

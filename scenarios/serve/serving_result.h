@@ -12,6 +12,7 @@ namespace podsim::scenarios {
 struct ServedRequest {
     std::int64_t prompt = 0;
     std::int64_t output = 0;
+    std::int64_t prefix = 0;  ///< of the prompt, not computed
     sim::Time arrived;
     sim::Time started;   ///< a server first took it
     sim::Time first;     ///< its first token
