@@ -1,0 +1,64 @@
+// Step times from a grid of buckets that an exact source fills as they are needed, linear between them.
+//
+// Five coordinates: decoding sequences, the mean of their caches, prefilling sequences, the means of their new and of
+// their cached tokens. Along each the grid has the powers of two and `per_octave` - 1 points evenly between neighbours
+// (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur. A step's time is the
+// multilinear interpolation of its up to 2^5 corners: a time a + b n + c n x of n sequences with caches of mean x is met
+// exactly; one that is twice differentiable along a coordinate is missed there by at most h^2 / 8 times its second
+// derivative, h the distance of the points. A step whose coordinates are all points of the grid is that of the exact source.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scenarios/serve/step_times.h"
+
+namespace podsim::scenarios {
+
+/// The largest values that can occur: the grid ends there, and the exact source is asked for nothing beyond.
+struct GridLimits {
+    std::int64_t sequences = 1 << 20;  ///< in a step, decoding or prefilling
+    std::int64_t context = 1 << 24;    ///< tokens of one sequence
+};
+
+/// How far interpolated times are from those of the exact source, by steps drawn from all that were asked for.
+struct GridError {
+    std::size_t buckets = 0;  ///< that the exact source was asked for
+    std::size_t samples = 0;
+    double mean = 0;     ///< of |interpolated - exact| / exact
+    double largest = 0;  ///< of the same
+    StepShape worst;
+};
+
+class InterpolatedStepTimes final : public StepTimes {
+public:
+    /// `exact` must outlive this. `per_octave` from 1 to 64.
+    InterpolatedStepTimes(StepTimes& exact, std::int64_t per_octave, const GridLimits& limits);
+
+    sim::Time time_of(const StepShape& shape) override;
+
+    /// Asks the exact source for up to `samples` of the shapes that were asked for here, all equally likely to be drawn,
+    /// and compares. At most kSamples.
+    [[nodiscard]] GridError measure_error(std::size_t samples = kSamples);
+
+    static constexpr std::size_t kSamples = 64;
+
+private:
+    struct Between {
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+        double towards_high = 0;  ///< 0 at low, 1 at high
+    };
+    [[nodiscard]] Between between(double value, std::int64_t limit) const;
+    void remember(const StepShape& shape);
+
+    StepTimes& exact_;
+    MemoisedStepTimes buckets_;
+    std::int64_t per_octave_;
+    GridLimits limits_;
+    std::uint64_t asked_ = 0;
+    std::uint64_t random_ = 1;
+    std::vector<StepShape> drawn_;  ///< a uniform sample of what was asked for
+};
+
+}  // namespace podsim::scenarios

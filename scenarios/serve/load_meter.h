@@ -1,0 +1,63 @@
+// How much there is over time: the number in a system, in a line, pages, slots.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+/// A whole number that changes at instants, and its integral over time, exact (times of a run may be 2^63 ps, and their
+/// multiples more: the integral has 128 bits).
+class Level {
+public:
+    __extension__ using Integral = __int128;
+
+    /// From now on the level is this. `now` never goes back.
+    void set(sim::Time now, std::int64_t level) {
+        integral_ += static_cast<Integral>(now.ps - since_.ps) * level_;
+        since_ = now;
+        level_ = level;
+        most_ = level > most_ ? level : most_;
+    }
+    void add(sim::Time now, std::int64_t change) { set(now, level_ + change); }
+
+    [[nodiscard]] std::int64_t level() const { return level_; }
+    [[nodiscard]] std::int64_t most() const { return most_; }
+    /// Up to the last change, in picoseconds.
+    [[nodiscard]] Integral integral() const { return integral_; }
+    /// Its mean from 0 to the last change.
+    [[nodiscard]] double mean() const {
+        return since_.ps == 0 ? 0 : static_cast<double>(integral_) / static_cast<double>(since_.ps);
+    }
+
+private:
+    sim::Time since_;
+    std::int64_t level_ = 0;
+    std::int64_t most_ = 0;
+    Integral integral_ = 0;
+};
+
+/// The line through points by least squares: how fast a queue grows.
+class Trend {
+public:
+    void add(double x, double y) {
+        ++count_;
+        const double x_off = x - mean_x_;
+        mean_x_ += x_off / count_;
+        mean_y_ += (y - mean_y_) / count_;
+        squares_ += x_off * (x - mean_x_);
+        products_ += x_off * (y - mean_y_);
+    }
+    /// 0 for fewer than two different x.
+    [[nodiscard]] double slope() const { return squares_ > 0 ? products_ / squares_ : 0; }
+
+private:
+    double count_ = 0;
+    double mean_x_ = 0;
+    double mean_y_ = 0;
+    double squares_ = 0;
+    double products_ = 0;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,74 @@
+// What happened in a serving run, request by request and server by server.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scenarios/requests/request.h"
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+struct ServedRequest {
+    std::int64_t prompt = 0;
+    std::int64_t output = 0;
+    std::int64_t prefix = 0;  ///< of the prompt, not computed
+    sim::Time arrived;
+    sim::Time started;   ///< a server first took it
+    sim::Time first;     ///< its first token
+    sim::Time finished;  ///< its last token
+    std::int64_t preemptions = 0;
+};
+
+/// Over the whole run, from 0 to the end of the last request.
+struct ServerUse {
+    sim::Time busy;  ///< steps, the host's part included
+    std::int64_t steps = 0;
+    std::int64_t prefill_tokens = 0;  ///< computed, those computed again included
+    double mean_running = 0;          ///< sequences with a slot
+    std::int64_t most_running = 0;
+    double mean_pages = 0;
+    std::int64_t most_pages = 0;
+};
+
+struct QueueUse {
+    double mean = 0;  ///< requests that wait, over the whole run
+    std::int64_t most = 0;
+    std::int64_t at_last_arrival = 0;
+    double growth_per_s = 0;  ///< slope of the number that wait at arrivals, by least squares
+    /// More than a server that just keeps up would leave by chance: see overload_limit.
+    bool overloaded = false;
+};
+
+/// Of n requests, how many may wait at the last arrival before a server counts as overloaded: 3 sqrt(2 n). With arrivals
+/// and departures of equal rate, both as random as Poisson's, their difference after n has the variance 2 n; a server
+/// with less capacity than load has a queue that grows in proportion to n. A closed loop is never overloaded.
+double overload_limit(std::int64_t requests);
+
+/// Little's law kept twice: the integral of the number in the system, and the sum of the times that requests were in it.
+struct LittleLaw {
+    double integral_s = 0;
+    double sojourns_s = 0;
+    bool equal = false;  ///< to the picosecond
+};
+
+struct ServingResult {
+    std::vector<ServedRequest> requests;  ///< in the order of their numbers
+    std::vector<sim::Time> gaps;  ///< between a request's steps that made tokens, of all requests
+    sim::Time end;
+    sim::Time last_arrival;
+    std::vector<ServerUse> prefill;   ///< servers of disaggregated prefill
+    std::vector<ServerUse> generate;  ///< the others
+    QueueUse queue;
+    std::int64_t most_in_system = 0;
+    double mean_in_system = 0;
+    LittleLaw little;
+    std::int64_t drafted = 0;
+    std::int64_t accepted = 0;
+    std::int64_t decodes = 0;  ///< sequences times steps
+    std::int64_t decoded = 0;  ///< tokens that they made
+    sim::Time transfers;       ///< of caches: time on the way, all together
+    std::int64_t events = 0;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,69 @@
+#include "scenarios/serve/step_cost.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace podsim::scenarios {
+
+std::int64_t padded(std::int64_t decoding, const BatchingSpec& batching) {
+    if (decoding == 0) {
+        return 0;
+    }
+    switch (batching.padding) {
+        case Padding::none:
+            return decoding;
+        case Padding::power_of_two:
+            return std::min(
+                batching.slots,
+                static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(decoding))));
+        case Padding::slots:
+            break;
+    }
+    return batching.slots;
+}
+
+StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& spec) {
+    StepShape shape;
+    for (const StepPart& part : plan.parts) {
+        if (part.decode) {
+            ++shape.decoding;
+            shape.decode_cached += part.sequence->cached;
+            shape.decode_tokens = batch.step_tokens();
+            continue;
+        }
+        ++shape.prefilling;
+        shape.prefill_tokens += part.tokens;
+        shape.prefill_cached += part.sequence->cached;
+        shape.finishing += part.tokens == part.sequence->todo() ? 1 : 0;
+    }
+    if (shape.decoding > 0) {
+        for (const Sequence* const sequence : batch.held()) {
+            ++shape.decoding;
+            shape.decode_cached += sequence->cached;
+        }
+    }
+    shape.decoding = padded(shape.decoding, spec.batching);
+    return shape;
+}
+
+sim::Time StepCost::of(const StepShape& shape) const {
+    sim::Time time = spec_.host + times_.time_of(shape);
+    if (draft_ == nullptr || spec_.speculation.tokens == 0) {
+        return time;
+    }
+    if (shape.prefilling > 0) {
+        StepShape prompts = shape;
+        prompts.decoding = 0;
+        prompts.decode_cached = 0;
+        prompts.decode_tokens = 1;
+        time += draft_->time_of(prompts);
+    }
+    StepShape drafting{.decoding = shape.decoding, .decode_cached = shape.decode_cached};
+    for (std::int64_t i = 0; shape.decoding > 0 && i < spec_.speculation.tokens; ++i) {
+        time += draft_->time_of(drafting);
+        drafting.decode_cached += drafting.decoding;
+    }
+    return time;
+}
+
+}  // namespace podsim::scenarios

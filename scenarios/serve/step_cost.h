@@ -1,0 +1,31 @@
+// The time of a planned step: the host, the model's step, and that of the model that drafts.
+#pragma once
+
+#include "scenarios/serve/batching.h"
+#include "scenarios/serve/step_times.h"
+
+namespace podsim::scenarios {
+
+/// Of how many sequences a decode step is compiled that decodes `decoding`.
+std::int64_t padded(std::int64_t decoding, const BatchingSpec& batching);
+
+/// What is in a step; those held of a static batch are rows like any other.
+StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& spec);
+
+class StepCost {
+public:
+    /// `draft` may be null: drafted tokens then cost nothing.
+    StepCost(const ServingSpec& spec, StepTimes& times, StepTimes* draft)
+        : spec_(spec), times_(times), draft_(draft) {}
+
+    /// host + t(shape) + of the drafting model its prefill of the same prompts and, where sequences decode, k steps of a
+    /// token each, whose caches grow by one from step to step.
+    [[nodiscard]] sim::Time of(const StepShape& shape) const;
+
+private:
+    const ServingSpec& spec_;
+    StepTimes& times_;
+    StepTimes* draft_;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,81 @@
+#include "scenarios/serve_report/balance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "scenarios/serve/step_cost.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Tokens that a sequence makes in a decode step, on average: 1 + p + ... + p^k.
+double tokens_a_step(const SpeculationSpec& speculation) {
+    double tokens = 1;
+    double accepted = 1;
+    for (std::int64_t i = 0; i < speculation.tokens; ++i) {
+        accepted *= speculation.acceptance;
+        tokens += accepted;
+    }
+    return tokens;
+}
+
+double mean_prefill(const ServingSpec& spec, const StepCost& cost,
+                    const std::vector<Request>& requests) {
+    const std::size_t apart = std::max<std::size_t>(1, requests.size() / kPrompts);
+    sim::Time sum;
+    double count = 0;
+    for (std::size_t i = 0; i < requests.size(); i += apart) {
+        const std::int64_t prefix = requests[i].prefix / spec.cache.page * spec.cache.page;
+        sum += cost.of({.prefilling = 1,
+                        .prefill_tokens = requests[i].prompt - prefix,
+                        .prefill_cached = prefix,
+                        .finishing = 1});
+        ++count;
+    }
+    return sum.seconds() / count;
+}
+
+}  // namespace
+
+double Balance::most_per_s(double prefill_servers, double generate_servers) const {
+    const double decoding =
+        generate_s > 0 ? generate_servers / generate_s : std::numeric_limits<double>::infinity();
+    const double prompts =
+        prefill_s > 0 ? prefill_servers / prefill_s : std::numeric_limits<double>::infinity();
+    return std::min(decoding, prompts);
+}
+
+Balance balance_of(const ServingSpec& spec, const ServingTimes& times) {
+    const std::vector<Request> requests = draw_requests(spec.load);
+    const StepCost prefill(spec, times.prefill != nullptr ? *times.prefill : *times.steps,
+                           times.draft);
+    const StepCost generate(spec, *times.steps, times.draft);
+    double decodes = 0;
+    double contexts = 0;
+    for (const Request& request : requests) {
+        // Step i of 1 .. output - 1 finds prompt + i - 1 tokens in the cache.
+        const auto steps = static_cast<double>(request.output - 1);
+        decodes += steps;
+        contexts += steps * (static_cast<double>(request.prompt) + (steps - 1) / 2);
+    }
+    Balance balance;
+    balance.prefill_s = mean_prefill(spec, prefill, requests);
+    if (decodes == 0) {
+        return balance;
+    }
+    balance.context = contexts / decodes;
+    const std::int64_t slots = spec.batching.slots;
+    const auto full_batch = static_cast<double>(slots);
+    const StepShape step{
+        .decoding = slots,
+        .decode_cached = static_cast<std::int64_t>(std::round(balance.context * full_batch)),
+        .decode_tokens = 1 + spec.speculation.tokens};
+    balance.generate_s = decodes / static_cast<double>(requests.size()) /
+                         tokens_a_step(spec.speculation) * generate.of(step).seconds() / full_batch;
+    balance.ratio = balance.generate_s > 0 ? balance.prefill_s / balance.generate_s : 0;
+    return balance;
+}
+
+}  // namespace podsim::scenarios

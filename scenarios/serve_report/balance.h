@@ -1,0 +1,27 @@
+// How many prefill servers feed a generate server: the closed form beside the run.
+#pragma once
+
+#include "scenarios/serve/serving_loop.h"
+
+namespace podsim::scenarios {
+
+/// A request takes, of a prefill server, the step of its prompt alone; of a generate server with all slots taken, its
+/// share of the decode steps: (output - 1) / tokens a step x t(slots, mean context) / slots. Both server kinds are busy
+/// to the same degree where prefill : generate servers are as those two times.
+struct Balance {
+    double prefill_s = 0;   ///< of a prefill server, a request
+    double generate_s = 0;  ///< of a generate server, a request
+    double context = 0;     ///< mean tokens cached of a decoding sequence, over all decode steps
+    double ratio =
+        0;  ///< prefill servers a generate server: prefill_s / generate_s; 0 where nothing is decoded
+
+    /// Requests a second that so many servers can serve at most.
+    [[nodiscard]] double most_per_s(double prefill_servers, double generate_servers) const;
+};
+
+/// Prompts are taken from up to kPrompts requests, evenly over the run.
+Balance balance_of(const ServingSpec& spec, const ServingTimes& times);
+
+inline constexpr std::size_t kPrompts = 256;
+
+}  // namespace podsim::scenarios

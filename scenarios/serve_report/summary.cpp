@@ -1,0 +1,140 @@
+#include "scenarios/serve_report/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace podsim::scenarios {
+namespace {
+
+double ratio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+/// The quantile q; moves the order.
+double quantile(std::vector<sim::Time>& times, double q) {
+    const double place = q * static_cast<double>(times.size() - 1);
+    const auto below = static_cast<std::ptrdiff_t>(place);
+    const auto at = times.begin() + below;
+    std::ranges::nth_element(times, at);
+    const double low = at->seconds();
+    if (at + 1 == times.end()) {
+        return low;
+    }
+    const double high = std::min_element(at + 1, times.end())->seconds();
+    return low + (place - std::floor(place)) * (high - low);
+}
+
+bool good(const ServedRequest& served, const Objective& objective) {
+    if (objective.first_token.has_value() &&
+        served.first - served.arrived > *objective.first_token) {
+        return false;
+    }
+    // (end - first) / (tokens - 1) <= objective, without the division.
+    return !objective.a_token.has_value() || served.output == 1 ||
+           served.finished - served.first <= *objective.a_token * (served.output - 1);
+}
+
+void add_times(ServingSummary& summary, const ServingResult& result) {
+    std::vector<sim::Time> first;
+    std::vector<sim::Time> a_token;
+    std::vector<sim::Time> whole;
+    std::vector<sim::Time> wait;
+    for (const ServedRequest& served : result.requests) {
+        first.push_back(served.first - served.arrived);
+        whole.push_back(served.finished - served.arrived);
+        wait.push_back(served.started - served.arrived);
+        if (served.output > 1) {
+            a_token.push_back({(served.finished - served.first).ps / (served.output - 1)});
+        }
+    }
+    summary.first_token = spread_of(std::move(first));
+    summary.a_token = spread_of(std::move(a_token));
+    summary.gap = spread_of(result.gaps);
+    summary.whole = spread_of(std::move(whole));
+    summary.wait = spread_of(std::move(wait));
+}
+
+void add_rates(ServingSummary& summary, const ServingSpec& spec, const ServingResult& result) {
+    double outputs = 0;
+    double prompts = 0;
+    double served_in_time = 0;
+    double good_ones = 0;
+    sim::Time begin = result.end;
+    for (const ServedRequest& served : result.requests) {
+        outputs += static_cast<double>(served.output);
+        prompts += static_cast<double>(served.prompt);
+        served_in_time += served.finished <= result.last_arrival ? 1 : 0;
+        good_ones += good(served, spec.objective) ? 1 : 0;
+        summary.preemptions += served.preemptions;
+        summary.preempted_requests += served.preemptions > 0 ? 1 : 0;
+        begin = std::min(begin, served.arrived);
+    }
+    const auto count = static_cast<double>(result.requests.size());
+    const double arriving = (result.last_arrival - begin).seconds();
+    summary.seconds = (result.end - begin).seconds();
+    summary.requests_per_s = ratio(count, summary.seconds);
+    summary.output_per_s = ratio(outputs, summary.seconds);
+    summary.prompt_per_s = ratio(prompts, summary.seconds);
+    summary.offered_per_s = ratio(count - 1, arriving);
+    summary.served_per_s = ratio(served_in_time, arriving);
+    summary.good_share = ratio(good_ones, count);
+    summary.goodput_per_s = ratio(good_ones, summary.seconds);
+    summary.tokens_a_decode = result.decodes == 0 ? 1
+                                                  : static_cast<double>(result.decoded) /
+                                                        static_cast<double>(result.decodes);
+    summary.accepted_share =
+        ratio(static_cast<double>(result.accepted), static_cast<double>(result.drafted));
+}
+
+void add_servers(ServingSummary& summary, const ServingSpec& spec, const ServingResult& result) {
+    const double end = result.end.seconds();
+    for (const ServerUse& use : result.prefill) {
+        summary.prefill_busy += ratio(use.busy.seconds(), end);
+        summary.recomputed += use.prefill_tokens;
+    }
+    summary.prefill_busy = ratio(summary.prefill_busy, static_cast<double>(result.prefill.size()));
+    for (const ServerUse& use : result.generate) {
+        summary.generate_busy += ratio(use.busy.seconds(), end);
+        summary.slots_used += use.mean_running / static_cast<double>(spec.batching.slots);
+        summary.mean_pages += use.mean_pages;
+        summary.most_pages = std::max(summary.most_pages, use.most_pages);
+        summary.recomputed += use.prefill_tokens;
+    }
+    const auto servers = static_cast<double>(result.generate.size());
+    summary.generate_busy /= servers;
+    summary.slots_used /= servers;
+    summary.mean_pages /= servers;
+    for (const ServedRequest& served : result.requests) {
+        summary.recomputed -= served.prompt - served.prefix;
+    }
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<sim::Time> times) {
+    Spread spread;
+    if (times.empty()) {
+        return spread;
+    }
+    spread.count = times.size();
+    double sum = 0;
+    for (const sim::Time time : times) {
+        sum += time.seconds();
+    }
+    spread.mean = sum / static_cast<double>(times.size());
+    spread.median = quantile(times, 0.5);
+    spread.p90 = quantile(times, 0.9);
+    spread.p99 = quantile(times, 0.99);
+    spread.largest = std::ranges::max(times).seconds();
+    return spread;
+}
+
+ServingSummary summarise(const ServingSpec& spec, const ServingResult& result) {
+    ServingSummary summary;
+    add_times(summary, result);
+    add_rates(summary, spec, result);
+    add_servers(summary, spec, result);
+    return summary;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,49 @@
+// Step times that a test can add up: linear in what is in the step, in whole microseconds.
+#pragma once
+
+#include "scenarios/serve/serving_loop.h"
+
+namespace podsim::scenarios::by_hand {
+
+constexpr sim::Time us(std::int64_t count) {
+    return {count * 1000000};
+}
+
+/// a step + per decoding sequence + per cached token of those + per prompt token + per cached token of prompts.
+struct LinearStepTimes final : StepTimes {
+    std::int64_t step = 0;
+    std::int64_t sequence = 0;
+    std::int64_t cached = 0;
+    std::int64_t prompt = 0;
+    std::int64_t prompt_cached = 0;
+    std::vector<StepShape> asked;
+
+    sim::Time time_of(const StepShape& shape) override {
+        asked.push_back(shape);
+        return us(step + sequence * shape.decoding + cached * shape.decode_cached +
+                  prompt * shape.prefill_tokens + prompt_cached * shape.prefill_cached);
+    }
+};
+
+/// Requests that arrive when they say, on one server.
+inline ServingSpec trace_spec(std::vector<Request> requests) {
+    ServingSpec spec;
+    spec.load.arrivals = ArrivalKind::trace;
+    spec.load.requests = static_cast<std::int64_t>(requests.size());
+    spec.load.trace = std::move(requests);
+    return spec;
+}
+
+inline Request request(sim::Time arrival, std::int64_t prompt, std::int64_t output) {
+    Request made;
+    made.arrival = arrival;
+    made.prompt = prompt;
+    made.output = output;
+    return made;
+}
+
+inline ServingResult serve(const ServingSpec& spec, StepTimes& times) {
+    return scenarios::serve(spec, {.steps = &times});
+}
+
+}  // namespace podsim::scenarios::by_hand

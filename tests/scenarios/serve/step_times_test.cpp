@@ -1,0 +1,116 @@
+// Interpolated step times against their exact source.
+#include "scenarios/serve/step_times.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/serve/interpolated_step_times.h"
+#include "scenarios/serve/transfer_times.h"
+#include "tests/scenarios/serve/step_times_by_hand.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using by_hand::LinearStepTimes;
+using by_hand::us;
+
+/// 1000 + n + x^2 / 100 nanoseconds of n sequences with caches of mean x.
+struct QuadraticStepTimes final : StepTimes {
+    int asked = 0;
+    sim::Time time_of(const StepShape& shape) override {
+        ++asked;
+        const std::int64_t mean = shape.decoding == 0 ? 0 : shape.decode_cached / shape.decoding;
+        return {(1000 + shape.decoding) * 1000 + mean * mean * 10};
+    }
+};
+
+TEST(MemoisedStepTimes, ask_once) {
+    QuadraticStepTimes exact;
+    MemoisedStepTimes times(exact);
+    const StepShape shape{.decoding = 3, .decode_cached = 30};
+    EXPECT_EQ(times.time_of(shape), times.time_of(shape));
+    EXPECT_EQ(exact.asked, 1);
+    StepShape other = shape;
+    other.finishing = 1;
+    (void)times.time_of(other);
+    EXPECT_EQ(times.asked(), 2U);
+}
+
+/// Points of the grid are asked for as they are: 5 sequences, contexts of 10 = 8 + 2.
+TEST(InterpolatedStepTimes, are_exact_on_the_grid) {
+    QuadraticStepTimes exact;
+    InterpolatedStepTimes times(exact, 4, {});
+    EXPECT_EQ(times.time_of({.decoding = 5, .decode_cached = 50}).ps, 1005000 + 1000);
+    EXPECT_EQ(exact.asked, 1);
+}
+
+/// a + b n + c n x is met between the points, in decode and in prompts.
+TEST(InterpolatedStepTimes, meet_what_is_linear) {
+    LinearStepTimes exact;
+    exact.step = 100;
+    exact.sequence = 7;
+    exact.cached = 3;
+    exact.prompt = 5;
+    exact.prompt_cached = 2;
+    InterpolatedStepTimes times(exact, 2, {});
+    const StepShape shape{.decoding = 37,
+                          .decode_cached = 37 * 1234 + 5,
+                          .prefilling = 1,
+                          .prefill_tokens = 777,
+                          .prefill_cached = 531,
+                          .finishing = 1};
+    const double wanted = static_cast<double>(exact.time_of(shape).ps);
+    EXPECT_NEAR(static_cast<double>(times.time_of(shape).ps), wanted, 1e-12 * wanted + 2);
+}
+
+/// x = 11 lies between 10 and 12: the chord of x^2 is 1/4 h^2 = 1 above it in the middle, h^2 / 8 x 2 with h = 2, at 10 ps.
+TEST(InterpolatedStepTimes, miss_a_parabola_by_an_eighth_of_its_second_derivative) {
+    QuadraticStepTimes exact;
+    InterpolatedStepTimes times(exact, 4, {});
+    const StepShape between{.decoding = 1, .decode_cached = 11};
+    EXPECT_EQ(times.time_of(between).ps - exact.time_of(between).ps, 10);
+    const GridError error = times.measure_error();
+    EXPECT_EQ(error.buckets, 2U);
+    EXPECT_EQ(error.samples, 1U);
+    EXPECT_DOUBLE_EQ(error.largest, 10.0 / (1001000 + 1210));
+    EXPECT_EQ(error.worst, between);
+}
+
+/// The grid ends at what can occur: 96 and 100, not 112.
+TEST(InterpolatedStepTimes, ask_for_nothing_beyond_the_limits) {
+    LinearStepTimes exact;
+    exact.sequence = 1;
+    InterpolatedStepTimes times(exact, 4, {.sequences = 100, .context = 1000});
+    EXPECT_EQ(times.time_of({.decoding = 98, .decode_cached = 98 * 990}), us(98));
+    for (const StepShape& shape : exact.asked) {
+        EXPECT_TRUE(shape.decoding == 96 || shape.decoding == 100) << shape.decoding;
+        EXPECT_LE(shape.decode_cached / shape.decoding, 1000);
+    }
+    EXPECT_EQ(times.time_of({.decoding = 100, .decode_cached = 0}), us(100));
+}
+
+/// A serving run with the grid is near that without; on the grid (per octave 64, short contexts) it is the same.
+TEST(InterpolatedStepTimes, serve_as_the_exact_source_does) {
+    LinearStepTimes exact;
+    exact.step = 100;
+    exact.cached = 1;
+    exact.prompt = 2;
+    ServingSpec spec;
+    spec.load.rate = 50;
+    spec.load.requests = 200;
+    spec.load.prompt = {.kind = LengthKind::uniform, .least = 1, .most = 100};
+    spec.load.output = spec.load.prompt;
+    spec.batching.slots = 8;
+    InterpolatedStepTimes grid(exact, 4, {.sequences = 8, .context = 200});
+    const double wanted = by_hand::serve(spec, exact).end.seconds();
+    EXPECT_NEAR(by_hand::serve(spec, grid).end.seconds(), wanted, 1e-9 * wanted);
+    EXPECT_LT(grid.measure_error().largest, 1e-9);
+}
+
+/// 7 bytes at 2 bytes a second and a second of latency.
+TEST(RateTransferTimes, are_bytes_over_rate_and_latency) {
+    const RateTransferTimes times(sim::Bytes(3.5), sim::BytesPerSecond(2), us(1000000));
+    EXPECT_EQ(times.time_of(2), us(4500000));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
