@@ -82,6 +82,20 @@ CachedRun read_run(const Reader& inference, Step step) {
     return run;
 }
 
+/// Of a server, whose loop says what a step is: one sequence and token, of which nothing but what it is kept in counts.
+Inference read_served(const Reader& section) {
+    for (const std::string_view key :
+         {"step", "batch", "prompt", "context", "draft", "generate", "runs", "reserve"}) {
+        if (section[key].present()) {
+            throw section[key].error("serving says what a step is", "leave it out");
+        }
+    }
+    Inference inference;
+    inference.runs = {{}};
+    inference.runs.front().sequences = 1;
+    return inference;
+}
+
 Inference read_work(const Reader& section) {
     Inference inference;
     const Step step = section["step"].require().choose<Step>(kSteps, Step::decode);
@@ -93,9 +107,16 @@ Inference read_work(const Reader& section) {
         throw section["generate"].error("tokens are generated one after another by several steps",
                                         "leave it out, or write inference.step: generate");
     }
+    inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);
+    return inference;
+}
+
+Inference read_inference_of(const Reader& root) {
+    const Reader section = root["inference"];
+    Inference inference =
+        root["serving"].present() ? read_served(section) : read_work(section);
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
-    inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);
     return inference;
 }
 
@@ -132,7 +153,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     const Reader section = root["inference"];
     TrainingPlan plan;
     plan.forward_only = true;
-    plan.inference = read_work(section);
+    plan.inference = read_inference_of(root);
     const auto& runs = plan.inference->runs;
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;

@@ -36,21 +36,7 @@ void refuse_step_keys(const Reader& root) {
     }
 }
 
-}  // namespace
-
-Scenario load_scenario(const std::string& path, std::span<const std::string> settings) {
-    YamlNode tree = read_scenario(path);
-    for (const std::string& setting : settings) {
-        apply_setting(tree, setting);
-    }
-    return load_scenario(tree, path);
-}
-
-YamlNode read_scenario(const std::string& path) {
-    return parse_yaml(read_text_file(path), path);
-}
-
-Scenario load_scenario(const YamlNode& tree, const std::string& path) {
+Scenario load(const YamlNode& tree, const std::string& path) {
     check_schema(tree);
     const Reader root(tree);
 
@@ -72,7 +58,7 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
         return scenario;
     }
     scenario.step().model = read_model(root["model"].require(), file.parent_path());
-    const bool serves = root["inference"].present();
+    const bool serves = root["inference"].present() || root["serving"].present();
     if (serves) {
         refuse_training_keys(root);
     }
@@ -91,6 +77,39 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path) {
                                                  "write evaluation: {tokens: 1Mi, steps: 48}");
     }
     return scenario;
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& path, std::span<const std::string> settings) {
+    YamlNode tree = read_scenario(path);
+    for (const std::string& setting : settings) {
+        apply_setting(tree, setting);
+    }
+    return load_scenario(tree, path);
+}
+
+YamlNode read_scenario(const std::string& path) {
+    return parse_yaml(read_text_file(path), path);
+}
+
+Scenario load_scenario(const YamlNode& tree, const std::string& path) {
+    if (const Reader serving = Reader(tree)["serving"]; serving.present()) {
+        check_schema(tree);
+        throw serving.error("requests are served by podsim serve, not simulated as one step",
+                            "use podsim serve, or write inference.step and leave serving out");
+    }
+    return load(tree, path);
+}
+
+Scenario load_server(const YamlNode& tree, const std::string& path) {
+    const Reader serving = Reader(tree)["serving"];
+    if (!serving.present()) {
+        check_schema(tree);
+        throw serving.error("nothing says what is served",
+                            "write serving: {rate: 4 requests/s, requests: 1000, ...}");
+    }
+    return load(tree, path);
 }
 
 std::string scenario_title(const std::string& path) {

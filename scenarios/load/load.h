@@ -26,6 +26,9 @@ YamlNode read_scenario(const std::string& path);
 /// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
 Scenario load_scenario(const YamlNode& tree, const std::string& path);
 
+/// The same of a scenario that serves (`serving:`): its server, without what is served. Throws as above.
+Scenario load_server(const YamlNode& tree, const std::string& path);
+
 /// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
 /// does for what is not YAML.
 std::string scenario_title(const std::string& path);

@@ -126,25 +126,29 @@ private:
         return rows;
     }
 
+    /// Of the last tokens, if there are any: a chunk within a prompt has none. Behind it the host prepares the next step.
     void sample(const PipelineUnit& unit, const Tensor& rows) {
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
+        const Tensor choice = last.tokens > 0 ? choose(last, rows) : rows;
+        const Tensor host = parts_.compute("host", host_turn(), choice.made_by);
+        parts_.weights.end_use();
+        if (!last_step_ && plan_.ways.pipeline > 1) {
+            parts_.messages.send("send tokens", token_message(unit, step_, true), host);
+        }
+    }
+
+    Tensor choose(const Shard& last, const Tensor& rows) {
         const Tensor normed = parts_.exchange.reduce_norm("norm", 1, rows);
         const Tensor partial = parts_.with_weights("logits", logits_forward(last), normed.made_by);
         // The exchange counts columns of all tokens.
         const Tensor logits = parts_.exchange.scatter_transposed(
             "logits", last.vocabulary * last.tokens / parts_.shard.tokens, partial);
         const Tensor chosen = parts_.compute("sampling", sampling(last), logits.made_by);
-        const Tensor choice = parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
         parts_.buffers.hold_between(MemoryClass::buffers,
                                     last.tokens * last.vocabulary * last.precision.logits,
                                     partial.from, chosen.through);
-        // The host takes the tokens and prepares the next step.
-        const Tensor host = parts_.compute("host", host_turn(), choice.made_by);
-        parts_.weights.end_use();
-        if (!last_step_ && plan_.ways.pipeline > 1) {
-            parts_.messages.send("send tokens", token_message(unit, step_, true), host);
-        }
+        return parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
     }
 
     /// From the last stage's step to the first stage's next one.

@@ -1,0 +1,31 @@
+// Times of the steps of a serving loop, each simulated on the scenario's chips.
+//
+// A shape becomes runs of the step (workloads/plan/inference.h): the decoding sequences with the mean of their caches, rounded; the
+// prefilling ones with equal parts of their new tokens and caches, the remainders on the first of them; logits of the
+// last token of those whose prompt ends. Attention is linear in its caches, so that the mean is what unequal ones take
+// together, but for windows that some of them have not filled.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/serve/step_times.h"
+#include "scenarios/spec/scenario.h"
+#include "workloads/plan/inference.h"
+
+namespace podsim::scenarios {
+
+/// The runs of a step. Empty for a step of nothing.
+std::vector<workloads::CachedRun> runs_of(const StepShape& shape);
+
+class SimulatedStepTimes final : public StepTimes {
+public:
+    /// Of a step of inference, whose own runs do not count. The host's time between steps is left to the loop.
+    explicit SimulatedStepTimes(const Scenario& scenario);
+
+    sim::Time time_of(const StepShape& shape) override;
+
+private:
+    Scenario scenario_;
+};
+
+}  // namespace podsim::scenarios
