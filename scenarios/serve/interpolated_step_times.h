@@ -41,6 +41,9 @@ public:
     /// and compares. At most kSamples.
     [[nodiscard]] GridError measure_error(std::size_t samples = kSamples);
 
+    /// How many buckets the exact source was asked for.
+    [[nodiscard]] std::size_t buckets() const { return buckets_.asked(); }
+
     static constexpr std::size_t kSamples = 64;
 
 private:

@@ -39,6 +39,7 @@ const std::vector<KeySpec>& all_keys() {
                     {texts[i].first, kMap, texts[i].second, "none", quantities[i].meaning});
             }
         }
+        all.insert(all.end(), serving_keys().begin(), serving_keys().end());
         return all;
     }();
     return keys;

@@ -1,0 +1,73 @@
+#include "scenarios/serve_report/serving_run.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace podsim::scenarios {
+namespace {
+
+/// A source behind its grid, or behind a memory of what it was asked for.
+class Gridded {
+public:
+    Gridded(StepTimes* exact, std::int64_t per_octave, const GridLimits& limits) {
+        if (exact == nullptr) {
+            return;
+        }
+        if (per_octave > 0) {
+            grid_ = std::make_unique<InterpolatedStepTimes>(*exact, per_octave, limits);
+        } else {
+            memory_ = std::make_unique<MemoisedStepTimes>(*exact);
+        }
+    }
+
+    [[nodiscard]] StepTimes* times() const {
+        return grid_ != nullptr ? static_cast<StepTimes*>(grid_.get()) : memory_.get();
+    }
+    [[nodiscard]] std::size_t buckets() const {
+        return grid_ != nullptr ? grid_->buckets() : memory_ != nullptr ? memory_->asked() : 0;
+    }
+    [[nodiscard]] std::optional<GridError> error() const {
+        return grid_ != nullptr ? std::optional(grid_->measure_error()) : std::nullopt;
+    }
+
+private:
+    std::unique_ptr<InterpolatedStepTimes> grid_;
+    std::unique_ptr<MemoisedStepTimes> memory_;
+};
+
+GridLimits limits_of(const ServingSpec& spec) {
+    GridLimits limits{.sequences = spec.batching.slots, .context = 1};
+    for (const Request& request : draw_requests(spec.load)) {
+        limits.context = std::max(
+            limits.context, most_cached(request.prompt, request.output, spec.speculation.tokens));
+    }
+    return limits;
+}
+
+}  // namespace
+
+ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& spec,
+                       const ServingTimes& exact) {
+    const GridLimits limits = limits_of(spec);
+    const Gridded steps(exact.steps, spec.per_octave, limits);
+    const Gridded prefill(exact.prefill, spec.per_octave, limits);
+    const Gridded draft(exact.draft, spec.per_octave, limits);
+    const ServingTimes times{.steps = steps.times(),
+                             .prefill = prefill.times(),
+                             .draft = draft.times(),
+                             .transfer = exact.transfer};
+    ServingRun run;
+    run.name = std::move(name);
+    run.chips = chips;
+    run.spec = spec;
+    run.result = serve(spec, times);
+    run.summary = summarise(spec, run.result);
+    run.balance = balance_of(spec, times);
+    run.buckets = steps.buckets() + prefill.buckets() + draft.buckets();
+    run.step_grid = steps.error();
+    run.prefill_grid = prefill.error();
+    return run;
+}
+
+}  // namespace podsim::scenarios

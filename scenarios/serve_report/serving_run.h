@@ -1,0 +1,34 @@
+// A serving run with its grid of step times, and what there is to say of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenarios/serve/interpolated_step_times.h"
+#include "scenarios/serve/serving_loop.h"
+#include "scenarios/serve_report/balance.h"
+#include "scenarios/serve_report/summary.h"
+
+namespace podsim::scenarios {
+
+struct ServingRun {
+    std::string name;
+    std::int64_t chips = 1;  ///< of all servers together
+    ServingSpec spec;
+    ServingResult result;
+    ServingSummary summary;
+    Balance balance;
+    /// Of the grids: of the steps, and of disaggregated prefill where that has step times of its own. None with
+    /// `grid: exact`.
+    std::optional<GridError> step_grid;
+    std::optional<GridError> prefill_grid;
+    std::size_t buckets =
+        0;  ///< that exact sources were asked for during the run, those of drafts included
+};
+
+/// Serves with the spec's grid over exact step times: each source is asked for a bucket once, or (`grid: exact`) for every
+/// shape once. Throws as serve() does.
+ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& spec,
+                       const ServingTimes& exact);
+
+}  // namespace podsim::scenarios

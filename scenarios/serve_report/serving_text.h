@@ -1,0 +1,20 @@
+// The report of a serving run for people.
+#pragma once
+
+#include <string>
+
+#include "scenarios/serve_report/serving_run.h"
+
+namespace podsim::scenarios {
+
+/// What was served and how; latencies; rates; the queue and whether the servers are overloaded; servers, caches and the
+/// balance of disaggregated ones; the grid and its error.
+std::string serving_text(const ServingRun& run);
+
+/// `1024 tokens`, `100 to 300 tokens`, `lognormal, mean 500, sigma 0.6, 1 to 4096 tokens`.
+std::string length_text(const LengthSpec& length);
+
+/// `static`, `continuous`, `chunked`: as the key is written.
+std::string_view to_string(BatchingKind kind);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,154 @@
+// Percentiles by hand, and the reports of small runs.
+#include <gtest/gtest.h>
+
+#include "scenarios/serve_report/serving_json.h"
+#include "scenarios/serve_report/serving_text.h"
+#include "tests/scenarios/serve/step_times_by_hand.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using by_hand::LinearStepTimes;
+using by_hand::request;
+using by_hand::trace_spec;
+using by_hand::us;
+
+/// Of 1, 2, 3, 4, 10 ms: the median is the third; p90 at place 3.6, 4 + 0.6 x 6 = 7.6; p99 at 3.96, 9.76.
+TEST(Spread, is_linear_between_order_statistics) {
+    const Spread spread = spread_of({us(10000), us(2000), us(4000), us(1000), us(3000)});
+    EXPECT_EQ(spread.count, 5U);
+    EXPECT_DOUBLE_EQ(spread.mean, 4e-3);
+    EXPECT_DOUBLE_EQ(spread.median, 3e-3);
+    EXPECT_DOUBLE_EQ(spread.p90, 7.6e-3);
+    EXPECT_DOUBLE_EQ(spread.p99, 9.76e-3);
+    EXPECT_DOUBLE_EQ(spread.largest, 10e-3);
+    EXPECT_DOUBLE_EQ(spread_of({us(5)}).p99, 5e-6);
+    EXPECT_EQ(spread_of({}).count, 0U);
+}
+
+/// Two requests of a prompt of 10 (1 us a token) and 4 tokens (7 us a step) on one slot: 31 us each, the second from 5 on.
+ServingRun small_run(ServingSpec spec) {
+    LinearStepTimes times;
+    times.prompt = 1;
+    times.sequence = 7;
+    return run_serving("two requests", 4, spec, {.steps = &times});
+}
+
+/// Times to the first token are 10 and 41 - 5 = 36, per token 7 and 7, whole 31 and 57: an objective of 20 us to the
+/// first token is met by one of two, and one of 6.9 us a token by none.
+TEST(Summary, counts_what_meets_the_objective) {
+    ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
+    spec.objective.first_token = us(20);
+    spec.objective.a_token = us(7);
+    ServingSummary summary = small_run(spec).summary;
+    EXPECT_DOUBLE_EQ(summary.first_token.mean, 23e-6);
+    EXPECT_DOUBLE_EQ(summary.a_token.mean, 7e-6);
+    EXPECT_EQ(summary.gap.count, 6U);
+    EXPECT_DOUBLE_EQ(summary.whole.largest, 57e-6);
+    EXPECT_DOUBLE_EQ(summary.wait.largest, 26e-6);
+    EXPECT_DOUBLE_EQ(summary.seconds, 62e-6);
+    EXPECT_DOUBLE_EQ(summary.output_per_s, 8 / 62e-6);
+    EXPECT_DOUBLE_EQ(summary.good_share, 0.5);
+    EXPECT_DOUBLE_EQ(summary.goodput_per_s, 1 / 62e-6);
+    EXPECT_DOUBLE_EQ(summary.generate_busy, 1);
+    EXPECT_DOUBLE_EQ(summary.slots_used, 1);
+    spec.objective.a_token = sim::Time{us(7).ps - 1};
+    EXPECT_DOUBLE_EQ(small_run(spec).summary.good_share, 0);
+}
+
+TEST(ServingText, says_what_was_served) {
+    ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
+    spec.objective.first_token = us(20);
+    spec.cache.pages = 2;
+    spec.per_octave = 0;
+    EXPECT_EQ(serving_text(small_run(spec)),
+              "two requests\n"
+              "  load      2 requests as a trace says\n"
+              "  lengths   of a trace, 2 rows\n"
+              "  batching  continuous, 1 slot\n"
+              "  cache     2 pages of 16 tokens, taken as they fill\n"
+              "\n"
+              "Served in 62.00 us, 1.419 in the system on average, 2 at most\n"
+              "\n"
+              "Latency                      mean    median       p90       p99   largest\n"
+              "  time to first token    23.00 us  23.00 us  33.40 us  35.74 us  36.00 us\n"
+              "  time per output token  7.000 us  7.000 us  7.000 us  7.000 us  7.000 us\n"
+              "  between tokens         7.000 us  7.000 us  7.000 us  7.000 us  7.000 us\n"
+              "  end to end             44.00 us  44.00 us  54.40 us  56.74 us  57.00 us\n"
+              "  in line                13.00 us  13.00 us  23.40 us  25.74 us  26.00 us\n"
+              "\n"
+              "Rate                a second  a chip\n"
+              "  requests             32258    8065\n"
+              "  output tokens       129032   32258\n"
+              "  prompt tokens       322581   80645\n"
+              "  goodput, requests    16129    4032\n"
+              "  50.00 % of the requests meet the objective\n"
+              "\n"
+              "Queue: 0.4194 wait on average, 1 at most\n"
+              "  1 request waits at the last arrival: the load of 200000 requests a second is "
+              "served\n"
+              "\n"
+              "Servers: busy 100.0 % of the time, 100.0 % of the slots used\n"
+              "  cache 50.00 % full on average, 50.00 % at most\n"
+              "\n"
+              "Step times: exact, 4 shapes simulated\n");
+}
+
+TEST(ServingText, says_that_a_server_is_overloaded) {
+    ServingSpec spec;
+    spec.load.rate = 1e6;  // ten times what prompts of 10 us allow
+    spec.load.requests = 500;
+    spec.load.prompt.least = 10;
+    const std::string text = serving_text(small_run(spec));
+    const std::size_t from = text.find("Queue:");
+    EXPECT_EQ(text.substr(from, text.find("Servers") - from),
+              "Queue: 225.5 wait on average, 451 at most\n"
+              "  overloaded: 1.034e+06 requests a second come, 99470 are served, the queue grows "
+              "by 915292 a second;\n"
+              "  451 wait at the last arrival, more than the 94 that chance would leave of 500 (3 "
+              "sqrt(2 n))\n"
+              "\n");
+}
+
+TEST(ServingText, sets_the_closed_form_beside_disaggregated_servers) {
+    ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
+    spec.disaggregation = DisaggregationSpec{};
+    const std::string text = serving_text(small_run(spec));
+    const std::size_t from = text.find("Servers\n");
+    EXPECT_EQ(text.substr(from),
+              "Servers\n"
+              "  prefill busy 38.46 % (closed form 38.46 %), generate busy 80.77 %, 80.77 % of the "
+              "slots used (closed form 80.77 %)\n"
+              "  a request takes 10.00 us of a prefill server and 21.00 us of a full generate "
+              "server: 0.4762 prefill servers a generate server balance\n"
+              "\n"
+              "Step times: 4 points in a factor of two, 3 buckets simulated; off by 0.000 % on "
+              "average, 0.000 % at most in 11 steps sampled\n");
+}
+
+TEST(ServingText, writes_lengths) {
+    EXPECT_EQ(length_text({.least = 1}), "1 token");
+    EXPECT_EQ(length_text({.kind = LengthKind::uniform, .least = 1, .most = 9}), "1 to 9 tokens");
+    EXPECT_EQ(
+        length_text(
+            {.kind = LengthKind::lognormal, .least = 1, .most = 4096, .mean = 500, .sigma = 0.6}),
+        "lognormal, mean 500, sigma 0.6, 1 to 4096 tokens");
+}
+
+TEST(ServingJson, holds_every_value) {
+    const ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
+    const Json json = serving_json(small_run(spec), true);
+    EXPECT_DOUBLE_EQ(json["time_to_first_token"]["median_s"].get<double>(), 23e-6);
+    EXPECT_EQ(json["requests"], 2);
+    EXPECT_EQ(json["little"]["equal"], true);
+    EXPECT_EQ(json["queue"]["overloaded"], false);
+    EXPECT_EQ(json["served"][1]["first_token_s"], 41e-6);
+    EXPECT_EQ(json["generate_servers"][0]["steps"], 8);
+    EXPECT_EQ(json["output_tokens_per_s_chip"], 8 / 62e-6 / 4);
+    EXPECT_TRUE(json["prefill_grid"].is_null());
+    EXPECT_EQ(json["step_grid"]["largest_error"], 0);
+    EXPECT_FALSE(serving_json(small_run(spec), false).contains("served"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
