@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/yaml_tree.h"
@@ -18,13 +19,17 @@ inline constexpr int kMostSlices = 4096;
 
 /// Reads a scenario. `settings` are `key.path=value` texts (`--set`), applied to the YAML tree in
 /// their order before anything is checked; paths inside the file are relative to the file.
-/// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong.
+/// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong; sim::InputErrors where that is
+/// several things of which none only follows from another.
 Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {});
 
 /// The YAML of a scenario file, read once, from which load_scenario makes many.
 YamlNode read_scenario(const std::string& path);
 /// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
 Scenario load_scenario(const YamlNode& tree, const std::string& path);
+
+/// The scenarios of several files; throws sim::InputErrors of what is wrong in all of them.
+std::vector<Scenario> load_scenarios(std::span<const std::string> files);
 
 /// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
 /// does for what is not YAML.
