@@ -11,9 +11,9 @@
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 #include "sim/base/error.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -74,10 +74,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help();
         return kDone;
     }
-    std::vector<Scenario> measurements;
-    for (const std::string& file : files_of(options.all("FILE|DIR"))) {
-        measurements.push_back(load_scenario(file));
-    }
+    const std::vector<Scenario> measurements = load_scenarios(files_of(options.all("FILE|DIR")));
     if (measurements.empty()) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }

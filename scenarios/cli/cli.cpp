@@ -102,7 +102,10 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         out.flush();
         return out ? status : complain("podsim: cannot write the results", kBadInput);
     } catch (const sim::InputError& error) {
-        return complain(prefix(args, error) + error.what(), kBadInput);
+        for (const sim::InputError& each : sim::errors_in(error)) {
+            static_cast<void>(complain(prefix(args, each) + each.what(), kBadInput));
+        }
+        return kBadInput;
     } catch (const Interrupted& error) {
         return complain(prefix(args, sim::InputError("", "")) + error.what(), kInterrupted);
     } catch (const sim::TimeOverflow& error) {

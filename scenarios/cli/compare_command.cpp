@@ -23,7 +23,9 @@ Usage usage() {
         "scenario states. A folder stands for all *.yaml files in it and below.\n"
         "Of a reference, analytic is the formula's value, or the roofline_lower of a step_time;\n"
         "the reason is the formula's rounding, of one collective every part of the gap to the\n"
-        "reference text's time (from book), else the largest parts of the gap to roofline_lower.",
+        "reference text's time (from book), else the largest parts of the gap to roofline_lower.\n"
+        "What holds but is more than 5 % off, or takes more than four fifths of a tolerance above\n"
+        "5 %, differs, for the reason that the scenario gives.",
         "podsim compare scenarios/examples");
     usage.value("jobs", "threads; the cores of this machine without it");
     usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
@@ -48,11 +50,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const std::string json = output_path(options, "json");
 
     // All files are read before the first runs: bad input shows at once.
-    std::vector<Scenario> scenarios;
-    scenarios.reserve(files.size());
-    for (const std::string& file : files) {
-        scenarios.push_back(load_scenario(file));
-    }
+    const std::vector<Scenario> scenarios = load_scenarios(files);
     std::vector<Comparison> rows;
     run_in_order(
         0, scenarios.size(), jobs,

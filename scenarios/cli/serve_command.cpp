@@ -21,11 +21,13 @@ namespace {
 Usage usage() {
     Usage usage(
         "serve FILE.yaml [--set key=value]... [--requests] [--json PATH|-]",
-        "Serves the requests of a scenario on its simulated chips, and reports latencies, rates and "
+        "Serves the requests of a scenario on its simulated chips, and reports latencies, rates "
+        "and "
         "queues.\n"
         "Every step of the servers is simulated, on a grid of batches and contexts or exactly.",
         "podsim serve scenarios/examples/serve-llama3-70b.yaml --set 'serving.rate=8 requests/s'",
-        "The scenario has model, hardware and mesh as those of podsim run, inference for what weights "
+        "The scenario has model, hardware and mesh as those of podsim run, inference for what "
+        "weights "
         "and cache are\n"
         "kept in, and serving: podsim run --help lists their keys.\n");
     usage.values("set", "override one value of the scenario; may be repeated");
@@ -51,9 +53,8 @@ void fill_pages(Served& served) {
                                chunked ? spec.batching.slots : 1, served.memory);
     spec.cache.pages = tokens / spec.cache.page;
     if (*spec.cache.pages == 0) {
-        throw sim::InputError(
-            "the weights and a step leave no memory for a page of cache",
-            "use more chips, or narrower weights (inference.weights)")
+        throw sim::InputError("the weights and a step leave no memory for a page of cache",
+                              "use more chips, or narrower weights (inference.weights)")
             .at({served.server.file, 0, 0});
     }
 }
@@ -78,10 +79,10 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Served served = load_served(files.front(), options.all("set"));
     fill_pages(served);
     SimulatedStepTimes steps(served.server);
-    const std::int64_t servers =
-        served.serving.disaggregation ? served.serving.disaggregation->prefill_servers +
-                                            served.serving.disaggregation->generate_servers
-                                      : 1;
+    const std::int64_t servers = served.serving.disaggregation
+                                     ? served.serving.disaggregation->prefill_servers +
+                                           served.serving.disaggregation->generate_servers
+                                     : 1;
     const ServingRun run = within_clock(served.server.file, [&] {
         return run_serving(served.server.name, servers * served.server.hardware.chips(),
                            served.serving, {.steps = &steps});

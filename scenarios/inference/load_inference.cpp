@@ -8,9 +8,8 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/training/read_experts.h"
 #include "scenarios/training/training_parts.h"
-#include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -34,8 +33,8 @@ constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSp
 std::vector<CachedRun> read_runs(const Reader& inference) {
     for (const std::string_view key : {"batch", "prompt", "context", "draft", "generate"}) {
         if (inference[key].present()) {
-            throw inference[key].error("runs say for themselves how long they are",
-                                       "leave it out, or leave out inference.runs");
+            inference[key].refuse("runs say for themselves how long they are",
+                                  "leave it out, or leave out inference.runs");
         }
     }
     std::vector<CachedRun> runs;
@@ -46,15 +45,15 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
         run.cached = item["context"].get<std::int64_t>(parse_count, 0);
         run.logits = item["logits"].get<std::int64_t>(parse_count, 1);
         if (run.logits > run.fresh) {
-            throw item["logits"].error(
+            item["logits"].refuse(
                 fmt::format("logits of {} tokens, but a sequence brings {}", run.logits, run.fresh),
                 "write at most as many");
         }
         runs.push_back(run);
     }
     if (runs.empty()) {
-        throw inference["runs"].error("the list is empty",
-                                      "write [{sequences: 32, tokens: 1, context: 8192}]");
+        inference["runs"].refuse("the list is empty",
+                                 "write [{sequences: 32, tokens: 1, context: 8192}]");
     }
     return runs;
 }
@@ -63,8 +62,8 @@ CachedRun read_run(const Reader& inference, Step step) {
     CachedRun run;
     if (step != Step::decode) {
         if (inference["draft"].present()) {
-            throw inference["draft"].error("drafts are verified in decode",
-                                           "leave it out, or write inference.step: decode");
+            inference["draft"].refuse("drafts are verified in decode",
+                                      "leave it out, or write inference.step: decode");
         }
         run.sequences = inference["batch"].get<std::int64_t>(parse_count, 1);
         run.fresh = inference["prompt"].read(parse_count);
@@ -72,8 +71,8 @@ CachedRun read_run(const Reader& inference, Step step) {
         return run;
     }
     if (inference["prompt"].present()) {
-        throw inference["prompt"].error("a decode step has no prompt",
-                                        "write the tokens before it as inference.context");
+        inference["prompt"].refuse("a decode step has no prompt",
+                                   "write the tokens before it as inference.context");
     }
     run.sequences = inference["batch"].read(parse_count);
     run.cached = inference["context"].read(parse_count);
@@ -87,7 +86,7 @@ Inference read_served(const Reader& section) {
     for (const std::string_view key :
          {"step", "batch", "prompt", "context", "draft", "generate", "runs", "reserve"}) {
         if (section[key].present()) {
-            throw section[key].error("serving says what a step is", "leave it out");
+            section[key].refuse("serving says what a step is", "leave it out");
         }
     }
     Inference inference;
@@ -104,8 +103,8 @@ Inference read_work(const Reader& section) {
     if (step == Step::generate) {
         inference.generate = section["generate"].require().whole(1, 1 << 20, 1);
     } else if (section["generate"].present()) {
-        throw section["generate"].error("tokens are generated one after another by several steps",
-                                        "leave it out, or write inference.step: generate");
+        section["generate"].refuse("tokens are generated one after another by several steps",
+                                   "leave it out, or write inference.step: generate");
     }
     inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);
     return inference;
@@ -113,8 +112,7 @@ Inference read_work(const Reader& section) {
 
 Inference read_inference_of(const Reader& root) {
     const Reader section = root["inference"];
-    Inference inference =
-        root["serving"].present() ? read_served(section) : read_work(section);
+    Inference inference = root["serving"].present() ? read_served(section) : read_work(section);
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
     return inference;
@@ -129,21 +127,11 @@ workloads::Precision read_stored(const Reader& section, const topology::ChipSpec
     precision.scaling = workloads::Scaling::fixed;
     precision.stored_gather = true;
     if (precision.matmul != workloads::MatmulDtype::bf16 && precision.parameters > 1) {
-        throw section["precision"].error(
+        section["precision"].refuse(
             fmt::format("{} matmuls of weights that are stored wider", to_string(precision.matmul)),
             "write inference.weights: int8, fp8 or int4");
     }
     return precision;
-}
-
-Reader place_of(const Reader& root, std::string_view setting) {
-    const std::size_t dot = setting.find('.');
-    const Reader section = root[setting.substr(0, dot)];
-    const std::string_view key = dot == std::string_view::npos ? "" : setting.substr(dot + 1);
-    if (section.is_map() && section.node().find(key) != nullptr) {
-        return section[key];
-    }
-    return root[section.path() == "mesh" && section.present() ? "mesh" : "inference"];
 }
 
 }  // namespace
@@ -154,6 +142,9 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     TrainingPlan plan;
     plan.forward_only = true;
     plan.inference = read_inference_of(root);
+    if (!section.sound()) {  // what is wrong is said already; the rest is checked with one token
+        plan.inference->runs = {{1, 1, 0, 1}};
+    }
     const auto& runs = plan.inference->runs;
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
@@ -164,11 +155,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.moe.devices = hardware.chip.devices.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     read_overlap(root["overlap"], mesh, hardware, model, plan);
-    try {
-        workloads::validate(plan, model);
-    } catch (const workloads::SettingError& error) {
-        throw error.at(place_of(root, error.setting()).mark());
-    }
+    workloads::validate(plan, model, root.faults());
     return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "scenarios/load/load.h"
 
 #include <filesystem>
+#include <functional>
 
 #include "scenarios/inference/load_inference.h"
 #include "scenarios/load/load_parts.h"
@@ -19,8 +20,8 @@ std::string text_of(const std::string& text) {
 void refuse_training_keys(const Reader& root) {
     for (const std::string_view key : {"batch", "training", "evaluation"}) {
         if (root[key].present()) {
-            throw root[key].error("inference beside a training step",
-                                  "leave it out, or leave out inference");
+            root[key].refuse("inference beside a training step",
+                             "leave it out, or leave out inference");
         }
     }
 }
@@ -30,15 +31,59 @@ void refuse_step_keys(const Reader& root) {
     for (const std::string_view key :
          {"model", "batch", "mesh", "training", "inference", "overlap", "evaluation", "report"}) {
         if (root[key].present()) {
-            throw root[key].error("a program has no training step",
-                                  "leave it out, or leave out program");
+            root[key].refuse("a program has no training step",
+                             "leave it out, or leave out program");
         }
     }
 }
 
-Scenario load(const YamlNode& tree, const std::string& path) {
-    check_schema(tree);
-    const Reader root(tree);
+void read_program_of(const Reader& root, Scenario& scenario) {
+    refuse_step_keys(root);
+    refuse_step_quantities(root["expect"]);
+    scenario.work = read_program(root["program"], scenario.hardware);
+    root["expect"]["book"].check({"program"}, [&] {
+        if (root["expect"]["book"].present() && !is_one_collective(scenario.program())) {
+            throw root["expect"]["book"].error("the reference text has no time of this program",
+                                               "expect it of one collective, in one piece");
+        }
+    });
+    scenario.expectations = read_expectations(root["expect"]);
+}
+
+void read_step_of(const Reader& root, const std::filesystem::path& folder, Scenario& scenario) {
+    TrainingStep& step = scenario.step();
+    root["model"].check({}, [&] { step.model = read_model(root["model"].require(), folder); });
+    const bool serves = root["inference"].present() || root["serving"].present();
+    if (serves) {
+        refuse_training_keys(root);
+    }
+    root["mesh"].derive({"hardware.slice", "hardware.slices", "mesh", "mesh_mapping"}, [&] {
+        step.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware,
+                              serves ? workloads::axis::tensor : workloads::axis::fsdp);
+    });
+    step.mesh_text = mesh_text(step.mesh, scenario.hardware);
+    const auto& read = serves ? read_inference : read_plan;
+    step.plan = read(root, step.mesh, scenario.hardware, step.model);
+    if (!serves) {
+        step.evaluation = read_evaluation(root["evaluation"], scenario);
+    }
+    step.report = read_report(root["report"], serves);
+    scenario.expectations = read_expectations(root["expect"]);
+    check_formulas(root["expect"], scenario);
+    const Reader block_time = root["expect"]["block_time"];
+    block_time.check({"evaluation"}, [&] {
+        if (block_time.present() && !step.evaluation.has_value()) {
+            throw block_time.error("there are no blocks without evaluation steps",
+                                   "write evaluation: {tokens: 1Mi, steps: 48}");
+        }
+    });
+}
+
+/// `more` reads, or refuses, what stands beside the step.
+Scenario load(const YamlNode& tree, const std::string& path, const ReadMore& more) {
+    sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
+    const YamlNode sound = sound_part(tree, faults);
+    const Reader root(sound, faults);
 
     const std::filesystem::path file(path);
     Scenario scenario;
@@ -47,35 +92,12 @@ Scenario load(const YamlNode& tree, const std::string& path) {
     scenario.hardware = read_hardware(root["hardware"].require(), file.parent_path());
     scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
     if (root["program"].present()) {
-        refuse_step_keys(root);
-        refuse_step_quantities(root["expect"]);
-        scenario.work = read_program(root["program"], scenario.hardware);
-        if (root["expect"]["book"].present() && !is_one_collective(scenario.program())) {
-            throw root["expect"]["book"].error("the reference text has no time of this program",
-                                               "expect it of one collective, in one piece");
-        }
-        scenario.expectations = read_expectations(root["expect"]);
-        return scenario;
+        read_program_of(root, scenario);
+    } else {
+        read_step_of(root, file.parent_path(), scenario);
     }
-    scenario.step().model = read_model(root["model"].require(), file.parent_path());
-    const bool serves = root["inference"].present() || root["serving"].present();
-    if (serves) {
-        refuse_training_keys(root);
-    }
-    scenario.step().mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware,
-                                     serves ? workloads::axis::tensor : workloads::axis::fsdp);
-    scenario.step().mesh_text = mesh_text(scenario.step().mesh, scenario.hardware);
-    const auto& read = serves ? read_inference : read_plan;
-    scenario.step().plan =
-        read(root, scenario.step().mesh, scenario.hardware, scenario.step().model);
-    scenario.step().evaluation = read_evaluation(root["evaluation"], scenario);
-    scenario.step().report = read_report(root["report"], serves);
-    scenario.expectations = read_expectations(root["expect"]);
-    check_formulas(root["expect"], scenario);
-    if (!scenario.step().evaluation.has_value() && root["expect"]["block_time"].present()) {
-        throw root["expect"]["block_time"].error("there are no blocks without evaluation steps",
-                                                 "write evaluation: {tokens: 1Mi, steps: 48}");
-    }
+    more(root, file.parent_path());
+    faults.throw_all();
     return scenario;
 }
 
@@ -94,22 +116,38 @@ YamlNode read_scenario(const std::string& path) {
 }
 
 Scenario load_scenario(const YamlNode& tree, const std::string& path) {
-    if (const Reader serving = Reader(tree)["serving"]; serving.present()) {
-        check_schema(tree);
-        throw serving.error("requests are served by podsim serve, not simulated as one step",
-                            "use podsim serve, or write inference.step and leave serving out");
-    }
-    return load(tree, path);
+    return load(tree, path, [](const Reader& root, const std::filesystem::path&) {
+        if (root["serving"].present()) {
+            root["serving"].refuse(
+                "requests are served by podsim serve, not simulated as one step",
+                "use podsim serve, or write inference.step and leave serving out");
+        }
+    });
 }
 
-Scenario load_server(const YamlNode& tree, const std::string& path) {
-    const Reader serving = Reader(tree)["serving"];
-    if (!serving.present()) {
-        check_schema(tree);
-        throw serving.error("nothing says what is served",
-                            "write serving: {rate: 4 requests/s, requests: 1000, ...}");
+Scenario load_server(const YamlNode& tree, const std::string& path, const ReadMore& more) {
+    return load(tree, path, more);
+}
+
+std::vector<Scenario> load_scenarios(std::span<const std::string> files) {
+    std::vector<Scenario> scenarios;
+    std::vector<sim::InputError> wrong;
+    for (const std::string& file : files) {
+        try {
+            scenarios.push_back(load_scenario(file));
+        } catch (const sim::InputError& error) {
+            for (sim::InputError& each : sim::errors_in(error)) {
+                wrong.push_back(std::move(each));
+            }
+        }
     }
-    return load(tree, path);
+    if (wrong.size() == 1) {
+        throw wrong.front();
+    }
+    if (!wrong.empty()) {
+        throw sim::InputErrors(std::move(wrong));
+    }
+    return scenarios;
 }
 
 std::string scenario_title(const std::string& path) {

@@ -53,8 +53,8 @@ std::vector<Expectation> read_expectations(const Reader& expect) {
         expectation.of = place["of"].read(
             [&](const std::string& text) { return parse_reference(entry.key, text); });
         if (expectation.of <= 0) {
-            throw place["of"].error("a reference of zero has no relative error",
-                                    "write a value above zero");
+            place["of"].refuse("a reference of zero has no relative error",
+                               "write a value above zero");
         }
         expectation.within = place["within"].read(parse_percent);
         expectation.source =
@@ -78,8 +78,8 @@ void refuse_step_quantities(const Reader& expect) {
     }
     for (const YamlNode::Entry& entry : expect.node().entries) {
         if (!find_quantity(entry.key).of_programs) {
-            throw expect[entry.key].error("a program has no such quantity",
-                                          fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+            expect[entry.key].refuse("a program has no such quantity",
+                                     fmt::format("allowed: {}", fmt::join(allowed, ", ")));
         }
     }
 }
@@ -88,11 +88,14 @@ void refuse_step_quantities(const Reader& expect) {
 void check_formulas(const Reader& expect, const Scenario& scenario) {
     for (const Expectation& expectation : scenario.expectations) {
         if (const Formula* const formula = find_formula(expectation.quantity)) {
-            try {
-                check_formula(*formula, scenario);
-            } catch (const sim::InputError& error) {
-                throw expect[expectation.quantity].located(error);
-            }
+            const Reader place = expect[expectation.quantity];
+            place.check({"hardware", "model", "batch", "mesh", "training", "report"}, [&] {
+                try {
+                    check_formula(*formula, scenario);
+                } catch (const sim::InputError& error) {
+                    throw place.located(error);
+                }
+            });
         }
     }
 }

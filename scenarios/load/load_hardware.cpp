@@ -132,14 +132,17 @@ void change_shape(ChipSpec& spec, Sourced<topology::Point>& field, const Reader&
 }
 
 void read_pod(ChipSpec& spec, const Reader& pod, const Reader& host) {
-    change_shape(spec, spec.pod_shape, pod);
-    change_shape(spec, spec.host_shape, host);
-    try {
-        topology::check_host(spec.host_shape.value, spec.pod_shape.value,
-                             spec.torus_dimensions.value);
-    } catch (const sim::InputError& error) {
-        throw host.present() ? host.located(error) : pod.located(error);
-    }
+    pod.check({"hardware.chip.base"}, [&] { change_shape(spec, spec.pod_shape, pod); });
+    host.check({"hardware.chip.base"}, [&] { change_shape(spec, spec.host_shape, host); });
+    const auto agree = [&] {
+        try {
+            topology::check_host(spec.host_shape.value, spec.pod_shape.value,
+                                 spec.torus_dimensions.value);
+        } catch (const sim::InputError& error) {
+            throw host.present() ? host.located(error) : pod.located(error);
+        }
+    };
+    host.check({"hardware.chip.base", "hardware.chip.pod", "hardware.chip.host"}, agree);
 }
 
 ChipSpec read_chip(const Reader& chip) {
@@ -186,7 +189,7 @@ ChipSpec read_chip(const Reader& chip) {
 void read_profile_map(const Reader& profile, Hardware& result) {
     const Reader base = profile["base"].require();
     result.efficiency = base.read(base_factors);
-    const std::string& name = base.node().text;
+    const std::string name = base.present() ? base.node().text : "";
     std::vector<std::string> changed;
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
         const Reader place = profile[factor.name];
@@ -224,7 +227,7 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     const std::optional<Profile> profile = place.get<std::optional<Profile>>(
         [&](const std::string& text) { return named_profile(text, base); },
         by_default ? measured_profile() : std::nullopt);
-    if (!profile.has_value()) {
+    if (!profile.has_value() || !place.sound()) {
         return;
     }
     const auto measured = profile->chips.find(name);
@@ -239,6 +242,30 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     result.profile_version = profile->version;
     result.efficiency = measured->second;
     result.error_band = profile->band;
+}
+
+/// The lattice of the slices of a chip that is known.
+void read_slice(const Reader& hardware, IdealHardware& result) {
+    const Reader slice = hardware["slice"];
+    const Reader slices = hardware["slices"];
+    result.shape = slice.read(parse_limited_shape);
+    slice.derive({"hardware.slice", "hardware.twisted", "hardware.chip.base", "hardware.chip.pod",
+                  "hardware.chip.host", "hardware.chip.wraparound"},
+                 [&] {
+                     try {
+                         result.slice =
+                             topology::make_slice(result.chip, result.shape, result.twisted);
+                     } catch (const sim::InputError& error) {
+                         throw slice.located(error);
+                     }
+                 });
+    slices.check({"hardware.slice", "hardware.slices"}, [&] {
+        if (result.chips() > kMostChips) {
+            throw slices.error(fmt::format("{} slices have {} chips", result.slices,
+                                           std::int64_t{result.slices} * result.slice.size()),
+                               fmt::format("at most {} are allowed", kMostChips));
+        }
+    });
 }
 
 }  // namespace
@@ -256,22 +283,12 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
     result.chip = read_chip(hardware["chip"].require());
     result.ici_rates =
         hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
-    result.shape = hardware["slice"].read(parse_limited_shape);
     result.twisted = hardware["twisted"].flag(false);
-    try {
-        result.slice = topology::make_slice(result.chip, result.shape, result.twisted);
-    } catch (const sim::InputError& error) {
-        throw hardware["slice"].located(error);
-    }
     result.slices = static_cast<int>(hardware["slices"].whole(1, kMostSlices, 1));
-    if (result.chips() > kMostChips) {
-        throw hardware["slices"].error(
-            fmt::format("{} slices have {} chips", result.slices,
-                        std::int64_t{result.slices} * result.slice.size()),
-            fmt::format("at most {} are allowed", kMostChips));
-    }
+    read_slice(hardware, result);
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
-    read_profile(hardware, base, result);
+    hardware["profile"].check({"hardware.chip.base"},
+                              [&] { read_profile(hardware, base, result); });
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::shared);
     result.message_cap =

@@ -59,8 +59,9 @@ DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {
             continue;
         }
         if (is_number(entry.value.text)) {
-            throw place.error(fmt::format("the size {} beside axes with factors", entry.value.text),
-                              "write factors for every axis, or sizes for every axis");
+            place.refuse(fmt::format("the size {} beside axes with factors", entry.value.text),
+                         "write factors for every axis, or sizes for every axis");
+            continue;
         }
         axes.push_back({entry.key, place.read([&](const std::string& text) {
                             return topology::parse_factors(text, hardware.slice, hardware.slices);

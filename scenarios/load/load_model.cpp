@@ -1,8 +1,10 @@
 // The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
+#include <fmt/format.h>
+
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
-#include "workloads/models/setting_error.h"
+#include "workloads/models/model.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -37,9 +39,10 @@ std::int64_t hyperparameter(const Reader& model, std::string_view key, std::int6
 void refuse_both(const Reader& model) {
     for (const YamlNode::Entry& entry : model.node().entries) {
         if (entry.key != "hf_config") {
-            throw sim::InputError(
-                "model: hf_config says everything, '" + entry.key + "' is not allowed beside it",
-                "keep one of the two", entry.mark);
+            model.faults().add(fmt::format("model.{}", entry.key),
+                               sim::InputError("model: hf_config says everything, '" + entry.key +
+                                                   "' is not allowed beside it",
+                                               "keep one of the two", entry.mark));
         }
     }
 }
@@ -117,26 +120,13 @@ ModelSpec inline_model(const Reader& model) {
     } else if (spec.heads > 0 && spec.d_model % spec.heads == 0) {
         spec.head_dim = spec.d_model / spec.heads;
     } else {
-        throw model["heads"].error("heads does not divide d_model", "give head_dim too");
+        model["heads"].check({"model.heads", "model.d_model"}, [&] {
+            throw model["heads"].error("heads does not divide d_model", "give head_dim too");
+        });
     }
     spec.vocabulary = hyperparameter(model, "vocabulary", spec.vocabulary);
     read_structure(model, spec, has_base);
     return spec;
-}
-
-/// Where the value of a setting of the model stands, `model.experts.count`, or as much of the way there as is written.
-Reader place_of(const Reader& model, std::string_view setting) {
-    Reader place = model;
-    for (std::size_t dot = setting.find('.'); dot != std::string_view::npos && place.is_map();
-         dot = setting.find('.')) {
-        setting.remove_prefix(dot + 1);
-        const std::string_view key = setting.substr(0, setting.find('.'));
-        if (place.node().find(key) == nullptr) {
-            break;
-        }
-        place = place[key];
-    }
-    return place;
 }
 
 }  // namespace
@@ -152,11 +142,7 @@ ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
         });
     }
     ModelSpec spec = inline_model(model);
-    try {
-        workloads::validate(spec);
-    } catch (const workloads::SettingError& error) {
-        throw error.at(place_of(model, error.setting()).mark());
-    }
+    workloads::validate(spec, model.faults());
     return spec;
 }
 

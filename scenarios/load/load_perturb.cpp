@@ -81,17 +81,32 @@ void refuse_others(const Reader& item, std::string_view kind,
         const bool place = entry.key == "kind" || entry.key == "x" || entry.key == "y" ||
                            entry.key == "z" || entry.key == "slice";
         if (!place && std::ranges::find(own, entry.key) == own.end()) {
-            throw item[entry.key].error(
+            item[entry.key].refuse(
                 fmt::format("{} has no such key", kind),
                 fmt::format("it has {}; and x, y, z, slice", fmt::join(own, ", ")));
         }
     }
 }
 
-Perturbation read_one(const Reader& item, const Hardware& hardware) {
-    Perturbation one;
-    one.kind = item["kind"].require().choose<Kind>(kKinds, Kind::slow_chips);
-    one.where = read_where(item, hardware);
+void check_dead_link(const Reader& item, const Hardware& hardware, const Perturbation& one) {
+    if (one.direction != 0) {
+        throw item["link"].error("a dead link is dead both ways",
+                                 "write the axis alone, such as x");
+    }
+    if (!one.where.chip[static_cast<std::size_t>(one.axis)].has_value()) {
+        const char axis = topology::axis_name(one.axis);
+        throw item["link"].error(
+            fmt::format("every link along {} would be dead", axis),
+            fmt::format("name the chip's {}: the link from there to the next is dead", axis));
+    }
+    if (hardware.twisted) {
+        throw item["link"].error("dead links of twisted slices are not available",
+                                 "use a slice that is not twisted");
+    }
+}
+
+/// What a perturbation of its kind does, wherever it is.
+void read_what(const Reader& item, Perturbation& one) {
     switch (one.kind) {
         case Kind::slow_chips:
             refuse_others(item, "slow_chips", {"factor"});
@@ -104,27 +119,10 @@ Perturbation read_one(const Reader& item, const Hardware& hardware) {
             break;
         case Kind::slow_link:
             refuse_others(item, "slow_link", {"link", "rate"});
-            read_link(item, hardware, one);
             one.share = item["rate"].read(parse_share);
             break;
         case Kind::dead_link:
             refuse_others(item, "dead_link", {"link"});
-            read_link(item, hardware, one);
-            if (one.direction != 0) {
-                throw item["link"].error("a dead link is dead both ways",
-                                         "write the axis alone, such as x");
-            }
-            if (!one.where.chip[static_cast<std::size_t>(one.axis)].has_value()) {
-                const char axis = topology::axis_name(one.axis);
-                throw item["link"].error(
-                    fmt::format("every link along {} would be dead", axis),
-                    fmt::format("name the chip's {}: the link from there to the next is dead",
-                                axis));
-            }
-            if (hardware.twisted) {
-                throw item["link"].error("dead links of twisted slices are not available",
-                                         "use a slice that is not twisted");
-            }
             break;
         case Kind::slow_host:
             refuse_others(item, "slow_host", {"rate"});
@@ -134,6 +132,24 @@ Perturbation read_one(const Reader& item, const Hardware& hardware) {
             refuse_others(item, "slow_dcn", {"rate"});
             one.share = item["rate"].read(parse_share);
             break;
+    }
+}
+
+Perturbation read_one(const Reader& item, const Hardware& hardware) {
+    Perturbation one;
+    one.kind = item["kind"].require().choose<Kind>(kKinds, Kind::slow_chips);
+    if (!item["kind"].sound()) {
+        return one;
+    }
+    read_what(item, one);
+    item["link"].derive({"hardware.slice", "hardware.slices"}, [&] {
+        one.where = read_where(item, hardware);
+        if (one.kind == Kind::slow_link || one.kind == Kind::dead_link) {
+            read_link(item, hardware, one);
+        }
+    });
+    if (one.kind == Kind::dead_link && item["link"].sound()) {
+        item["link"].check({}, [&] { check_dead_link(item, hardware, one); });
     }
     return one;
 }

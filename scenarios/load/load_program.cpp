@@ -51,8 +51,8 @@ void refuse_others(const Reader& stage, std::string_view kind,
     for (const YamlNode::Entry& entry : stage.node().entries) {
         if (entry.key != "do" && entry.key != "name" &&
             std::ranges::find(own, entry.key) == own.end()) {
-            throw stage[entry.key].error(fmt::format("{} has no such key", kind),
-                                         fmt::format("it has {}", fmt::join(own, ", ")));
+            stage[entry.key].refuse(fmt::format("{} has no such key", kind),
+                                    fmt::format("it has {}", fmt::join(own, ", ")));
         }
     }
 }
@@ -68,13 +68,26 @@ constexpr std::pair<std::string_view, bool> kActivationSplits[] = {{"m", false},
 constexpr std::pair<std::string_view, bool> kWeightSplits[] = {{"n", false}, {"k", true}};
 
 collectives::Members read_group(const Reader& axes, const Hardware& hardware) {
-    return axes.read([&](const std::string& text) {
-        collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
-        if (members.size() < 2) {
-            throw sim::InputError("the group has a single member", "name axes longer than 1");
-        }
-        return members;
+    collectives::Members read;
+    axes.require().derive({"hardware.slice", "hardware.slices"}, [&] {
+        read = axes.read([&](const std::string& text) {
+            collectives::Members members = parse_members(text, hardware.slice, hardware.slices);
+            if (members.size() < 2) {
+                throw sim::InputError("the group has a single member", "name axes longer than 1");
+            }
+            return members;
+        });
     });
+    return read;
+}
+
+/// A chip of the slice, where that is known.
+topology::Point read_chip_of(const Reader& chip, const Hardware& hardware) {
+    topology::Point read{};
+    chip.require().derive({"hardware.slice"}, [&] {
+        read = chip.read([&](const std::string& text) { return parse_chip(text, hardware); });
+    });
+    return read;
 }
 
 /// Bytes of the operands and the result of a matmul.
@@ -98,16 +111,19 @@ StageGather read_gather(const Reader& gather, const MatmulBytes& matmul, const H
     result.blocking = form == GatherForm::blocking;
     if (result.blocking) {
         result.order = {.steps = {{}}, .pieces = {{1, {0}}}};
-    } else if (result.members.across.length > 1) {
-        throw gather["overlap"].error("there are no ring steps between slices",
-                                      "write blocking, or axes within a slice");
-    } else {
-        try {
-            result.order = collectives::step_gather(hardware.slice, result.members.group,
-                                                    form == GatherForm::two_way);
-        } catch (const sim::InputError& error) {
-            throw gather["overlap"].located(error);
-        }
+    } else if (gather["axes"].sound()) {
+        gather["overlap"].check({}, [&] {
+            if (result.members.across.length > 1) {
+                throw gather["overlap"].error("there are no ring steps between slices",
+                                              "write blocking, or axes within a slice");
+            }
+            try {
+                result.order = collectives::step_gather(hardware.slice, result.members.group,
+                                                        form == GatherForm::two_way);
+            } catch (const sim::InputError& error) {
+                throw gather["overlap"].located(error);
+            }
+        });
     }
     return result;
 }
@@ -129,13 +145,12 @@ StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
                             shape.m * shape.n * activations};
     compute.work.hbm = sim::Bytes(bytes.activations + bytes.weights + bytes.result);
     if (stage["at"].present()) {
-        compute.at =
-            stage["at"].read([&](const std::string& text) { return parse_chip(text, hardware); });
+        compute.at = read_chip_of(stage["at"], hardware);
     }
     if (stage["gather"].present()) {
         if (compute.at) {
-            throw stage["at"].error("a gathered operand is for every chip of its group",
-                                    "leave out at, or gather");
+            stage["at"].refuse("a gathered operand is for every chip of its group",
+                               "leave out at, or gather");
         }
         compute.gather = read_gather(stage["gather"], bytes, hardware);
     }
@@ -149,7 +164,7 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     std::vector<std::string_view> own{"bytes", "algorithm"};
     const auto chip = [&](std::string_view key) {
         own.push_back(key);
-        return stage[key].read([&](const std::string& text) { return parse_chip(text, hardware); });
+        return read_chip_of(stage[key], hardware);
     };
     StageCollective one;
     one.operation = operation;
@@ -165,6 +180,8 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     }
     if (ends == EndsTaken::shift) {
         own.emplace_back("shift");
+    }
+    if (ends == EndsTaken::shift && stage["axes"].sound()) {
         one.ends.shift = stage["shift"].get<int>(
             [&](const std::string& text) { return parse_shift(text, one.members.size()); }, 1);
     }
@@ -180,6 +197,9 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
     const std::string kind =
         stage["do"].read([](const std::string& text) { return printable(text); });
     Stage result;
+    if (!stage["do"].sound()) {
+        return result;
+    }
     result.name = stage["name"].get<std::string>(
         [](const std::string& text) { return printable(text); }, kind);
     if (kind == "host-to-chip" || kind == "chip-to-host") {
@@ -192,7 +212,8 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
     } else if (kind == "read-hbm") {
         refuse_others(stage, kind, {"bytes"});
         StageCompute compute;
-        compute.work.hbm = stage["bytes"].read(parse_bytes) / static_cast<double>(hardware.chips());
+        compute.work.hbm =
+            stage["bytes"].read(parse_bytes) / static_cast<double>(std::max(hardware.chips(), 1));
         result.work = compute;
     } else {
         std::vector<std::string> names{"host-to-chip", "chip-to-host", "matmul", "read-hbm"};
@@ -214,16 +235,15 @@ Program read_program(const Reader& program, const Hardware& hardware) {
     Program result;
     result.pieces = static_cast<int>(program["pieces"].whole(1, kMostPieces, 1));
     for (const Reader& stage : program["stages"].require().items()) {
-        result.stages.push_back(read_stage(stage, hardware));
+        stage.check({}, [&] { result.stages.push_back(read_stage(stage, hardware)); });
         if (result.pieces > 1 && stage["gather"].present()) {
-            throw stage["gather"].error("a gathered operand does not go with pieces",
-                                        "write pieces: 1");
+            stage["gather"].refuse("a gathered operand does not go with pieces", "write pieces: 1");
         }
     }
     if (result.stages.empty()) {
-        throw program["stages"].error("there is no stage",
-                                      "write at least one, such as "
-                                      "- {do: host-to-chip, bytes: 1 GB}");
+        program["stages"].refuse("there is no stage",
+                                 "write at least one, such as "
+                                 "- {do: host-to-chip, bytes: 1 GB}");
     }
     return result;
 }

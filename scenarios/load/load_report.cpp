@@ -5,7 +5,7 @@
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -34,8 +34,8 @@ std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenar
         return std::nullopt;
     }
     if (scenario.step().plan.forward_only) {
-        throw evaluation.error("the step itself is an evaluation step",
-                               "leave out evaluation, or write training.step: train");
+        evaluation.refuse("the step itself is an evaluation step",
+                          "leave out evaluation, or write training.step: train");
     }
     Evaluation read;
     read.tokens = evaluation["tokens"].read(parse_count);
@@ -44,11 +44,14 @@ std::optional<Evaluation> read_evaluation(const Reader& evaluation, const Scenar
     workloads::TrainingPlan plan = scenario.step().plan;
     plan.forward_only = true;
     plan.batch.tokens = read.tokens;
-    try {
-        workloads::validate(plan, scenario.step().model);
-    } catch (const sim::InputError& error) {
-        throw evaluation["tokens"].located(error);
-    }
+    const Reader tokens = evaluation["tokens"];
+    tokens.check({"evaluation", "model", "batch", "mesh", "training", "overlap"}, [&] {
+        try {
+            workloads::validate(plan, scenario.step().model);
+        } catch (const sim::InputError& error) {
+            throw tokens.located(error);
+        }
+    });
     return read;
 }
 
@@ -67,8 +70,8 @@ ReportOptions read_report(const Reader& report, bool serves) {
     }
     if (report["price"].present()) {
         if (!options.tokens.has_value() && !serves) {
-            throw report["price"].error("a price needs a token budget",
-                                        "write tokens beside it, such as tokens: 15T");
+            report["price"].refuse("a price needs a token budget",
+                                   "write tokens beside it, such as tokens: 15T");
         }
         options.usd_per_chip_hour = report["price"].read(parse_price);
     }

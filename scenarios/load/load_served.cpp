@@ -29,14 +29,17 @@ Served load_served(const std::string& path, std::span<const std::string> setting
         apply_setting(tree, setting);
     }
     Served served;
-    served.server = load_server(tree, path);
-    const Reader serving = Reader(tree)["serving"];
-    served.serving = read_serving(serving, std::filesystem::path(path).parent_path());
-    served.memory = serving["cache"]["memory"].get<double>(parse_memory, 1);
+    bool own_host = false;
+    served.server =
+        load_server(tree, path, [&](const Reader& root, const std::filesystem::path& base) {
+            const Reader serving = root["serving"];
+            serving.check({}, [&] { served.serving = read_serving(serving, base); });
+            served.memory = serving["cache"]["memory"].get<double>(parse_memory, 1);
+            own_host = serving["host"].present();
+        });
     const TrainingStep& step = served.server.step();
-    if (!serving["host"].present()) {
-        served.serving.host =
-            sim::round_up(sim::Seconds(served.server.hardware.efficiency.host_s));
+    if (!own_host) {
+        served.serving.host = sim::round_up(sim::Seconds(served.server.hardware.efficiency.host_s));
     }
     if (served.serving.disaggregation && served.serving.disaggregation->a_token.value() == 0) {
         served.serving.disaggregation->a_token =

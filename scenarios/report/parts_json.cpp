@@ -34,6 +34,7 @@ Json verdicts_json(std::span<const Verdict> verdicts) {
                         {"error", verdict.error},
                         {"within", verdict.expectation.within},
                         {"holds", verdict.holds},
+                        {"differs", differs(verdict)},
                         {"source", verdict.expectation.source}});
     }
     return list;

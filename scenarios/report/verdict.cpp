@@ -35,6 +35,19 @@ std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result
     return judge_all(scenario, result);
 }
 
+bool differs(const Verdict& verdict) {
+    constexpr double kAgreement = 0.05;
+    constexpr double kMostOfTolerance = 0.8;
+    const double within = verdict.expectation.within;
+    const double error = std::abs(verdict.error);
+    return verdict.holds &&
+           (error > kAgreement || (within > kAgreement && error > kMostOfTolerance * within));
+}
+
+std::string_view standing(const Verdict& verdict) {
+    return !verdict.holds ? "FAILS" : differs(verdict) ? "differs" : "holds";
+}
+
 bool all_hold(std::span<const Verdict> verdicts) {
     return std::ranges::all_of(verdicts, &Verdict::holds);
 }
@@ -42,9 +55,8 @@ bool all_hold(std::span<const Verdict> verdicts) {
 std::string verdict_text(const Verdict& verdict) {
     const Expectation& expectation = verdict.expectation;
     return fmt::format("{} {}: {} expected ({:+.2f} %, within {:.4g} %)", expectation.quantity,
-                       verdict.holds ? "holds" : "FAILS",
-                       quantity_text(expectation.quantity, expectation.of), 100 * verdict.error,
-                       100 * expectation.within);
+                       standing(verdict), quantity_text(expectation.quantity, expectation.of),
+                       100 * verdict.error, 100 * expectation.within);
 }
 
 std::string verdicts_report(std::span<const Verdict> verdicts) {
@@ -56,7 +68,7 @@ std::string verdicts_report(std::span<const Verdict> verdicts) {
     for (const Verdict& verdict : verdicts) {
         const Expectation& expected = verdict.expectation;
         table.row(
-            {"  " + expected.quantity, verdict.holds ? "holds" : "FAILS",
+            {"  " + expected.quantity, std::string(standing(verdict)),
              quantity_text(expected.quantity, verdict.value),
              quantity_text(expected.quantity, expected.of),
              fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),

@@ -54,9 +54,9 @@ std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::int64_t step_
                                     std::int64_t sequences, double share) {
     const double left = scenario.hardware.chip.usable_hbm().value() * share -
                         without_cache(scenario, step_tokens, sequences).value();
-    return left <= 0 ? 0
-                     : static_cast<std::int64_t>(
-                           std::floor(left / of_token_on_chip(scenario).value()));
+    return left <= 0
+               ? 0
+               : static_cast<std::int64_t>(std::floor(left / of_token_on_chip(scenario).value()));
 }
 
 sim::Bytes cache_of_token(const Scenario& scenario) {

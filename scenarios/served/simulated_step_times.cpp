@@ -61,8 +61,7 @@ sim::Time SimulatedStepTimes::time_of(const StepShape& shape) {
     workloads::TrainingPlan& plan = step.step().plan;
     plan.inference->runs = std::move(runs);
     plan.batch.tokens = plan.inference->tokens();
-    plan.batch.sequence =
-        plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
+    plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
     return simulate_step(step, Fold::automatic, {.explain = false}).step_time;
 }
 

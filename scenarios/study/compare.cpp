@@ -31,16 +31,19 @@ void take(Comparison& row, Result result) {
     row.result = std::move(result);
 }
 
-std::vector<double> relative_errors(std::span<const Comparison> rows, const std::string& family) {
-    std::vector<double> errors;
+std::vector<Verdict> verdicts_of(std::span<const Comparison> rows, const std::string& family,
+                                 ReferenceKind kind) {
+    std::vector<Verdict> verdicts;
     for (const Comparison& row : rows) {
         for (const Verdict& verdict : row.verdicts) {
-            if (family.empty() || row.family == family) {
-                errors.push_back(verdict.error);
+            const bool asked =
+                kind == ReferenceKind::all || verdict.analytic == (kind == ReferenceKind::formula);
+            if (asked && (family.empty() || row.family == family)) {
+                verdicts.push_back(verdict);
             }
         }
     }
-    return errors;
+    return verdicts;
 }
 
 }  // namespace
@@ -64,12 +67,24 @@ Comparison compare(const Scenario& scenario) {
     return row;
 }
 
-ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family) {
-    return summarise(relative_errors(rows, family));
+ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family,
+                       ReferenceKind kind) {
+    std::vector<double> errors;
+    for (const Verdict& verdict : verdicts_of(rows, family, kind)) {
+        errors.push_back(verdict.error);
+    }
+    return summarise(errors);
 }
 
-std::size_t references_of(std::span<const Comparison> rows, const std::string& family) {
-    return relative_errors(rows, family).size();
+std::size_t references_of(std::span<const Comparison> rows, const std::string& family,
+                          ReferenceKind kind) {
+    return verdicts_of(rows, family, kind).size();
+}
+
+std::size_t differing_of(std::span<const Comparison> rows, const std::string& family,
+                         ReferenceKind kind) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(verdicts_of(rows, family, kind), differs));
 }
 
 std::vector<std::string> families_of(std::span<const Comparison> rows) {

@@ -34,9 +34,17 @@ struct Comparison {
 /// Simulates it, folded.
 Comparison compare(const Scenario& scenario);
 
-/// Errors of all references of a folder; of all folders with an empty name.
-ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family);
-std::size_t references_of(std::span<const Comparison> rows, const std::string& family);
+/// Of which references: what was simulated is not averaged with what formulas give, which has no model in it.
+enum class ReferenceKind { all, simulated, formula };
+
+/// Errors of the references of a folder; of all folders with an empty name.
+ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family,
+                       ReferenceKind kind = ReferenceKind::all);
+/// How many there are, and how many of them hold but differ (verdict.h).
+std::size_t references_of(std::span<const Comparison> rows, const std::string& family,
+                          ReferenceKind kind = ReferenceKind::all);
+std::size_t differing_of(std::span<const Comparison> rows, const std::string& family,
+                         ReferenceKind kind);
 
 /// The folders that have references, in the order of their first.
 std::vector<std::string> families_of(std::span<const Comparison> rows);

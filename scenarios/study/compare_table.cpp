@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <string_view>
+#include <utility>
 
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/quantities.h"
@@ -37,14 +39,15 @@ std::string percent(double fraction) {
     return fmt::format("{:+.1f} %", 100 * fraction);
 }
 
-/// Why a value is not its reference: of a formula what the reference says of its rounding, of a simulated one
-/// what it consists of.
+/// Why a value is not its reference: what the reference says of it where that is a formula's or differs, and of a simulated
+/// one what it consists of.
 std::string reason(const Comparison& row, const Verdict& verdict) {
-    if (verdict.analytic) {
-        return verdict.expectation.source;
-    }
     const std::string from_book = terms_from_book(row);
-    return from_book.empty() ? largest_terms(row) : from_book;
+    const std::string parts = verdict.analytic    ? ""
+                              : from_book.empty() ? largest_terms(row)
+                                                  : from_book;
+    const std::string said = verdict.analytic || differs(verdict) ? verdict.expectation.source : "";
+    return said + (said.empty() || parts.empty() ? "" : "; ") + parts;
 }
 
 std::string references(std::span<const Comparison> rows) {
@@ -61,27 +64,35 @@ std::string references(std::span<const Comparison> rows) {
                        quantity_text(expected.quantity, expected.of),
                        verdict.analytic ? value : lower, verdict.analytic ? "" : value,
                        percent(verdict.error),
-                       fmt::format("{} within {:.4g} %", verdict.holds ? "holds" : "FAILS",
-                                   100 * expected.within),
+                       fmt::format("{} within {:.4g} %", standing(verdict), 100 * expected.within),
                        reason(row, verdict)});
         }
     }
     return table.text(0);
 }
 
+constexpr std::pair<ReferenceKind, std::string_view> kKinds[] = {
+    {ReferenceKind::simulated, "simulated"}, {ReferenceKind::formula, "formulas"}};
+
 std::string families(std::span<const Comparison> rows) {
-    Table table;
-    table.row({"Errors by folder", "references", "mean absolute", "bias", "worst"});
-    const auto line = [&](const std::string& name, const std::string& family) {
-        const ErrorSummary summary = errors_of(rows, family);
-        table.row({"  " + name, fmt::format("{}", references_of(rows, family)),
-                   fmt::format("{:.1f} %", 100 * summary.mean_absolute), percent(summary.bias),
-                   percent(summary.worst)});
-    };
-    for (const std::string& family : families_of(rows)) {
-        line(family, family);
+    Table table({0, 1});
+    table.row({"Errors by folder", "", "references", "differ", "mean absolute", "bias", "worst"});
+    std::vector<std::string> names = families_of(rows);
+    names.emplace_back();
+    for (const std::string& family : names) {
+        for (const auto& [kind, text] : kKinds) {
+            const std::size_t count = references_of(rows, family, kind);
+            if (count == 0) {
+                continue;
+            }
+            const ErrorSummary summary = errors_of(rows, family, kind);
+            table.row({"  " + (family.empty() ? "all" : family), std::string(text),
+                       fmt::format("{}", count),
+                       fmt::format("{}", differing_of(rows, family, kind)),
+                       fmt::format("{:.1f} %", 100 * summary.mean_absolute), percent(summary.bias),
+                       percent(summary.worst)});
+        }
     }
-    line("all", "");
     return table.text(0);
 }
 
@@ -100,6 +111,15 @@ Json row_json(const Comparison& row) {
                      {"roofline_serial", row.simulated / row.serial}};
     json["holds"] = all_hold(row.verdicts);
     return json;
+}
+
+Json summary_json(std::span<const Comparison> rows, const std::string& family, ReferenceKind kind) {
+    const ErrorSummary summary = errors_of(rows, family, kind);
+    return {{"references", references_of(rows, family, kind)},
+            {"differ", differing_of(rows, family, kind)},
+            {"mean_absolute", summary.mean_absolute},
+            {"bias", summary.bias},
+            {"worst", summary.worst}};
 }
 
 }  // namespace
@@ -147,12 +167,13 @@ Json compare_json(std::span<const Comparison> rows) {
     std::vector<std::string> names = families_of(rows);
     names.emplace_back();
     for (const std::string& family : names) {
-        const ErrorSummary summary = errors_of(rows, family);
-        json["errors"][family.empty() ? "all" : family] = {
-            {"references", references_of(rows, family)},
-            {"mean_absolute", summary.mean_absolute},
-            {"bias", summary.bias},
-            {"worst", summary.worst}};
+        Json& errors = json["errors"][family.empty() ? "all" : family];
+        errors = summary_json(rows, family, ReferenceKind::all);
+        for (const auto& [kind, text] : kKinds) {
+            if (references_of(rows, family, kind) > 0) {
+                errors[std::string(text)] = summary_json(rows, family, kind);
+            }
+        }
     }
     return json;
 }

@@ -177,7 +177,9 @@ SweepLine Sweep::run(std::size_t index) const {
     try {
         simulate(index, line.row, json);
     } catch (const sim::InputError& error) {
-        line.row.error = one_line(error.what());
+        for (const sim::InputError& each : sim::errors_in(error)) {
+            line.row.error += (line.row.error.empty() ? "" : " | ") + one_line(each.what());
+        }
         json["schema"] = kSchemaName;
         json["error"] = line.row.error;
     }

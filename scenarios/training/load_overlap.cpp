@@ -44,17 +44,14 @@ constexpr std::array<std::string_view, workloads::kAsyncKinds.size()> kAsyncKeys
     "all_gather", "reduce_scatter", "all_reduce", "all_to_all"};
 
 /// `[tensor, weights, gradients]` in the order in which they go.
-std::array<std::uint32_t, workloads::kPriorityClasses> read_priority(const Reader& list) {
-    std::array<std::uint32_t, workloads::kPriorityClasses> places{0, 1, 2};
-    if (!list.present()) {
-        return places;
-    }
+void read_priority(const Reader& list,
+                   std::array<std::uint32_t, workloads::kPriorityClasses>& places) {
     std::vector<std::uint32_t> order;
     for (const Reader& item : list.items()) {
         const std::uint32_t which = item.choose<std::uint32_t>(kPriorities, 0);
-        if (std::ranges::find(order, which) != order.end()) {
-            throw item.error(fmt::format("{} stands twice", in_quotes(item.node().text)),
-                             "write each of tensor, weights, gradients once");
+        if (item.sound() && std::ranges::find(order, which) != order.end()) {
+            item.refuse(fmt::format("{} stands twice", in_quotes(item.node().text)),
+                        "write each of tensor, weights, gradients once");
         }
         places[which] = static_cast<std::uint32_t>(order.size());
         order.push_back(which);
@@ -63,7 +60,6 @@ std::array<std::uint32_t, workloads::kPriorityClasses> read_priority(const Reade
         throw list.error(fmt::format("{} of 3 classes", order.size()),
                          "write each of tensor, weights, gradients once");
     }
-    return places;
 }
 
 sim::Bytes parse_bucket(const std::string& text) {
@@ -142,17 +138,21 @@ collectives::SteppedGather attention_ring(const Reader& form, const topology::De
 void read_forms(const Reader& overlap, const topology::DeviceMesh& mesh, const Hardware& hardware,
                 const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     const Reader context = overlap[axis::context];
-    if (context.choose<ContextForm>(kContextForms, ContextForm::gathered) == ContextForm::ring &&
-        mesh.size(axis::context) > 1) {
-        plan.overlap.context_steps = attention_ring(
-            context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
-    }
-    const auto tensor =
-        overlap[axis::tensor].choose<TensorForm>(kTensorForms, TensorForm::blocking);
-    if (tensor != TensorForm::blocking && mesh.size(axis::tensor) > 1) {
-        plan.overlap.tensor_steps = ring_steps(overlap[axis::tensor], mesh, hardware, axis::tensor,
-                                               tensor == TensorForm::two_way);
-    }
+    const auto form = context.choose<ContextForm>(kContextForms, ContextForm::gathered);
+    context.check({"mesh", "model", "training.placement", "training.attention"}, [&] {
+        if (form == ContextForm::ring && mesh.size(axis::context) > 1) {
+            plan.overlap.context_steps = attention_ring(
+                context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
+        }
+    });
+    const Reader tensor = overlap[axis::tensor];
+    const auto steps = tensor.choose<TensorForm>(kTensorForms, TensorForm::blocking);
+    tensor.check({"mesh"}, [&] {
+        if (steps != TensorForm::blocking && mesh.size(axis::tensor) > 1) {
+            plan.overlap.tensor_steps =
+                ring_steps(tensor, mesh, hardware, axis::tensor, steps == TensorForm::two_way);
+        }
+    });
 }
 
 }  // namespace
@@ -169,14 +169,18 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
     plan.overlap.bucket = overlap["bucket"].get<sim::Bytes>(parse_bucket, plan.overlap.bucket);
     plan.overlap.collectives_in_flight =
         static_cast<int>(overlap["collectives_in_flight"].whole(1, 4096, 0));
-    plan.overlap.priority = read_priority(overlap["priority"]);
+    if (const Reader priority = overlap["priority"]; priority.present()) {
+        priority.check({}, [&] { read_priority(priority, plan.overlap.priority); });
+    }
     plan.overlap.schedule = overlap["schedule"].choose<workloads::SchedulePolicy>(
         kSchedulePolicies, workloads::SchedulePolicy::chain);
     const Reader async = overlap["async"];
-    if (async.present() && plan.overlap.schedule == workloads::SchedulePolicy::chain) {
-        throw async.error("the chain has no bounds by kind of collective",
-                          "use it with overlap.schedule: latency_hiding");
-    }
+    async.check({"overlap.schedule"}, [&] {
+        if (async.present() && plan.overlap.schedule == workloads::SchedulePolicy::chain) {
+            throw async.error("the chain has no bounds by kind of collective",
+                              "use it with overlap.schedule: latency_hiding");
+        }
+    });
     for (std::size_t kind = 0; kind < kAsyncKeys.size(); ++kind) {
         plan.overlap.async[kind] =
             static_cast<int>(async[kAsyncKeys[kind]].whole(0, 64, plan.overlap.async[kind]));

@@ -7,9 +7,8 @@
 #include "scenarios/training/read_attention.h"
 #include "scenarios/training/read_experts.h"
 #include "scenarios/training/training_parts.h"
-#include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -32,21 +31,9 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
 
-/// Where the value of a setting of the plan stands, `mesh.tensor`. One that is left out is at fault together with the
-/// mesh, or with the batch.
-Reader place_of(const Reader& root, std::string_view setting) {
-    const std::size_t dot = setting.find('.');
-    const Reader section = root[setting.substr(0, dot)];
-    const std::string_view key = setting.substr(dot + 1);
-    if (section.is_map() && section.node().find(key) != nullptr) {
-        return section[key];
-    }
-    return root[section.path() == "mesh" && section.present() ? "mesh" : "batch"];
-}
-
 void refuse_zero_3(const Reader& zero) {
     if (zero.present() && zero.node().text == "3") {
-        throw zero.error("ZeRO-3 is the mesh axis fsdp", "write its ways as mesh.fsdp");
+        zero.refuse("ZeRO-3 is the mesh axis fsdp", "write its ways as mesh.fsdp");
     }
 }
 
@@ -67,11 +54,13 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
     plan.precision = read_precision(training, hardware.chip);
     plan.clips_gradients = training["clip_gradients"].choose<bool>(kYesNo, false);
-    if (moments_of(plan.optimizer) == 0 &&
-        plan.precision.optimizer_moment != workloads::Precision{}.optimizer_moment) {
-        throw training["moments"].error(
-            fmt::format("{} keeps no moments", to_string(plan.optimizer)), "leave it out");
-    }
+    training["moments"].check({"training.optimizer"}, [&] {
+        if (moments_of(plan.optimizer) == 0 &&
+            plan.precision.optimizer_moment != workloads::Precision{}.optimizer_moment) {
+            throw training["moments"].error(
+                fmt::format("{} keeps no moments", to_string(plan.optimizer)), "leave it out");
+        }
+    });
     plan.moe.devices = hardware.chip.devices.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.batch.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
@@ -83,11 +72,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     refuse_zero_3(training["zero"]);
     plan.zero = static_cast<int>(training["zero"].whole(0, 2, 0));
     read_overlap(root["overlap"], mesh, hardware, model, plan);
-    try {
-        workloads::validate(plan, model);
-    } catch (const workloads::SettingError& error) {
-        throw error.at(place_of(root, error.setting()).mark());
-    }
+    workloads::validate(plan, model, root.faults());
     return plan;
 }
 

@@ -33,8 +33,8 @@ constexpr std::pair<std::string_view, MatrixSet> kMatmulNames[] = {
 void refuse_without_quantised_matmuls(const Reader& training) {
     for (const std::string_view key : {"scaling", "quantized_gather", "bf16_backward"}) {
         if (const Reader setting = training[key]; setting.present()) {
-            throw setting.error("matmuls are bf16, which has no scales",
-                                "leave it out, or set training.precision to int8 or fp8");
+            setting.refuse("matmuls are bf16, which has no scales",
+                           "leave it out, or set training.precision to int8 or fp8");
         }
     }
 }
@@ -58,14 +58,17 @@ workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec&
     if (has(read)) {
         return read;
     }
-    std::vector<std::string_view> allowed;
-    for (const auto& [name, type] : workloads::kMatmulDtypes) {
-        if (has(type)) {
-            allowed.push_back(name);
+    dtype.check({"hardware.chip.base", "hardware.chip.int8_ops", "hardware.chip.fp8_flops"}, [&] {
+        std::vector<std::string_view> allowed;
+        for (const auto& [name, type] : workloads::kMatmulDtypes) {
+            if (has(type)) {
+                allowed.push_back(name);
+            }
         }
-    }
-    throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
-                      fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+        throw dtype.error(fmt::format("{} has no {} matmuls", chip.name, to_string(read)),
+                          fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+    });
+    return read;
 }
 
 workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip) {
@@ -75,16 +78,20 @@ workloads::Precision read_precision(const Reader& training, const topology::Chip
     precision.gradients = training["gradients"].choose<double>(kElements, 2.0);
     precision.optimizer_moment = training["moments"].choose<double>(kElements, 4.0);
     precision.logits = training["logits"].choose<double>(kElements, 2.0);
+    const auto scaling = training["scaling"].choose<Scaling>(kScalings, Scaling::dynamic);
+    const auto gather = training["quantized_gather"].choose<Gather>(kGathers, Gather::by_scaling);
+    const MatrixSet bf16_backward = read_matmuls(training["bf16_backward"]);
     if (precision.matmul == MatmulDtype::bf16) {
-        refuse_without_quantised_matmuls(training);
+        if (training["precision"].sound()) {
+            refuse_without_quantised_matmuls(training);
+        }
         return precision;
     }
-    precision.scaling = training["scaling"].choose<Scaling>(kScalings, Scaling::dynamic);
-    const auto gather = training["quantized_gather"].choose<Gather>(kGathers, Gather::by_scaling);
+    precision.scaling = scaling;
     precision.quantised_gather =
         gather == Gather::quantised ||
         (gather == Gather::by_scaling && precision.scaling != Scaling::dynamic);
-    precision.bf16_backward = read_matmuls(training["bf16_backward"]);
+    precision.bf16_backward = bf16_backward;
     return precision;
 }
 

@@ -72,13 +72,15 @@ TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
         const auto named = item.choose<Named>(kNames, {});
         unsigned& seen = parts[static_cast<std::size_t>(named.tensor)];
         if (named.parts == kGate && named.tensor == LayerTensor::gate_up && !model.gated_mlp) {
-            throw item.error(fmt::format("{}, but the MLP of {} has no gate",
-                                         in_quotes(item.node().text), model.name),
-                             "write mlp_gate_up for its first matmul");
+            item.check({"model"}, [&] {
+                throw item.error(fmt::format("{}, but the MLP of {} has no gate",
+                                             in_quotes(item.node().text), model.name),
+                                 "write mlp_gate_up for its first matmul");
+            });
         }
         if (!written.insert(item.node().text).second) {
-            throw item.error(fmt::format("{} stands twice", in_quotes(item.node().text)),
-                             "write each tensor once");
+            item.refuse(fmt::format("{} stands twice", in_quotes(item.node().text)),
+                        "write each tensor once");
         }
         seen |= named.parts;
         tensors.add(named.tensor);
@@ -87,9 +89,11 @@ TensorSet read_names(const Reader& list, const workloads::ModelSpec& model) {
         const unsigned seen = parts[static_cast<std::size_t>(tensor)];
         const unsigned all = parts_of(tensor, model);
         if (seen != 0 && (seen & all) != all) {
-            throw list.error(
-                fmt::format("only a part of {}, which one matmul writes", to_string(tensor)),
-                fmt::format("write {}", to_string(tensor)));
+            list.check({"model"}, [&] {
+                throw list.error(
+                    fmt::format("only a part of {}, which one matmul writes", to_string(tensor)),
+                    fmt::format("write {}", to_string(tensor)));
+            });
         }
     }
     return tensors;
@@ -101,8 +105,9 @@ void read_remat(const Reader& remat, const workloads::ModelSpec& model,
                 workloads::TrainingPlan& plan) {
     if (!remat.is_map()) {
         if (remat.present() && remat.node().text == "custom") {
-            throw remat.error("'custom' does not say what is kept",
-                              "list tensors: {save: [...], offload: [...]}");
+            remat.refuse("'custom' does not say what is kept",
+                         "list tensors: {save: [...], offload: [...]}");
+            return;
         }
         plan.remat = remat.choose<workloads::Remat>(workloads::remat_policies(), plan.remat);
         return;

@@ -25,8 +25,8 @@ constexpr std::int64_t kLargestBlock = 1 << 20;
 double read_side(const Reader& side) {
     const std::int64_t read = side.whole(kLane, kLargestBlock, kDefaultBlock);
     if (read % kLane != 0) {
-        throw side.error(fmt::format("{} is not a multiple of {}", read, kLane),
-                         "blocks are whole vector registers wide: write 512, 1024, 2048");
+        side.refuse(fmt::format("{} is not a multiple of {}", read, kLane),
+                    "blocks are whole vector registers wide: write 512, 1024, 2048");
     }
     return static_cast<double>(read);
 }
@@ -37,9 +37,8 @@ AttentionBlocks read_blocks(const Reader& blocks, BackwardKernels kernels) {
         return {};
     }
     if (book && blocks.present()) {
-        throw blocks.error(
-            "blocks with attention_backward: book, which counts what the mask leaves",
-            "leave it out, or write attention_backward: split");
+        blocks.refuse("blocks with attention_backward: book, which counts what the mask leaves",
+                      "leave it out, or write attention_backward: split");
     }
     if (book) {
         return {};
@@ -54,7 +53,7 @@ AttentionBlocks read_blocks(const Reader& blocks, BackwardKernels kernels) {
     if (kernels == BackwardKernels::fused) {
         for (const std::string_view key : {"q_dq", "kv_dq"}) {
             if (blocks[key].present()) {
-                throw blocks[key].error(
+                blocks[key].refuse(
                     "a block of a kernel that attention_backward: fused does not have",
                     "leave it out, or write attention_backward: split");
             }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <utility>
 
 #include "scenarios/spec/training_step.h"
@@ -58,8 +59,9 @@ workloads::ExpertTile read_tile(const Reader& tile) {
     }
     const std::vector<Reader> sides = tile.items();
     if (sides.size() != 3) {
-        throw tile.error(fmt::format("the list has {} entries", sides.size()),
-                         "write rows, inner dimension and columns, as in [512, 1024, 1024]");
+        tile.refuse(fmt::format("the list has {} entries", sides.size()),
+                    "write rows, inner dimension and columns, as in [512, 1024, 1024]");
+        return read;
     }
     double* const into[] = {&read.m, &read.k, &read.n};
     for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -68,37 +70,48 @@ workloads::ExpertTile read_tile(const Reader& tile) {
     return read;
 }
 
-void read_path(const Reader& training, const workloads::ModelSpec& model,
-               workloads::TrainingPlan& plan) {
+/// The path that experts take in a model that has them; `matmul` as written, or by whether there is a capacity.
+void read_path(const Reader& training, std::optional<ExpertMatmul> matmul,
+               workloads::ExpertPath& path) {
     const Reader moe = training["moe"];
-    if (model.experts.count == 0) {
-        if (moe.present()) {
-            throw moe.error(fmt::format("moe of {}, which has no experts", model.name),
-                            "leave it out");
-        }
-        return;
-    }
     const bool capacity = training["capacity_factor"].present();
-    workloads::ExpertPath& path = plan.moe;
-    path.matmul = moe["matmul"].choose<ExpertMatmul>(
-        kMatmuls, capacity ? ExpertMatmul::dense : ExpertMatmul::sparse);
+    path.matmul = matmul.value_or(capacity ? ExpertMatmul::dense : ExpertMatmul::sparse);
     if (path.dense() && !capacity) {
         path.matmul = ExpertMatmul::dense_of_all;
     }
     if (path.sparse() && capacity) {
-        throw training["capacity_factor"].error(
+        training["capacity_factor"].refuse(
             "capacity_factor of sparse experts, which take what comes",
             "leave it out, or write moe: {matmul: dense}");
     }
     for (const std::string_view key : {"tile", "sort_vjp"}) {
         if (!path.sparse() && moe[key].present()) {
-            throw moe[key].error(fmt::format("{} of experts that are not sparse", key),
-                                 "leave it out, or write matmul: sparse");
+            moe[key].refuse(fmt::format("{} of experts that are not sparse", key),
+                            "leave it out, or write matmul: sparse");
         }
     }
-    path.tile = read_tile(moe["tile"]);
-    path.custom_sort_vjp = moe["sort_vjp"].choose<SortGradient>(
-                               kSortGradients, SortGradient::custom) == SortGradient::custom;
+}
+
+void read_moe(const Reader& training, const workloads::ModelSpec& model,
+              workloads::TrainingPlan& plan) {
+    const Reader moe = training["moe"];
+    const auto written = moe["matmul"].choose<ExpertMatmul>(kMatmuls, ExpertMatmul::sparse);
+    const workloads::ExpertTile tile = read_tile(moe["tile"]);
+    const auto gradient =
+        moe["sort_vjp"].choose<SortGradient>(kSortGradients, SortGradient::custom);
+    moe.check({"model", "training.moe.matmul"}, [&] {
+        if (model.experts.count == 0) {
+            if (moe.present()) {
+                throw moe.error(fmt::format("moe of {}, which has no experts", model.name),
+                                "leave it out");
+            }
+            return;
+        }
+        read_path(training, moe["matmul"].present() ? std::optional(written) : std::nullopt,
+                  plan.moe);
+        plan.moe.tile = tile;
+        plan.moe.custom_sort_vjp = gradient == SortGradient::custom;
+    });
 }
 
 }  // namespace
@@ -156,8 +169,9 @@ void read_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
 void read_experts(const Reader& training, const topology::DeviceMesh& mesh,
                   const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     plan.experts.capacity_factor = training["capacity_factor"].get<double>(parse_multiple, 1);
-    read_path(training, model, plan);
-    read_imbalance(training["expert_imbalance"], mesh, model, plan);
+    read_moe(training, model, plan);
+    const Reader imbalance = training["expert_imbalance"];
+    imbalance.check({"mesh", "model"}, [&] { read_imbalance(imbalance, mesh, model, plan); });
 }
 
 }  // namespace podsim::scenarios

@@ -14,25 +14,29 @@ Reader Reader::operator[](std::string_view key) const {
     std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
     assert(find_key(path) != nullptr && "a key that the schema does not declare");
     const YamlNode* const child = is_map() ? node_->find(key) : nullptr;
-    return {child, std::move(path), mark()};
+    std::string place = place_.empty() ? std::string(key) : fmt::format("{}.{}", place_, key);
+    return {child, std::move(path), std::move(place), mark(), faults_};
 }
 
 const Reader& Reader::require() const {
     if (!present()) {
         const KeySpec* const key = find_key(path_);
         const std::string_view name = std::string_view(path_).substr(path_.rfind('.') + 1);
-        throw sim::InputError(fmt::format("missing key '{}'", path_),
-                              fmt::format("write {}: {} ({})", name, key->form, key->meaning),
-                              map_mark_);
+        add(sim::InputError(fmt::format("missing key '{}'", path_),
+                            fmt::format("write {}: {} ({})", name, key->form, key->meaning),
+                            map_mark_));
     }
     return *this;
 }
 
 std::vector<Reader> Reader::items() const {
     std::vector<Reader> readers;
-    if (present()) {
-        for (const YamlNode& item : node_->items) {
-            readers.push_back(Reader(&item, path_, item.mark));
+    const std::size_t count = present() ? node_->items.size() : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const YamlNode& item = node_->items[i];
+        if (item.kind != YamlNode::Kind::null) {
+            readers.push_back(
+                Reader(&item, path_, fmt::format("{}[{}]", place_, i), item.mark, faults_));
         }
     }
     return readers;

@@ -86,44 +86,77 @@ unsigned mask_of(YamlNode::Kind kind) {
     return 0;
 }
 
-void check_value(const KeySpec& key, const std::string& path, const YamlNode::Entry& entry) {
+/// Whether the value is of a kind that its key takes; a fault if not.
+bool has_kind(const KeySpec& key, const std::string& path, const std::string& place,
+              const YamlNode::Entry& entry, sim::InputFaults& faults) {
     const YamlNode& value = entry.value;
     if ((mask_of(value.kind) & key.accepts) != 0) {
-        return;
+        return true;
     }
-    throw sim::InputError(fmt::format("'{}' holds {}", path, describe(value.kind)),
-                          fmt::format("write {}: {}", last(path), key.form),
-                          value.kind == YamlNode::Kind::null ? entry.mark : value.mark);
+    faults.add_always(
+        place, sim::InputError(fmt::format("'{}' holds {}", path, describe(value.kind)),
+                               fmt::format("write {}: {}", last(path), key.form),
+                               value.kind == YamlNode::Kind::null ? entry.mark : value.mark));
+    return false;
 }
 
-void check_map(const YamlNode& map, const std::string& path) {
-    for (const YamlNode::Entry& entry : map.entries) {
-        const std::string child = path.empty() ? entry.key : path + '.' + entry.key;
-        // A dot in a key must not reach into the table.
-        const KeySpec* key = entry.key.find('.') == std::string::npos ? find_key(child) : nullptr;
+void keep_sound(YamlNode& map, const std::string& path, const std::string& place,
+                sim::InputFaults& faults);
+
+/// Whether an entry of a list is text or a map, as its key takes it; what offends in a map is taken out.
+bool keep_item(YamlNode& item, const KeySpec& key, const std::string& path,
+               const std::string& place, sim::InputFaults& faults) {
+    if (item.kind == YamlNode::Kind::scalar && (key.accepts & kText) != 0) {
+        return true;
+    }
+    if (item.kind != YamlNode::Kind::map) {
+        faults.add_always(
+            place, sim::InputError(fmt::format("an entry of '{}' is {}", path, describe(item.kind)),
+                                   fmt::format("write {}: {}", last(path), key.form), item.mark));
+        return false;
+    }
+    keep_sound(item, path, place, faults);
+    return true;
+}
+
+/// Whether an entry of a map may stay; what offends below it is taken out.
+bool keep_entry(YamlNode::Entry& entry, const std::string& path, const std::string& place,
+                sim::InputFaults& faults) {
+    const auto below = [&](const std::string& above, std::string_view key) {
+        return above.empty() ? std::string(key) : fmt::format("{}.{}", above, key);
+    };
+    const std::string child = below(path, entry.key);
+    // A dot in a key must not reach into the table.
+    const KeySpec* key = entry.key.find('.') == std::string::npos ? find_key(child) : nullptr;
+    if (key == nullptr) {
         const std::vector<std::string> allowed = keys_of(path);
-        if (key == nullptr) {
-            throw sim::unknown_name(path.empty() ? "key" : path + " key", printable(entry.key),
-                                    allowed)
-                .at(entry.mark);
-        }
-        check_value(*key, child, entry);
-        if (entry.value.kind == YamlNode::Kind::map) {
-            check_map(entry.value, child);
-        }
-        for (const YamlNode& item : entry.value.items) {
-            const bool text = item.kind == YamlNode::Kind::scalar && (key->accepts & kText) != 0;
-            if (text) {
-                continue;
-            }
-            if (item.kind != YamlNode::Kind::map) {
-                throw sim::InputError(
-                    fmt::format("an entry of '{}' is {}", child, describe(item.kind)),
-                    fmt::format("write {}: {}", entry.key, key->form), item.mark);
-            }
-            check_map(item, child);
+        const std::string meant = sim::nearest(printable(entry.key), allowed);
+        faults.add_always(
+            below(place, meant.empty() ? entry.key : meant),
+            sim::unknown_name(path.empty() ? "key" : path + " key", printable(entry.key), allowed)
+                .at(entry.mark));
+        return false;
+    }
+    const std::string here = below(place, entry.key);
+    if (!has_kind(*key, child, here, entry, faults)) {
+        return false;
+    }
+    if (entry.value.kind == YamlNode::Kind::map) {
+        keep_sound(entry.value, child, here, faults);
+    }
+    for (std::size_t i = 0; i < entry.value.items.size(); ++i) {
+        YamlNode& item = entry.value.items[i];
+        if (!keep_item(item, *key, child, fmt::format("{}[{}]", here, i), faults)) {
+            item.kind = YamlNode::Kind::null;  // the others keep their numbers
         }
     }
+    return true;
+}
+
+void keep_sound(YamlNode& map, const std::string& path, const std::string& place,
+                sim::InputFaults& faults) {
+    std::erase_if(map.entries,
+                  [&](YamlNode::Entry& entry) { return !keep_entry(entry, path, place, faults); });
 }
 
 }  // namespace
@@ -150,7 +183,7 @@ std::vector<std::string> keys_of(std::string_view path) {
     return names;
 }
 
-void check_schema(const YamlNode& root) {
+YamlNode sound_part(YamlNode root, sim::InputFaults& faults) {
     if (root.kind != YamlNode::Kind::map) {
         const std::string problem =
             root.kind == YamlNode::Kind::null
@@ -160,7 +193,35 @@ void check_schema(const YamlNode& root) {
             problem, fmt::format("a scenario has the keys {}", fmt::join(keys_of(""), ", ")),
             root.mark);
     }
-    check_map(root, "");
+    keep_sound(root, "", "", faults);
+    return root;
+}
+
+void check_schema(const YamlNode& root) {
+    sim::InputFaults faults([&](std::string_view) { return root.mark; });
+    static_cast<void>(sound_part(root, faults));
+    faults.throw_all();
+}
+
+sim::SourceMark place_of(const YamlNode& root, std::string_view place) {
+    const YamlNode* node = &root;
+    std::size_t depth = 0;
+    for (std::string_view rest = place; !rest.empty(); ++depth) {
+        const std::size_t dot = std::min(rest.find('.'), rest.size());
+        const YamlNode* const child = node->find(rest.substr(0, dot));
+        if (child == nullptr) {
+            break;
+        }
+        node = child;
+        rest.remove_prefix(std::min(dot + 1, rest.size()));
+    }
+    const std::string_view section = place.substr(0, place.find('.'));
+    if (depth >= 2 || section == "model" || section == place) {
+        return node->mark;
+    }
+    const YamlNode* const mesh = section == "mesh" ? root.find("mesh") : nullptr;
+    const YamlNode* const batch = root.find("batch");
+    return (mesh != nullptr ? mesh : batch != nullptr ? batch : &root)->mark;
 }
 
 std::string schema_help() {

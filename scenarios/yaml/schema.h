@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/yaml/yaml_tree.h"
+#include "sim/base/input_faults.h"
 
 namespace podsim::scenarios {
 
@@ -35,8 +36,16 @@ const KeySpec* find_key(std::string_view path);
 std::vector<std::string> keys_of(std::string_view path);
 
 /// Checks every key of the tree and the kind of every value against the table.
-/// Throws sim::InputError at the first offending key or value, in the order of the file.
+/// Throws sim::InputError, or sim::InputErrors of all that offends.
 void check_schema(const YamlNode& root);
+
+/// The tree without the keys and values that offend, each of which becomes a fault: of an unknown key at the place of the
+/// key that was meant, where one is near; of a list's entry, which becomes null. Throws sim::InputError for a file that is no map.
+YamlNode sound_part(YamlNode root, sim::InputFaults& faults);
+
+/// Where the value at a place stands, or as much of the way there as is written; a setting of the plan that is left out is at
+/// fault together with the mesh, or with the batch.
+sim::SourceMark place_of(const YamlNode& root, std::string_view place);
 
 /// The table as text for `--help`.
 std::string schema_help();

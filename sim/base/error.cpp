@@ -33,4 +33,19 @@ InputError InputError::at(const SourceMark& mark) const {
     return mark_.file.empty() ? InputError(problem_, remedy_, mark) : *this;
 }
 
+InputErrors::InputErrors(std::vector<InputError> all)
+    : InputError(all.front()), all_(std::move(all)) {
+    for (const InputError& error : all_) {
+        if (!text_.empty()) {
+            text_ += '\n';
+        }
+        text_ += error.what();
+    }
+}
+
+std::vector<InputError> errors_in(const InputError& error) {
+    const auto* const several = dynamic_cast<const InputErrors*>(&error);
+    return several == nullptr ? std::vector{error} : several->all();
+}
+
 }  // namespace podsim::sim

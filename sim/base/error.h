@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace podsim::sim {
 
@@ -16,6 +17,7 @@ struct SourceMark {
 /// Bad input: what is wrong (why), and what to do instead.
 ///
 /// what() reads `file:line:column: problem; remedy`, with the parts that are known.
+/// One that stands for several is an InputErrors, below.
 class InputError : public std::runtime_error {
 public:
     explicit InputError(std::string problem, std::string remedy = {}, SourceMark mark = {});
@@ -32,5 +34,22 @@ private:
     std::string remedy_;
     SourceMark mark_;
 };
+
+/// Several faults of one input. As an InputError it is the first of them; what() has a line for each.
+class InputErrors : public InputError {
+public:
+    /// At least one, in the order in which they are to be read.
+    explicit InputErrors(std::vector<InputError> all);
+
+    [[nodiscard]] const std::vector<InputError>& all() const { return all_; }
+    [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+private:
+    std::vector<InputError> all_;
+    std::string text_;
+};
+
+/// The faults that an error stands for: those of an InputErrors, or the error alone.
+std::vector<InputError> errors_in(const InputError& error);
 
 }  // namespace podsim::sim

@@ -42,7 +42,7 @@ const std::vector<Layer>& layers() {
          {{"models"},
           {"program"},
           {"plan"},
-          {"tiles"},
+          {"tiles", "validation"},
           {"work", "analytic"},
           {"chain", "schedule"},
           {"builder"},

@@ -12,8 +12,8 @@
 #include "sim/base/error.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/program/step_program.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads::testing {
 

@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/base/input_faults.h"
 #include "workloads/models/setting_error.h"
 
 namespace podsim::workloads {
 namespace {
 
-void check_range(std::string_view field, std::int64_t value, std::int64_t limit,
-                 std::int64_t least = 1) {
+void check_range(sim::InputFaults& faults, std::string_view field, std::int64_t value,
+                 std::int64_t limit, std::int64_t least = 1) {
     if (value < least || value > limit) {
-        throw SettingError(fmt::format("model.{}", field),
-                           fmt::format("{} = {} is out of range", field, value),
-                           fmt::format("allowed are {} to {}", least, limit));
+        const std::string setting = fmt::format("model.{}", field);
+        faults.check(setting, {setting}, [&] {
+            throw SettingError(setting, fmt::format("{} = {} is out of range", field, value),
+                               fmt::format("allowed are {} to {}", least, limit));
+        });
     }
 }
 
@@ -34,40 +37,56 @@ std::int64_t norm_width(const ModelSpec& model) {
     return (model.norm == Norm::layer ? 2 : 1) * model.d_model;
 }
 
-void check_latent(const ModelSpec& model) {
+void check_latent(const ModelSpec& model, sim::InputFaults& faults) {
     const LatentAttention& latent = model.latent;
-    check_range("latent.q_rank", latent.q_rank, ModelLimits::d_model, 0);
-    check_range("latent.kv_rank", latent.kv_rank, ModelLimits::d_model);
-    check_range("latent.rope_dim", latent.rope_dim, model.head_dim, 0);
-    check_range("latent.value_dim", latent.value_dim, ModelLimits::head_dim);
-    if (model.kv_heads != model.heads) {
-        throw SettingError(
-            "model.kv_heads", fmt::format("kv_heads = {} beside latent attention", model.kv_heads),
-            fmt::format(
-                "every head has keys and values of its own: leave kv_heads out, or write {}",
-                model.heads));
-    }
+    check_range(faults, "latent.q_rank", latent.q_rank, ModelLimits::d_model, 0);
+    check_range(faults, "latent.kv_rank", latent.kv_rank, ModelLimits::d_model);
+    faults.check("model.latent.rope_dim", {"model.head_dim"}, [&] {
+        check_range(faults, "latent.rope_dim", latent.rope_dim, model.head_dim, 0);
+    });
+    check_range(faults, "latent.value_dim", latent.value_dim, ModelLimits::head_dim);
+    faults.check("model.kv_heads", {"model.kv_heads", "model.heads"}, [&] {
+        if (model.kv_heads != model.heads) {
+            throw SettingError(
+                "model.kv_heads",
+                fmt::format("kv_heads = {} beside latent attention", model.kv_heads),
+                fmt::format(
+                    "every head has keys and values of its own: leave kv_heads out, or write {}",
+                    model.heads));
+        }
+    });
 }
 
-void check_experts(const ModelSpec& model) {
+void check_experts(const ModelSpec& model, sim::InputFaults& faults) {
     const Experts& experts = model.experts;
-    check_range("experts.count", experts.count, ModelLimits::experts);
-    check_range("experts.per_token", experts.per_token, experts.count);
-    check_range("experts.shared", experts.shared, ModelLimits::experts, 0);
-    check_range("experts.d_ff", experts.d_ff, ModelLimits::d_ff);
-    check_range("experts.first_dense", experts.first_dense, model.layers, 0);
-    check_range("experts.every", experts.every, model.layers);
-    if ((experts.count + experts.shared) * experts.d_ff > ModelLimits::expert_columns) {
-        throw SettingError("model.experts.d_ff",
-                           fmt::format("experts.d_ff = {} for {} experts is out of range",
-                                       experts.d_ff, experts.count + experts.shared),
-                           fmt::format("all experts of a layer have at most {} columns",
-                                       ModelLimits::expert_columns));
-    }
-    if (model.mlp_bias) {
-        throw SettingError("model.biases", "biases of experts are not modelled",
-                           "leave the MLP's biases out of a model with experts");
-    }
+    check_range(faults, "experts.count", experts.count, ModelLimits::experts);
+    faults.check("model.experts.per_token", {"model.experts.count"}, [&] {
+        check_range(faults, "experts.per_token", experts.per_token, experts.count);
+    });
+    check_range(faults, "experts.shared", experts.shared, ModelLimits::experts, 0);
+    check_range(faults, "experts.d_ff", experts.d_ff, ModelLimits::d_ff);
+    faults.check("model.experts.first_dense", {"model.layers"}, [&] {
+        check_range(faults, "experts.first_dense", experts.first_dense, model.layers, 0);
+    });
+    faults.check("model.experts.every", {"model.layers"},
+                 [&] { check_range(faults, "experts.every", experts.every, model.layers); });
+    faults.check(
+        "model.experts.d_ff", {"model.experts.count", "model.experts.shared", "model.experts.d_ff"},
+        [&] {
+            if ((experts.count + experts.shared) * experts.d_ff > ModelLimits::expert_columns) {
+                throw SettingError("model.experts.d_ff",
+                                   fmt::format("experts.d_ff = {} for {} experts is out of range",
+                                               experts.d_ff, experts.count + experts.shared),
+                                   fmt::format("all experts of a layer have at most {} columns",
+                                               ModelLimits::expert_columns));
+            }
+        });
+    faults.check("model.biases", {"model.biases"}, [&] {
+        if (model.mlp_bias) {
+            throw SettingError("model.biases", "biases of experts are not modelled",
+                               "leave the MLP's biases out of a model with experts");
+        }
+    });
 }
 
 }  // namespace
@@ -160,37 +179,50 @@ FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequ
 }
 
 void validate(const ModelSpec& model) {
-    check_range("layers", model.layers, ModelLimits::layers);
-    check_range("d_model", model.d_model, ModelLimits::d_model);
-    check_range("d_ff", model.d_ff, ModelLimits::d_ff);
-    check_range("heads", model.heads, ModelLimits::heads);
-    check_range("kv_heads", model.kv_heads, model.heads);
-    check_range("head_dim", model.head_dim, ModelLimits::head_dim);
-    check_range("vocabulary", model.vocabulary, ModelLimits::vocabulary);
-    check_range("norms", model.norms, 4);
-    check_range("positions", model.positions, ModelLimits::vocabulary, 0);
-    check_range("window", model.window, 1LL << 40, 0);
-    check_range("global_every", model.global_every, model.layers, 0);
-    if (model.heads % model.kv_heads != 0) {
-        throw SettingError(
-            "model.kv_heads",
-            fmt::format("kv_heads = {} does not divide heads = {}", model.kv_heads, model.heads),
-            "every key/value head serves the same number of query heads");
-    }
-    if (model.global_every > 0 && model.window == 0) {
-        throw SettingError("model.global_every", "global_every without a window",
-                           "give the window of local attention");
-    }
+    sim::InputFaults first;
+    validate(model, first);
+}
+
+void validate(const ModelSpec& model, sim::InputFaults& faults) {
+    check_range(faults, "layers", model.layers, ModelLimits::layers);
+    check_range(faults, "d_model", model.d_model, ModelLimits::d_model);
+    check_range(faults, "d_ff", model.d_ff, ModelLimits::d_ff);
+    check_range(faults, "heads", model.heads, ModelLimits::heads);
+    faults.check("model.kv_heads", {"model.kv_heads", "model.heads"},
+                 [&] { check_range(faults, "kv_heads", model.kv_heads, model.heads); });
+    check_range(faults, "head_dim", model.head_dim, ModelLimits::head_dim);
+    check_range(faults, "vocabulary", model.vocabulary, ModelLimits::vocabulary);
+    check_range(faults, "norms", model.norms, 4);
+    check_range(faults, "positions", model.positions, ModelLimits::vocabulary, 0);
+    check_range(faults, "window", model.window, 1LL << 40, 0);
+    faults.check("model.global_every", {"model.layers"},
+                 [&] { check_range(faults, "global_every", model.global_every, model.layers, 0); });
+    faults.check("model.kv_heads", {"model.kv_heads", "model.heads"}, [&] {
+        if (model.heads % model.kv_heads != 0) {
+            throw SettingError("model.kv_heads",
+                               fmt::format("kv_heads = {} does not divide heads = {}",
+                                           model.kv_heads, model.heads),
+                               "every key/value head serves the same number of query heads");
+        }
+    });
+    faults.check("model.global_every", {"model.window", "model.global_every"}, [&] {
+        if (model.global_every > 0 && model.window == 0) {
+            throw SettingError("model.global_every", "global_every without a window",
+                               "give the window of local attention");
+        }
+    });
     if (model.latent != LatentAttention{}) {
-        check_latent(model);
+        check_latent(model, faults);
     }
     if (model.experts != Experts{}) {
-        check_experts(model);
-        if (model.parallel_block) {
-            throw SettingError("model.parallel_block",
-                               "parallel_block beside experts is not modelled",
-                               "leave one of the two out");
-        }
+        check_experts(model, faults);
+        faults.check("model.parallel_block", {"model.parallel_block"}, [&] {
+            if (model.parallel_block) {
+                throw SettingError("model.parallel_block",
+                                   "parallel_block beside experts is not modelled",
+                                   "leave one of the two out");
+            }
+        });
     }
 }
 

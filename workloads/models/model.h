@@ -7,6 +7,10 @@
 #include <string>
 #include <string_view>
 
+namespace podsim::sim {
+class InputFaults;
+}  // namespace podsim::sim
+
 namespace podsim::workloads {
 
 /// The MLPs of layers with experts: a router (D x count, and `count` values where it has a bias), of
@@ -143,8 +147,10 @@ struct ModelLimits {
 };
 
 /// Checks every field and their relations: each from 1 to its limit, K divides N, ...
-/// Throws sim::InputError naming the field, its value and what is allowed.
+/// Throws SettingError naming the field, its value and what is allowed.
 void validate(const ModelSpec& model);
+/// All that is wrong, at the places `model.layers`, ...: what follows from another fault is not said.
+void validate(const ModelSpec& model, sim::InputFaults& faults);
 
 /// The width of a head's values and output.
 inline std::int64_t value_dim(const ModelSpec& model) {

@@ -71,7 +71,8 @@ inline constexpr std::array<PlanAxis, 8> kPlanAxes{{
     {.name = axis::cache,
      .ways = &Ways::cache,
      .example = "y",
-     .meaning = "inference: more ways of tensor than key/value heads; the cache is split over sequences or their tokens",
+     .meaning = "inference: more ways of tensor than key/value heads; the cache is split over "
+                "sequences or their tokens",
      .turn_for_chips = 3,
      .splits_matrices = true},
     {.name = axis::expert,

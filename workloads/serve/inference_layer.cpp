@@ -134,17 +134,15 @@ Tensor mlp_sums(ForwardParts& parts, const Width& width, const Sources& rows,
                 const Sources& others = {}) {
     const Shard& shard = parts.shard;
     parts.reads(width.gate_up);
-    const Tensor made =
-        parts.with_weights(width.prefix + "gate_up",
-                           gate_up_forward(shard, width.columns, width.normed), rows);
-    const Tensor gate_up = parts.exchange.scatter_transposed(
-        width.prefix + "gate_up", shard.branches * width.columns, made);
+    const Tensor made = parts.with_weights(
+        width.prefix + "gate_up", gate_up_forward(shard, width.columns, width.normed), rows);
+    const Tensor gate_up = parts.exchange.scatter_transposed(width.prefix + "gate_up",
+                                                             shard.branches * width.columns, made);
     parts.reads(width.down);
     const Tensor hidden =
         parts.exchange.gather_transposed(width.prefix + "hidden", width.columns, gate_up);
-    const Tensor down = parts.with_weights(width.prefix + "down",
-                                           down_forward(shard, width.columns),
-                                           hidden.made_by + others);
+    const Tensor down = parts.with_weights(
+        width.prefix + "down", down_forward(shard, width.columns), hidden.made_by + others);
     hold(parts, bytes_of(shard, shard.tokens, shard.branches * width.columns), made, down);
     return down;
 }
@@ -166,8 +164,8 @@ Tensor travelling_experts(ForwardParts& parts, const Tensor& router) {
 
 Tensor local_experts(ForwardParts& parts, const Tensor& router) {
     parts.reads(Matrix::gate_up);
-    const Tensor gate_up = parts.with_weights("experts gate_up",
-                                              experts_gate_up_forward(parts.shard), router.made_by);
+    const Tensor gate_up =
+        parts.with_weights("experts gate_up", experts_gate_up_forward(parts.shard), router.made_by);
     parts.reads(Matrix::down);
     return parts.with_weights("experts down", experts_down_forward(parts.shard), gate_up.made_by);
 }
@@ -187,10 +185,9 @@ Tensor expert_block(ForwardParts& parts, const Tensor& x) {
     if (travel) {
         shared = add_up(parts, "shared output", shard.tokens, shared);
     }
-    const Tensor routed =
-        travel ? travelling_experts(parts, router) : local_experts(parts, router);
-    const Tensor combined = parts.compute("combine", combine_forward(shard),
-                                          made_by(routed, shared, router, x));
+    const Tensor routed = travel ? travelling_experts(parts, router) : local_experts(parts, router);
+    const Tensor combined =
+        parts.compute("combine", combine_forward(shard), made_by(routed, shared, router, x));
     hold(parts, bytes_of(shard, shard.experts.copies, 2 * shard.d_model), router, combined);
     if (!travel) {
         return add_up(parts, "mlp output", shard.tokens, combined);

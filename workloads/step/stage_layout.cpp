@@ -39,8 +39,8 @@ Weights StageLayout::weights() const {
         return sum;
     }
     const bool shared = tied_ && has_both_ends();
-    sum.dense += (first() ? table_ + positions_ : 0) +
-                 (last() ? final_norm_ + (shared ? 0 : table_) : 0);
+    sum.dense +=
+        (first() ? table_ + positions_ : 0) + (last() ? final_norm_ + (shared ? 0 : table_) : 0);
     return sum;
 }
 

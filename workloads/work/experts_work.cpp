@@ -33,6 +33,20 @@ Elementwise sorted(const Shard& s) {
     return {16 * copies, kSort * copies * levels * (levels + 1) / 4};
 }
 
+/// From the gradient of experts' hidden values to those of gate and up. XLA fuses nothing into a kernel of its own (megablox is a
+/// custom call): that writes the gradient of the hidden values, and a fusion behind it reads them.
+Elementwise hidden_gradient(const Shard& s) {
+    const Elementwise fused = activation_gradient(s, s.experts.tokens, s.experts.d_ff);
+    const double hidden = s.experts.tokens * s.experts.d_ff * s.precision.compute;
+    return s.experts.path.sparse() ? fused + Elementwise{2 * hidden, 0} : fused;
+}
+
+/// Rows of x once for each of their k experts, before the sort: with the sort of custom gradient MaxText sorts copies (moe.py,
+/// permute: jnp.repeat, then _sort_activations), without it takes each from its row.
+Elementwise repeated(const Shard& s) {
+    return s.experts.path.custom_sort_vjp ? copied_rows(s, 0) : Elementwise{};
+}
+
 /// Rows of x gathered in another order: every copy is read and written.
 Elementwise moved_copies(const Shard& s) {
     return {2 * copied_elements(s) * s.precision.compute, 0};
@@ -84,7 +98,7 @@ Elementwise routing(const Shard& s) {
         case ExpertMatmul::ideal:
             return copied_rows(s, 0);
         case ExpertMatmul::sparse:
-            return sorted(s) + moved_copies(s);
+            return sorted(s) + repeated(s) + moved_copies(s);
         case ExpertMatmul::dense:
             return masks(s);
         case ExpertMatmul::dense_of_all:
@@ -149,8 +163,7 @@ Compute experts_down_forward(const Shard& s) {
 }
 
 Compute experts_down_input_gradient(const Shard& s) {
-    return grouped(s, s.d_model, s.experts.d_ff, Branches::one,
-                   activation_gradient(s, s.experts.tokens, s.experts.d_ff));
+    return grouped(s, s.d_model, s.experts.d_ff, Branches::one, hidden_gradient(s));
 }
 
 Compute experts_down_weight_gradient(const Shard& s) {

@@ -153,7 +153,8 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.transposed = plan.ways.tensor_transpose;
     shard.precision = plan.precision;
     // A gather brings weights in the dtype that they are used in; others are cast where they are read.
-    shard.weights_gathered = !axes_with(dense_weights_of(plan.inference.has_value()), plan.ways).empty();
+    shard.weights_gathered =
+        !axes_with(dense_weights_of(plan.inference.has_value()), plan.ways).empty();
     shard.weights_quantised = shard.weights_gathered && plan.precision.quantised_gather;
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;

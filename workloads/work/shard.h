@@ -14,16 +14,16 @@ struct ModelSpec;
 
 /// Heads, widths and vocabulary are per tensor way.
 struct Shard {
-    double tokens = 0;      ///< t
-    double rows = 0;        ///< r = t / T; of inference, whose rows tensor ways have complete, t / X
-    double sequences = 0;   ///< sequences of this shard
-    double sequence = 0;    ///< S
-    double context = 1;     ///< C
-    bool plain = false;     ///< of each sequence the chip has one of C contiguous blocks, causal
-    int rank = 0;           ///< which, when ranks do unequal work
-    double d_model = 0;     ///< D
-    double d_ff = 0;        ///< F / T
-    double branches = 2;    ///< g
+    double tokens = 0;     ///< t
+    double rows = 0;       ///< r = t / T; of inference, whose rows tensor ways have complete, t / X
+    double sequences = 0;  ///< sequences of this shard
+    double sequence = 0;   ///< S
+    double context = 1;    ///< C
+    bool plain = false;    ///< of each sequence the chip has one of C contiguous blocks, causal
+    int rank = 0;          ///< which, when ranks do unequal work
+    double d_model = 0;    ///< D
+    double d_ff = 0;       ///< F / T
+    double branches = 2;   ///< g
     double transposed = 1;  ///< X: ways of tensor_transpose, T = X tensor
     double heads = 0;       ///< N / T
     double kv_heads = 0;    ///< K / T; a fraction when columns are split instead of heads

@@ -255,6 +255,7 @@ TEST_F(BadInput, ModelFieldsOutOfRange) {
     expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, norm: batch}"),
                    "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer");
     expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
+                   "a.json: cannot read the file; hf_config names a model's config.json\n"
                    "s.yaml:2:28: model: hf_config says everything, 'layers' is not allowed beside "
                    "it; keep one of the two");
 }

@@ -19,8 +19,8 @@
 #include "collectives/catalogue/bounds.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {

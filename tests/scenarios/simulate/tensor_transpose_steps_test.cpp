@@ -5,7 +5,7 @@
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {

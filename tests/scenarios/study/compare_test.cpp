@@ -110,9 +110,11 @@ TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
         "rounded "
         "in the text\n"
         "\n"
-        "Errors by folder  references  mean absolute     bias    worst\n"
-        "  f                        2         12.5 %  +12.5 %  +25.0 %\n"
-        "  all                      2         12.5 %  +12.5 %  +25.0 %\n");
+        "Errors by folder             references  differ  mean absolute     bias    worst\n"
+        "  f               simulated           1       0         25.0 %  +25.0 %  +25.0 %\n"
+        "  f               formulas            1       0          0.0 %   +0.0 %   +0.0 %\n"
+        "  all             simulated           1       0         25.0 %  +25.0 %  +25.0 %\n"
+        "  all             formulas            1       0          0.0 %   +0.0 %   +0.0 %\n");
     Comparison bare = hand_made_row();
     bare.verdicts.clear();
     bare.book.reset();
@@ -121,6 +123,21 @@ TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
               "sim/serial\n"
               "one        750.0 ms  none                  250.0 ms      3.000          1.500 s  "
               "     0.500\n");
+}
+
+// A row that differs gives the scenario's reason before its parts, and a mean of what was simulated has no formulas in it.
+TEST_F(CompareRows, WhatDiffersHasItsReason) {
+    Comparison row = hand_made_row();
+    row.verdicts = {verdict_of("step_time", 0.75, 0.6, 0.3), verdict_of("book", 0.5, 0.4, 0.3)};
+    row.verdicts[1].analytic = true;
+    const std::string text = compare_report(std::vector{row});
+    EXPECT_THAT(text, ::testing::HasSubstr("+25.0 %  differs within 30 %  rounded in the text; "
+                                           "padding 100 %\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("+25.0 %  differs within 30 %  rounded in the text\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("  f               formulas            1       1  "));
+    const std::vector<Comparison> rows{row};
+    EXPECT_EQ(differing_of(rows, "", ReferenceKind::simulated), 1U);
+    EXPECT_EQ(references_of(rows, "f", ReferenceKind::formula), 1U);
 }
 
 TEST_F(CompareRows, JsonHoldsRatiosAndErrors) {
@@ -134,6 +151,10 @@ TEST_F(CompareRows, JsonHoldsRatiosAndErrors) {
     EXPECT_EQ(one["wall_time_s"], 0.125);
     EXPECT_EQ(one["played_events"], 234);
     EXPECT_EQ(json["errors"]["f"]["references"], 2);
+    EXPECT_EQ(json["errors"]["f"]["simulated"].dump(),
+              R"({"references":1,"differ":0,"mean_absolute":0.25,"bias":0.25,"worst":0.25})");
+    EXPECT_EQ(json["errors"]["all"]["formulas"].dump(),
+              R"({"references":1,"differ":0,"mean_absolute":0.0,"bias":0.0,"worst":0.0})");
     EXPECT_EQ(json["errors"]["all"]["mean_absolute"],
               errors_of(std::vector{row}, "").mean_absolute);
     EXPECT_EQ(json["errors"]["all"]["bias"], 0.125);

@@ -7,9 +7,9 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {

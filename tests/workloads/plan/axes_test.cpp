@@ -85,7 +85,8 @@ TEST(Axes, SizesOfAMesh) {
 }
 
 TEST(Axes, TheOrderInWhichSizesArePlaced) {
-    EXPECT_THAT(placing_order().chips, ElementsAre("tensor", "tensor_transpose", "cache", "context"));
+    EXPECT_THAT(placing_order().chips,
+                ElementsAre("tensor", "tensor_transpose", "cache", "context"));
     EXPECT_THAT(placing_order().slices, ElementsAre("data", "pipeline"));
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {

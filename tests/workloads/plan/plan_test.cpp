@@ -9,8 +9,8 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/padding.h"
-#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/plan/validate_plan.h"
+#include "workloads/validation/validate_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/input_faults.h"
 #include "workloads/models/model.h"
 #include "workloads/models/setting_error.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/plan.h"
-#include "workloads/plan/validate_inference.h"
+#include "workloads/validation/nearest_size.h"
+#include "workloads/validation/validate_experts.h"
+#include "workloads/validation/validate_inference.h"
 
 namespace podsim::workloads {
 namespace {
@@ -22,7 +25,6 @@ namespace {
 constexpr std::int64_t kMostTokens = 1LL << 40;
 constexpr std::int64_t kMostWays = 1LL << 20;
 constexpr double kWidestElement = 16;  // bytes
-constexpr double kMostLoad = 1024;     // of experts, over the mean
 
 void check_range(std::string_view setting, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
@@ -32,31 +34,6 @@ void check_range(std::string_view setting, std::int64_t value, std::int64_t leas
             fmt::format("{} = {} is out of range", setting.substr(setting.rfind('.') + 1), value),
             fmt::format("allowed are {} to {}", least, most));
     }
-}
-
-std::string nearest_of(std::int64_t below, std::int64_t above) {
-    if (below == 0 || above == 0) {
-        return fmt::format("the nearest that works is {}", below + above);
-    }
-    return fmt::format("the nearest that work are {} and {}", below, above);
-}
-
-/// The multiples of `unit` next to `value`, as a remedy.
-std::string nearest_multiples(std::int64_t value, std::int64_t unit) {
-    const std::int64_t below = value / unit * unit;
-    return nearest_of(below, below + unit);
-}
-
-/// The divisors of `number` next to `value`, as a remedy.
-std::string nearest_divisors(std::int64_t value, std::int64_t number) {
-    std::int64_t below = 1;
-    std::int64_t above = 0;
-    for (std::int64_t d = 1; d <= number && above == 0; ++d) {
-        if (number % d == 0) {
-            (d <= value ? below : above) = d;
-        }
-    }
-    return nearest_of(below, above);
 }
 
 /// What is left to refuse: sizes that the ways do not divide are padded.
@@ -115,85 +92,6 @@ void check_tensor_transpose(const TrainingPlan& plan, const ModelSpec& model) {
                         "matmul are there for matrices split over one axis alone",
                         setting),
             "write overlap.tensor: blocking, or use the axis as tensor");
-    }
-}
-
-void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
-    const std::int64_t experts = model.experts.count;
-    if (plan.ways.expert > 1 && experts == 0) {
-        throw SettingError(
-            "mesh.expert",
-            fmt::format("expert = {}, but {} has no experts", plan.ways.expert, model.name),
-            "use the axis as fsdp");
-    }
-    if (experts > 0 && experts % plan.ways.expert != 0) {
-        throw SettingError("mesh.expert",
-                           fmt::format("expert = {} does not divide the {} experts of {}",
-                                       plan.ways.expert, experts, model.name),
-                           nearest_divisors(plan.ways.expert, experts));
-    }
-    for (const auto& [setting, value] :
-         {std::pair<std::string_view, double>{"capacity_factor", plan.experts.capacity_factor},
-          std::pair<std::string_view, double>{"expert_imbalance", plan.experts.imbalance}}) {
-        if (!(value >= 1 && value <= kMostLoad)) {
-            throw SettingError(fmt::format("training.{}", setting),
-                               fmt::format("{} = {} is out of range", setting, value),
-                               fmt::format("allowed are 1 to {}", kMostLoad));
-        }
-        if (value > 1 && experts == 0) {
-            throw SettingError(
-                fmt::format("training.{}", setting),
-                fmt::format("{} = {}, but {} has no experts", setting, value, model.name),
-                "leave it out");
-        }
-    }
-    if (!plan.experts.loads.empty() && experts == 0) {
-        throw SettingError("training.expert_imbalance",
-                           fmt::format("expert_imbalance of {}, which has no experts", model.name),
-                           "leave it out");
-    }
-    if (plan.ways.expert == 1 && (plan.experts.imbalance > 1 || !plan.experts.loads.empty())) {
-        throw SettingError("training.expert_imbalance",
-                           "expert_imbalance with expert = 1: every chip has all experts",
-                           "leave it out, or add the axis expert");
-    }
-    if (!plan.experts.loads.empty() &&
-        plan.experts.loads.size() != static_cast<std::size_t>(plan.ways.expert)) {
-        throw SettingError("training.expert_imbalance",
-                           fmt::format("expert_imbalance has {} shares, but expert = {}",
-                                       plan.experts.loads.size(), plan.ways.expert),
-                           "write one for each rank of the axis expert");
-    }
-    if (plan.experts.capacity_factor > 1 && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
-        throw SettingError("training.capacity_factor", "capacity_factor beside expert_imbalance",
-                           "experts are either padded to a capacity or take what comes: keep one");
-    }
-}
-
-void check_expert_path(const TrainingPlan& plan) {
-    const bool dense = plan.moe.dense() || plan.moe.of_all();
-    if (plan.moe.sparse() && plan.experts.capacity_factor > 1) {
-        throw SettingError("training.capacity_factor",
-                           "capacity_factor of sparse experts, which take what comes",
-                           "leave it out, or write moe: {matmul: dense}");
-    }
-    if (dense && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
-        throw SettingError("training.expert_imbalance",
-                           "expert_imbalance of dense experts, which all work on equal rows",
-                           "leave it out, or write moe: {matmul: sparse}");
-    }
-    if (dense && plan.ways.context > 1) {
-        throw SettingError(
-            "mesh.context",
-            fmt::format("context = {} with dense experts, whose places are of whole sequences",
-                        plan.ways.context),
-            "use the axis as fsdp, or write moe: {matmul: sparse}");
-    }
-    if (plan.moe.of_all() && (plan.ways.expert > 1 || plan.ways.of_matrix() > 1)) {
-        throw SettingError(
-            plan.ways.expert > 1 ? "mesh.expert" : "mesh.tensor",
-            "dense experts without a capacity, which all work on all tokens of a chip",
-            "write a capacity_factor, or use the axis as fsdp");
     }
 }
 
@@ -279,19 +177,25 @@ void check_prefetch(const TrainingPlan& plan) {
     }
 }
 
-void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
-    const bool interleaved = plan.pipeline.schedule == PipelineSchedule::interleaved;
+void check_schedule(const TrainingPlan& plan) {
     if (plan.ways.pipeline == 1 && plan.pipeline.schedule != PipelineSchedule::one_f_one_b) {
         throw SettingError("training.schedule",
                            "schedule of a pipeline, but the mesh has no axis pipeline",
                            "add the axis, as in mesh: {pipeline: z, fsdp: x y}");
     }
+}
+
+void check_chunks(const TrainingPlan& plan) {
+    const bool interleaved = plan.pipeline.schedule == PipelineSchedule::interleaved;
     if (interleaved != (plan.pipeline.chunks > 1)) {
         throw SettingError("training.chunks",
                            fmt::format("chunks = {} with the {} schedule", plan.pipeline.chunks,
                                        interleaved ? "interleaved" : "chosen"),
                            "interleaved needs two chunks or more, the others have one");
     }
+}
+
+void check_stages(const TrainingPlan& plan, const ModelSpec& model) {
     const std::int64_t runs = static_cast<std::int64_t>(plan.ways.pipeline) * plan.pipeline.chunks;
     if (model.layers % runs != 0) {
         throw SettingError(
@@ -302,7 +206,11 @@ void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
                         runs, model.layers, model.name),
             nearest_divisors(runs, model.layers));
     }
-    if (interleaved && plan.batch.microbatches % plan.ways.pipeline != 0) {
+}
+
+void check_interleaved(const TrainingPlan& plan) {
+    if (plan.pipeline.schedule == PipelineSchedule::interleaved &&
+        plan.batch.microbatches % plan.ways.pipeline != 0) {
         throw SettingError(
             "training.microbatches",
             fmt::format("microbatches = {} is not a multiple of pipeline = {}, which the "
@@ -312,36 +220,24 @@ void check_pipeline(const TrainingPlan& plan, const ModelSpec& model) {
     }
 }
 
-}  // namespace
-
-void validate(const TrainingPlan& plan, const ModelSpec& model) {
-    validate(model);
-    check_range("batch.tokens", plan.batch.tokens, 1, kMostTokens);
-    check_range("batch.sequence", plan.batch.sequence, 1, kMostTokens);
-    for (const PlanAxis& row : kPlanAxes) {
-        check_range(fmt::format("mesh.{}", row.name), plan.ways.*row.ways, 1, kMostWays);
-    }
-    check_range("training.microbatches", plan.batch.microbatches, 1, kMostWays);
-    check_range("training.chunks", plan.pipeline.chunks, 1, kMostWays);
-    check_prefetch(plan);
-    check_range("overlap.reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
-    check_range("training.zero", plan.zero, 0, 2);
-    check_range("training.logit_chunks", plan.logit_chunks, 1, kMostWays);
-    check_range("overlap.collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
+void check_zero(const TrainingPlan& plan) {
     if (plan.zero > 0 && plan.ways.data == 1) {
         throw SettingError("training.zero",
                            fmt::format("zero = {} shards over data, but data = 1", plan.zero),
                            "leave it out; fsdp is ZeRO-3 already");
     }
+}
+
+void check_elements(const Precision& precision) {
     struct Element {
         std::string_view of;
         double bytes;
     };
-    for (const Element element : {Element{"compute", plan.precision.compute},
-                                  Element{"parameters", plan.precision.parameters},
-                                  Element{"gradients", plan.precision.gradients},
-                                  Element{"optimizer_moment", plan.precision.optimizer_moment},
-                                  Element{"logits", plan.precision.logits}}) {
+    for (const Element element :
+         {Element{"compute", precision.compute}, Element{"parameters", precision.parameters},
+          Element{"gradients", precision.gradients},
+          Element{"optimizer_moment", precision.optimizer_moment},
+          Element{"logits", precision.logits}}) {
         if (!(element.bytes > 0 && element.bytes <= kWidestElement)) {
             throw SettingError(
                 "training.precision",
@@ -349,22 +245,77 @@ void validate(const TrainingPlan& plan, const ModelSpec& model) {
                 fmt::format("allowed are more than 0 up to {} B", kWidestElement));
         }
     }
-    if (plan.batch.tokens % plan.batch.sequence != 0) {
+}
+
+void check_tokens(const Batch& batch) {
+    if (batch.tokens % batch.sequence != 0) {
         throw SettingError("batch.tokens",
                            fmt::format("tokens = {} is not a multiple of sequence = {}",
-                                       plan.batch.tokens, plan.batch.sequence),
-                           nearest_multiples(plan.batch.tokens, plan.batch.sequence));
+                                       batch.tokens, batch.sequence),
+                           nearest_multiples(batch.tokens, batch.sequence));
     }
-    check_inference(plan, model);
-    check_tensor_transpose(plan, model);
-    check_tensor(plan, model);
-    check_expert(plan, model);
-    check_expert_path(plan);
-    check_placement(plan);
-    check_sequence(plan);
-    check_microbatches(plan);
-    check_pipeline(plan, model);
-    check_remat(plan);
+}
+
+/// The sizes that stand alone.
+void check_ranges(const TrainingPlan& plan, sim::InputFaults& faults) {
+    const auto range = [&](const std::string& setting, std::int64_t value, std::int64_t least,
+                           std::int64_t most) {
+        faults.check(setting, {setting}, [&] { check_range(setting, value, least, most); });
+    };
+    range("batch.tokens", plan.batch.tokens, 1, kMostTokens);
+    range("batch.sequence", plan.batch.sequence, 1, kMostTokens);
+    for (const PlanAxis& row : kPlanAxes) {
+        range(fmt::format("mesh.{}", row.name), plan.ways.*row.ways, 1, kMostWays);
+    }
+    range("training.microbatches", plan.batch.microbatches, 1, kMostWays);
+    range("training.chunks", plan.pipeline.chunks, 1, kMostWays);
+    faults.check("overlap.prefetch_layers", {"overlap.prefetch_layers", "overlap.weights"},
+                 [&] { check_prefetch(plan); });
+    range("overlap.reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
+    range("training.zero", plan.zero, 0, 2);
+    range("training.logit_chunks", plan.logit_chunks, 1, kMostWays);
+    range("overlap.collectives_in_flight", plan.overlap.collectives_in_flight, 0, kMostWays);
+}
+
+}  // namespace
+
+void validate(const TrainingPlan& plan, const ModelSpec& model) {
+    sim::InputFaults first;
+    validate(plan, model, first);
+}
+
+void validate(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults& faults) {
+    faults.check("model", {"model"}, [&] { validate(model, faults); });
+    check_ranges(plan, faults);
+    faults.check("training.zero", {"training.zero", "mesh"}, [&] { check_zero(plan); });
+    faults.check("training.precision", {"training.precision"},
+                 [&] { check_elements(plan.precision); });
+    faults.check("batch.tokens", {"batch.tokens", "batch.sequence"},
+                 [&] { check_tokens(plan.batch); });
+    check_inference(plan, model, faults);
+    faults.check("mesh.tensor_transpose",
+                 {"mesh.tensor_transpose", "mesh.tensor", "overlap.tensor", "model"},
+                 [&] { check_tensor_transpose(plan, model); });
+    faults.check("mesh.tensor", {"mesh.tensor", "mesh.tensor_transpose", "model"},
+                 [&] { check_tensor(plan, model); });
+    validate_experts(plan, model, faults);
+    faults.check("training.placement", {"training.placement", "training.attention", "mesh"},
+                 [&] { check_placement(plan); });
+    faults.check("batch.sequence",
+                 {"batch.sequence", "training.placement", "training.attention", "mesh.context",
+                  "mesh.tensor"},
+                 [&] { check_sequence(plan); });
+    faults.check("training.microbatches", {"training.microbatches", "batch", "mesh"},
+                 [&] { check_microbatches(plan); });
+    faults.check("training.schedule", {"training.schedule", "mesh"}, [&] { check_schedule(plan); });
+    faults.check("training.chunks", {"training.chunks", "training.schedule"},
+                 [&] { check_chunks(plan); });
+    faults.check("mesh.pipeline", {"mesh.pipeline", "training.chunks", "model"},
+                 [&] { check_stages(plan, model); });
+    faults.check("training.microbatches",
+                 {"training.microbatches", "training.schedule", "mesh.pipeline"},
+                 [&] { check_interleaved(plan); });
+    faults.check("training.remat", {"training.remat"}, [&] { check_remat(plan); });
 }
 
 }  // namespace podsim::workloads

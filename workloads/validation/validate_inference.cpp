@@ -1,4 +1,4 @@
-#include "workloads/plan/validate_inference.h"
+#include "workloads/validation/validate_inference.h"
 
 #include <cstdint>
 #include <fmt/format.h>
@@ -61,19 +61,23 @@ void check_run(const CachedRun& run, const TrainingPlan& plan, const ModelSpec& 
 
 }  // namespace
 
-void check_inference(const TrainingPlan& plan, const ModelSpec& model) {
-    check_cache_axis(plan);
+void check_inference(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults& faults) {
+    faults.check("mesh.cache", {"mesh"}, [&] { check_cache_axis(plan); });
     if (!plan.inference) {
         return;
     }
-    for (const CachedRun& run : plan.inference->runs) {
-        check_run(run, plan, model);
-    }
-    if (plan.overlap.tensor_steps || plan.overlap.context_steps) {
-        throw SettingError(plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context",
-                           "ring steps between parts of a matmul or of attention, in inference",
-                           "leave it out: podsim has them in training alone");
-    }
+    faults.check("inference", {"inference", "model", "mesh"}, [&] {
+        for (const CachedRun& run : plan.inference->runs) {
+            check_run(run, plan, model);
+        }
+    });
+    faults.check("overlap", {"overlap"}, [&] {
+        if (plan.overlap.tensor_steps || plan.overlap.context_steps) {
+            throw SettingError(plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context",
+                               "ring steps between parts of a matmul or of attention, in inference",
+                               "leave it out: podsim has them in training alone");
+        }
+    });
 }
 
 }  // namespace podsim::workloads

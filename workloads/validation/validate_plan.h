@@ -1,6 +1,10 @@
 // Whether a plan can be run with a model.
 #pragma once
 
+namespace podsim::sim {
+class InputFaults;
+}  // namespace podsim::sim
+
 namespace podsim::workloads {
 
 struct ModelSpec;
@@ -12,5 +16,7 @@ struct TrainingPlan;
 /// tensor equal parts,
 /// ... Throws SettingError with the offending setting, what is allowed, and the nearest values that work.
 void validate(const TrainingPlan& plan, const ModelSpec& model);
+/// All that is wrong, at the places of the settings, `mesh.tensor`: what follows from another fault is not said.
+void validate(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults& faults);
 
 }  // namespace podsim::workloads
