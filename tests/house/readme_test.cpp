@@ -24,6 +24,10 @@ struct Shown {
 
 const Shown kShown[] = {
     {"README.md", "quickstart", "run scenarios/quickstart/llama3-70b-v5p-pod.yaml"},
+    {"docs/inference.md", "pareto",
+     "sweep scenarios/examples/llama3-70b-decode-v5e.yaml --vary inference.context=2048,8192,32768 "
+     "--vary inference.batch=1,32,64,120,240"},
+    {"docs/inference.md", "serve", "serve scenarios/examples/serve-llama3-70b-v5e.yaml"},
     {"docs/fidelity.md", "published", "compare scenarios/published"},
     {"docs/fidelity.md", "calibrate",
      "calibrate scenarios/published --per-chip mxu --pooled straggler,fusion,attention"},

@@ -237,5 +237,73 @@ TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
         1e-12);
 }
 
+// A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302 tokens the others. The host
+// comes between all of them.
+TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
+    for (const ModelSpec& model : {small_model(3), small_with_windows(), small_with_latents()}) {
+        Scenario scenario =
+            inference("v5e", {4, 2, 1}, model, {{"tensor", "x y"}}, {{8, 300, 0, 1}});
+        scenario.hardware.efficiency.host_s = 2e-3;
+        sim::Time sum = simulate_step(scenario, Fold::automatic, {}).step_time;
+        for (std::int64_t cached = 300; cached < 303; ++cached) {
+            Scenario decode = scenario;
+            decode.step().plan.inference->runs = {{8, 1, cached, 1}};
+            decode.step().plan.batch = {.tokens = 8, .sequence = 1};
+            sum += simulate_step(decode, Fold::automatic, {}).step_time;
+        }
+        scenario.step().plan.inference->generate = 4;
+        const StepResult whole = simulate_step(scenario, Fold::automatic, {});
+        EXPECT_EQ(whole.step_time.ps, sum.ps) << model.name;
+        EXPECT_GE(whole.step_time.seconds(), 4 * 2e-3);
+        EXPECT_DOUBLE_EQ(whole.tokens_per_s, 8 * 4 / whole.step_time.seconds());
+    }
+}
+
+// In a pipeline each step's tokens come from the last stage: it is not over before they have gone through all stages again.
+TEST(InferenceSteps, APipelineGeneratesTokenByToken) {
+    Scenario scenario =
+        inference("v5p", {4, 4, 4}, small_model(4),
+                  {{"pipeline", "x"}, {"tensor", "y"}, {"data", "z"}}, {{32, 300, 0, 1}});
+    scenario.step().plan.batch.microbatches = 2;
+    const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
+    Scenario decode = scenario;
+    decode.step().plan.inference->runs = {{32, 1, 300, 1}};
+    decode.step().plan.batch.tokens = 32;
+    decode.step().plan.batch.sequence = 1;
+    const sim::Time step = simulate_step(decode, Fold::automatic, {}).step_time;
+    scenario.step().plan.inference->generate = 2;
+    const StepResult folded = simulate_step(scenario, Fold::automatic, {});
+    const StepResult whole = simulate_step(scenario, Fold::off, {});
+    EXPECT_EQ(folded.step_time.ps, whole.step_time.ps);
+    // The first microbatch's tokens are there before the second's: steps overlap by less than one of them.
+    EXPECT_LT(folded.step_time, prefill + step + step);
+    EXPECT_GT(folded.step_time, prefill);
+}
+
+TEST(InferenceSteps, TheCacheSplitOverTheBatchTakesTwoAllToAllsALayer) {
+    const auto count = [](CacheSplit split, collectives::Operation operation) {
+        const Scenario scenario =
+            inference("v5e", {4, 2, 1}, small_model(3), {{"tensor", "x"}, {"cache", "y"}},
+                      {{24, 1, 500}}, split);
+        std::size_t found = 0;
+        for (const workloads::Op& op :
+             workloads::build_stages(scenario.step().model, scenario.step().plan)
+                 .programs.front()
+                 .ops) {
+            const auto* collective = std::get_if<workloads::Collective>(&op.work);
+            found += collective != nullptr && collective->operation == operation &&
+                             collective->axes == std::vector<std::string>{"cache"}
+                         ? 1
+                         : 0;
+        }
+        return found;
+    };
+    using collectives::Operation;
+    EXPECT_EQ(count(CacheSplit::batch, Operation::all_to_all), 3 * 2);
+    EXPECT_EQ(count(CacheSplit::sequence, Operation::all_gather), 3);      // queries
+    EXPECT_EQ(count(CacheSplit::sequence, Operation::all_reduce), 3);      // maxima
+    EXPECT_EQ(count(CacheSplit::sequence, Operation::reduce_scatter), 3);  // outputs and sums
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

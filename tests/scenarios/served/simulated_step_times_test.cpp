@@ -1,0 +1,97 @@
+// What the serving loop asks for becomes the step of those sequences; a server's memory holds what is left for caches.
+#include "scenarios/served/simulated_step_times.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/serve/serving_loop.h"
+#include "scenarios/served/server_memory.h"
+#include "scenarios/spec/training_step.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "workloads/models/model.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using testing::make_scenario;
+using testing::small_model;
+using workloads::CachedRun;
+
+Scenario server() {
+    Scenario scenario = make_scenario("v5e", {2, 1, 1}, small_model(3), {{"tensor", "x"}}, 1, 1);
+    workloads::TrainingPlan& plan = scenario.step().plan;
+    plan.forward_only = true;
+    plan.inference = workloads::Inference{{{1, 1, 0, 1}}};
+    plan.attention.vmem = scenario.hardware.chip.vmem.value;
+    scenario.hardware.efficiency.host_s = 1;  // which the loop counts, not the steps
+    return scenario;
+}
+
+sim::Time time_of_run(const CachedRun& run) {
+    Scenario scenario = server();
+    scenario.hardware.efficiency.host_s = 0;
+    scenario.step().plan.inference->runs = {run};
+    scenario.step().plan.batch.tokens = run.sequences * run.fresh;
+    scenario.step().plan.batch.sequence = run.fresh;
+    return simulate_step(scenario, Fold::automatic, {}).step_time;
+}
+
+TEST(SimulatedStepTimesTest, AShapeIsRunsOfEqualSequences) {
+    // Three decode with 7 tokens in the mean of 20; two chunks of 9 tokens behind 5, one of which ends its prompt.
+    const std::vector<CachedRun> runs = runs_of({.decoding = 3,
+                                                 .decode_cached = 20,
+                                                 .decode_tokens = 2,
+                                                 .prefilling = 2,
+                                                 .prefill_tokens = 9,
+                                                 .prefill_cached = 5,
+                                                 .finishing = 1});
+    EXPECT_EQ(runs, (std::vector<CachedRun>{{3, 2, 7, 2}, {1, 5, 3, 1}, {1, 4, 2, 0}}));
+    EXPECT_EQ(runs_of({.prefilling = 4, .prefill_tokens = 40, .prefill_cached = 8, .finishing = 4}),
+              (std::vector<CachedRun>{{4, 10, 2, 1}}));
+    EXPECT_TRUE(runs_of({}).empty());
+}
+
+TEST(SimulatedStepTimesTest, AStepIsThatOfItsRunsWithoutTheHost) {
+    SimulatedStepTimes times(server());
+    EXPECT_EQ(times.time_of({}).ps, 0);
+    EXPECT_EQ(times.time_of({.decoding = 8, .decode_cached = 800}).ps,
+              time_of_run({8, 1, 100, 1}).ps);
+    EXPECT_EQ(times.time_of({.prefilling = 1, .prefill_tokens = 512, .finishing = 1}).ps,
+              time_of_run({1, 512, 0, 1}).ps);
+}
+
+// A prompt of 300 and an answer of 5: the prefill, and decode steps behind 300, 301, 302 and 303 tokens; the host before each.
+TEST(SimulatedStepTimesTest, OneRequestTakesItsPrefillAndItsDecodeStepsExactly) {
+    SimulatedStepTimes steps(server());
+    ServingSpec spec;
+    spec.load.arrivals = ArrivalKind::concurrency;
+    spec.load.requests = 2;
+    spec.load.prompt.least = spec.load.prompt.most = 300;
+    spec.load.output.least = spec.load.output.most = 5;
+    spec.per_octave = 0;
+    spec.host = sim::Time{1000};
+    const ServingResult result = serve(spec, {.steps = &steps});
+    sim::Time sum = time_of_run({1, 300, 0, 1}) + spec.host;
+    for (std::int64_t cached = 300; cached < 304; ++cached) {
+        sum += time_of_run({1, 1, cached, 1}) + spec.host;
+    }
+    EXPECT_EQ(result.requests[0].finished.ps, sum.ps);
+    EXPECT_EQ(result.requests[1].finished.ps, 2 * sum.ps);
+}
+
+// 3 layers of 4 heads of 2 x 64 elements of 2 bytes, half of them on each of two chips: 3 kB a token and chip.
+TEST(SimulatedStepTimesTest, MemoryHoldsCachesBesideWeightsAndBuffers) {
+    const Scenario scenario = server();
+    EXPECT_EQ(cache_of_token(scenario).value(), 3 * 4 * 2 * 64 * 2);
+    const double capacity = scenario.hardware.chip.usable_hbm().value();
+    const double weights =
+        static_cast<double>(workloads::count_parameters(scenario.step().model).total) * 2 / 2;
+    const std::int64_t tokens = cached_tokens_that_fit(scenario, 1, 1, 1);
+    const double held = static_cast<double>(tokens) * 3072 + weights;
+    EXPECT_LE(held, capacity);
+    EXPECT_GT(held, capacity * 0.9999);  // one token's buffers are a few kB
+    EXPECT_LT(cached_tokens_that_fit(scenario, 1, 1, 0.5), tokens / 2 + 1);
+    EXPECT_EQ(cached_tokens_that_fit(scenario, 1, 1, 1e-6), 0);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
