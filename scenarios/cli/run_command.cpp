@@ -1,4 +1,5 @@
 // `podsim run`: one training step.
+#include <optional>
 #include <ostream>
 
 #include "scenarios/advice/advice.h"
@@ -11,6 +12,7 @@
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/step_report.h"
 #include "scenarios/report/trace_json.h"
+#include "scenarios/study/order_noise.h"
 #include "scenarios/study/what_if.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/yaml/schema.h"
@@ -104,11 +106,13 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     const bool reuse = !options.is_set("no-reuse");
     WallTime wall;
     StepResult result;
+    std::optional<OrderNoise> noise;
     {
         TerminalWatch watch(err, on_terminal(err));
         result = within_clock(scenario.file, [&] {
             return simulate_step(scenario, fold, {.reuse = reuse, .watch = &watch});
         });
+        noise = order_noise(scenario, result, reuse, available_jobs(), &watch);
         wall = watch.wall_time();
         if (options.is_set("what-if")) {
             result.ceilings = what_if(scenario, result, fold,
@@ -121,10 +125,14 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     }
     const std::vector<Verdict> verdicts = judge(scenario, result);
     if (json != "-") {
-        out << step_report(scenario, result, verdicts, wall);
+        out << step_report(scenario, result, verdicts, wall) << order_noise_text(noise, result);
     }
     if (!json.empty()) {
-        write_json(step_json(scenario, result, verdicts, wall), json, out);
+        Json values = step_json(scenario, result, verdicts, wall);
+        if (noise.has_value()) {
+            values["order_noise"] = order_noise_json(*noise);
+        }
+        write_json(values, json, out);
     }
     if (!trace.empty()) {
         write_file("--trace", trace, json_line(trace_json(scenario, result)));

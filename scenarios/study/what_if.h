@@ -11,8 +11,8 @@ namespace podsim::scenarios {
 
 struct WhatIfOptions {
     bool reuse = true;
-    /// Each condition with an order of operations of its own (overlap.schedule: latency_hiding); else all keep that of the
-    /// step.
+    /// Each condition with an order of operations of its own (overlap.schedule: latency_hiding), where that is better than the
+    /// step's, which all keep else.
     bool reschedule = false;
 };
 

@@ -11,7 +11,11 @@ namespace {
 
 class BruteForce {
 public:
-    explicit BruteForce(const SlicesCase& c) : rule_(c.within.link.rule), all_(c) {}
+    explicit BruteForce(const SlicesCase& c) : rule_(c.within.link.rule), all_(c) {
+        for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+            shared_ = shared_ || std::min(c.host_box[axis], c.within.slice.lengths[axis]) > 1;
+        }
+    }
 
     Clock run() {
         Clock now = 0;
@@ -69,10 +73,12 @@ private:
         }
     }
 
-    static auto turn(const SlowMessage& m) {
+    [[nodiscard]] auto turn(const SlowMessage& m) const {
+        const bool at_host = shared_ && m.links.size() == 4 && (m.hop == 1 || m.hop == 2);
         const auto left = static_cast<std::int64_t>(m.links.size() - m.hop);
-        return std::tuple(m.wave, m.phase, m.far_first ? -left : 0, m.queued_at, m.part, m.step,
-                          m.chunk, m.backward, m.turn, m.hop, m.index_in_host);
+        return std::tuple(at_host ? m.queued_at : 0, m.wave, m.phase, m.far_first ? -left : 0,
+                          m.queued_at, m.part, m.step, m.chunk, m.backward, m.turn, m.hop,
+                          m.index_in_host);
     }
 
     void serve(Clock now) {
@@ -104,6 +110,7 @@ private:
     }
 
     sim::LatencyRule rule_;
+    bool shared_ = false;  ///< several chips have one host
     SlicesMessages all_;
 };
 

@@ -193,11 +193,26 @@ TEST_F(Anomalies, AreRare) {
             counted, row.name, row.above_half_a_percent, row.above_two, row.above_four,
             100 * row.worst, row.sum_s / counted);
     }
-    // Of the pairs that the suite counts: what they are today, so that a change is seen.
+    // Of the pairs that the suite counts none is one.
     if (asked == nullptr) {
-        EXPECT_LE(chain.above_two, 2);
-        EXPECT_LE(frozen.above_two, 2);
-        EXPECT_LE(anew.above_four, 2);
+        EXPECT_EQ(chain.above_half_a_percent, 0);
+        EXPECT_EQ(frozen.above_half_a_percent, 0);
+        EXPECT_EQ(better.above_half_a_percent, 0);
+    }
+}
+
+// Pairs in which stages and groups meet at the hosts' links to the network, with 10 % faster matmuls and 10 % faster links between
+// chips. While the number of an operation decided who goes first there they were 4.1 and 3.4 % slower.
+TEST_F(Anomalies, AreNoneWhereStagesMeetAtTheNetwork) {
+    for (const std::uint64_t seed : {400U, 508U}) {
+        Draw draw(seed);
+        const Scenario slow = load_scenario(write(draw_scenario(draw), "s.yaml"));
+        Scenario fast = slow;
+        improve(draw, fast.hardware);
+        const auto seconds = [](const Scenario& scenario) {
+            return simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
+        };
+        EXPECT_LT(seconds(fast), 1.002 * seconds(slow)) << "seed " << seed;
     }
 }
 

@@ -1,0 +1,41 @@
+// How much of a step's time hangs on who comes first, which a comparison of two steps must not take for a difference.
+//
+// A step in which nothing hangs on that takes, with one thing of the machine that takes f times as long, between T and f T: nothing that is
+// faster makes it slower, and f T is what it takes if everything takes f times as long (launch costs apart). What lies
+// outside is noise. One thing after the other is 1 % slower and 10 % faster (f = 1.01, 1 / 1.1):
+//   share = max over these runs of max(min(f, 1) - T_f / T, T_f / T - max(f, 1), 0)
+// Each run orders its operations for itself (overlap.schedule), as a step on such a machine would.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/study/parallel.h"
+#include "scenarios/text/json_text.h"
+
+namespace podsim::scenarios {
+
+struct OrderNoise {
+    double share = 0;       ///< of the step time
+    std::string with{};     ///< what shows it: `1 % slower ICI`; empty: nothing does
+    sim::Time step_time{};  ///< with that
+};
+
+/// Steps of more events than these are not run again for it.
+inline constexpr std::uint64_t kMostEventsOfOrderNoise = 2'000'000;
+/// Below this the report says nothing.
+inline constexpr double kOrderNoiseToTell = 0.005;
+
+/// Of a scenario whose own run is `result`: up to twelve more runs, folded, on `jobs` threads; nothing where they would take long. Throws
+/// what the first of them throws.
+std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult& result,
+                                      bool reuse, int jobs = available_jobs(),
+                                      Watch* watch = nullptr);
+
+/// A line of the report; empty where there is nothing to tell.
+std::string order_noise_text(const std::optional<OrderNoise>& noise, const StepResult& result);
+/// The value of `order_noise`.
+Json order_noise_json(const OrderNoise& noise);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,129 @@
+// What of a step hangs on who comes first, against runs by hand; and orders made anew that are worse than the step's.
+#include "scenarios/study/order_noise.h"
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
+#include "scenarios/study/what_if.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Weights over slices beside activations within them, ordered by the scheduler, whose order for a fast network is the worse one.
+constexpr const char* kCrowded =
+    "hardware: {chip: v4p, slice: 2x2x4, slices: 4, profile: ideal}\n"
+    "model: {base: gemma-2b, layers: 4, d_model: 512, d_ff: 8192, vocabulary: 8192, heads: 16, "
+    "head_dim: 64, kv_heads: 16}\n"
+    "batch: {tokens: 65536, sequence: 2048}\n"
+    "mesh: {tensor: x y, context: z, fsdp: slice}\n"
+    "training: {remat: matmuls}\n"
+    "overlap: {schedule: latency_hiding, prefetch_layers: 2, reductions_in_flight: 2}\n";
+
+using OrderNoiseTest = CommandTest;
+
+double seconds_of(const Scenario& scenario, const IdealHardware* compiled_for = nullptr) {
+    return simulate_step(scenario, Fold::automatic,
+                         {.explain = false, .compiled_for = compiled_for})
+        .step_time.seconds();
+}
+
+// Between T and f T lies a step without noise, for each thing that takes f times as long.
+TEST_F(OrderNoiseTest, IsWhatLiesOutsideOfWhatAThingCanCost) {
+    const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    const double step = result.step_time.seconds();
+    const std::vector<std::function<void(topology::ChipSpec&, double)>> things = {
+        [](auto& chip, double f) {
+            chip.bf16_flops.value = chip.bf16_flops.value / f;
+            chip.vpu_flops.value = chip.vpu_flops.value / f;
+        },
+        [](auto& chip, double f) { chip.hbm_bandwidth.value = chip.hbm_bandwidth.value / f; },
+        [](auto& chip, double f) { chip.ici_one_way_book.value = chip.ici_one_way_book.value / f; },
+        [](auto& chip, double f) { chip.pcie_one_way.value = chip.pcie_one_way.value / f; },
+        [](auto& chip, double f) { chip.dcn_per_host.value = chip.dcn_per_host.value / f; },
+        [](auto& chip, double f) {
+            chip.ici_latency.value = chip.ici_latency.value * f;
+            chip.pcie_latency.value = chip.pcie_latency.value * f;
+            chip.dcn_latency.value = chip.dcn_latency.value * f;
+        }};
+    double outside = 0;
+    for (const auto& change : things) {
+        Scenario slower = scenario;
+        change(slower.hardware.chip, 1.01);
+        const double more = seconds_of(slower) / step;
+        Scenario faster = scenario;
+        change(faster.hardware.chip, 1 / 1.1);
+        const double less = seconds_of(faster) / step;
+        outside = std::max({outside, 1 - more, more - 1.01, 1 / 1.1 - less, less - 1});
+    }
+    const auto noise = order_noise(scenario, result, true);
+    ASSERT_TRUE(noise.has_value());
+    EXPECT_GT(outside, 0);
+    EXPECT_DOUBLE_EQ(noise->share, outside);
+}
+
+// On one chip operations follow each other: each takes between its time and f times it, but for rounding up to a picosecond.
+TEST_F(OrderNoiseTest, IsNoneOnOneChip) {
+    const Scenario scenario =
+        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 256);
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    EXPECT_LT(order_noise(scenario, result, true)->share, 1e-6);
+    StepResult large = result;
+    large.played_events = kMostEventsOfOrderNoise + 1;
+    EXPECT_FALSE(order_noise(scenario, large, true).has_value());
+}
+
+TEST_F(OrderNoiseTest, IsToldAboveHalfAPercent) {
+    StepResult result;
+    result.step_time = {100'000'000'000};
+    const OrderNoise less{0.034, "1 % slower ICI", {96'600'000'000}};
+    EXPECT_EQ(
+        order_noise_text(less, result),
+        "Order: with 1 % slower ICI the step takes 96.60 ms, 3.4 % less, since operations and "
+        "messages then meet in another order; differences below 3.4 % are noise\n");
+    const OrderNoise more{0.02, "10 % faster HBM", {102'000'000'000}};
+    EXPECT_EQ(
+        order_noise_text(more, result),
+        "Order: with 10 % faster HBM the step takes 102.0 ms, 2.0 % more, since operations and "
+        "messages then meet in another order; differences below 2.0 % are noise\n");
+    EXPECT_EQ(order_noise_text(OrderNoise{0.0049, "HBM", {}}, result), "");
+    EXPECT_EQ(order_noise_text(std::nullopt, result), "");
+    EXPECT_EQ(order_noise_json(less).dump(),
+              R"({"share":0.034,"with":"1 % slower ICI","step_time_s":0.0966})");
+    EXPECT_EQ(order_noise_json({}).dump(), R"({"share":0.0})");
+}
+
+TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {
+    const Outcome run = podsim({"run", write(kCrowded, "s.yaml"), "--json", "-"});
+    const auto json = nlohmann::json::parse(run.out);
+    const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    EXPECT_EQ(json["order_noise"]["share"], order_noise(scenario, result, true)->share);
+}
+
+// Ordered for infinitely fast links between slices the step is slower than in its own order, which is then kept.
+TEST_F(OrderNoiseTest, OrdersAnewKeepTheBetterOne) {
+    const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
+    Scenario fast = scenario;
+    fast.hardware.chip.dcn_per_host.value = sim::BytesPerSecond::infinity();
+    const double kept = seconds_of(fast, &scenario.hardware);
+    ASSERT_GT(seconds_of(fast), 1.05 * kept);
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    for (const Ceiling& ceiling :
+         what_if(scenario, result, Fold::automatic, {.reschedule = true})) {
+        if (ceiling.name == "dcn=inf") {
+            EXPECT_EQ(ceiling.step_time.seconds(), kept);
+            return;
+        }
+    }
+    FAIL() << "no ceiling for dcn=inf";
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
