@@ -14,8 +14,13 @@ namespace {
 
 ServingSpec read(const std::string& text, const std::filesystem::path& base = {}) {
     const YamlNode tree = parse_yaml("serving:\n" + text, "s.yaml");
-    check_schema(tree);
-    return read_serving(Reader(tree)["serving"], base);
+    sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
+    const YamlNode sound = sound_part(tree, faults);
+    const Reader root(sound, faults);
+    ServingSpec spec;
+    root["serving"].check({}, [&] { spec = read_serving(root["serving"], base); });
+    faults.throw_all();
+    return spec;
 }
 
 std::string error_of(const std::string& text, const std::filesystem::path& base = {}) {
