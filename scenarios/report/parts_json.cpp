@@ -34,7 +34,7 @@ Json verdicts_json(std::span<const Verdict> verdicts) {
                         {"error", verdict.error},
                         {"within", verdict.expectation.within},
                         {"holds", verdict.holds},
-                        {"differs", differs(verdict)},
+                        {"differs", differs(verdict.error, verdict.expectation.within)},
                         {"source", verdict.expectation.source}});
     }
     return list;

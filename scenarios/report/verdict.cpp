@@ -14,13 +14,10 @@ template <class Result>
 std::vector<Verdict> judge_all(const Scenario& scenario, const Result& result) {
     std::vector<Verdict> verdicts;
     for (const Expectation& expectation : scenario.expectations) {
-        Verdict verdict;
-        verdict.expectation = expectation;
-        verdict.value = number_of(value_of(expectation.quantity, scenario, result));
-        verdict.analytic = find_quantity(expectation.quantity).analytic;
-        verdict.error = verdict.value / expectation.of - 1;
-        verdict.holds = std::abs(verdict.error) <= expectation.within;
-        verdicts.push_back(std::move(verdict));
+        const double value = number_of(value_of(expectation.quantity, scenario, result));
+        const double error = value / expectation.of - 1;
+        verdicts.push_back({expectation, value, find_quantity(expectation.quantity).analytic, error,
+                            std::abs(error) <= expectation.within});
     }
     return verdicts;
 }
@@ -35,19 +32,6 @@ std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result
     return judge_all(scenario, result);
 }
 
-bool differs(const Verdict& verdict) {
-    constexpr double kAgreement = 0.05;
-    constexpr double kMostOfTolerance = 0.8;
-    const double within = verdict.expectation.within;
-    const double error = std::abs(verdict.error);
-    return verdict.holds &&
-           (error > kAgreement || (within > kAgreement && error > kMostOfTolerance * within));
-}
-
-std::string_view standing(const Verdict& verdict) {
-    return !verdict.holds ? "FAILS" : differs(verdict) ? "differs" : "holds";
-}
-
 bool all_hold(std::span<const Verdict> verdicts) {
     return std::ranges::all_of(verdicts, &Verdict::holds);
 }
@@ -55,8 +39,9 @@ bool all_hold(std::span<const Verdict> verdicts) {
 std::string verdict_text(const Verdict& verdict) {
     const Expectation& expectation = verdict.expectation;
     return fmt::format("{} {}: {} expected ({:+.2f} %, within {:.4g} %)", expectation.quantity,
-                       standing(verdict), quantity_text(expectation.quantity, expectation.of),
-                       100 * verdict.error, 100 * expectation.within);
+                       standing(verdict.error, expectation.within),
+                       quantity_text(expectation.quantity, expectation.of), 100 * verdict.error,
+                       100 * expectation.within);
 }
 
 std::string verdicts_report(std::span<const Verdict> verdicts) {
@@ -68,7 +53,7 @@ std::string verdicts_report(std::span<const Verdict> verdicts) {
     for (const Verdict& verdict : verdicts) {
         const Expectation& expected = verdict.expectation;
         table.row(
-            {"  " + expected.quantity, std::string(standing(verdict)),
+            {"  " + expected.quantity, std::string(standing(verdict.error, expected.within)),
              quantity_text(expected.quantity, verdict.value),
              quantity_text(expected.quantity, expected.of),
              fmt::format("{:+.2f} % (within {:.4g} %)", 100 * verdict.error, 100 * expected.within),

@@ -3,12 +3,12 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
+#include "scenarios/spec/standing.h"
 
 namespace podsim::scenarios {
 
@@ -24,13 +24,6 @@ struct Verdict {
 /// spec/quantity_names and no formula knows.
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result);
 std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result);
-
-/// Whether a value that holds is still no agreement: it is more than 5 % off, or takes more than four fifths of a tolerance above
-/// 5 %, which then stands where it does because of the result. Its scenario says the reason, as the source.
-bool differs(const Verdict& verdict);
-
-/// `holds`, `differs`, or `FAILS` beyond its tolerance.
-std::string_view standing(const Verdict& verdict);
 
 bool all_hold(std::span<const Verdict> verdicts);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "scenarios/report/quantities.h"
+#include "scenarios/spec/standing.h"
 #include "scenarios/study/within_clock.h"
 
 namespace podsim::scenarios {
@@ -83,8 +84,9 @@ std::size_t references_of(std::span<const Comparison> rows, const std::string& f
 
 std::size_t differing_of(std::span<const Comparison> rows, const std::string& family,
                          ReferenceKind kind) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(verdicts_of(rows, family, kind), differs));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        verdicts_of(rows, family, kind),
+        [](const Verdict& verdict) { return differs(verdict.error, verdict.expectation.within); }));
 }
 
 std::vector<std::string> families_of(std::span<const Comparison> rows) {

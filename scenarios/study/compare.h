@@ -40,7 +40,7 @@ enum class ReferenceKind { all, simulated, formula };
 /// Errors of the references of a folder; of all folders with an empty name.
 ErrorSummary errors_of(std::span<const Comparison> rows, const std::string& family,
                        ReferenceKind kind = ReferenceKind::all);
-/// How many there are, and how many of them hold but differ (verdict.h).
+/// How many there are, and how many of them hold but differ (standing.h).
 std::size_t references_of(std::span<const Comparison> rows, const std::string& family,
                           ReferenceKind kind = ReferenceKind::all);
 std::size_t differing_of(std::span<const Comparison> rows, const std::string& family,

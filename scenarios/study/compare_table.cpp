@@ -12,6 +12,7 @@
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/report/step_json.h"
+#include "scenarios/spec/standing.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 
@@ -46,7 +47,9 @@ std::string reason(const Comparison& row, const Verdict& verdict) {
     const std::string parts = verdict.analytic    ? ""
                               : from_book.empty() ? largest_terms(row)
                                                   : from_book;
-    const std::string said = verdict.analytic || differs(verdict) ? verdict.expectation.source : "";
+    const std::string said = verdict.analytic || differs(verdict.error, verdict.expectation.within)
+                                 ? verdict.expectation.source
+                                 : "";
     return said + (said.empty() || parts.empty() ? "" : "; ") + parts;
 }
 
@@ -64,7 +67,8 @@ std::string references(std::span<const Comparison> rows) {
                        quantity_text(expected.quantity, expected.of),
                        verdict.analytic ? value : lower, verdict.analytic ? "" : value,
                        percent(verdict.error),
-                       fmt::format("{} within {:.4g} %", standing(verdict), 100 * expected.within),
+                       fmt::format("{} within {:.4g} %", standing(verdict.error, expected.within),
+                                   100 * expected.within),
                        reason(row, verdict)});
         }
     }
