@@ -20,15 +20,15 @@ InterpolatedStepTimes::InterpolatedStepTimes(StepTimes& exact, std::int64_t per_
                                              const GridLimits& limits)
     : exact_(exact), buckets_(exact), per_octave_(per_octave), limits_(limits) {}
 
-InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value,
-                                                              std::int64_t limit) const {
+InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value, std::int64_t limit,
+                                                              std::int64_t per_octave) {
     const auto whole = static_cast<std::int64_t>(value);
     if (whole >= limit) {
         return {limit, limit, 0};
     }
     const auto octave =
         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(whole)));
-    const std::int64_t step = std::max<std::int64_t>(1, octave / per_octave_);
+    const std::int64_t step = std::max<std::int64_t>(1, octave / per_octave);
     const std::int64_t low = whole / step * step;
     const std::int64_t high = std::min(low + step, limit);
     return {low, high, (value - static_cast<double>(low)) / static_cast<double>(high - low)};
@@ -36,12 +36,16 @@ InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value,
 
 sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
     remember(shape);
+    const bool mixed = shape.decoding > 0 && shape.prefilling > 0;
+    const auto points = [&](std::int64_t coarser) {
+        return mixed ? std::max<std::int64_t>(1, per_octave_ / coarser) : per_octave_;
+    };
     const std::array<Between, 5> axes{
-        between(static_cast<double>(shape.decoding), limits_.sequences),
-        between(mean_of(shape.decode_cached, shape.decoding), limits_.context),
-        between(static_cast<double>(shape.prefilling), limits_.sequences),
-        between(mean_of(shape.prefill_tokens, shape.prefilling), limits_.context),
-        between(mean_of(shape.prefill_cached, shape.prefilling), limits_.context)};
+        between(static_cast<double>(shape.decoding), limits_.sequences, points(2)),
+        between(mean_of(shape.decode_cached, shape.decoding), limits_.context, points(2)),
+        between(static_cast<double>(shape.prefilling), limits_.sequences, points(4)),
+        between(mean_of(shape.prefill_tokens, shape.prefilling), limits_.context, points(4)),
+        between(mean_of(shape.prefill_cached, shape.prefilling), limits_.context, points(4))};
     double picoseconds = 0;
     for (unsigned corner = 0; corner < 1U << axes.size(); ++corner) {
         double weight = 1;

@@ -16,8 +16,8 @@ std::string plural(std::int64_t count, std::string_view what) {
 
 /// Four significant digits; whole numbers from 1000 to a million are written out.
 std::string number(double value) {
-    return value >= 1000 && value < 1e6 ? fmt::format("{:.0f}", value)
-                                        : fmt::format("{:.4g}", value);
+    return value >= 999.95 && value < 999999.5 ? fmt::format("{:.0f}", value)
+                                               : fmt::format("{:.4g}", value);
 }
 
 std::string arrivals_text(const ServingRun& run) {
@@ -155,7 +155,7 @@ std::string queue_text(const ServingRun& run) {
             "served\n",
             plural(queue.at_last_arrival, "request") +
                 (queue.at_last_arrival == 1 ? " waits" : " wait"),
-            run.summary.offered_per_s);
+            number(run.summary.offered_per_s));
     }
     return text;
 }

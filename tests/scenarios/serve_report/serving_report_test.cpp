@@ -77,11 +77,11 @@ TEST(ServingText, says_what_was_served) {
               "  end to end             44.00 us  44.00 us  54.40 us  56.74 us  57.00 us\n"
               "  in line                13.00 us  13.00 us  23.40 us  25.74 us  26.00 us\n"
               "\n"
-              "Rate                a second  a chip\n"
-              "  requests             32258    8065\n"
-              "  output tokens       129032   32258\n"
-              "  prompt tokens       322581   80645\n"
-              "  goodput, requests    16129    4032\n"
+              "Rate                 a second  a chip\n"
+              "  requests              32258    8065\n"
+              "  output tokens        129032   32258\n"
+              "  prompt tokens        322581   80645\n"
+              "  goodput, requests     16129    4032\n"
               "  50.00 % of the requests meet the objective\n"
               "\n"
               "Queue: 0.4194 wait on average, 1 at most\n"
@@ -103,8 +103,8 @@ TEST(ServingText, says_that_a_server_is_overloaded) {
     const std::size_t from = text.find("Queue:");
     EXPECT_EQ(text.substr(from, text.find("Servers") - from),
               "Queue: 225.5 wait on average, 451 at most\n"
-              "  overloaded: 1.034e+06 requests a second come, 99470 are served, the queue grows "
-              "by 915292 a second;\n"
+              "  overloaded: 1.034e+06 requests a second come, 99469 are served, the queue grows "
+              "by 915319 a second;\n"
               "  451 wait at the last arrival, more than the 94 that chance would leave of 500 (3 "
               "sqrt(2 n))\n"
               "\n");
