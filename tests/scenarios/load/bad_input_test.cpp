@@ -12,9 +12,10 @@ namespace {
 using BadInput = CommandTest;
 
 constexpr const char* kTopKeys =
-    "name, hardware, model, batch, mesh, mesh_mapping, training, overlap, perturb, program, "
+    "name, hardware, model, batch, mesh, mesh_mapping, inference, training, overlap, perturb, "
+    "program, "
     "evaluation, report, "
-    "expect";
+    "expect, serving";
 const std::string kRateUnits =
     "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
     "Mb/s, Gb/s, Tb/s";
@@ -51,7 +52,7 @@ TEST_F(BadInput, UnknownKey) {
         "slice, slices, oversubscription, twisted, profile, ici_rates, latency, hbm, message_cap");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
                    "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
-                   "fsdp, context, tensor, tensor_transpose, pipeline, expert");
+                   "fsdp, context, tensor, tensor_transpose, cache, pipeline, expert");
 }
 
 TEST_F(BadInput, PipelinesThatDoNotDivide) {

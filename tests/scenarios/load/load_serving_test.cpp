@@ -163,7 +163,7 @@ TEST(LoadServing, says_what_is_wrong_and_where) {
          "grid"},
     };
     for (const Wrong& wrong : loads) {
-        EXPECT_EQ(error_of(wrong.text), wrong.message);
+        EXPECT_NE(error_of(wrong.text).find(wrong.message), std::string::npos) << wrong.text;
     }
     const Wrong rest[] = {
         {"",

@@ -47,11 +47,13 @@ TEST(Quantities, NamesAndSourcesAreComplete) {
 // A key ends in the unit of its value.
 TEST(Quantities, KeysCarryTheirUnits) {
     for (const QuantityName& name : reported_quantities()) {
-        const bool seconds = name.key.ends_with("_s") && name.key != "tokens_per_s";
+        const bool rate =
+            name.key.ends_with("tokens_per_s") || name.key.ends_with("tokens_per_s_per_chip");
+        const bool seconds = name.key.ends_with("_s") && !rate;
         EXPECT_EQ(seconds, name.unit == ValueUnit::time) << name.name;
         EXPECT_EQ(name.key.ends_with("_bytes"), name.unit == ValueUnit::bytes) << name.name;
         EXPECT_EQ(name.key.ends_with("_usd"), name.unit == ValueUnit::money) << name.name;
-        EXPECT_EQ(name.key == "tokens_per_s", name.unit == ValueUnit::token_rate) << name.name;
+        EXPECT_EQ(rate, name.unit == ValueUnit::token_rate) << name.name;
     }
 }
 
@@ -228,6 +230,9 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         {"training_run_days", 1e6 / 86400},
         {"training_run_chip_hours", 1e6 / 3600 * 64},
         {"training_run_cost", 1e6 / 3600 * 64 * 2},
+        {"time_per_token", Value()},  // of inference
+        {"tokens_per_s_per_chip", Value()},
+        {"cost_per_million_tokens", Value()},
         {"chips", std::int64_t{64}},
         {"simulated_chips", std::int64_t{4}},
         {"events", std::int64_t{1234}},
@@ -246,6 +251,22 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         EXPECT_EQ(in_json, name.part == JsonPart::pipeline ? Value() : expected.at(name.name))
             << name.name;
     }
+}
+
+// Decode of 32 sequences: the step is the time between two tokens. 1M tokens a second of 64 chips at 2 USD an hour.
+TEST_F(QuantityValues, OfInferenceAreThoseOfATokenToo) {
+    const std::string head =
+        "hardware: {chip: v5e, slice: 4x2}\nmodel: llama-3-8b\nreport: {price: 2 USD/chip-hour}\n";
+    const auto value = [&](const std::string& step, std::string_view name) {
+        return value_of(name, load_scenario(write(head + step)), distinct());
+    };
+    const std::string decode = "inference: {step: decode, batch: 32, context: 2048}\n";
+    EXPECT_EQ(value(decode, "time_per_token"), Value(0.9));
+    EXPECT_EQ(value(decode, "tokens_per_s_per_chip"), Value(1e6 / 64));
+    EXPECT_DOUBLE_EQ(number_of(value(decode, "cost_per_million_tokens")), 2.0 / 3600 * 64);
+    EXPECT_EQ(value("inference: {step: prefill, prompt: 2048}\n", "time_per_token"), Value());
+    EXPECT_EQ(value("inference: {step: generate, prompt: 2048, generate: 9}\n", "time_per_token"),
+              Value(0.9 / 9));
 }
 
 TEST_F(QuantityValues, OfWhatAResultHasNotAreNone) {

@@ -78,7 +78,7 @@ TEST(SimulatedStepTimesTest, OneRequestTakesItsPrefillAndItsDecodeStepsExactly) 
     EXPECT_EQ(result.requests[1].finished.ps, 2 * sum.ps);
 }
 
-// 3 layers of 4 heads of 2 x 64 elements of 2 bytes, half of them on each of two chips: 3 kB a token and chip.
+// 3 layers of 4 heads of 2 x 64 elements of 2 bytes, half of them on each of two chips: 1.5 kB a token and chip.
 TEST(SimulatedStepTimesTest, MemoryHoldsCachesBesideWeightsAndBuffers) {
     const Scenario scenario = server();
     EXPECT_EQ(cache_of_token(scenario).value(), 3 * 4 * 2 * 64 * 2);
@@ -86,7 +86,7 @@ TEST(SimulatedStepTimesTest, MemoryHoldsCachesBesideWeightsAndBuffers) {
     const double weights =
         static_cast<double>(workloads::count_parameters(scenario.step().model).total) * 2 / 2;
     const std::int64_t tokens = cached_tokens_that_fit(scenario, 1, 1, 1);
-    const double held = static_cast<double>(tokens) * 3072 + weights;
+    const double held = static_cast<double>(tokens) * 1536 + weights;
     EXPECT_LE(held, capacity);
     EXPECT_GT(held, capacity * 0.9999);  // one token's buffers are a few kB
     EXPECT_LT(cached_tokens_that_fit(scenario, 1, 1, 0.5), tokens / 2 + 1);

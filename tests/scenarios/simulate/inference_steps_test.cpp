@@ -238,24 +238,24 @@ TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
 }
 
 // A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302 tokens the others. The host
-// comes between all of them.
+// comes between all of them. On a torus, whose chips end a step together; on a mesh each begins the next as it ends.
 TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
     for (const ModelSpec& model : {small_model(3), small_with_windows(), small_with_latents()}) {
-        Scenario scenario =
-            inference("v5e", {4, 2, 1}, model, {{"tensor", "x y"}}, {{8, 300, 0, 1}});
+        Scenario scenario = inference("v5p", {4, 4, 4}, model, {{"tensor", "x"}, {"data", "y z"}},
+                                      {{16, 300, 0, 1}});
         scenario.hardware.efficiency.host_s = 2e-3;
         sim::Time sum = simulate_step(scenario, Fold::automatic, {}).step_time;
         for (std::int64_t cached = 300; cached < 303; ++cached) {
             Scenario decode = scenario;
-            decode.step().plan.inference->runs = {{8, 1, cached, 1}};
-            decode.step().plan.batch = {.tokens = 8, .sequence = 1};
+            decode.step().plan.inference->runs = {{16, 1, cached, 1}};
+            decode.step().plan.batch = {.tokens = 16, .sequence = 1};
             sum += simulate_step(decode, Fold::automatic, {}).step_time;
         }
         scenario.step().plan.inference->generate = 4;
         const StepResult whole = simulate_step(scenario, Fold::automatic, {});
         EXPECT_EQ(whole.step_time.ps, sum.ps) << model.name;
         EXPECT_GE(whole.step_time.seconds(), 4 * 2e-3);
-        EXPECT_DOUBLE_EQ(whole.tokens_per_s, 8 * 4 / whole.step_time.seconds());
+        EXPECT_DOUBLE_EQ(whole.tokens_per_s, 16 * 4 / whole.step_time.seconds());
     }
 }
 
@@ -286,10 +286,9 @@ TEST(InferenceSteps, TheCacheSplitOverTheBatchTakesTwoAllToAllsALayer) {
             inference("v5e", {4, 2, 1}, small_model(3), {{"tensor", "x"}, {"cache", "y"}},
                       {{24, 1, 500}}, split);
         std::size_t found = 0;
-        for (const workloads::Op& op :
-             workloads::build_stages(scenario.step().model, scenario.step().plan)
-                 .programs.front()
-                 .ops) {
+        const workloads::StepPrograms programs =
+            workloads::build_stages(scenario.step().model, scenario.step().plan);
+        for (const workloads::Op& op : programs.programs.front().ops) {
             const auto* collective = std::get_if<workloads::Collective>(&op.work);
             found += collective != nullptr && collective->operation == operation &&
                              collective->axes == std::vector<std::string>{"cache"}
