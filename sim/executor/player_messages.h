@@ -92,7 +92,7 @@ auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t nu
                                 std::uint32_t transfer, std::uint32_t hop) const -> Departure {
     const TransferPath& path = operation.table->paths[transfer];
     const Hop& link = operation.schedule->hops[path.first_hop + hop];
-    return {.order = state_.order_of(number, path, hop, hop > 0 && state_.shares_links(link.shift)),
+    return {.order = state_.order_of(number, path, hop),
             .transfer = hop == 0 ? transfer : transfer | Waiting::kLaterHop,
             .first_server = operation.first_server + state_.server_of(0, link.port),
             .at = state_.machine.shifts.data() + link.shift * state_.machine.places};

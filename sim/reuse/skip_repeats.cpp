@@ -128,12 +128,11 @@ void Skipper::move_links(const Skipped& skipped) {
     }
     const std::vector<std::uint32_t>& first_priority = state_.priorities.first;
     const auto renumber = [&](Waiting& waiting) {
-        const std::uint32_t operation = state_.message_of(waiting).operation;
-        const auto higher =
-            std::uint64_t{first_priority[components_.image(operation, skipped.operations)] -
-                          first_priority[operation]};
+        const std::uint32_t operation = state_.priorities.operation_of[waiting.priority()];
         waiting.order +=
-            state_.waits_for_shared(waiting) ? higher : higher << Waiting::kInstantBits;
+            std::uint64_t{first_priority[components_.image(operation, skipped.operations)] -
+                          first_priority[operation]}
+            << Waiting::kInstantBits;
     };
     for (const std::uint32_t first_server : components_.first_servers_in_use(component_)) {
         for (const std::uint32_t link : component_.links) {

@@ -1,5 +1,4 @@
-// Links: non-preemptive servers that take waiting messages by priority, then arrival time, then key; those that several
-// places share by arrival time, then priority, then key.
+// Links: non-preemptive servers that take waiting messages by priority, then arrival time, then key.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +17,18 @@ namespace podsim::sim {
 /// compares keys: rank within the schedule, hop, index of the source among the places that share a server.
 struct Waiting {
     static constexpr unsigned kInstantBits = 40;
-    static constexpr unsigned kPriorityBits = 64 - kInstantBits;
     static constexpr std::uint32_t kLaterHop = 0x80000000;
 
-    /// The number of its priority (class, operation, phase), then that of the instant of its arrival; at a link that
-    /// places share the instant first.
+    /// The number of its priority (class, operation, phase), then that of the instant of its arrival.
     std::uint64_t order = 0;
     std::uint32_t transfer = 0;  ///< with kLaterHop on all hops but the first
     std::uint32_t from = 0;      ///< its source; on later hops, the message
 
-    /// Of one that waits for a link of one place, as all do for their first.
     [[nodiscard]] std::uint32_t priority() const {
         return static_cast<std::uint32_t>(order >> kInstantBits);
+    }
+    [[nodiscard]] std::uint64_t instant() const {
+        return order & ((std::uint64_t{1} << kInstantBits) - 1);
     }
 };
 static_assert(sizeof(Waiting) == 16 && std::is_trivially_copyable_v<Waiting>);

@@ -64,7 +64,6 @@ RunState::RunState(const Workload& played, Observer* watcher)
       operations(played.operations.size()),
       open_tasks(order.first_task.back()) {
     prepare_links();
-    find_shared_links();
     result.end_of_place.resize(machine.places);
     task_needs.reserve(open_tasks);
     for (const std::uint32_t graph : workload.graph_of_place) {
@@ -73,23 +72,6 @@ RunState::RunState(const Workload& played, Observer* watcher)
     }
     if (observer != nullptr) {
         keep_when_tasks_begin();
-    }
-}
-
-void RunState::find_shared_links() {
-    if (machine.index_at_shared.empty()) {
-        return;
-    }
-    shared_shifts.resize(machine.shifts.size() / machine.places);
-    for (std::size_t shift = 0; shift < shared_shifts.size(); ++shift) {
-        std::vector<bool> met(machine.places);
-        for (std::size_t place = 0; place < machine.places; ++place) {
-            const std::uint32_t to = machine.shifted(shift, place);
-            if (to != kNoPlace) {
-                shared_shifts[shift] = shared_shifts[shift] || met[to];
-                met[to] = true;
-            }
-        }
     }
 }
 
@@ -119,16 +101,6 @@ std::array<std::uint64_t, 2> RunState::key_of(const Waiting& waiting) const {
     const std::uint64_t index_at_shared =
         machine.index_at_shared.empty() ? 0 : machine.index_at_shared[message.source];
     return {table.paths[message.transfer].rank, std::uint64_t{message.hop} << 8 | index_at_shared};
-}
-
-bool RunState::waits_for_shared(const Waiting& waiting) const {
-    if (shared_shifts.empty() || (waiting.transfer & Waiting::kLaterHop) == 0) {
-        return false;  // a first link is the place's own
-    }
-    const Message& message = messages[waiting.from];
-    const LiveOperation& operation = operations[message.operation];
-    const std::uint32_t first = operation.table->paths[message.transfer].first_hop;
-    return shares_links(operation.schedule->hops[first + message.hop].shift);
 }
 
 Message RunState::message_of(const Waiting& waiting) const {

@@ -40,7 +40,6 @@ struct RunState {
     const TaskOrder order;
     const Priorities priorities;
     std::vector<LinkSpec> link_classes;  ///< the distinct kinds of links
-    std::vector<bool> shared_shifts;     ///< [shift]: shares_links; empty: none
 
     // What changes.
     Time now;
@@ -113,21 +112,12 @@ struct RunState {
     }
     /// Unique among those of one priority and instant at one server.
     [[nodiscard]] std::array<std::uint64_t, 2> key_of(const Waiting& waiting) const;
-    /// A link of one place carries what that place's program sends, in the program's order. One that places share, a
-    /// host's to the network, knows of no program: what comes first goes first.
     [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, const TransferPath& path,
-                                         std::uint32_t hop, bool shared) const {
-        const std::uint64_t priority =
-            priorities.first[operation] + path.phase + hop * path.phase_per_hop;
-        return shared ? instant_number << Waiting::kPriorityBits | priority
-                      : priority << Waiting::kInstantBits | instant_number;
+                                         std::uint32_t hop) const {
+        return std::uint64_t{priorities.first[operation] + path.phase + hop * path.phase_per_hop}
+                   << Waiting::kInstantBits |
+               instant_number;
     }
-    /// Whether several places find the same one by this displacement, and so share its links.
-    [[nodiscard]] bool shares_links(std::uint32_t shift) const {
-        return !shared_shifts.empty() && shared_shifts[shift];
-    }
-    /// Of the link that a message waits for.
-    [[nodiscard]] bool waits_for_shared(const Waiting& waiting) const;
     [[nodiscard]] Message message_of(const Waiting& waiting) const;
 
     /// Of the whole run: hops to be served and tasks to end.
@@ -137,7 +127,6 @@ struct RunState {
 
 private:
     void prepare_links();
-    void find_shared_links();
     void prepare_set(std::uint32_t operation, LiveOperation& state);
 };
 

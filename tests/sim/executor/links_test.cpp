@@ -151,39 +151,5 @@ TEST(LinksTest, IsolatedOperationsDoNotMeet) {
     EXPECT_EQ(execute(workload).end, Time{1000});
 }
 
-/// Three places share a link, that of place 0 at port 1, as chips share their host's to the network. Over a link of its own each
-/// sends 1000 bytes there, cut-through: place 2 at 0, place 1 at 100, place 0 at 200 or 100, whose operation has the better class.
-/// What the shared link serves at 1000 is what came first; only of two that come at once the class tells. By class alone place 0
-/// would be served at 1000 in both.
-TEST(LinksTest, ALinkThatPlacesShareServesWhatComesFirst) {
-    for (const std::int64_t urgent_at : {200, 100}) {
-        Workload workload;
-        workload.machine = row_of(3, false, {0});
-        const auto to_host = static_cast<std::uint32_t>(2 * kReach + 1);
-        workload.machine.shifts.insert(workload.machine.shifts.end(), 3, 0);
-        workload.machine.index_at_shared = {0, 1, 2};
-        Schedule over_host = schedule_of({{.distance = 1, .bytes = 1000}}, 1, {});
-        over_host.hops = {{shift(0), 0}, {to_host, 1}};
-        over_host.transfers.front().hop_count = 2;
-        over_host.transfers.front().destination_shift = shift(0);
-        workload.schedules = {over_host};
-        constexpr std::uint32_t kNo = kAbsent;
-        workload.placements = {{0, kNo, kNo}, {kNo, 0, kNo}, {kNo, kNo, 0}};
-        workload.operations = {{.schedule = 0, .priority_class = 0, .placement = 0},
-                               {.schedule = 0, .priority_class = 1, .placement = 1},
-                               {.schedule = 0, .priority_class = 1, .placement = 2}};
-        const auto sends = [](std::uint32_t number, std::int64_t at) {
-            Task send = operation(number);
-            send.after = {0};
-            return TaskGraph{{work(at), send}};
-        };
-        workload.graphs = {sends(0, urgent_at), sends(1, 100), sends(2, 0)};
-        workload.graph_of_place = {0, 1, 2};
-        EXPECT_EQ(execute(workload).end_of_place,
-                  urgent_at == 200 ? (std::vector<Time>{{3000}, {2000}, {1000}})
-                                   : (std::vector<Time>{{2000}, {3000}, {1000}}));
-    }
-}
-
 }  // namespace
 }  // namespace podsim::sim
