@@ -11,11 +11,7 @@ namespace {
 
 class BruteForce {
 public:
-    explicit BruteForce(const SlicesCase& c) : rule_(c.within.link.rule), all_(c) {
-        for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
-            shared_ = shared_ || std::min(c.host_box[axis], c.within.slice.lengths[axis]) > 1;
-        }
-    }
+    explicit BruteForce(const SlicesCase& c) : rule_(c.within.link.rule), all_(c) {}
 
     Clock run() {
         Clock now = 0;
@@ -73,12 +69,10 @@ private:
         }
     }
 
-    [[nodiscard]] auto turn(const SlowMessage& m) const {
-        const bool at_host = shared_ && m.links.size() == 4 && (m.hop == 1 || m.hop == 2);
+    static auto turn(const SlowMessage& m) {
         const auto left = static_cast<std::int64_t>(m.links.size() - m.hop);
-        return std::tuple(at_host ? m.queued_at : 0, m.wave, m.phase, m.far_first ? -left : 0,
-                          m.queued_at, m.part, m.step, m.chunk, m.backward, m.turn, m.hop,
-                          m.index_in_host);
+        return std::tuple(m.wave, m.phase, m.far_first ? -left : 0, m.queued_at, m.part, m.step,
+                          m.chunk, m.backward, m.turn, m.hop, m.index_in_host);
     }
 
     void serve(Clock now) {
@@ -110,7 +104,6 @@ private:
     }
 
     sim::LatencyRule rule_;
-    bool shared_ = false;  ///< several chips have one host
     SlicesMessages all_;
 };
 

@@ -9,7 +9,6 @@
 // - The way between slices has four links: the chip's to its host, the host's to the network, the network's to
 //   the other host, that host's to the chip. Chips of one host share the two in the middle. Each has its
 //   rate and latency; all are cut-through.
-// - A host's link of several chips serves what comes first, then by the turns of the others.
 // - Where all else is equal at a host's link, messages go by their source's index in its host (x slowest).
 // - AllToAll: to each member of another slice one route, cut as the others are; numbered after those within the
 //   slice, slice after slice, its own place there first.

@@ -74,7 +74,8 @@ TEST(Memory, PeaksWhereTheBuffersOfARunAddUpToMost) {
     const std::vector<std::pair<std::string, sim::Bytes>> expected{
         {"parameters", sim::Bytes(100)},     {"gradients", sim::Bytes(5)},
         {"optimizer", sim::Bytes(0)},        {"activations", sim::Bytes(0)},
-        {"gathered_weights", sim::Bytes(0)}, {"buffers", sim::Bytes(60)}};
+        {"gathered_weights", sim::Bytes(0)}, {"kv_cache", sim::Bytes(0)},
+        {"buffers", sim::Bytes(60)}};
     EXPECT_EQ(use.at_peak, expected);
     EXPECT_TRUE(account_memory(program, run, sim::Bytes(165)).fits);
     // Tight from 165 / 1.05 = 157.1 to 165 / 0.95 = 173.7.
