@@ -75,8 +75,7 @@ struct Scene {
     void wait(std::size_t server, std::uint32_t transfer, std::uint32_t source) {
         const TransferPath& path = state.tables[0].paths[transfer];
         state.servers.add(
-            server,
-            {.order = state.order_of(layer, path, 0, false), .transfer = transfer, .from = source},
+            server, {.order = state.order_of(layer, path, 0), .transfer = transfer, .from = source},
             [this](const Waiting& a, const Waiting& b) { return state.goes_before(a, b); });
     }
     [[nodiscard]] Event arrival(std::int64_t in, std::uint32_t operation, std::uint32_t source,
