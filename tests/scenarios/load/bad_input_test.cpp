@@ -14,7 +14,7 @@ using BadInput = CommandTest;
 constexpr const char* kTopKeys =
     "name, hardware, model, batch, mesh, mesh_mapping, training, overlap, perturb, program, "
     "evaluation, report, "
-    "expect";
+    "expect, serving";
 const std::string kRateUnits =
     "write a rate such as 90 GB/s; units: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s, "
     "Mb/s, Gb/s, Tb/s";
