@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "scenarios/requests/client_request.h"
 #include "scenarios/requests/lengths.h"
-#include "scenarios/requests/request.h"
 
 namespace podsim::scenarios {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/requests/request.h"
+#include "scenarios/requests/client_request.h"
 
 namespace podsim::scenarios {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/requests/request.h"
+#include "scenarios/requests/client_request.h"
 #include "scenarios/serve/batch.h"
 
 namespace podsim::scenarios {

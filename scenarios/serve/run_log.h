@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "scenarios/requests/request.h"
+#include "scenarios/requests/client_request.h"
 #include "scenarios/serve/load_meter.h"
 #include "scenarios/serve/serving_result.h"
 

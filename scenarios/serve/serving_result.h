@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenarios/requests/request.h"
+#include "scenarios/requests/client_request.h"
 #include "sim/base/time.h"
 
 namespace podsim::scenarios {

@@ -88,6 +88,19 @@ TEST(InterpolatedStepTimes, ask_for_nothing_beyond_the_limits) {
     EXPECT_EQ(times.time_of({.decoding = 100, .decode_cached = 0}), us(100));
 }
 
+/// Steps of both kinds: half of the points of decodes (37 between 32 and 48, not 40), a quarter of prompts' (777 between
+/// 512 and 1024).
+TEST(InterpolatedStepTimes, have_a_coarser_grid_where_steps_mix) {
+    LinearStepTimes exact;
+    InterpolatedStepTimes times(exact, 4, {});
+    (void)times.time_of({.decoding = 37, .prefilling = 1, .prefill_tokens = 777, .finishing = 1});
+    EXPECT_EQ(times.buckets(), 4U);
+    for (const StepShape& shape : exact.asked) {
+        EXPECT_TRUE(shape.decoding == 32 || shape.decoding == 48) << shape.decoding;
+        EXPECT_TRUE(shape.prefill_tokens == 512 || shape.prefill_tokens == 1024);
+    }
+}
+
 /// A serving run with the grid is near that without; on the grid (per octave 64, short contexts) it is the same.
 TEST(InterpolatedStepTimes, serve_as_the_exact_source_does) {
     LinearStepTimes exact;
