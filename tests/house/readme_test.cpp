@@ -27,7 +27,7 @@ const Shown kShown[] = {
     {"docs/inference.md", "pareto",
      "sweep scenarios/examples/llama3-70b-decode-v5e.yaml --vary inference.context=2048,8192,32768 "
      "--vary inference.batch=1,32,64,120,240"},
-    {"docs/inference.md", "serve", "serve scenarios/examples/serve-llama3-70b-v5e.yaml"},
+    {"docs/inference.md", "serve", "serve scenarios/examples/serve-llama3-8b-v5e.yaml"},
     {"docs/fidelity.md", "published", "compare scenarios/published"},
     {"docs/fidelity.md", "calibrate",
      "calibrate scenarios/published --per-chip mxu --pooled straggler,fusion,attention"},

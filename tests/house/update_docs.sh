@@ -29,7 +29,7 @@ fill() {
 
 fill docs/inference.md pareto sweep scenarios/examples/llama3-70b-decode-v5e.yaml \
     --vary inference.context=2048,8192,32768 --vary inference.batch=1,32,64,120,240
-fill docs/inference.md serve serve scenarios/examples/serve-llama3-70b-v5e.yaml
+fill docs/inference.md serve serve scenarios/examples/serve-llama3-8b-v5e.yaml
 fill README.md quickstart run scenarios/quickstart/llama3-70b-v5p-pod.yaml
 fill docs/fidelity.md published compare scenarios/published
 fill scenarios/book/README.md book compare scenarios/book

@@ -201,20 +201,5 @@ TEST_F(Anomalies, AreRare) {
     }
 }
 
-// Pairs in which stages and groups meet at the hosts' links to the network, with 10 % faster matmuls and 10 % faster links between
-// chips. While the number of an operation decided who goes first there they were 4.1 and 3.4 % slower.
-TEST_F(Anomalies, AreNoneWhereStagesMeetAtTheNetwork) {
-    for (const std::uint64_t seed : {400U, 508U}) {
-        Draw draw(seed);
-        const Scenario slow = load_scenario(write(draw_scenario(draw), "s.yaml"));
-        Scenario fast = slow;
-        improve(draw, fast.hardware);
-        const auto seconds = [](const Scenario& scenario) {
-            return simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
-        };
-        EXPECT_LT(seconds(fast), 1.002 * seconds(slow)) << "seed " << seed;
-    }
-}
-
 }  // namespace
 }  // namespace podsim::scenarios
