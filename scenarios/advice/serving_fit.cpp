@@ -10,8 +10,9 @@ namespace podsim::scenarios {
 
 sim::Bytes peak_with_batch(const Scenario& scenario, std::int64_t sequences) {
     workloads::TrainingPlan plan = scenario.step().plan;
-    plan.inference->runs.front().sequences = sequences;
-    plan.batch.tokens = plan.inference->tokens();
+    workloads::Inference& inference = plan.inference.value();
+    inference.runs.front().sequences = sequences;
+    plan.batch.tokens = inference.tokens();
     return workloads::peak_of_stages(scenario.step().model, plan);
 }
 

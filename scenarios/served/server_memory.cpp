@@ -17,8 +17,9 @@ sim::Bytes without_cache(const Scenario& scenario, std::int64_t step_tokens,
                          std::int64_t sequences) {
     workloads::TrainingPlan plan = scenario.step().plan;
     const std::int64_t each = std::max<std::int64_t>(step_tokens / sequences, 1);
-    plan.inference->runs = {{sequences, each, 0, 1}};
-    plan.batch.tokens = plan.inference->tokens();
+    workloads::Inference& inference = plan.inference.value();
+    inference.runs = {{sequences, each, 0, 1}};
+    plan.batch.tokens = inference.tokens();
     plan.batch.sequence = each;
     sim::Bytes most;
     for (const workloads::StepProgram& program :
@@ -35,9 +36,10 @@ sim::Bytes of_token_on_chip(const Scenario& scenario) {
     const std::int64_t shards = ways_with(&workloads::PlanAxis::splits_batch, plan.ways);
     const auto members = static_cast<std::int64_t>(plan.ways.cache);
     // As many sequences, or tokens, as there are members that hold different ones.
-    plan.inference->runs = {{shards * members, members, 0, 1}};
+    workloads::Inference& inference = plan.inference.value();
+    inference.runs = {{shards * members, members, 0, 1}};
     plan.batch.microbatches = 1;
-    plan.batch.tokens = plan.inference->tokens();
+    plan.batch.tokens = inference.tokens();
     plan.batch.sequence = members;
     sim::Bytes most;
     for (const workloads::StepProgram& program :

@@ -3,6 +3,30 @@
 #include <algorithm>
 
 namespace podsim::workloads {
+namespace {
+
+template <class Of>
+std::int64_t sum_over(const std::vector<CachedRun>& runs, Of of) {
+    std::int64_t sum = 0;
+    for (const CachedRun& run : runs) {
+        sum += run.sequences * of(run);
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::int64_t Inference::sequences() const {
+    return sum_over(runs, [](const CachedRun&) { return 1; });
+}
+
+std::int64_t Inference::tokens() const {
+    return sum_over(runs, [](const CachedRun& run) { return run.fresh; });
+}
+
+std::int64_t Inference::logits() const {
+    return sum_over(runs, [](const CachedRun& run) { return run.logits; });
+}
 
 std::vector<Inference> steps_of(const Inference& inference) {
     Inference one = inference;

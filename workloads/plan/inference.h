@@ -35,29 +35,9 @@ struct Inference {
     /// Behind the one run's prefill so many tokens of each sequence, the first of which the prefill makes; 0: a single step.
     std::int64_t generate = 0;
 
-    [[nodiscard]] std::int64_t sequences() const {
-        std::int64_t sum = 0;
-        for (const CachedRun& run : runs) {
-            sum += run.sequences;
-        }
-        return sum;
-    }
-    /// New ones.
-    [[nodiscard]] std::int64_t tokens() const {
-        std::int64_t sum = 0;
-        for (const CachedRun& run : runs) {
-            sum += run.sequences * run.fresh;
-        }
-        return sum;
-    }
-    /// Rows of the unembedding.
-    [[nodiscard]] std::int64_t logits() const {
-        std::int64_t sum = 0;
-        for (const CachedRun& run : runs) {
-            sum += run.sequences * run.logits;
-        }
-        return sum;
-    }
+    [[nodiscard]] std::int64_t sequences() const;
+    [[nodiscard]] std::int64_t tokens() const;  ///< new ones
+    [[nodiscard]] std::int64_t logits() const;  ///< rows of the unembedding
 };
 
 /// The steps that it is played as: one, or the prefill and generate - 1 decode steps behind it, whose context grows.
