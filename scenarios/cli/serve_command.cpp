@@ -25,7 +25,8 @@ Usage usage() {
         "and "
         "queues.\n"
         "Every step of the servers is simulated, on a grid of batches and contexts or exactly.",
-        "podsim serve scenarios/examples/serve-llama3-8b-v5e.yaml --set 'serving.rate=8 requests/s'",
+        "podsim serve scenarios/examples/serve-llama3-8b-v5e.yaml --set 'serving.rate=8 "
+        "requests/s'",
         "The scenario has model, hardware and mesh as those of podsim run, inference for what "
         "weights "
         "and cache are\n"

@@ -117,80 +117,80 @@ double largest(const Scenario& scenario) {
     return std::floor(left(scenario) / book(scenario).of_sequence.value());
 }
 
-constexpr QuantityName formula(std::string_view name, ValueUnit unit, std::string_view example,
+constexpr QuantityName of_text(std::string_view name, ValueUnit unit, std::string_view example,
                                std::string_view meaning) {
     return {.name = name, .unit = unit, .meaning = meaning, .example = example, .analytic = true};
 }
 
-constexpr Formula kFormulas[] = {
-    {formula("parameter_bytes", ValueUnit::bytes, "70 GB", "parameters as stored"),
+constexpr Formula kInferenceFormulas[] = {
+    {of_text("parameter_bytes", ValueUnit::bytes, "70 GB", "parameters as stored"),
      [](const Scenario& s) { return book(s).parameters.value(); }, kNeedsInference},
-    {formula("kv_bytes_per_token", ValueUnit::bytes, "163.8 kB",
+    {of_text("kv_bytes_per_token", ValueUnit::bytes, "163.8 kB",
              "cache of a token, all layers and heads"),
      [](const Scenario& s) { return book(s).of_token.value(); }, kNeedsInference},
-    {formula("kv_bytes_per_sequence", ValueUnit::bytes, "1.34 GB",
+    {of_text("kv_bytes_per_sequence", ValueUnit::bytes, "1.34 GB",
              "cache of a sequence at the end of the step, or as reserved"),
      [](const Scenario& s) { return book(s).of_sequence.value(); }, kNeedsInference},
-    {formula("kv_bytes", ValueUnit::bytes, "42.9 GB", "cache of all sequences"), all_caches,
+    {of_text("kv_bytes", ValueUnit::bytes, "42.9 GB", "cache of all sequences"), all_caches,
      kNeedsInference},
-    {formula("book_least_step", ValueUnit::time, "17.3 ms",
+    {of_text("book_least_step", ValueUnit::time, "17.3 ms",
              "cache and parameters read once, by all chips"),
      [](const Scenario& s) { return book(s).least.value(); }, kNeedsInference},
-    {formula("book_tokens_per_s", ValueUnit::token_rate, "12.2k",
+    {of_text("book_tokens_per_s", ValueUnit::token_rate, "12.2k",
              "new tokens / the step of `book`"),
      [](const Scenario& s) { return new_tokens(s) / book(s).step.value(); }, kNeedsInference},
-    {formula("book_load_parameters", ValueUnit::time, "1.4 ms", "parameters read once"),
+    {of_text("book_load_parameters", ValueUnit::time, "1.4 ms", "parameters read once"),
      [](const Scenario& s) { return book(s).weights.value(); }, kNeedsInference},
-    {formula("critical_batch", ValueUnit::count, "240",
+    {of_text("critical_batch", ValueUnit::count, "240",
              "tokens of a step above which matmuls take longer than loading their weights"),
      [](const Scenario& s) { return book(s).critical_batch; }, kNeedsInference},
-    {formula("largest_batch", ValueUnit::count, "43",
+    {of_text("largest_batch", ValueUnit::count, "43",
              "sequences whose caches fit beside the parameters, all chips' memory taken together"),
      largest, kNeedsInference},
-    {formula("cached_tokens", ValueUnit::count, "906k", "tokens whose caches fit there"),
+    {of_text("cached_tokens", ValueUnit::count, "906k", "tokens whose caches fit there"),
      [](const Scenario& s) { return left(s) / book(s).of_token.value(); }, kNeedsInference},
-    {formula("left_for_caches", ValueUnit::bytes, "58 GB", "memory that parameters leave"), left,
+    {of_text("left_for_caches", ValueUnit::bytes, "58 GB", "memory that parameters leave"), left,
      kNeedsInference},
-    {formula("least_chips_of_parameters", ValueUnit::count, "4.4",
+    {of_text("least_chips_of_parameters", ValueUnit::count, "4.4",
              "chips that hold the parameters"),
      [](const Scenario& s) { return book(s).parameters.value() / capacity_of_chip(s); },
      kNeedsInference},
-    {formula("least_chips", ValueUnit::count, "7", "chips that hold parameters and all caches"),
+    {of_text("least_chips", ValueUnit::count, "7", "chips that hold parameters and all caches"),
      [](const Scenario& s) {
          return (book(s).parameters.value() + all_caches(s)) / capacity_of_chip(s);
      },
      kNeedsInference},
-    {formula("full_memory_step", ValueUnit::time, "19.5 ms", "a chip's whole memory read once"),
+    {of_text("full_memory_step", ValueUnit::time, "19.5 ms", "a chip's whole memory read once"),
      full_memory_step, kNeedsInference},
-    {formula("most_model_ways", ValueUnit::count, "57",
+    {of_text("most_model_ways", ValueUnit::count, "57",
              "F / (B beta): above it tensor parallelism waits for the links, not the HBM"),
      [](const Scenario& s) {
          return static_cast<double>(s.step().model.d_ff) / (new_tokens(s) * beta(s));
      },
      kNeedsInference},
-    {formula("least_chips_of_2d", ValueUnit::count, "72",
+    {of_text("least_chips_of_2d", ValueUnit::count, "72",
              "chips above which 2-D weight-stationary sharding moves less than 1-D over 3 axes"),
      least_chips_of_2d, kNeedsInference},
-    {formula("parameters_active", ValueUnit::count, "31.3G", "parameters that a token takes"),
+    {of_text("parameters_active", ValueUnit::count, "31.3G", "parameters that a token takes"),
      active_parameters, kNeedsInference},
-    {formula("forward_flops_per_token", ValueUnit::count, "6.3e10", "2 x those"),
+    {of_text("forward_flops_per_token", ValueUnit::count, "6.3e10", "2 x those"),
      [](const Scenario& s) { return 2 * active_parameters(s); }, kNeedsInference},
-    {formula("book_flops_time", ValueUnit::time, "4.1 ms", "2 x those x new tokens at the peak"),
+    {of_text("book_flops_time", ValueUnit::time, "4.1 ms", "2 x those x new tokens at the peak"),
      [](const Scenario& s) { return book(s).flops.value(); }, kNeedsInference},
-    {formula("attention_intensity", ValueUnit::count, "8",
+    {of_text("attention_intensity", ValueUnit::count, "8",
              "FLOPs of attention's dot products for each of their bytes, in bf16"),
      attention_intensity, kNeedsInference},
-    {formula("activation_bytes", ValueUnit::bytes, "84 MB",
+    {of_text("activation_bytes", ValueUnit::bytes, "84 MB",
              "an activation of width D of all new tokens"),
      activation_bytes, kNeedsInference},
-    {formula("latency_bound_bytes", ValueUnit::bytes, "360 kB",
+    {of_text("latency_bound_bytes", ValueUnit::bytes, "360 kB",
              "an array on the tensor ways below which its collectives take a hop's latency"),
      [](const Scenario& s) { return bytes_in_flight(s) * s.step().plan.ways.of_matrix(); },
      kNeedsInference},
-    {formula("latency_bound_ways", ValueUnit::count, "3",
+    {of_text("latency_bound_ways", ValueUnit::count, "3",
              "tensor ways above which that holds for the activations"),
      [](const Scenario& s) { return activation_bytes(s) / bytes_in_flight(s); }, kNeedsInference},
-    {formula("book_prefill", ValueUnit::time, "910 ms", "2 x parameters x tokens at report.mfu"),
+    {of_text("book_prefill", ValueUnit::time, "910 ms", "2 x parameters x tokens at report.mfu"),
      prefill_time, kNeedsInference | kNeedsMfu},
     {formula(
          "evicted_tokens_per_step", ValueUnit::count, "96",
@@ -200,13 +200,13 @@ constexpr Formula kFormulas[] = {
          return sequences(s) * (static_cast<double>(run.cached) + generated(s)) / generated(s);
      },
      kNeedsInference | kNeedsOutput},
-    {formula("qps_per_chip", ValueUnit::count, "0.28",
+    {of_text("qps_per_chip", ValueUnit::count, "0.28",
              "queries a second of the largest batch, each step a whole memory read"),
      [](const Scenario& s) {
          return largest(s) / (full_memory_step(s) * generated(s) * s.hardware.chips());
      },
      kNeedsInference | kNeedsOutput},
-    {formula("prefill_servers", ValueUnit::count, "3",
+    {of_text("prefill_servers", ValueUnit::count, "3",
              "for each generate server, each step a whole memory read, prompts at report.mfu"),
      [](const Scenario& s) { return prefill_time(s) / (full_memory_step(s) * generated(s)); },
      kNeedsInference | kNeedsOutput | kNeedsMfu},
@@ -215,7 +215,7 @@ constexpr Formula kFormulas[] = {
 }  // namespace
 
 std::span<const Formula> inference_formulas() {
-    return kFormulas;
+    return kInferenceFormulas;
 }
 
 }  // namespace podsim::scenarios
