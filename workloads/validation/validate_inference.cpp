@@ -12,6 +12,8 @@ namespace podsim::workloads {
 namespace {
 
 constexpr std::int64_t kMostOfRun = 1LL << 40;
+constexpr std::int64_t kMostLayersPlayed =
+    400000;  // of all steps of `generate`, each some ten operations
 
 void check_number(std::string_view setting, std::string_view name, std::int64_t value,
                   std::int64_t least) {
@@ -51,11 +53,26 @@ void check_run(const CachedRun& run, const TrainingPlan& plan, const ModelSpec& 
                                        run.cached + run.fresh, model.name, model.positions),
                            "shorten it");
     }
-    if (plan.ways.context > 1 && (run.cached > 0 || plan.inference->runs.size() > 1)) {
+    const Inference& inference = *plan.inference;
+    if (plan.ways.context > 1 &&
+        (run.cached > 0 || inference.runs.size() > 1 || inference.generate > 0)) {
         throw SettingError(
             "mesh.context",
             fmt::format("context = {} splits the prompts of a prefill alone", plan.ways.context),
             "use the axis as tensor, cache or data");
+    }
+}
+
+void check_generation(const Inference& inference, const ModelSpec& model) {
+    const std::int64_t most = kMostLayersPlayed / model.layers;
+    if (inference.generate > most) {
+        throw SettingError("inference.generate",
+                           fmt::format("generate = {} steps of {} layers are more than one program "
+                                       "can hold",
+                                       inference.generate, model.layers),
+                           fmt::format("at most {} tokens; podsim serve plays longer answers step "
+                                       "by step",
+                                       most));
     }
 }
 
@@ -71,6 +88,8 @@ void check_inference(const TrainingPlan& plan, const ModelSpec& model, sim::Inpu
             check_run(run, plan, model);
         }
     });
+    faults.check("inference.generate", {"inference.generate", "model"},
+                 [&] { check_generation(*plan.inference, model); });
     faults.check("overlap", {"overlap"}, [&] {
         if (plan.overlap.tensor_steps || plan.overlap.context_steps) {
             throw SettingError(plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context",
