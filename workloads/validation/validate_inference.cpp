@@ -43,7 +43,7 @@ void check_cache_axis(const TrainingPlan& plan) {
     }
 }
 
-void check_run(const CachedRun& run, const TrainingPlan& plan, const ModelSpec& model) {
+void check_run(const CachedRun& run, const ModelSpec& model) {
     check_number("inference.batch", "batch", run.sequences, 1);
     check_number("inference.prompt", "prompt", run.fresh, 1);
     check_number("inference.context", "context", run.cached, 0);
@@ -53,9 +53,12 @@ void check_run(const CachedRun& run, const TrainingPlan& plan, const ModelSpec& 
                                        run.cached + run.fresh, model.name, model.positions),
                            "shorten it");
     }
+}
+
+void check_context(const TrainingPlan& plan) {
     const Inference& inference = *plan.inference;
-    if (plan.ways.context > 1 &&
-        (run.cached > 0 || inference.runs.size() > 1 || inference.generate > 0)) {
+    if (plan.ways.context > 1 && (inference.runs.front().cached > 0 || inference.runs.size() > 1 ||
+                                  inference.generate > 0)) {
         throw SettingError(
             "mesh.context",
             fmt::format("context = {} splits the prompts of a prefill alone", plan.ways.context),
@@ -85,9 +88,10 @@ void check_inference(const TrainingPlan& plan, const ModelSpec& model, sim::Inpu
     }
     faults.check("inference", {"inference", "model", "mesh"}, [&] {
         for (const CachedRun& run : plan.inference->runs) {
-            check_run(run, plan, model);
+            check_run(run, model);
         }
     });
+    faults.check("mesh.context", {"mesh.context", "inference"}, [&] { check_context(plan); });
     faults.check("inference.generate", {"inference.generate", "model"},
                  [&] { check_generation(*plan.inference, model); });
     faults.check("overlap", {"overlap"}, [&] {

@@ -16,7 +16,7 @@ protected:
 
 TEST_F(InferenceInput, IsRefusedAtItsPlace) {
     EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100, prompt: 5}\n"),
-              "s.yaml:3:62: inference.prompt: a decode step has no prompt; write the tokens before "
+              "s.yaml:3:59: inference.prompt: a decode step has no prompt; write the tokens before "
               "it as inference.context\n");
     EXPECT_EQ(
         error_of("inference: {step: generate, prompt: 100, generate: 20000}\n"),
