@@ -38,7 +38,8 @@ void check_factors(const CalibrationOptions& options) {
 
 Measurements steps_of(const Measurements& measurements) {
     Measurements steps;
-    std::ranges::copy_if(measurements, std::back_inserter(steps), &Measurement::is_step);
+    std::ranges::copy_if(measurements, std::back_inserter(steps),
+                         [](const Measurement& one) { return one.what == Measured::step; });
     return steps;
 }
 
@@ -245,7 +246,7 @@ std::vector<CalibratedPoint> points_of(const Measurements& measurements) {
                           .chip = one.chip,
                           .family = one.family,
                           .tier = one.scenario->expectations.front().tier,
-                          .is_step = one.is_step,
+                          .what = one.what,
                           .kind = one.kind,
                           .defines = one.defines,
                           .measured_s = one.measured_s,
@@ -270,7 +271,7 @@ void judge(const Measurements& measurements, Calibration& calibration) {
     calibration.pairs_per_chip_and_precision = pairs(&CalibratedPoint::per_chip_and_precision);
     std::vector<HeldOutError> errors;
     for (const CalibratedPoint& point : calibration.points) {
-        if (point.is_step && point.podsim.without_family_s.has_value()) {
+        if (point.what == Measured::step && point.podsim.without_family_s.has_value()) {
             errors.push_back(
                 {point.kind, point.family, *point.podsim.without_family_s / point.measured_s - 1});
         }
@@ -283,7 +284,7 @@ void judge(const Measurements& measurements, Calibration& calibration) {
 
 Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOptions& options,
                       Watch* watch) {
-    const Measurements measurements = measurements_of(scenarios);
+    const Measurements measurements = measurements_of(scenarios, options.inference);
     check_factors(options);
     PhaseWatch calibrating(watch, Phase::calibrating);
     SimulatedTimes times(options.jobs, &calibrating);
@@ -300,6 +301,8 @@ Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOpti
     const Fit again = fit_factors(fit.problem, own_profile(fit.problem), times);
 
     Calibration calibration;
+    calibration.inference = options.inference;
+    calibration.left_out = scenarios.size() - measurements.size();
     calibration.converged = fit.converged && again.converged;
     calibration.factors = factors_of(result, problem, defined, again.u);
     calibration.points = points_of(measurements);
@@ -318,7 +321,7 @@ Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOpti
     }
     for (const Measurement& one : measurements) {
         calibration.profile.chips[one.chip] = efficiency_at(fit.problem, one.chip, fit.u);
-        if (!one.is_step) {
+        if (one.what != Measured::step) {
             calibration.points[one.number].podsim.fitted_s =
                 times.of({&one, calibration.profile.chips[one.chip]});
         }

@@ -26,6 +26,7 @@ namespace podsim::scenarios {
 struct CalibrationOptions {
     std::vector<std::string> per_chip{"mxu"};
     std::vector<std::string> pooled{"straggler"};
+    bool inference = false;  ///< fit to steps of inference, in place of training steps
     int jobs = 1;
 };
 
@@ -52,11 +53,11 @@ struct CalibratedPoint {
     std::string chip;
     std::string family;
     std::string tier;
-    bool is_step = false;
+    Measured what{};
     StepKind kind;
     std::string defines;
     double measured_s = 0;
-    Predictions podsim;  ///< of a microbenchmark `fitted_s` alone
+    Predictions podsim;  ///< of a microbenchmark, and of tokens a second, `fitted_s` alone
     Predictions per_chip;
     Predictions per_chip_and_precision;
 };
@@ -69,6 +70,8 @@ struct Calibration {
     PairOrder pairs_per_chip_and_precision;
     double covered = 0;  ///< share of the errors held out by family within the band
     bool converged = false;
+    bool inference = false;    ///< of steps of inference, not of training
+    std::size_t left_out = 0;  ///< scenarios of the other kind, training or inference
     Profile profile;
 };
 

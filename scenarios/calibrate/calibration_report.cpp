@@ -43,7 +43,7 @@ struct Errors {
 Errors errors_of(const Calibration& calibration, const Method& method) {
     Errors errors;
     for (const CalibratedPoint& point : calibration.points) {
-        if (!point.is_step) {
+        if (point.what != Measured::step) {
             continue;
         }
         const Predictions& predicted = point.*method.predictions;
@@ -88,7 +88,7 @@ std::string steps_text(const Calibration& calibration) {
     table.row({"Step", "family", "measured", "fitted", "error", "without chip", "without family",
                "6ND without family"});
     for (const CalibratedPoint& point : calibration.points) {
-        if (point.is_step) {
+        if (point.what == Measured::step) {
             const double measured = point.measured_s;
             table.row({"  " + point.name, point.family, format_time(measured),
                        format_time(point.podsim.fitted_s),
@@ -101,20 +101,27 @@ std::string steps_text(const Calibration& calibration) {
     return table.text(0);
 }
 
-std::string microbenchmarks_text(const Calibration& calibration) {
-    if (std::ranges::all_of(calibration.points, &CalibratedPoint::is_step)) {
-        return {};
-    }
+/// What the fit did not go by, beside what it makes of it.
+std::string others_text(const Calibration& calibration, Measured what) {
+    const bool rates = what == Measured::throughput;
     Table table({1, 5});
-    table.row({"Microbenchmark", "chip", "measured", "simulated", "error", "defines"});
+    table.row({rates ? "Throughput" : "Microbenchmark", "chip", "measured", "simulated", "error",
+               rates ? "family" : "defines"});
+    bool any = false;
     for (const CalibratedPoint& point : calibration.points) {
-        if (!point.is_step) {
-            table.row({"  " + point.name, point.chip, format_time(point.measured_s),
-                       format_time(point.podsim.fitted_s),
-                       percent(point.podsim.fitted_s / point.measured_s - 1), point.defines});
+        if (point.what == what) {
+            const double simulated = point.podsim.fitted_s;
+            const auto text = [&](double time) {
+                return rates ? format_count(1 / time) + " tokens/s" : format_time(time);
+            };
+            const double error =
+                rates ? point.measured_s / simulated - 1 : simulated / point.measured_s - 1;
+            table.row({"  " + point.name, point.chip, text(point.measured_s), text(simulated),
+                       percent(error), rates ? point.family : point.defines});
+            any = true;
         }
     }
-    return '\n' + table.text(0);
+    return any ? '\n' + table.text(0) : "";
 }
 
 std::string errors_text(const Calibration& calibration) {
@@ -164,6 +171,16 @@ std::string summary_text(const Calibration& calibration) {
     return text;
 }
 
+std::string left_out_text(const Calibration& calibration) {
+    if (calibration.left_out == 0) {
+        return {};
+    }
+    return fmt::format("Left out, of {}: {} scenario{}.\n",
+                       calibration.inference ? "training, which calibrate without --inference fits"
+                                             : "inference, which calibrate --inference fits",
+                       calibration.left_out, calibration.left_out == 1 ? "" : "s");
+}
+
 Json optional_json(std::optional<double> value) {
     return value.has_value() ? Json(*value) : Json(nullptr);
 }
@@ -193,7 +210,10 @@ Json point_json(const CalibratedPoint& point) {
                  {"held_out_s", optional_json(point.podsim.without_chip_s)},
                  {"held_out_by_family_s", optional_json(point.podsim.without_family_s)},
                  {"tier", point.tier}};
-    if (point.is_step) {
+    if (point.what == Measured::throughput) {
+        json["family"] = point.family;
+        json["measured_tokens_per_s"] = 1 / point.measured_s;
+    } else if (point.what == Measured::step) {
         json["family"] = point.family;
         json["kind"] = to_string(point.kind);
         for (const Method& method : kMethods) {
@@ -215,8 +235,9 @@ Json mean_json(const std::vector<double>& errors) {
 
 std::string calibration_text(const Calibration& calibration) {
     return factors_text(calibration) + '\n' + steps_text(calibration) +
-           microbenchmarks_text(calibration) + '\n' + errors_text(calibration) + '\n' +
-           summary_text(calibration);
+           others_text(calibration, Measured::throughput) +
+           others_text(calibration, Measured::microbenchmark) + '\n' + errors_text(calibration) + '\n' +
+           summary_text(calibration) + left_out_text(calibration);
 }
 
 Json calibration_json(const Calibration& calibration) {
@@ -247,6 +268,7 @@ Json calibration_json(const Calibration& calibration) {
     for (const StepKind& kind : band.measured) {
         json["error_band"]["measured"].push_back(to_string(kind));
     }
+    json["left_out"] = calibration.left_out;
     json["converged"] = calibration.converged;
     json["start_difference"] = start_difference(calibration);
     return json;

@@ -7,13 +7,13 @@ namespace podsim::scenarios {
 std::optional<double> rule_time(RuleKey key, std::span<const Measurement> known,
                                 const Measurement& step) {
     const auto at_peak = [&](const Measurement& one) {
-        return one.six_nd / (key == RuleKey::chip ? one.bf16_peak : one.matmul_peak);
+        return one.work / (key == RuleKey::chip ? one.bf16_peak : one.matmul_peak);
     };
     const auto mean = [&](auto&& alike) -> std::optional<double> {
         double sum = 0;
         int count = 0;
         for (const Measurement& one : known) {
-            if (one.is_step && alike(one)) {
+            if (one.what == Measured::step && alike(one)) {
                 sum += std::log(at_peak(one) / one.measured_s);
                 ++count;
             }

@@ -18,16 +18,16 @@ PairOrder pair_order(std::span<const Measurement> measurements,
         for (std::size_t k = i + 1; k < measurements.size(); ++k) {
             const Measurement& a = measurements[i];
             const Measurement& b = measurements[k];
-            if (!a.is_step || !b.is_step || a.chip != b.chip ||
+            if (a.what != Measured::step || b.what != Measured::step || a.chip != b.chip ||
                 a.kind.quantised != b.kind.quantised || !(predicted_s[i] > 0) ||
                 !(predicted_s[k] > 0)) {
                 continue;
             }
-            const double measured = (a.measured_s / a.six_nd) / (b.measured_s / b.six_nd) - 1;
+            const double measured = (a.measured_s / a.work) / (b.measured_s / b.work) - 1;
             if (std::abs(measured) < kTooNear) {
                 continue;
             }
-            const double predicted = (predicted_s[i] / a.six_nd) / (predicted_s[k] / b.six_nd) - 1;
+            const double predicted = (predicted_s[i] / a.work) / (predicted_s[k] / b.work) - 1;
             ++order.pairs;
             if (std::abs(predicted) < kEqual) {
                 order.right += 0.5;

@@ -3,13 +3,21 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scenarios/serve_report/serving_quantities.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/quantity_names.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/study/parallel.h"
+#include "scenarios/study/serve_scenario.h"
 
 namespace podsim::scenarios {
 
 double simulated_reference(const Scenario& scenario, Watch* watch) {
+    if (scenario.serving != nullptr) {
+        const std::string& quantity = scenario.expectations.front().quantity;
+        const double value = value_of(quantity, serve_scenario(scenario).summary);
+        return find_quantity(quantity).unit == ValueUnit::token_rate ? 1 / value : value;
+    }
     if (scenario.is_program()) {
         return simulate_program(scenario.hardware, scenario.program(), Fold::automatic, watch)
             .time.seconds();
@@ -47,6 +55,11 @@ std::vector<double> SimulatedTimes::of(std::span<const Trial> trials) {
             const Trial& trial = trials[missing[i]];
             Scenario scenario = *trial.measurement->scenario;
             scenario.hardware.efficiency = trial.efficiency;
+            if (scenario.serving != nullptr) {
+                auto serving = std::make_shared<ServingSpec>(*scenario.serving);
+                serving->host = sim::round_up(sim::Seconds(trial.efficiency.host_s));
+                scenario.serving = std::move(serving);
+            }
             const Clock::time_point begin = Clock::now();
             const double time = simulated_reference(scenario, watch_);
             return Run{time, std::chrono::duration<double>(Clock::now() - begin).count()};

@@ -12,7 +12,8 @@
 
 namespace podsim::scenarios {
 
-/// The time that a scenario's reference is about, simulated: a step, a block of steps, or a program.
+/// The time that a scenario's reference is about, simulated: a step, a block of steps, a program, or what a serving run is
+/// held to, of tokens a second that of one.
 double simulated_reference(const Scenario& scenario, Watch* watch = nullptr);
 
 struct Trial {

@@ -20,7 +20,7 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "calibrate FILE|DIR ... [--per-chip FACTORS] [--pooled FACTORS] [--write FILE "
+        "calibrate FILE|DIR ... [--inference] [--per-chip FACTORS] [--pooled FACTORS] [--write FILE "
         "[--profile-version TEXT]]\n"
         "                 [--jobs N] [--json PATH|-]",
         "Fits factors of a profile to scenarios that expect a measured time, and says how well "
@@ -31,7 +31,7 @@ Usage usage() {
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
-        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler\n"
+        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler, host_s\n"
         "(topology/chips/efficiency.h). Those neither named nor defined stay as the scenarios have "
         "them; named\nones that the steps do not determine stay at their priors "
         "(docs/fidelity.md).\n");
@@ -39,6 +39,7 @@ Usage usage() {
     usage.value("pooled", "factors to fit for all chips together; - for none", "straggler");
     usage.value("write", "write the profile to a file, for hardware: {profile: FILE}");
     usage.value("profile-version", "the version that the file states", "1");
+    usage.flag("inference", "fit to steps of inference, in place of training steps");
     usage.value("jobs", "threads; the cores of this machine without it");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE|DIR", -1);
@@ -85,6 +86,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     }
     const CalibrationOptions how{.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),
+                                 .inference = options.is_set("inference"),
                                  .jobs = parse_jobs(options)};
     const Calibration calibration = [&] {
         TerminalWatch watch(err, on_terminal(err));

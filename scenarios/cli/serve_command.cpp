@@ -1,17 +1,14 @@
 // `podsim serve`: requests on servers of simulated inference steps.
-#include <algorithm>
-#include <fmt/format.h>
 #include <ostream>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/console/output.h"
-#include "scenarios/load/load_served.h"
+#include "scenarios/load/load.h"
 #include "scenarios/serve_report/serving_json.h"
-#include "scenarios/serve_report/serving_run.h"
+#include "scenarios/serve_report/serving_quantities.h"
 #include "scenarios/serve_report/serving_text.h"
-#include "scenarios/served/server_memory.h"
-#include "scenarios/served/simulated_step_times.h"
+#include "scenarios/study/serve_scenario.h"
 #include "scenarios/study/within_clock.h"
 #include "sim/base/error.h"
 
@@ -38,28 +35,6 @@ Usage usage() {
     return usage;
 }
 
-/// Pages of a server, where the file leaves them to its memory.
-void fill_pages(Served& served) {
-    ServingSpec& spec = served.serving;
-    if (spec.cache.pages) {
-        return;
-    }
-    std::int64_t longest = 1;
-    for (const Request& request : draw_requests(spec.load)) {
-        longest = std::max(longest, request.prompt);
-    }
-    const bool chunked = spec.batching.kind == BatchingKind::chunked;
-    const std::int64_t tokens =
-        cached_tokens_that_fit(served.server, chunked ? spec.batching.budget : longest,
-                               chunked ? spec.batching.slots : 1, served.memory);
-    spec.cache.pages = tokens / spec.cache.page;
-    if (*spec.cache.pages == 0) {
-        throw sim::InputError("the weights and a step leave no memory for a page of cache",
-                              "use more chips, or narrower weights (inference.weights)")
-            .at({served.server.file, 0, 0});
-    }
-}
-
 }  // namespace
 
 int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
@@ -77,24 +52,16 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     if (options.is_set("requests") && json.empty()) {
         throw sim::InputError("--requests adds to the JSON", "write --json with it");
     }
-    Served served = load_served(files.front(), options.all("set"));
-    fill_pages(served);
-    SimulatedStepTimes steps(served.server);
-    const std::int64_t servers = served.serving.disaggregation
-                                     ? served.serving.disaggregation->prefill_servers +
-                                           served.serving.disaggregation->generate_servers
-                                     : 1;
-    const ServingRun run = within_clock(served.server.file, [&] {
-        return run_serving(served.server.name, servers * served.server.hardware.chips(),
-                           served.serving, {.steps = &steps});
-    });
+    const Scenario scenario = load_scenario(files.front(), options.all("set"), Requests::some);
+    const ServingRun run = within_clock(scenario.file, [&] { return serve_scenario(scenario); });
+    const std::vector<Verdict> verdicts = judge(scenario, run.summary);
     if (json != "-") {
-        out << serving_text(run);
+        out << serving_text(run, verdicts);
     }
     if (!json.empty()) {
-        write_json(serving_json(run, options.is_set("requests")), json, out);
+        write_json(serving_json(run, verdicts, options.is_set("requests")), json, out);
     }
-    return kDone;
+    return all_hold(verdicts) ? kDone : kExpectationFails;
 }
 
 }  // namespace podsim::scenarios

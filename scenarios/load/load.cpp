@@ -1,10 +1,10 @@
 #include "scenarios/load/load.h"
 
 #include <filesystem>
-#include <functional>
 
 #include "scenarios/inference/load_inference.h"
 #include "scenarios/load/load_parts.h"
+#include "scenarios/load/load_serving.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/yaml/schema.h"
 #include "workloads/program/axis_names.h"
@@ -68,6 +68,9 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
         step.evaluation = read_evaluation(root["evaluation"], scenario);
     }
     step.report = read_report(root["report"], serves);
+    if (!root["serving"].present()) {
+        refuse_served_quantities(root["expect"]);
+    }
     scenario.expectations = read_expectations(root["expect"]);
     check_formulas(root["expect"], scenario);
     const Reader block_time = root["expect"]["block_time"];
@@ -79,8 +82,22 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
     });
 }
 
-/// `more` reads, or refuses, what stands beside the step.
-Scenario load(const YamlNode& tree, const std::string& path, const ReadMore& more) {
+/// `serving:` of a step that has been read, where what is asked of the scenario has it.
+void read_serving_of(const Reader& root, const std::filesystem::path& folder, Requests requests,
+                     Scenario& scenario) {
+    const Reader serving = root["serving"];
+    if (requests == Requests::none && serving.present()) {
+        serving.refuse("requests are served by podsim serve, not simulated as one step",
+                       "use podsim serve, or write inference.step and leave serving out");
+        return;
+    }
+    if (requests == Requests::some || serving.present()) {
+        refuse_all_but_served_quantities(root["expect"]);
+        scenario.serving = load_serving(serving, folder, scenario);
+    }
+}
+
+Scenario load(const YamlNode& tree, const std::string& path, Requests requests) {
     sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
     const YamlNode sound = sound_part(tree, faults);
     const Reader root(sound, faults);
@@ -96,37 +113,28 @@ Scenario load(const YamlNode& tree, const std::string& path, const ReadMore& mor
     } else {
         read_step_of(root, file.parent_path(), scenario);
     }
-    more(root, file.parent_path());
+    read_serving_of(root, file.parent_path(), requests, scenario);
     faults.throw_all();
     return scenario;
 }
 
 }  // namespace
 
-Scenario load_scenario(const std::string& path, std::span<const std::string> settings) {
+Scenario load_scenario(const std::string& path, std::span<const std::string> settings,
+                       Requests requests) {
     YamlNode tree = read_scenario(path);
     for (const std::string& setting : settings) {
         apply_setting(tree, setting);
     }
-    return load_scenario(tree, path);
+    return load_scenario(tree, path, requests);
 }
 
 YamlNode read_scenario(const std::string& path) {
     return parse_yaml(read_text_file(path), path);
 }
 
-Scenario load_scenario(const YamlNode& tree, const std::string& path) {
-    return load(tree, path, [](const Reader& root, const std::filesystem::path&) {
-        if (root["serving"].present()) {
-            root["serving"].refuse(
-                "requests are served by podsim serve, not simulated as one step",
-                "use podsim serve, or write inference.step and leave serving out");
-        }
-    });
-}
-
-Scenario load_server(const YamlNode& tree, const std::string& path, const ReadMore& more) {
-    return load(tree, path, more);
+Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests) {
+    return load(tree, path, requests);
 }
 
 std::vector<Scenario> load_scenarios(std::span<const std::string> files) {
@@ -134,7 +142,7 @@ std::vector<Scenario> load_scenarios(std::span<const std::string> files) {
     std::vector<sim::InputError> wrong;
     for (const std::string& file : files) {
         try {
-            scenarios.push_back(load_scenario(file));
+            scenarios.push_back(load_scenario(file, {}, Requests::any));
         } catch (const sim::InputError& error) {
             for (sim::InputError& each : sim::errors_in(error)) {
                 wrong.push_back(std::move(each));

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,24 +19,24 @@ namespace podsim::scenarios {
 inline constexpr int kMostChips = 100000;  ///< of all slices
 inline constexpr int kMostSlices = 4096;
 
+/// Whether the scenario is asked for requests that it serves (`serving:`): refused, needed, or as it may be.
+enum class Requests { none, some, any };
+
 /// Reads a scenario. `settings` are `key.path=value` texts (`--set`), applied to the YAML tree in
 /// their order before anything is checked; paths inside the file are relative to the file.
 /// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong; sim::InputErrors where that is
 /// several things of which none only follows from another.
-Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {});
+Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {},
+                       Requests requests = Requests::none);
 
 /// The YAML of a scenario file, read once, from which load_scenario makes many.
 YamlNode read_scenario(const std::string& path);
 /// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
-Scenario load_scenario(const YamlNode& tree, const std::string& path);
+Scenario load_scenario(const YamlNode& tree, const std::string& path,
+                       Requests requests = Requests::none);
 
-/// The scenarios of several files; throws sim::InputErrors of what is wrong in all of them.
+/// The scenarios of several files, serving ones too; throws sim::InputErrors of what is wrong in all of them.
 std::vector<Scenario> load_scenarios(std::span<const std::string> files);
-
-/// Reads what stands beside the step; paths are relative to `base`.
-using ReadMore = std::function<void(const Reader& root, const std::filesystem::path& base)>;
-/// The same of a scenario that serves (`serving:`), which `more` reads. Throws as above.
-Scenario load_server(const YamlNode& tree, const std::string& path, const ReadMore& more);
 
 /// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
 /// does for what is not YAML.

@@ -66,20 +66,47 @@ std::vector<Expectation> read_expectations(const Reader& expect) {
     return expectations;
 }
 
-void refuse_step_quantities(const Reader& expect) {
+namespace {
+
+/// Refuses expected quantities that are not of the kind, and names those that are.
+template <class Allowed>
+void allow_only(const Reader& expect, const char* problem, Allowed allowed) {
     if (!expect.present()) {
         return;
     }
-    std::vector<std::string_view> allowed;
+    std::vector<std::string_view> names;
     for (const QuantityName& quantity : expected_quantities()) {
-        if (quantity.of_programs) {
-            allowed.push_back(quantity.name);
+        if (allowed(quantity)) {
+            names.push_back(quantity.name);
         }
     }
     for (const YamlNode::Entry& entry : expect.node().entries) {
-        if (!find_quantity(entry.key).of_programs) {
-            expect[entry.key].refuse("a program has no such quantity",
-                                     fmt::format("allowed: {}", fmt::join(allowed, ", ")));
+        if (!allowed(find_quantity(entry.key))) {
+            expect[entry.key].refuse(problem, fmt::format("allowed: {}", fmt::join(names, ", ")));
+        }
+    }
+}
+
+}  // namespace
+
+void refuse_step_quantities(const Reader& expect) {
+    allow_only(expect, "a program has no such quantity",
+               [](const QuantityName& one) { return one.of_programs; });
+}
+
+void refuse_all_but_served_quantities(const Reader& expect) {
+    allow_only(expect, "a serving run has no such quantity",
+               [](const QuantityName& one) { return one.of_serving; });
+}
+
+void refuse_served_quantities(const Reader& expect) {
+    if (!expect.present()) {
+        return;
+    }
+    for (const YamlNode::Entry& entry : expect.node().entries) {
+        if (find_quantity(entry.key).of_serving) {
+            expect[entry.key].refuse("a step serves no requests",
+                                     "expect it of a scenario with serving, of podsim serve");
         }
     }
 }

@@ -48,6 +48,9 @@ ReportOptions read_report(const Reader& report, bool serves);
 std::vector<Expectation> read_expectations(const Reader& expect);
 /// Throws where a program is held to what only training steps have.
 void refuse_step_quantities(const Reader& expect);
+/// Where a serving run is held to what only steps have, and the other way round.
+void refuse_all_but_served_quantities(const Reader& expect);
+void refuse_served_quantities(const Reader& expect);
 /// Throws where the scenario lacks what an expected formula is about.
 void check_formulas(const Reader& expect, const Scenario& scenario);
 

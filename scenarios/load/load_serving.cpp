@@ -4,8 +4,11 @@
 #include <string>
 
 #include "scenarios/requests/trace_file.h"
+#include "scenarios/serve/serving_spec.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "workloads/analytic/kv_cache.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -40,6 +43,15 @@ double parse_share(const std::string& text) {
     if (share < 0 || share > 1) {
         throw sim::InputError(fmt::format("{} is not from 0 % to 100 %", in_quotes(text)),
                               "write a percentage such as 80 %");
+    }
+    return share;
+}
+
+double parse_memory(const std::string& text) {
+    const double share = parse_percent(text);
+    if (share <= 0 || share > 1) {
+        throw sim::InputError(fmt::format("{} is not above 0 % and at most 100 %", text),
+                              "write a percentage such as 90 %");
     }
     return share;
 }
@@ -230,8 +242,6 @@ std::int64_t parse_grid(const std::string& text) {
     return points;
 }
 
-}  // namespace
-
 ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base) {
     ServingSpec spec;
     spec.load = read_load(serving.require(), base);
@@ -241,6 +251,7 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
         spec.cache.pages = cache["pages"].whole(1, kMostPages, 1);
     }
     spec.cache.page = cache["page"].whole(1, kMostTokens, 16);
+    spec.cache.memory = cache["memory"].get<double>(parse_memory, 1);
     spec.cache.reserve = cache["reserve"].flag(false);
     if (const Reader speculation = serving["speculation"]; speculation.present()) {
         spec.speculation.tokens = speculation["tokens"].require().whole(1, 64, 1);
@@ -265,6 +276,26 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     spec.host = serving["host"].get(parse_duration, sim::Time{});
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});
     check_budget(serving, spec);
+    return spec;
+}
+
+}  // namespace
+
+std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
+                                                const std::filesystem::path& base,
+                                                const Scenario& server) {
+    auto spec = std::make_shared<ServingSpec>();
+    serving.check({}, [&] { *spec = read_serving(serving, base); });
+    serving.check({"hardware", "model", "inference", "serving"}, [&] {
+        if (!serving["host"].present()) {
+            spec->host = sim::round_up(sim::Seconds(server.hardware.efficiency.host_s));
+        }
+        if (spec->disaggregation && spec->disaggregation->a_token.value() == 0) {
+            const TrainingStep& step = server.step();
+            spec->disaggregation->a_token =
+                workloads::cache_bytes(step.model, 1, step.plan.inference->cache_element);
+        }
+    });
     return spec;
 }
 

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
-#include "scenarios/serve/serving_spec.h"
+#include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/reader.h"
 
 namespace podsim::scenarios {
 
-/// `base` is the folder that traces are relative to. What the file leaves to the model stays open: pages where the file
-/// states none, 0 bytes a token of a transfer. Throws sim::InputError at the place of what is wrong.
-ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base);
+/// `base` is the folder that traces are relative to. What the file leaves open is filled in from the server, whose sections
+/// have been read: the host's time by its profile, bytes of a token that goes to another server by its cache. Pages stay open.
+/// Adds what is wrong to the reader's faults.
+std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
+                                                const std::filesystem::path& base,
+                                                const Scenario& server);
 
 }  // namespace podsim::scenarios

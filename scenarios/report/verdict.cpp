@@ -8,28 +8,28 @@
 #include "scenarios/text/table.h"
 
 namespace podsim::scenarios {
-namespace {
-
-template <class Result>
-std::vector<Verdict> judge_all(const Scenario& scenario, const Result& result) {
+std::vector<Verdict> judge(std::span<const Expectation> expectations,
+                           const std::function<double(std::string_view)>& value) {
     std::vector<Verdict> verdicts;
-    for (const Expectation& expectation : scenario.expectations) {
-        const double value = number_of(value_of(expectation.quantity, scenario, result));
-        const double error = value / expectation.of - 1;
-        verdicts.push_back({expectation, value, find_quantity(expectation.quantity).analytic, error,
-                            std::abs(error) <= expectation.within});
+    for (const Expectation& expectation : expectations) {
+        const double reached = value(expectation.quantity);
+        const double error = reached / expectation.of - 1;
+        verdicts.push_back({expectation, reached, find_quantity(expectation.quantity).analytic,
+                            error, std::abs(error) <= expectation.within});
     }
     return verdicts;
 }
 
-}  // namespace
-
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result) {
-    return judge_all(scenario, result);
+    return judge(scenario.expectations, [&](std::string_view quantity) {
+        return number_of(value_of(quantity, scenario, result));
+    });
 }
 
 std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result) {
-    return judge_all(scenario, result);
+    return judge(scenario.expectations, [&](std::string_view quantity) {
+        return number_of(value_of(quantity, scenario, result));
+    });
 }
 
 bool all_hold(std::span<const Verdict> verdicts) {

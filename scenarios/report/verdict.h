@@ -1,8 +1,10 @@
 // Expectations of a scenario (`expect`) held against its result.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
@@ -20,7 +22,11 @@ struct Verdict {
     bool holds = false;
 };
 
-/// Every expectation in turn. Throws sim::InputError with the nearest name for a quantity that no row of
+/// Every expectation in turn, held against value(quantity).
+std::vector<Verdict> judge(std::span<const Expectation> expectations,
+                           const std::function<double(std::string_view)>& value);
+
+/// The same of a result. Throws sim::InputError with the nearest name for a quantity that no row of
 /// spec/quantity_names and no formula knows.
 std::vector<Verdict> judge(const Scenario& scenario, const StepResult& result);
 std::vector<Verdict> judge(const Scenario& scenario, const ProgramResult& result);

@@ -1,5 +1,6 @@
 #include "scenarios/serve_report/serving_json.h"
 
+#include "scenarios/report/parts_json.h"
 #include "scenarios/serve_report/serving_text.h"
 
 namespace podsim::scenarios {
@@ -61,7 +62,7 @@ Json queue_json(const ServingResult& result) {
 
 }  // namespace
 
-Json serving_json(const ServingRun& run, bool requests) {
+Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool requests) {
     const ServingSummary& summary = run.summary;
     const ServingResult& result = run.result;
     const auto chips = static_cast<double>(run.chips);
@@ -113,6 +114,7 @@ Json serving_json(const ServingRun& run, bool requests) {
                  {"step_grid", grid_json(run.step_grid)},
                  {"prefill_grid", grid_json(run.prefill_grid)},
                  {"events", result.events}};
+    json["expectations"] = verdicts_json(verdicts);
     if (requests) {
         json["served"] = requests_json(result);
     }

@@ -255,14 +255,15 @@ std::string length_text(const LengthSpec& length) {
                        length.sigma, length.least, length.most);
 }
 
-std::string serving_text(const ServingRun& run) {
+std::string serving_text(const ServingRun& run, std::span<const Verdict> verdicts) {
     return head(run) +
            fmt::format("\nServed in {}, {} in the system on average, {} at most\n\n",
                        format_time(run.summary.seconds),
                        fmt::format("{:.4g}", run.result.mean_in_system),
                        run.result.most_in_system) +
            latencies(run.summary) + '\n' + rates(run) + '\n' + queue_text(run) + '\n' +
-           servers_text(run) + '\n' + grid_text(run);
+           servers_text(run) + '\n' + grid_text(run) + (verdicts.empty() ? "" : "\n") +
+           verdicts_report(verdicts);
 }
 
 }  // namespace podsim::scenarios

@@ -1,15 +1,17 @@
 // The report of a serving run for people.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "scenarios/report/verdict.h"
 #include "scenarios/serve_report/serving_run.h"
 
 namespace podsim::scenarios {
 
 /// What was served and how; latencies; rates; the queue and whether the servers are overloaded; servers, caches and the
-/// balance of disaggregated ones; the grid and its error.
-std::string serving_text(const ServingRun& run);
+/// balance of disaggregated ones; the grid and its error; what the run is held to.
+std::string serving_text(const ServingRun& run, std::span<const Verdict> verdicts = {});
 
 /// `1024 tokens`, `100 to 300 tokens`, `lognormal, mean 500, sigma 0.6, 1 to 4096 tokens`.
 std::string length_text(const LengthSpec& length);

@@ -110,6 +110,33 @@ constexpr QuantityName kReported[] = {
     {.name = "played_events", .unit = count, .meaning = "those that were played, not skipped as repeats",
      .key = "played_events", .part = JsonPart::events},
 };
+
+constexpr QuantityName kServed[] = {
+    {.name = "mean_ttft", .unit = time, .meaning = "from arrival to a request's first token, mean of a serving run",
+     .key = "time_to_first_token.mean_s", .example = "200 ms", .of_serving = true},
+    {.name = "median_ttft", .unit = time, .meaning = "from arrival to a request's first token, median of a serving run",
+     .key = "time_to_first_token.median_s", .example = "200 ms", .of_serving = true},
+    {.name = "p99_ttft", .unit = time, .meaning = "from arrival to a request's first token, 99th percentile of a serving run",
+     .key = "time_to_first_token.p99_s", .example = "200 ms", .of_serving = true},
+    {.name = "mean_tpot", .unit = time, .meaning = "a token of a request after its first, mean of a serving run",
+     .key = "time_per_output_token.mean_s", .example = "25 ms", .of_serving = true},
+    {.name = "median_tpot", .unit = time, .meaning = "a token of a request after its first, median of a serving run",
+     .key = "time_per_output_token.median_s", .example = "25 ms", .of_serving = true},
+    {.name = "p99_tpot", .unit = time, .meaning = "a token of a request after its first, 99th percentile of a serving run",
+     .key = "time_per_output_token.p99_s", .example = "25 ms", .of_serving = true},
+    {.name = "mean_itl", .unit = time, .meaning = "between two tokens of a request, mean of a serving run",
+     .key = "inter_token_latency.mean_s", .example = "23 ms", .of_serving = true},
+    {.name = "median_itl", .unit = time, .meaning = "between two tokens of a request, median of a serving run",
+     .key = "inter_token_latency.median_s", .example = "23 ms", .of_serving = true},
+    {.name = "p99_itl", .unit = time, .meaning = "between two tokens of a request, 99th percentile of a serving run",
+     .key = "inter_token_latency.p99_s", .example = "23 ms", .of_serving = true},
+    {.name = "output_tokens_per_s", .unit = token_rate, .meaning = "tokens that a serving run makes a second",
+     .key = "output_tokens_per_s", .example = "2500", .of_serving = true},
+    {.name = "requests_per_s", .unit = count, .meaning = "requests that a serving run ends a second",
+     .key = "requests_per_s", .example = "2.5", .of_serving = true},
+    {.name = "goodput_requests_per_s", .unit = count, .meaning = "those of them that meet the objective",
+     .key = "goodput_requests_per_s", .example = "2.2", .of_serving = true},
+};
 // clang-format on
 
 }  // namespace
@@ -118,10 +145,15 @@ std::span<const QuantityName> reported_quantities() {
     return kReported;
 }
 
+std::span<const QuantityName> served_quantities() {
+    return kServed;
+}
+
 std::vector<QuantityName> expected_quantities() {
     std::vector<QuantityName> expected;
     std::ranges::copy_if(kReported, std::back_inserter(expected),
                          [](const QuantityName& one) { return !one.example.empty(); });
+    expected.insert(expected.end(), std::begin(kServed), std::end(kServed));
     for (const Formula& formula : all_formulas()) {
         expected.push_back(formula.quantity);
     }
@@ -129,9 +161,11 @@ std::vector<QuantityName> expected_quantities() {
 }
 
 const QuantityName& find_quantity(std::string_view name) {
-    const auto* const found = std::ranges::find(kReported, name, &QuantityName::name);
-    if (found != std::end(kReported)) {
-        return *found;
+    for (const std::span<const QuantityName> all : {reported_quantities(), served_quantities()}) {
+        const auto found = std::ranges::find(all, name, &QuantityName::name);
+        if (found != all.end()) {
+            return *found;
+        }
     }
     if (const Formula* const formula = find_formula(name)) {
         return formula->quantity;

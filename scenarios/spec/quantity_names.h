@@ -51,15 +51,19 @@ struct QuantityName {
     bool analytic = false;     ///< a formula's or an estimate's value, not simulated
     bool of_programs = false;  ///< of program scenarios too
     bool column = false;       ///< of the CSV of sweeps
+    bool of_serving = false;   ///< of serving runs, and of nothing else
 };
 
 /// What a result is reported by, in the order of the CSV's columns.
 std::span<const QuantityName> reported_quantities();
 
-/// The quantities of `expect`: reported ones, then the formulas (spec/formulas.h).
+/// What a serving run (`serving:`) is held to.
+std::span<const QuantityName> served_quantities();
+
+/// The quantities of `expect`: reported ones, then those of serving runs, then the formulas (spec/formulas.h).
 std::vector<QuantityName> expected_quantities();
 
-/// A reported quantity or a formula. Throws sim::InputError (without a place) with the nearest name.
+/// A reported quantity, one of serving runs, or a formula. Throws sim::InputError (without a place) with the nearest name.
 const QuantityName& find_quantity(std::string_view name);
 
 }  // namespace podsim::scenarios

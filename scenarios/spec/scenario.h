@@ -23,6 +23,7 @@ struct Expectation {
 };
 
 struct TrainingStep;
+struct ServingSpec;
 
 /// A training step by value. Its parts are seen by those who include `training_step.h`.
 class StepValue {
@@ -47,6 +48,8 @@ struct Scenario {
     IdealHardware hardware;
     std::variant<StepValue, Program> work;
     std::vector<Expectation> expectations;
+    /// The requests that a server of such steps serves (scenarios/serve/serving_spec.h), of `podsim serve`; null: none.
+    std::shared_ptr<const ServingSpec> serving;
 
     [[nodiscard]] bool is_program() const { return std::holds_alternative<Program>(work); }
     [[nodiscard]] const Program& program() const { return std::get<Program>(work); }

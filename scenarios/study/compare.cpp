@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "scenarios/report/quantities.h"
+#include "scenarios/serve_report/serving_quantities.h"
 #include "scenarios/spec/standing.h"
+#include "scenarios/study/serve_scenario.h"
 #include "scenarios/study/within_clock.h"
 
 namespace podsim::scenarios {
@@ -53,7 +55,12 @@ Comparison compare(const Scenario& scenario) {
     Comparison row;
     row.scenario = scenario;
     row.family = folder_of(scenario.file);
-    if (scenario.is_program()) {
+    if (scenario.serving != nullptr) {
+        ServingRun run = within_clock(scenario.file, [&] { return serve_scenario(scenario); });
+        row.simulated = run.summary.gap.median;
+        row.verdicts = judge(scenario, run.summary);
+        row.result = std::move(run);
+    } else if (scenario.is_program()) {
         ProgramResult result = within_clock(scenario.file, [&] {
             return simulate_program(scenario.hardware, scenario.program(), Fold::automatic);
         });

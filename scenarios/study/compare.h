@@ -9,6 +9,7 @@
 
 #include "scenarios/report/machine_text.h"
 #include "scenarios/report/verdict.h"
+#include "scenarios/serve_report/serving_run.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
@@ -16,17 +17,17 @@
 
 namespace podsim::scenarios {
 
-/// One scenario, a training step or a program; times in seconds.
+/// One scenario: a step, a program, or a serving run, whose time is the median between two tokens; times in seconds.
 struct Comparison {
     Scenario scenario;
     std::string family;  ///< the folder that the scenario lies in
-    std::variant<StepResult, ProgramResult> result;
+    std::variant<StepResult, ProgramResult, ServingRun> result;
     std::vector<Verdict> verdicts;
     WallTime wall{};  ///< as the caller has measured
     double simulated = 0;
     std::optional<double> book{};
-    double lower = 0;   ///< roofline_lower
-    double serial = 0;  ///< roofline_serial
+    std::optional<double> lower{};   ///< roofline_lower; none of a serving run
+    std::optional<double> serial{};  ///< roofline_serial; the same
     std::vector<Share> gap;
     std::vector<Share> gap_to_book;  ///< of one collective
 };

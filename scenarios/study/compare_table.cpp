@@ -12,6 +12,7 @@
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/report/step_json.h"
+#include "scenarios/serve_report/serving_json.h"
 #include "scenarios/spec/standing.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -23,14 +24,16 @@ std::string estimates(std::span<const Comparison> rows) {
     Table table;
     table.row({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
                "roofline_serial", "sim/serial"});
-    const auto ratio = [](double simulated, double estimate) {
-        return fmt::format("{:.3f}", simulated / estimate);
+    const auto time = [](const std::optional<double>& estimate) {
+        return estimate ? format_time(*estimate) : "none";
+    };
+    const auto ratio = [](double simulated, const std::optional<double>& estimate) {
+        return estimate ? fmt::format("{:.3f}", simulated / *estimate) : "";
     };
     for (const Comparison& row : rows) {
-        table.row({row.scenario.name, format_time(row.simulated),
-                   row.book ? format_time(*row.book) : "none",
-                   row.book ? ratio(row.simulated, *row.book) : "", format_time(row.lower),
-                   ratio(row.simulated, row.lower), format_time(row.serial),
+        table.row({row.scenario.name, format_time(row.simulated), time(row.book),
+                   ratio(row.simulated, row.book), time(row.lower),
+                   ratio(row.simulated, row.lower), time(row.serial),
                    ratio(row.simulated, row.serial)});
     }
     return table.text(0);
@@ -62,7 +65,7 @@ std::string references(std::span<const Comparison> rows) {
             const Expectation& expected = verdict.expectation;
             const std::string value = quantity_text(expected.quantity, verdict.value);
             const std::string lower =
-                expected.quantity == "step_time" ? format_time(row.lower) : "";
+                expected.quantity == "step_time" ? format_time(row.lower.value_or(0)) : "";
             table.row({"  " + row.scenario.name, expected.quantity,
                        quantity_text(expected.quantity, expected.of),
                        verdict.analytic ? value : lower, verdict.analytic ? "" : value,
@@ -104,15 +107,21 @@ Json result_json(const Comparison& row) {
     if (const auto* const program = std::get_if<ProgramResult>(&row.result)) {
         return program_json(row.scenario, *program, row.verdicts, row.wall);
     }
+    if (const auto* const run = std::get_if<ServingRun>(&row.result)) {
+        return serving_json(*run, row.verdicts, false);
+    }
     return step_json(row.scenario, std::get<StepResult>(row.result), row.verdicts, row.wall);
 }
 
 Json row_json(const Comparison& row) {
     Json json = result_json(row);
     json.erase("schema");
-    json["ratio"] = {{"book", row.book ? Json(row.simulated / *row.book) : Json()},
-                     {"roofline_lower", row.simulated / row.lower},
-                     {"roofline_serial", row.simulated / row.serial}};
+    const auto ratio = [&](const std::optional<double>& estimate) {
+        return estimate ? Json(row.simulated / *estimate) : Json();
+    };
+    json["ratio"] = {{"book", ratio(row.book)},
+                     {"roofline_lower", ratio(row.lower)},
+                     {"roofline_serial", ratio(row.serial)}};
     json["holds"] = all_hold(row.verdicts);
     return json;
 }

@@ -138,7 +138,7 @@ TEST_F(CalibrateCommand, FitsWhatMicrobenchmarksDefineFirst) {
     EXPECT_EQ(calibration.factors[1].by, "microbenchmarks");
     EXPECT_NEAR(calibration.factors[1].value, 0.7, 0.01);
     EXPECT_EQ(calibration.profile.chips.at("v4p").hbm, calibration.factors[1].value);
-    EXPECT_FALSE(calibration.points.back().is_step);
+    EXPECT_EQ(calibration.points.back().what, Measured::microbenchmark);
     EXPECT_EQ(calibration.points.back().tier, "B");
     EXPECT_FALSE(calibration.points.back().podsim.without_chip_s.has_value());
     EXPECT_NEAR(calibration.points.back().podsim.fitted_s / calibration.points.back().measured_s, 1,

@@ -12,15 +12,15 @@ namespace podsim::scenarios {
 namespace {
 
 /// Of a chip with 100 FLOP/s in bf16 and 200 quantised.
-Measurement step(const std::string& chip, const std::string& family, double six_nd, double time,
+Measurement step(const std::string& chip, const std::string& family, double work, double time,
                  bool quantised = false) {
     Measurement one;
     one.chip = chip;
     one.family = family;
     one.measured_s = time;
-    one.is_step = true;
+    one.what = Measured::step;
     one.kind = {chip, false, quantised};
-    one.six_nd = six_nd;
+    one.work = work;
     one.bf16_peak = 100;
     one.matmul_peak = quantised ? 200 : 100;
     return one;
@@ -70,7 +70,7 @@ TEST(PairOrderOfSteps, CountsPairsOfOneChipAndPrecision) {
     EXPECT_EQ(order.share(), 0.7);
     // One without a prediction is in no pair.
     EXPECT_EQ(pair_order(steps, {0, 2, 3, 8, 1, 1}).pairs, 2);
-    steps[3].is_step = false;
+    steps[3].what = Measured::microbenchmark;
     EXPECT_EQ(pair_order(steps, {1, 2, 3, 8, 1, 1}).pairs, 2);
     EXPECT_EQ(pair_order({}, {}).share(), 0);
 }

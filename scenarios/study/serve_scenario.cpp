@@ -1,0 +1,46 @@
+#include "scenarios/study/serve_scenario.h"
+
+#include <algorithm>
+
+#include "scenarios/served/server_memory.h"
+#include "scenarios/served/simulated_step_times.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::int64_t pages_that_fit(const Scenario& server) {
+    const ServingSpec& spec = *server.serving;
+    std::int64_t longest = 1;
+    for (const Request& request : draw_requests(spec.load)) {
+        longest = std::max(longest, request.prompt);
+    }
+    const bool chunked = spec.batching.kind == BatchingKind::chunked;
+    const std::int64_t tokens =
+        cached_tokens_that_fit(server, chunked ? spec.batching.budget : longest,
+                               chunked ? spec.batching.slots : 1, spec.cache.memory);
+    const std::int64_t pages = tokens / spec.cache.page;
+    if (pages == 0) {
+        throw sim::InputError("the weights and a step leave no memory for a page of cache",
+                              "use more chips, or narrower weights (inference.weights)")
+            .at({server.file, 0, 0});
+    }
+    return pages;
+}
+
+}  // namespace
+
+ServingRun serve_scenario(const Scenario& scenario) {
+    ServingSpec spec = *scenario.serving;
+    if (!spec.cache.pages) {
+        spec.cache.pages = pages_that_fit(scenario);
+    }
+    SimulatedStepTimes steps(scenario);
+    const std::int64_t servers =
+        spec.disaggregation
+            ? spec.disaggregation->prefill_servers + spec.disaggregation->generate_servers
+            : 1;
+    return run_serving(scenario.name, servers * scenario.hardware.chips(), spec, {.steps = &steps});
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,14 @@
+// A scenario's requests served by its steps: what `podsim serve`, `compare` and `calibrate` have in common.
+#pragma once
+
+#include "scenarios/serve_report/serving_run.h"
+#include "scenarios/spec/scenario.h"
+
+namespace podsim::scenarios {
+
+/// Serves the requests of a scenario with `serving`: every step simulated, on a grid or exactly. Without pages in the file,
+/// a server has as many as its memory holds beside weights and steps. Throws sim::InputError where that is not one, and
+/// sim::TimeOverflow as the simulation does.
+ServingRun serve_scenario(const Scenario& scenario);
+
+}  // namespace podsim::scenarios
