@@ -236,8 +236,8 @@ Json mean_json(const std::vector<double>& errors) {
 std::string calibration_text(const Calibration& calibration) {
     return factors_text(calibration) + '\n' + steps_text(calibration) +
            others_text(calibration, Measured::throughput) +
-           others_text(calibration, Measured::microbenchmark) + '\n' + errors_text(calibration) + '\n' +
-           summary_text(calibration) + left_out_text(calibration);
+           others_text(calibration, Measured::microbenchmark) + '\n' + errors_text(calibration) +
+           '\n' + summary_text(calibration) + left_out_text(calibration);
 }
 
 Json calibration_json(const Calibration& calibration) {

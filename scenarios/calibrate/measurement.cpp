@@ -28,11 +28,10 @@ double training_work(const TrainingStep& step) {
     const auto parameters = static_cast<double>(workloads::count_parameters(step.model).active);
     const auto tokens = static_cast<double>(step.plan.batch.tokens);
     const double work = (step.plan.forward_only ? kForward : kTraining) * parameters * tokens;
-    return step.evaluation.has_value()
-               ? step.evaluation->train_steps * work +
-                     step.evaluation->steps * kForward * parameters *
-                         static_cast<double>(step.evaluation->tokens)
-               : work;
+    return step.evaluation.has_value() ? step.evaluation->train_steps * work +
+                                             step.evaluation->steps * kForward * parameters *
+                                                 static_cast<double>(step.evaluation->tokens)
+                                       : work;
 }
 
 /// Seconds of the reference text's step.
@@ -48,10 +47,9 @@ double paper_time(const Scenario& scenario) {
         return book_step(scenario);
     }
     const ServingSpec& spec = *scenario.serving;
-    const std::int64_t sequences =
-        spec.load.arrivals == ArrivalKind::concurrency
-            ? std::min(spec.batching.slots, spec.load.concurrency)
-            : spec.batching.slots;
+    const std::int64_t sequences = spec.load.arrivals == ArrivalKind::concurrency
+                                       ? std::min(spec.batching.slots, spec.load.concurrency)
+                                       : spec.batching.slots;
     double prompt = 0;
     double output = 0;
     const std::vector<Request> requests = draw_requests(spec.load);

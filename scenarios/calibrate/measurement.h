@@ -21,7 +21,7 @@ namespace podsim::scenarios {
 /// What a measurement is of.
 enum class Measured {
     microbenchmark,
-    step,        ///< a training step, a step of inference, or the time between tokens of a serving run
+    step,  ///< a training step, a step of inference, or the time between tokens of a serving run
     throughput,  ///< of a serving run; the time is that of one token
 };
 

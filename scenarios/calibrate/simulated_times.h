@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,7 +25,8 @@ struct Trial {
 
 class SimulatedTimes {
 public:
-    SimulatedTimes(int jobs, Watch* watch) : jobs_(jobs), watch_(watch) {}
+    SimulatedTimes(int jobs, Watch* watch);
+    ~SimulatedTimes();
 
     /// Seconds of each trial, in their order.
     std::vector<double> of(std::span<const Trial> trials);
@@ -31,10 +34,16 @@ public:
 
 private:
     using Key = std::pair<std::size_t, std::vector<double>>;
+    class Steps;
+
+    static Key key_of(const Trial& trial);
+    Steps& steps_of(const Trial& trial, const Scenario& scenario);
 
     int jobs_;
     Watch* watch_;
     std::map<Key, double> times_;
+    std::mutex mutex_;  ///< of `steps_`
+    std::map<Key, std::unique_ptr<Steps>> steps_;
     std::map<std::size_t, double>
         effort_;  ///< of a measurement, in seconds of this machine: long ones begin first
 };

@@ -20,7 +20,8 @@ namespace {
 
 Usage usage() {
     Usage usage(
-        "calibrate FILE|DIR ... [--inference] [--per-chip FACTORS] [--pooled FACTORS] [--write FILE "
+        "calibrate FILE|DIR ... [--inference] [--per-chip FACTORS] [--pooled FACTORS] [--write "
+        "FILE "
         "[--profile-version TEXT]]\n"
         "                 [--jobs N] [--json PATH|-]",
         "Fits factors of a profile to scenarios that expect a measured time, and says how well "
@@ -31,7 +32,8 @@ Usage usage() {
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
-        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler, host_s\n"
+        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler, "
+        "host_s\n"
         "(topology/chips/efficiency.h). Those neither named nor defined stay as the scenarios have "
         "them; named\nones that the steps do not determine stay at their priors "
         "(docs/fidelity.md).\n");

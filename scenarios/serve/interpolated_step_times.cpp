@@ -20,17 +20,21 @@ InterpolatedStepTimes::InterpolatedStepTimes(StepTimes& exact, std::int64_t per_
                                              const GridLimits& limits)
     : exact_(exact), buckets_(exact), per_octave_(per_octave), limits_(limits) {}
 
-InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value, std::int64_t limit,
-                                                              std::int64_t per_octave) {
+InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value, const Axis& axis) {
     const auto whole = static_cast<std::int64_t>(value);
-    if (whole >= limit) {
-        return {limit, limit, 0};
+    if (whole >= axis.limit) {
+        return {axis.limit, axis.limit, 0};
+    }
+    if (whole < axis.first) {
+        const std::int64_t high = std::min(axis.first, axis.limit);
+        return {axis.least, high,
+                (value - static_cast<double>(axis.least)) / static_cast<double>(high - axis.least)};
     }
     const auto octave =
         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(whole)));
-    const std::int64_t step = std::max<std::int64_t>(1, octave / per_octave);
+    const std::int64_t step = std::max<std::int64_t>(1, octave / axis.per_octave);
     const std::int64_t low = whole / step * step;
-    const std::int64_t high = std::min(low + step, limit);
+    const std::int64_t high = std::min(low + step, axis.limit);
     return {low, high, (value - static_cast<double>(low)) / static_cast<double>(high - low)};
 }
 
@@ -40,12 +44,19 @@ sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
     const auto points = [&](std::int64_t coarser) {
         return mixed ? std::max<std::int64_t>(1, per_octave_ / coarser) : per_octave_;
     };
+    const auto sequences = [&](std::int64_t count, std::int64_t coarser) {
+        return between(static_cast<double>(count), {limits_.sequences, points(coarser)});
+    };
+    const auto tokens = [&](std::int64_t sum, std::int64_t count, std::int64_t coarser,
+                            std::int64_t least) {
+        const std::int64_t first = std::max(kRows / points(coarser), least + 1);
+        return between(mean_of(sum, count),
+                       {limits_.context, points(coarser), count == 0 ? 0 : least, first});
+    };
     const std::array<Between, 5> axes{
-        between(static_cast<double>(shape.decoding), limits_.sequences, points(2)),
-        between(mean_of(shape.decode_cached, shape.decoding), limits_.context, points(2)),
-        between(static_cast<double>(shape.prefilling), limits_.sequences, points(4)),
-        between(mean_of(shape.prefill_tokens, shape.prefilling), limits_.context, points(4)),
-        between(mean_of(shape.prefill_cached, shape.prefilling), limits_.context, points(4))};
+        sequences(shape.decoding, 2), tokens(shape.decode_cached, shape.decoding, 2, 0),
+        sequences(shape.prefilling, 4), tokens(shape.prefill_tokens, shape.prefilling, 4, 1),
+        tokens(shape.prefill_cached, shape.prefilling, 4, 0)};
     double picoseconds = 0;
     for (unsigned corner = 0; corner < 1U << axes.size(); ++corner) {
         double weight = 1;

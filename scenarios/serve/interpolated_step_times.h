@@ -2,7 +2,8 @@
 //
 // Five coordinates: decoding sequences, the mean of their caches, prefilling sequences, the means of their new and of
 // their cached tokens. Along each the grid has the powers of two and `per_octave` - 1 points evenly between neighbours
-// (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur. Steps that mix prompts
+// (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur; along the three of tokens the
+// first after none is 128 / per_octave, since an array takes 128 rows or keys as long as one. Steps that mix prompts
 // and decodes have all five coordinates, so their grid is coarser: half of the points of decodes, a quarter of prompts'
 // (some 1200 buckets in place of 3200 for 10,000 requests with lognormal lengths). A step's time is the
 // multilinear interpolation of its up to 2^5 corners: a time a + b n + c n x of n sequences with caches of mean x is met
@@ -47,6 +48,7 @@ public:
     [[nodiscard]] std::size_t buckets() const { return buckets_.asked(); }
 
     static constexpr std::size_t kSamples = 64;
+    static constexpr std::int64_t kRows = 128;
 
 private:
     struct Between {
@@ -54,7 +56,13 @@ private:
         std::int64_t high = 0;
         double towards_high = 0;  ///< 0 at low, 1 at high
     };
-    [[nodiscard]] static Between between(double value, std::int64_t limit, std::int64_t per_octave);
+    struct Axis {
+        std::int64_t limit = 0;
+        std::int64_t per_octave = 1;
+        std::int64_t least = 0;
+        std::int64_t first = 1;  ///< the next point
+    };
+    [[nodiscard]] static Between between(double value, const Axis& axis);
     void remember(const StepShape& shape);
 
     StepTimes& exact_;

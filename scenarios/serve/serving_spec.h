@@ -33,7 +33,8 @@ struct BatchingSpec {
 struct CacheSpec {
     std::optional<std::int64_t> pages;  ///< of a server; without: as many as are needed
     std::int64_t page = 16;             ///< tokens of a page
-    double memory = 1;  ///< share of a chip's memory for weights, steps and cache, where pages are not given
+    double memory =
+        1;  ///< share of a chip's memory for weights, steps and cache, where pages are not given
     /// Admission takes the pages of the whole answer, so that none is ever preempted; otherwise a sequence grows by a page
     /// when it needs one, and a full cache preempts.
     bool reserve = false;

@@ -41,9 +41,8 @@ double value_of(std::string_view quantity, const ServingSummary& summary) {
 }
 
 std::vector<Verdict> judge(const Scenario& scenario, const ServingSummary& summary) {
-    return judge(scenario.expectations, [&](std::string_view quantity) {
-        return value_of(quantity, summary);
-    });
+    return judge(scenario.expectations,
+                 [&](std::string_view quantity) { return value_of(quantity, summary); });
 }
 
 }  // namespace podsim::scenarios

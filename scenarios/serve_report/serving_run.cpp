@@ -48,7 +48,7 @@ GridLimits limits_of(const ServingSpec& spec) {
 }  // namespace
 
 ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& spec,
-                       const ServingTimes& exact) {
+                       const ServingTimes& exact, bool measure) {
     const GridLimits limits = limits_of(spec);
     const Gridded steps(exact.steps, spec.per_octave, limits);
     const Gridded prefill(exact.prefill, spec.per_octave, limits);
@@ -65,8 +65,10 @@ ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& 
     run.summary = summarise(spec, run.result);
     run.balance = balance_of(spec, times);
     run.buckets = steps.buckets() + prefill.buckets() + draft.buckets();
-    run.step_grid = steps.error();
-    run.prefill_grid = prefill.error();
+    if (measure) {
+        run.step_grid = steps.error();
+        run.prefill_grid = prefill.error();
+    }
     return run;
 }
 

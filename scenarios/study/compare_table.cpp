@@ -32,9 +32,8 @@ std::string estimates(std::span<const Comparison> rows) {
     };
     for (const Comparison& row : rows) {
         table.row({row.scenario.name, format_time(row.simulated), time(row.book),
-                   ratio(row.simulated, row.book), time(row.lower),
-                   ratio(row.simulated, row.lower), time(row.serial),
-                   ratio(row.simulated, row.serial)});
+                   ratio(row.simulated, row.book), time(row.lower), ratio(row.simulated, row.lower),
+                   time(row.serial), ratio(row.simulated, row.serial)});
     }
     return table.text(0);
 }

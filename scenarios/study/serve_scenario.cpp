@@ -28,19 +28,27 @@ std::int64_t pages_that_fit(const Scenario& server) {
     return pages;
 }
 
-}  // namespace
-
-ServingRun serve_scenario(const Scenario& scenario) {
+ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure) {
     ServingSpec spec = *scenario.serving;
     if (!spec.cache.pages) {
         spec.cache.pages = pages_that_fit(scenario);
     }
+    const std::int64_t servers = spec.disaggregation ? spec.disaggregation->prefill_servers +
+                                                           spec.disaggregation->generate_servers
+                                                     : 1;
+    return run_serving(scenario.name, servers * scenario.hardware.chips(), spec, {.steps = &steps},
+                       measure);
+}
+
+}  // namespace
+
+ServingRun serve_scenario(const Scenario& scenario) {
     SimulatedStepTimes steps(scenario);
-    const std::int64_t servers =
-        spec.disaggregation
-            ? spec.disaggregation->prefill_servers + spec.disaggregation->generate_servers
-            : 1;
-    return run_serving(scenario.name, servers * scenario.hardware.chips(), spec, {.steps = &steps});
+    return serve_with(scenario, steps, true);
+}
+
+ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps) {
+    return serve_with(scenario, steps, false);
 }
 
 }  // namespace podsim::scenarios

@@ -11,4 +11,7 @@ namespace podsim::scenarios {
 /// sim::TimeOverflow as the simulation does.
 ServingRun serve_scenario(const Scenario& scenario);
 
+/// The same with step times from there, as SimulatedStepTimes of the scenario gives them, and without the grids' errors.
+ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps);
+
 }  // namespace podsim::scenarios
