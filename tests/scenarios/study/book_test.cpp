@@ -153,9 +153,9 @@ TEST_F(Book, IntensitiesOfAProgram) {
     EXPECT_EQ(verdicts[1]["analytic"], 65536 / 19456.0);
     EXPECT_TRUE(verdicts[1]["simulated"].is_null());
     expect_refused(text + "    - {do: read-hbm, bytes: 1 MB}\n" + expect,
-                   "s.yaml:9:30: expect.arithmetic_intensity: the scenario is no program of "
+                   "s.yaml:9:25: expect.arithmetic_intensity: the scenario is no program of "
                    "matmuls of one dtype; write program: {stages: [{do: matmul, ...}]}\n"
-                   "s.yaml:10:28: expect.critical_intensity: the scenario is no program of "
+                   "s.yaml:10:23: expect.critical_intensity: the scenario is no program of "
                    "matmuls of one dtype; write program: {stages: [{do: matmul, ...}]}");
 }
 
