@@ -48,6 +48,7 @@ void read_program_of(const Reader& root, Scenario& scenario) {
         }
     });
     scenario.expectations = read_expectations(root["expect"]);
+    check_formulas(root["expect"], scenario);
 }
 
 void read_step_of(const Reader& root, const std::filesystem::path& folder, Scenario& scenario) {

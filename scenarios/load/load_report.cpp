@@ -81,6 +81,9 @@ ReportOptions read_report(const Reader& report, bool serves) {
     if (report["output_tokens"].present()) {
         options.output_tokens = report["output_tokens"].read(positive_count);
     }
+    if (report["checkpoints"].present()) {
+        options.checkpoints = report["checkpoints"].read(positive_count);
+    }
     if (report["parameters"].present()) {
         options.parameters = report["parameters"].read(positive_count);
     }

@@ -207,6 +207,9 @@ Value value_of(std::string_view quantity, const Scenario& scenario, const StepRe
 
 Value value_of(std::string_view quantity, const Scenario& scenario, const ProgramResult& result) {
     const QuantityName& name = find_quantity(quantity);
+    if (const Formula* const formula = find_formula(quantity)) {
+        return name.of_programs ? Value(formula->value(scenario)) : Value();
+    }
     return name.of_programs ? source_of(name).of_program(scenario, result) : Value();
 }
 

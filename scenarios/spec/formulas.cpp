@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/spec/inference_formulas.h"
+#include "scenarios/spec/machine_formulas.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_formulas.h"
@@ -16,7 +17,7 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr double kSecondsPerDay = 86400;
-constexpr double kCheckpoints = 4;  // a layer, as the text counts them
+constexpr double kCheckpoints = 4;  // a layer, as section 6 counts them
 
 double as_number(std::int64_t count) {
     return static_cast<double>(count);
@@ -83,7 +84,7 @@ double training_days(const Scenario& scenario) {
 
 workloads::BookMemory memory(const Scenario& scenario) {
     return workloads::book_memory(scenario.step().model, parameters(scenario), tokens(scenario),
-                                  kCheckpoints);
+                                  scenario.step().report.checkpoints.value_or(kCheckpoints));
 }
 
 /// Checkpoints of the F-wide intermediate in place of the D-wide ones.
@@ -108,6 +109,12 @@ workloads::BookLayout layout(const Scenario& scenario) {
 
 double tokens_per_slice(const Scenario& scenario) {
     return tokens(scenario) / scenario.hardware.slices;
+}
+
+workloads::FsdpWays compute_bound_ways(const Scenario& scenario) {
+    return workloads::compute_bound_fsdp_ways(alpha(scenario), tokens_per_slice(scenario),
+                                              scenario.hardware.slice.size(), layout(scenario),
+                                              d_ff(scenario));
 }
 
 double chips_per_host(const Scenario& scenario) {
@@ -142,7 +149,7 @@ constexpr Formula kFormulas[] = {
     {formula("book_memory_optimizer", ValueUnit::bytes, "560 GB", "Adam, 8 B a parameter"),
      [](const Scenario& s) { return memory(s).optimizer.value(); }},
     {formula("book_memory_checkpoints", ValueUnit::bytes, "20.9 TB",
-             "four activations of width D a layer"),
+             "four activations of width D a layer, or report.checkpoints"),
      [](const Scenario& s) { return memory(s).checkpoints.value(); }},
     {formula("book_memory_checkpoints_wide", ValueUnit::bytes, "73.4 TB", "the same of width F"),
      memory_checkpoints_wide},
@@ -184,6 +191,13 @@ constexpr Formula kFormulas[] = {
                                              layout(s), d_ff(s));
      },
      kNeedsTensor},
+    {formula("least_fsdp_ways", ValueUnit::count, "1359",
+             "FSDP ways, with tensor parallelism over the rest, below which they wait"),
+     [](const Scenario& s) { return compute_bound_ways(s).least; },
+     kNeedsTensor | kNeedsComputeBound},
+    {formula("most_fsdp_ways", ValueUnit::count, "1927", "above which they wait"),
+     [](const Scenario& s) { return compute_bound_ways(s).most; },
+     kNeedsTensor | kNeedsComputeBound},
     {formula("communication_to_compute", ValueUnit::count, "0.98",
              "communication / matmuls of a block; above 1 it is communication-bound"),
      [](const Scenario& s) {
@@ -206,7 +220,9 @@ constexpr Formula kFormulas[] = {
 std::span<const Formula> all_formulas() {
     static const std::vector<Formula> all = [] {
         std::vector<Formula> both(std::begin(kFormulas), std::end(kFormulas));
-        both.insert(both.end(), inference_formulas().begin(), inference_formulas().end());
+        for (const auto& more : {inference_formulas(), machine_formulas()}) {
+            both.insert(both.end(), more.begin(), more.end());
+        }
         return both;
     }();
     return all;
@@ -225,6 +241,12 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
             throw sim::InputError(std::move(problem), std::move(remedy));
         }
     };
+    need(kNeedsMatmuls, is_of_matmuls(scenario),
+         "the scenario is no program of matmuls of one dtype",
+         "write program: {stages: [{do: matmul, ...}]}");
+    if (scenario.is_program()) {
+        return;
+    }
     need(kNeedsTokens, scenario.step().report.tokens.has_value(),
          "the scenario has no token budget", "write report.tokens, such as 15T");
     need(kNeedsMfu, scenario.step().report.mfu.has_value(), "the scenario states no MFU",
@@ -234,8 +256,13 @@ void check_formula(const Formula& formula, const Scenario& scenario) {
     need(kNeedsTensor | kNeedsOneTensor, scenario.step().plan.ways.tensor_transpose == 1,
          "the text has no such formula for tensor parallelism over d_model too",
          "leave out mesh.tensor_transpose");
+    need(kNeedsComputeBound,
+         (formula.needs & kNeedsComputeBound) != 0 && compute_bound_ways(scenario).most > 0,
+         "no ways of FSDP keep this batch compute-bound", "write more batch.tokens");
     need(kNeedsInference, scenario.step().plan.inference.has_value(),
          "the scenario is no step of inference", "write inference: {step: decode, ...}");
+    need(kNeedsPrice, scenario.step().report.usd_per_chip_hour.has_value(),
+         "the scenario has no price", "write report.price, such as 4.20 USD/chip-hour");
     need(kNeedsOutput, scenario.step().report.output_tokens.has_value(),
          "the scenario does not say how many tokens answer a query",
          "write report.output_tokens, such as 512");

@@ -16,15 +16,18 @@ struct Formula {
     unsigned needs = 0;                         ///< of FormulaNeed
 };
 
-/// What of a scenario a formula is about, beyond a training step.
+/// What of a scenario a formula is about, beyond a training step, or (quantity.of_programs) beyond its machine.
 enum FormulaNeed : unsigned {
-    kNeedsTokens = 1,      ///< report.tokens
-    kNeedsMfu = 2,         ///< report.mfu
-    kNeedsTensor = 4,      ///< mesh.tensor above 1
-    kNeedsSlices = 8,      ///< hardware.slices above 1
-    kNeedsOneTensor = 16,  ///< no mesh.tensor_transpose, as kNeedsTensor too
-    kNeedsInference = 32,  ///< a step of inference
-    kNeedsOutput = 64,     ///< report.output_tokens
+    kNeedsTokens = 1,          ///< report.tokens
+    kNeedsMfu = 2,             ///< report.mfu
+    kNeedsTensor = 4,          ///< mesh.tensor above 1
+    kNeedsSlices = 8,          ///< hardware.slices above 1
+    kNeedsOneTensor = 16,      ///< no mesh.tensor_transpose, as kNeedsTensor too
+    kNeedsInference = 32,      ///< a step of inference
+    kNeedsOutput = 64,         ///< report.output_tokens
+    kNeedsPrice = 128,         ///< report.price
+    kNeedsComputeBound = 512,  ///< ways of FSDP at which communication takes no longer than matmuls
+    kNeedsMatmuls = 256,       ///< a program of matmuls of one dtype
 };
 
 std::span<const Formula> all_formulas();

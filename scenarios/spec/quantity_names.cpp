@@ -44,7 +44,7 @@ constexpr QuantityName kReported[] = {
      .key = "analytic.roofline_serial_s", .part = JsonPart::bounds, .analytic = true, .of_programs = true,
      .column = true},
     {.name = "peak_memory", .unit = bytes, .meaning = "memory of a chip at its peak", .key = "memory.peak_bytes",
-     .part = JsonPart::memory, .column = true},
+     .part = JsonPart::memory, .example = "95 GB", .column = true},
     {.name = "memory_capacity", .unit = bytes, .meaning = "memory that a chip has", .key = "memory.capacity_bytes",
      .part = JsonPart::memory, .column = true},
     {.name = "fits", .unit = truth, .meaning = "whether the peak is within the capacity", .key = "memory.fits",

@@ -26,6 +26,7 @@ struct ReportOptions {
     std::optional<double> mfu;                                      ///< that formulas assume
     std::optional<double> parameters;     ///< that formulas count with, in place of the model's
     std::optional<double> output_tokens;  ///< of a query, that formulas assume
+    std::optional<double> checkpoints;    ///< activations of width D a layer, that formulas count
 };
 
 struct TrainingStep {

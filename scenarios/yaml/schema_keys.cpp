@@ -286,6 +286,7 @@ constexpr KeySpec kKeys[] = {
      "(or parameters), masked_attention, full_attention"},
     {"report.output_tokens", kText, "512", "none", "tokens that answer a query, for formulas of serving"},
     {"report.mfu", kText, "40 %", "none", "that training_days of expect assumes"},
+    {"report.checkpoints", kText, "12", "4", "activations of width D a layer that book_memory of expect counts"},
     {"report.parameters", kText, "70G", "the model's", "that formulas of expect count with, as texts round them"},
 
     {"expect", kMap, "{mfu: {within: 10 %, of: 45 %}}", "none", "values the result is held to; exit status 1 when one fails"},

@@ -59,6 +59,17 @@ double communication_to_compute(double alpha, double tokens, const BookLayout& l
                     term(layout.tensor_ways, d_ff, layout.tensor_axes));
 }
 
+FsdpWays compute_bound_fsdp_ways(double alpha, double tokens, double chips,
+                                 const BookLayout& layout, double d_ff) {
+    const double middle = tokens * layout.fsdp_axes / (2 * alpha);
+    const double optimal = optimal_fsdp_ways(tokens, chips, layout, d_ff);
+    const double square = middle * middle - optimal * optimal;
+    if (square < 0) {
+        return {};
+    }
+    return {middle - std::sqrt(square), middle + std::sqrt(square)};
+}
+
 double least_tokens_per_slice(sim::FlopsPerSecond peak, int chips_per_host,
                               sim::BytesPerSecond dcn_per_host) {
     return peak.value() * chips_per_host / dcn_per_host.value();

@@ -46,6 +46,15 @@ double optimal_fsdp_ways(double tokens, double chips, const BookLayout& layout, 
 /// layout is communication-bound.
 double communication_to_compute(double alpha, double tokens, const BookLayout& layout, double d_ff);
 
+/// The X, with Y = N / X, between which T_fsdp + T_tensor <= T_math: the roots of alpha X^2 / (B M_X) - X + alpha N / (F M_Y) = 0,
+/// B M_X / (2 alpha) +- sqrt((B M_X / (2 alpha))^2 - B M_X N / (F M_Y)) (section 6 of the early edition). Zeros where no X does.
+struct FsdpWays {
+    double least = 0;
+    double most = 0;
+};
+FsdpWays compute_bound_fsdp_ways(double alpha, double tokens, double chips,
+                                 const BookLayout& layout, double d_ff);
+
 /// The tokens of a slice at which data parallelism over the data-centre network takes as long as the matmuls: C x
 /// chips of a host / rate of a host.
 double least_tokens_per_slice(sim::FlopsPerSecond peak, int chips_per_host,

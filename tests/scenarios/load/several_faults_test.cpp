@@ -120,7 +120,8 @@ TEST_F(SeveralFaults, OfStagesAreSaidTogether) {
         "s.yaml:10:7: missing key 'program.stages.bytes'; write bytes: 1 GB (of the array: of a "
         "group, or (PCIe, HBM) of all chips together)\n"
         "s.yaml:11:15: expect.mfu: a program has no such quantity; allowed: step_time, book, "
-        "roofline_lower");
+        "roofline_lower, hosts, cores, peak_flops, memory_of_all, arithmetic_intensity, "
+        "critical_intensity");
 }
 
 TEST_F(SeveralFaults, OfSettingsStandBeforeThoseOfTheFile) {

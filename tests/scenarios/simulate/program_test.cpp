@@ -178,7 +178,8 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
                    "program");
     expect_refused(with("{do: read-hbm, bytes: 1 GB}") + "expect: {mfu: {of: 40 %, within: 1 %}}\n",
                    "s.yaml:3:15: expect.mfu: a program has no such quantity; allowed: step_time, "
-                   "book, roofline_lower");
+                   "book, roofline_lower, hosts, cores, peak_flops, memory_of_all, "
+                   "arithmetic_intensity, critical_intensity");
 }
 
 // Of a chip that has them; the rates are those of lower/durations_test.cpp.

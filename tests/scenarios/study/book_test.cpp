@@ -20,7 +20,7 @@ TEST_F(Book, EveryScenarioHolds) {
     EXPECT_EQ(outcome.status, 0) << outcome.out;
     std::ifstream file(path("r.json"));
     const Json json = Json::parse(file);
-    EXPECT_GE(json["scenarios"].size(), 30U);
+    EXPECT_GE(json["scenarios"].size(), 170U);
     for (const Json& scenario : json["scenarios"]) {
         EXPECT_FALSE(scenario["expectations"].empty()) << scenario["name"];
         for (const Json& expectation : scenario["expectations"]) {
@@ -105,6 +105,58 @@ TEST_F(Book, FormulasOfAScenario) {
     EXPECT_DOUBLE_EQ(value("optimal_fsdp_ways"), std::sqrt(131072.0 * 2 * 128 / 1280));
     EXPECT_DOUBLE_EQ(value("communication_to_compute"), 2550 * (32 / (131072.0 * 2) + 4 / 1280.0));
     EXPECT_EQ(value("least_tokens_per_slice"), 73440);
+    // A host has 2 x 2 of them, a chip two cores.
+    EXPECT_EQ(value("hosts"), 64);
+    EXPECT_EQ(value("cores"), 512);
+    EXPECT_EQ(value("peak_flops"), 256 * 4.59e14);
+    EXPECT_EQ(value("memory_of_all"), 256 * (96.0 * 1024 * 1024 * 1024));
+}
+
+TEST_F(Book, CheckpointsAndPriceAreThoseOfTheReport) {
+    const std::string text(kFormulaScenario);
+    const Scenario scenario = load_scenario(
+        write(text.substr(0, text.rfind('}')) + ", checkpoints: 12, price: 3 USD/chip-hour}\n"));
+    const auto value = [&](std::string_view name) { return find_formula(name)->value(scenario); };
+    EXPECT_EQ(value("book_memory_checkpoints"), 2.0 * 12 * 3 * 262144 * 512);
+    EXPECT_EQ(value("flops_per_usd"), 4.59e14 * 1200);
+}
+
+// On 4x4x8 at 512Ki tokens of a slice, F = 8192: B M_X / (2 alpha) = 2^20 / 5100, B M_X N / F = 2^14.
+TEST_F(Book, WaysThatStayComputeBound) {
+    const Scenario scenario = load_scenario(
+        write("hardware: {chip: v5p, slice: 4x4x8, profile: ideal}\n"
+              "model: {layers: 3, d_model: 512, d_ff: 8192, heads: 8, vocabulary: 1000}\n"
+              "batch: {tokens: 512Ki, sequence: 1024}\n"
+              "mesh: {fsdp: x z, tensor: y}\n"));
+    const double middle = 1048576 / 5100.0;
+    const double half = std::sqrt(middle * middle - 16384);
+    EXPECT_DOUBLE_EQ(find_formula("least_fsdp_ways")->value(scenario), middle - half);
+    EXPECT_DOUBLE_EQ(find_formula("most_fsdp_ways")->value(scenario), middle + half);
+}
+
+// int8[2, 128] x int8[128, 64] and back, with fp32 in between: 2 x 2 x 2 x 128 x 64 FLOPs of 2 x (128 x 64 + 4 x 2 x (128 + 64)) bytes.
+TEST_F(Book, IntensitiesOfAProgram) {
+    const std::string text =
+        "hardware: {chip: v5e, slice: 4x2, profile: ideal}\n"
+        "program:\n"
+        "  stages:\n"
+        "    - {do: matmul, m: 2, k: 128, n: 64, weights: int8, activations: fp32, dtype: int8}\n"
+        "    - {do: matmul, m: 2, k: 64, n: 128, weights: int8, activations: fp32, dtype: int8}\n";
+    const std::string expect =
+        "expect:\n"
+        "  hosts: {of: 1, within: 0 %}\n"
+        "  arithmetic_intensity: {of: 3.368421052631579, within: 0.0001 %}\n"
+        "  critical_intensity: {of: 486.4197530864197, within: 0.0001 %}\n";
+    const Outcome outcome = podsim({"run", write(text + expect), "--json", "-"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+    const Json verdicts = Json::parse(outcome.out)["expectations"];
+    EXPECT_EQ(verdicts[1]["analytic"], 65536 / 19456.0);
+    EXPECT_TRUE(verdicts[1]["simulated"].is_null());
+    expect_refused(text + "    - {do: read-hbm, bytes: 1 MB}\n" + expect,
+                   "s.yaml:9:25: expect.arithmetic_intensity: the scenario is no program of "
+                   "matmuls of one dtype; write program: {stages: [{do: matmul, ...}]}\n"
+                   "s.yaml:10:23: expect.critical_intensity: the scenario is no program of "
+                   "matmuls of one dtype; write program: {stages: [{do: matmul, ...}]}");
 }
 
 TEST_F(Book, RoundedParametersAreCountedWith) {
@@ -159,6 +211,19 @@ TEST_F(Book, SaysWhatIsWrong) {
         expecting("optimal_fsdp_ways", "1"),
         "s.yaml:5:29: expect.optimal_fsdp_ways: the mesh has no tensor parallelism; write "
         "mesh.tensor");
+    expect_refused(expecting("flops_per_usd", "1"),
+                   "s.yaml:5:25: expect.flops_per_usd: the scenario has no price; write "
+                   "report.price, such as 4.20 USD/chip-hour");
+    expect_refused(expecting("critical_intensity", "1"),
+                   "s.yaml:5:30: expect.critical_intensity: the scenario is no program of matmuls "
+                   "of one dtype; write program: {stages: [{do: matmul, ...}]}");
+    expect_refused(
+        kFormulaScenario + std::string("expect: {most_fsdp_ways: {of: 1, within: 1 %}}\n"),
+        "s.yaml:6:26: expect.most_fsdp_ways: no ways of FSDP keep this batch "
+        "compute-bound; write more batch.tokens");
+    expect_refused("report: {checkpoints: 0}\n" + good,
+                   "s.yaml:1:23: report.checkpoints: the count is zero; leave it out for no "
+                   "estimate");
     expect_refused(expecting("least_tokens_per_slice", "1"),
                    "s.yaml:5:34: expect.least_tokens_per_slice: there is a single slice; write "
                    "hardware.slices");

@@ -57,6 +57,22 @@ TEST(BookFormulas, TheMixedBoundIsWhereTheRatioIsOne) {
     EXPECT_EQ(communication_to_compute(8, 256, {16, 64, 1, 1}, 1024), 1);
 }
 
+// alpha = 8, B = 400, N = F = 64: B / (2 alpha) = 25, B N / F = 400, so 25 +- 15; at both ends the ratio is 1, between them
+// below. Twice the chips leave 625 - 800 below zero.
+TEST(BookFormulas, ComputeBoundWaysAreWhereTheRatioIsOne) {
+    const FsdpWays ways = compute_bound_fsdp_ways(8, 400, 64, {1, 1, 1, 1}, 64);
+    EXPECT_EQ(ways.least, 10);
+    EXPECT_EQ(ways.most, 40);
+    const auto ratio = [](double fsdp, double tensor) { return 8 * (fsdp / 400 + tensor / 64); };
+    EXPECT_EQ(ratio(10, 6.4), 1);
+    EXPECT_EQ(ratio(40, 1.6), 1);
+    EXPECT_LT(ratio(20, 3.2), 1);
+    // Two axes of FSDP are twice the tokens: 50 +- sqrt(2500 - 800).
+    EXPECT_DOUBLE_EQ(compute_bound_fsdp_ways(8, 400, 64, {1, 1, 2, 1}, 64).most,
+                     50 + std::sqrt(1700.0));
+    EXPECT_EQ(compute_bound_fsdp_ways(8, 400, 128, {1, 1, 1, 1}, 64).most, 0);
+}
+
 TEST(BookFormulas, AGroupOfOneDoesNotCommunicate) {
     EXPECT_EQ(communication_to_compute(kAlpha, 5100, {2, 1, 1, 1}, 100), 1);
     EXPECT_EQ(communication_to_compute(kAlpha, 5100, {1, 10, 1, 1}, 25500), 1);
