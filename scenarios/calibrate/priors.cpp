@@ -25,6 +25,8 @@ constexpr std::array kPriors{
           "AllGathers of some kB take 2 to 13 us more than their bytes"},
     Prior{"straggler", 0.02, 0.02, false,
           "no measurement: a few per cent for a doubling of slices"},
+    Prior{"kernel_s", 4e-6, 0.8, true,
+          "a small matmul alone (tpu7x) takes 4 us more than its FLOPs"},
     Prior{"host_s", 1e-3, 1, true,
           "no measurement: schedulers of serving engines take about a millisecond a step"},
 };

@@ -58,6 +58,8 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
     return runs;
 }
 
+constexpr std::pair<std::string_view, bool> kLoops[] = {{"host", false}, {"device", true}};
+
 CachedRun read_run(const Reader& inference, Step step) {
     CachedRun run;
     if (step != Step::decode) {
@@ -84,7 +86,7 @@ CachedRun read_run(const Reader& inference, Step step) {
 /// Of a server, whose loop says what a step is: one sequence and token, of which nothing but what it is kept in counts.
 Inference read_served(const Reader& section) {
     for (const std::string_view key :
-         {"step", "batch", "prompt", "context", "draft", "generate", "runs", "reserve"}) {
+         {"step", "batch", "prompt", "context", "draft", "generate", "loop", "runs", "reserve"}) {
         if (section[key].present()) {
             section[key].refuse("serving says what a step is", "leave it out");
         }
@@ -102,9 +104,14 @@ Inference read_work(const Reader& section) {
         section["runs"].present() ? read_runs(section) : std::vector{read_run(section, step)};
     if (step == Step::generate) {
         inference.generate = section["generate"].require().whole(1, 1 << 20, 1);
-    } else if (section["generate"].present()) {
-        section["generate"].refuse("tokens are generated one after another by several steps",
-                                   "leave it out, or write inference.step: generate");
+        inference.loop_on_device = section["loop"].choose<bool>(kLoops, false);
+    } else {
+        for (const std::string_view key : {"generate", "loop"}) {
+            if (section[key].present()) {
+                section[key].refuse("tokens are generated one after another by several steps",
+                                    "leave it out, or write inference.step: generate");
+            }
+        }
     }
     inference.reserved = section["reserve"].get<std::int64_t>(parse_count, 0);
     return inference;

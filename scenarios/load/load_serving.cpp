@@ -224,6 +224,23 @@ void check_budget(const Reader& serving, const ServingSpec& spec) {
     }
 }
 
+/// A buffer holds the longest request.
+void check_length(const Reader& cache, const ServingSpec& spec) {
+    if (spec.cache.length == 0) {
+        return;
+    }
+    std::int64_t most = 0;
+    for (const Request& request : draw_requests(spec.load)) {
+        most = std::max(most, most_cached(request.prompt, request.output, spec.speculation.tokens));
+    }
+    if (most > spec.cache.length) {
+        throw cache["length"].error(
+            fmt::format("a buffer of {} tokens is less than the {} that a request comes to",
+                        spec.cache.length, most),
+            "write a longer one, or shorter requests");
+    }
+}
+
 std::int64_t parse_grid(const std::string& text) {
     if (text == "exact") {
         return 0;
@@ -252,6 +269,7 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     }
     spec.cache.page = cache["page"].whole(1, kMostTokens, 16);
     spec.cache.memory = cache["memory"].get<double>(parse_memory, 1);
+    spec.cache.length = cache["length"].whole(2, kMostTokens, 0);
     spec.cache.reserve = cache["reserve"].flag(false);
     if (const Reader speculation = serving["speculation"]; speculation.present()) {
         spec.speculation.tokens = speculation["tokens"].require().whole(1, 64, 1);
@@ -276,6 +294,7 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     spec.host = serving["host"].get(parse_duration, sim::Time{});
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});
     check_budget(serving, spec);
+    check_length(cache, spec);
     return spec;
 }
 

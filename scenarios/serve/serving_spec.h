@@ -35,6 +35,9 @@ struct CacheSpec {
     std::int64_t page = 16;             ///< tokens of a page
     double memory =
         1;  ///< share of a chip's memory for weights, steps and cache, where pages are not given
+    /// Tokens of a slot's buffer that every decode step reads whole, whatever it holds (JetStream without ragged attention);
+    /// 0: what is held alone.
+    std::int64_t length = 0;
     /// Admission takes the pages of the whole answer, so that none is ever preempted; otherwise a sequence grows by a page
     /// when it needs one, and a full cache preempts.
     bool reserve = false;

@@ -13,9 +13,7 @@ std::int64_t padded(std::int64_t decoding, const BatchingSpec& batching) {
         case Padding::none:
             return decoding;
         case Padding::power_of_two:
-            return std::min(
-                batching.slots,
-                static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(decoding))));
+            return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(decoding)));
         case Padding::slots:
             break;
     }
@@ -43,6 +41,9 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
         }
     }
     shape.decoding = padded(shape.decoding, spec.batching);
+    if (spec.cache.length > 0) {
+        shape.decode_cached = shape.decoding * (spec.cache.length - shape.decode_tokens);
+    }
     return shape;
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "scenarios/serve/step_cost.h"
+
 namespace podsim::scenarios {
 namespace {
 
@@ -37,7 +39,8 @@ private:
 };
 
 GridLimits limits_of(const ServingSpec& spec) {
-    GridLimits limits{.sequences = spec.batching.slots, .context = 1};
+    GridLimits limits{.sequences = padded(spec.batching.slots, spec.batching),
+                      .context = std::max<std::int64_t>(1, spec.cache.length)};
     for (const Request& request : draw_requests(spec.load)) {
         limits.context = std::max(
             limits.context, most_cached(request.prompt, request.output, spec.speculation.tokens));

@@ -41,6 +41,7 @@ constexpr KeySpec kServingKeys[] = {
     {"serving.cache.pages", kText, "4096", "what memory holds", "pages of a server"},
     {"serving.cache.page", kText, "16", "16", "tokens of a page"},
     {"serving.cache.memory", kText, "90 %", "100 %", "share of the memory for programs that weights, steps and cache may take"},
+    {"serving.cache.length", kText, "2048", "what is held", "tokens of a slot's buffer that every decode step reads whole"},
     {"serving.cache.reserve", kText, "true", "false", "pages of the whole answer at admission, or one when it is needed (a full cache then preempts)"},
     {"serving.speculation", kMap, "{tokens: 4, acceptance: 80 %}", "none", "speculative decoding"},
     {"serving.speculation.tokens", kText, "4", kMustStand, "drafted a step"},

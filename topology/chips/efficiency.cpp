@@ -17,6 +17,7 @@ constexpr std::array kFactors{
     EfficiencyFactor{"dcn", &Efficiency::dcn, 0.02, 1},
     EfficiencyFactor{"launch_s", &Efficiency::launch_s, 0, 1e-3},
     EfficiencyFactor{"straggler", &Efficiency::straggler, 0, 1},
+    EfficiencyFactor{"kernel_s", &Efficiency::kernel_s, 0, 1e-3},
     EfficiencyFactor{"host_s", &Efficiency::host_s, 0, 1},
 };
 

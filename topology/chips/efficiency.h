@@ -28,6 +28,8 @@ struct Efficiency {
     double straggler =
         0;  ///< compute takes 1 + straggler x log2(hosts / hosts of a slice) as long: the slowest sets the pace
 
+    double kernel_s =
+        0;  ///< seconds of every kernel beside its work: its start, first tiles in, last tiles out
     double host_s =
         0;  ///< seconds of a host between two steps of inference: scheduling, inputs, the tokens
 

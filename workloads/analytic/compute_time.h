@@ -16,7 +16,8 @@ namespace podsim::workloads {
 /// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
 /// dimension, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
-/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two.
+/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Waiting
+/// for the host, and the kernel's start, come before.
 struct ComputeTime {
     sim::Seconds mxu;          ///< flops / peak of the dtype
     sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
@@ -28,10 +29,13 @@ struct ComputeTime {
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
+    sim::Seconds
+        start;  ///< of the kernel, where there is work (Efficiency::kernel_s): none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
         const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
         const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
-        return host + (apart > together ? together + (apart - together) * (1 - fusion) : together);
+        return host + start +
+               (apart > together ? together + (apart - together) * (1 - fusion) : together);
     }
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);

@@ -34,6 +34,8 @@ struct Inference {
     std::int64_t reserved = 0;
     /// Behind the one run's prefill so many tokens of each sequence, the first of which the prefill makes; 0: a single step.
     std::int64_t generate = 0;
+    /// The decode steps are a loop of one program: the host is asked once, behind the last (Saxml); otherwise behind every step.
+    bool loop_on_device = false;
 
     [[nodiscard]] std::int64_t sequences() const;
     [[nodiscard]] std::int64_t tokens() const;  ///< new ones

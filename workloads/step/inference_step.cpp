@@ -131,7 +131,9 @@ private:
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
         const Tensor choice = last.tokens > 0 ? choose(last, rows) : rows;
-        const Tensor host = parts_.compute("host", host_turn(), choice.made_by);
+        const bool asks_host = last_step_ || !plan_.inference->loop_on_device;
+        const Tensor host =
+            asks_host ? parts_.compute("host", host_turn(), choice.made_by) : choice;
         parts_.weights.end_use();
         if (!last_step_ && plan_.ways.pipeline > 1) {
             parts_.messages.send("send tokens", token_message(unit, step_, true), host);
