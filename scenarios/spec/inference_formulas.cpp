@@ -192,7 +192,7 @@ constexpr Formula kInferenceFormulas[] = {
      [](const Scenario& s) { return activation_bytes(s) / bytes_in_flight(s); }, kNeedsInference},
     {of_text("book_prefill", ValueUnit::time, "910 ms", "2 x parameters x tokens at report.mfu"),
      prefill_time, kNeedsInference | kNeedsMfu},
-    {formula(
+    {of_text(
          "evicted_tokens_per_step", ValueUnit::count, "96",
          "of sequences of context and report.output_tokens, one of which begins as another ends"),
      [](const Scenario& s) {
