@@ -157,7 +157,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
     plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
     plan.ways = workloads::ways_of(mesh);
-    read_experts(section, mesh, model, plan);
+    read_served_experts(section, mesh, model, plan);
     plan.precision = read_stored(section, hardware.chip);
     plan.moe.devices = hardware.chip.devices.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;

@@ -130,6 +130,15 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
 
 namespace {
 
+constexpr std::pair<std::string_view, ExpertMatmul> kServedMatmuls[] = {
+    {"sparse", ExpertMatmul::sparse}, {"ideal", ExpertMatmul::ideal}};
+
+void refuse_of_dense(const Reader& key, std::string_view name, const workloads::ModelSpec& model) {
+    if (key.present()) {
+        key.refuse(fmt::format("{} of {}, which has no experts", name, model.name), "leave it out");
+    }
+}
+
 void read_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
                     const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     const bool drawn = imbalance.is_map();
@@ -165,6 +174,31 @@ void read_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
 }
 
 }  // namespace
+
+void read_served_experts(const Reader& inference, const topology::DeviceMesh& mesh,
+                         const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
+    const Reader moe = inference["moe"];
+    const Reader capacity = inference["capacity_factor"];
+    plan.moe.matmul = moe["matmul"].choose<ExpertMatmul>(kServedMatmuls, ExpertMatmul::sparse);
+    plan.moe.tile = read_tile(moe["tile"]);
+    plan.moe.served = plan.moe.sparse() && !moe["tile"].present();
+    plan.experts.capacity_factor = capacity.get<double>(parse_multiple, 1);
+    moe.check({"model", "inference.moe"}, [&] {
+        if (model.experts.count == 0) {
+            refuse_of_dense(moe, "moe", model);
+            refuse_of_dense(capacity, "capacity_factor", model);
+            plan.moe = {};
+        } else if (plan.moe.sparse() && capacity.present()) {
+            capacity.refuse("capacity_factor of sparse experts, which take what comes",
+                            "leave it out, or write moe: {matmul: ideal}");
+        } else if (!plan.moe.sparse() && moe["tile"].present()) {
+            moe["tile"].refuse("tile of experts that are not sparse",
+                               "leave it out, or write matmul: sparse");
+        }
+    });
+    const Reader imbalance = inference["expert_imbalance"];
+    imbalance.check({"mesh", "model"}, [&] { read_imbalance(imbalance, mesh, model, plan); });
+}
 
 void read_experts(const Reader& training, const topology::DeviceMesh& mesh,
                   const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {

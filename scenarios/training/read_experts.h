@@ -25,4 +25,9 @@ std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t
 void read_experts(const Reader& training, const topology::DeviceMesh& mesh,
                   const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
 
+/// `inference.moe`, `capacity_factor` (of ideal experts alone) and `expert_imbalance`. Experts are sparse, in the tiles that a serving
+/// engine's kernel chooses unless `moe.tile` says others.
+void read_served_experts(const Reader& inference, const topology::DeviceMesh& mesh,
+                         const workloads::ModelSpec& model, workloads::TrainingPlan& plan);
+
 }  // namespace podsim::scenarios

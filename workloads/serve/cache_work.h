@@ -11,7 +11,7 @@
 // Rows of dot products: q G that share keys. Fewer than 128 of them fill no systolic array whichever operand stays in
 // it, and what that costs is not published: such attention counts by its bytes and by FLOPs at the full peak (the
 // reference text, section 7, counts the bytes alone). From 128 rows on it is a flash kernel's like that of training.
-// With Z ways of cache (work/cache_layout.h) a chip has n / Z sequences (split over the batch) or c / Z tokens (over the
+// With Z ways of cache (plan/cache_layout.h) a chip has n / Z sequences (split over the batch) or c / Z tokens (over the
 // sequence) of Z times its own query heads, whole ones of the fullest member; of several new tokens the mean over members.
 #pragma once
 

@@ -31,36 +31,40 @@ void check_expert(const TrainingPlan& plan, const ModelSpec& model) {
     }
 }
 
-/// `capacity_factor` or `expert_imbalance`.
-void check_load(std::string_view setting, double value, const ModelSpec& model) {
+/// Where a key of experts stands.
+std::string key(const TrainingPlan& plan, std::string_view name) {
+    return fmt::format("{}.{}", plan.inference ? "inference" : "training", name);
+}
+
+/// `capacity_factor` or `expert_imbalance`, which stands at `setting`.
+void check_load(const std::string& at, double value, const ModelSpec& model) {
+    const std::string_view setting = std::string_view(at).substr(at.find('.') + 1);
     if (!(value >= 1 && value <= kMostLoad)) {
-        throw SettingError(fmt::format("training.{}", setting),
-                           fmt::format("{} = {} is out of range", setting, value),
+        throw SettingError(at, fmt::format("{} = {} is out of range", setting, value),
                            fmt::format("allowed are 1 to {}", kMostLoad));
     }
     if (value > 1 && model.experts.count == 0) {
         throw SettingError(
-            fmt::format("training.{}", setting),
-            fmt::format("{} = {}, but {} has no experts", setting, value, model.name),
+            at, fmt::format("{} = {}, but {} has no experts", setting, value, model.name),
             "leave it out");
     }
 }
 
 void check_imbalance(const TrainingPlan& plan, const ModelSpec& model) {
-    check_load("expert_imbalance", plan.experts.imbalance, model);
+    check_load(key(plan, "expert_imbalance"), plan.experts.imbalance, model);
     if (!plan.experts.loads.empty() && model.experts.count == 0) {
-        throw SettingError("training.expert_imbalance",
+        throw SettingError(key(plan, "expert_imbalance"),
                            fmt::format("expert_imbalance of {}, which has no experts", model.name),
                            "leave it out");
     }
     if (plan.ways.expert == 1 && (plan.experts.imbalance > 1 || !plan.experts.loads.empty())) {
-        throw SettingError("training.expert_imbalance",
+        throw SettingError(key(plan, "expert_imbalance"),
                            "expert_imbalance with expert = 1: every chip has all experts",
                            "leave it out, or add the axis expert");
     }
     if (!plan.experts.loads.empty() &&
         plan.experts.loads.size() != static_cast<std::size_t>(plan.ways.expert)) {
-        throw SettingError("training.expert_imbalance",
+        throw SettingError(key(plan, "expert_imbalance"),
                            fmt::format("expert_imbalance has {} shares, but expert = {}",
                                        plan.experts.loads.size(), plan.ways.expert),
                            "write one for each rank of the axis expert");
@@ -69,13 +73,14 @@ void check_imbalance(const TrainingPlan& plan, const ModelSpec& model) {
 
 void check_capacity(const TrainingPlan& plan) {
     if (plan.experts.capacity_factor > 1 && (plan.experts.imbalance > 1 || plan.experts.uneven())) {
-        throw SettingError("training.capacity_factor", "capacity_factor beside expert_imbalance",
+        throw SettingError(key(plan, "capacity_factor"), "capacity_factor beside expert_imbalance",
                            "experts are either padded to a capacity or take what comes: keep one");
     }
     if (plan.moe.sparse() && plan.experts.capacity_factor > 1) {
-        throw SettingError("training.capacity_factor",
+        throw SettingError(key(plan, "capacity_factor"),
                            "capacity_factor of sparse experts, which take what comes",
-                           "leave it out, or write moe: {matmul: dense}");
+                           fmt::format("leave it out, or write moe: {{matmul: {}}}",
+                                       plan.inference ? "ideal" : "dense"));
     }
 }
 
@@ -94,7 +99,7 @@ void check_dense(const TrainingPlan& plan, sim::InputFaults& faults) {
     }
     faults.check("training.expert_imbalance", {"training.expert_imbalance", "training.moe"}, [&] {
         if (plan.experts.imbalance > 1 || plan.experts.uneven()) {
-            throw SettingError("training.expert_imbalance",
+            throw SettingError(key(plan, "expert_imbalance"),
                                "expert_imbalance of dense experts, which all work on equal rows",
                                "leave it out, or write moe: {matmul: sparse}");
         }
@@ -116,14 +121,14 @@ void check_dense(const TrainingPlan& plan, sim::InputFaults& faults) {
 }  // namespace
 
 void validate_experts(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults& faults) {
+    const std::string capacity = key(plan, "capacity_factor");
+    const std::string imbalance = key(plan, "expert_imbalance");
     faults.check("mesh.expert", {"mesh.expert", "model"}, [&] { check_expert(plan, model); });
-    faults.check("training.capacity_factor", {"training.capacity_factor", "model"},
-                 [&] { check_load("capacity_factor", plan.experts.capacity_factor, model); });
-    faults.check("training.expert_imbalance", {"training.expert_imbalance", "mesh.expert", "model"},
+    faults.check(capacity, {capacity, "model"},
+                 [&] { check_load(capacity, plan.experts.capacity_factor, model); });
+    faults.check(imbalance, {imbalance, "mesh.expert", "model"},
                  [&] { check_imbalance(plan, model); });
-    faults.check("training.capacity_factor",
-                 {"training.capacity_factor", "training.expert_imbalance", "training.moe"},
-                 [&] { check_capacity(plan); });
+    faults.check(capacity, {capacity, imbalance, key(plan, "moe")}, [&] { check_capacity(plan); });
     check_dense(plan, faults);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "workloads/tiles/grouped_tiles.h"
+#include "workloads/tiles/served_tiles.h"
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads {
@@ -78,7 +79,8 @@ namespace {
 /// Products of grouped matmuls as their kernel works on them: each expert's is of that shape.
 Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products, double bytes,
                  const Elementwise& fused) {
-    shape.count = groups_with(s.experts.tokens / s.experts.path.devices, s.experts.held) * products;
+    const double rows = s.experts.tokens / s.experts.path.devices;
+    shape.count = groups_with(rows, s.experts.reached) * products;
     Compute work{Flops(useful * products),
                  {shape},
                  Bytes(bytes * products + fused.bytes),
@@ -89,19 +91,29 @@ Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double produc
     return work;
 }
 
+/// Of one device.
+GroupedTiles forward_tiles(const Shard& s, double k, double n) {
+    const Shard::Experts& own = s.experts;
+    const double rows = own.tokens / own.path.devices;
+    if (!own.path.served) {
+        return gmm_tiles(rows, own.reached, k, n, own.path.tile);
+    }
+    const double element = s.precision.matmul == MatmulDtype::bf16 ? s.precision.compute : 1;
+    return served_tiles(rows, own.reached, k, n,
+                        served_tile(k, n, {element, own.weight_bytes, s.vmem}));
+}
+
 Compute sparse(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
     const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
-    const double devices = s.experts.path.devices;
-    const GroupedTiles tiles =
-        on_devices(gmm_tiles(tokens / devices, s.experts.held, k, n, s.experts.path.tile), devices);
+    const GroupedTiles tiles = on_devices(forward_tiles(s, k, n), s.experts.path.devices);
     const double bytes = (tiles.rows + tiles.results) * s.precision.compute +
                          tiles.matrices * s.experts.weight_bytes;
     if (branches == Branches::added && products > 1) {
         fused = fused + Elementwise{(products + 1) * tokens * n * s.precision.compute,
                                     (products - 1) * tokens * n};
     }
-    const double weights = s.experts.quantised || tokens == 0 ? 0 : s.experts.held * k * n;
+    const double weights = s.experts.quantised || tokens == 0 ? 0 : s.experts.reached * k * n;
     return quantised(
         in_tiles(s, 2 * tokens * k * n,
                  {tiles.computed_of_group, tiles.computed_k, tiles.computed_n}, products, bytes,
@@ -122,10 +134,10 @@ Compute grouped(const Shard& s, double k, double n, Branches branches, Elementwi
     k *= branches == Branches::added ? s.branches : 1;
     n *= branches == Branches::side_by_side ? s.branches : 1;
     const double tokens = s.experts.tokens;
-    const double held = s.experts.held;
-    const double weights = tokens > 0 ? held * k * n : 0;  // that are read
+    const double reached = s.experts.reached;
+    const double weights = tokens > 0 ? reached * k * n : 0;  // that are read
     Compute work{Flops(2 * tokens * k * n),
-                 {{tokens / held, k, n, held}},
+                 {{tokens / reached, k, n, reached}},
                  Bytes(tokens * (k + n) * s.precision.compute + weights * s.experts.weight_bytes +
                        fused.bytes),
                  Flops(fused.operations)};

@@ -5,8 +5,9 @@
 
 #include "workloads/models/model.h"
 #include "workloads/plan/axes.h"
+#include "workloads/plan/cache_layout.h"
 #include "workloads/plan/plan.h"
-#include "workloads/work/cache_layout.h"
+#include "workloads/tiles/served_tiles.h"
 
 namespace podsim::workloads {
 namespace {
@@ -103,6 +104,13 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     experts.tokens =
         experts.copies *
         (plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1);
+    experts.reached = experts.held;
+    if (plan.inference && experts.tokens > 0 && !plan.moe.of_all()) {
+        const double drawn =
+            shard.tokens * plan.ways.expert;  // tokens that these experts could meet
+        experts.reached = reached_groups(drawn / (plan.moe.sparse() ? plan.moe.devices : 1),
+                                         experts.tokens / (drawn * experts.held), experts.held);
+    }
     experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
     experts.shared_width = static_cast<double>(model.shared) * experts.d_ff;
     return experts;

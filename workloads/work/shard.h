@@ -76,6 +76,7 @@ struct Shard {
         double capacity = 0;      ///< dense: rows of an expert, of each sequence; 0 otherwise
         double routed = 0;        ///< of the model
         double held = 0;          ///< of this chip
+        double reached = 0;       ///< of those: all, or in inference what its rows meet in the mean
         double per_token = 0;     ///< k
         bool gathered = false;    ///< as weights_gathered, of experts
         bool quantised = false;   ///< as weights_quantised, of experts

@@ -11,7 +11,7 @@
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 #include "workloads/serve/cache_work.h"
-#include "workloads/work/cache_layout.h"
+#include "workloads/plan/cache_layout.h"
 
 namespace podsim::workloads {
 namespace {

@@ -229,6 +229,7 @@ Shard with_experts() {
     Shard s = shard();
     s.experts = {.routed = 24,
                  .held = 3,
+                 .reached = 3,
                  .per_token = 2,
                  .gathered = true,
                  .weight_bytes = kE,

@@ -1,4 +1,4 @@
-#include "workloads/work/cache_layout.h"
+#include "workloads/plan/cache_layout.h"
 
 #include <algorithm>
 

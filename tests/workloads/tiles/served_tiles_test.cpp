@@ -1,0 +1,168 @@
+// Experts that the tokens of a step meet, counted over all their choices; tiles of a serving engine's grouped matmul by hand.
+#include "workloads/tiles/served_tiles.h"
+
+#include <bit>
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "workloads/models/model.h"
+#include "workloads/plan/plan.h"
+#include "workloads/work/experts_work.h"
+#include "workloads/work/shard.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+/// Mean number of the first `held` of `experts` that `tokens` take, each `per_token` others: over all that they can choose.
+double counted(int experts, int per_token, int tokens, unsigned held) {
+    std::vector<unsigned> choices;
+    for (unsigned choice = 0; choice < 1U << experts; ++choice) {
+        if (std::popcount(choice) == per_token) {
+            choices.push_back(choice);
+        }
+    }
+    std::vector<unsigned> taken = {0};  // by the tokens so far, one entry for each way of choosing
+    for (int token = 0; token < tokens; ++token) {
+        std::vector<unsigned> next;
+        for (const unsigned before : taken) {
+            for (const unsigned choice : choices) {
+                next.push_back(before | choice);
+            }
+        }
+        taken = next;
+    }
+    double sum = 0;
+    for (const unsigned one : taken) {
+        sum += std::popcount(one & ((1U << held) - 1));
+    }
+    return sum / static_cast<double>(taken.size());
+}
+
+TEST(ReachedGroups, IsTheMeanOverAllChoices) {
+    for (int tokens = 0; tokens <= 4; ++tokens) {
+        for (const int per_token : {1, 2, 3}) {
+            for (const unsigned held : {1U, 2U, 4U}) {
+                EXPECT_NEAR(reached_groups(tokens, per_token / 4.0, held),
+                            counted(4, per_token, tokens, held), 1e-14)
+                    << tokens << " tokens, " << per_token << " each, " << held << " held";
+            }
+        }
+    }
+}
+
+TEST(ReachedGroups, OfFewAndOfManyTokens) {
+    EXPECT_EQ(reached_groups(1, 2 / 8.0, 8), 2);  // k of E
+    EXPECT_EQ(reached_groups(4, 2 / 8.0, 8), 8 * (1 - 0.75 * 0.75 * 0.75 * 0.75));
+    EXPECT_EQ(reached_groups(1.5, 2 / 8.0, 8), 8 * (1 - 0.75 * (1 + 0.75) / 2));
+    EXPECT_EQ(reached_groups(4096, 2 / 8.0, 8), 8);
+    EXPECT_EQ(reached_groups(0, 2 / 8.0, 8), 0);
+    EXPECT_EQ(reached_groups(3, 1.25, 8), 8);  // more than every token, by imbalance
+}
+
+// Matrices of Mixtral, 4096 x 14336 in bf16, are 117.4 MB; three buffers in 0.9 x 128 MiB are 40.3 MB each: 3 parts of 4778.7
+// columns, in whole lanes 38 x 128. In int8 two parts are 29.4 MB each.
+TEST(ServedTile, FitsThreeTimesIntoVmem) {
+    const ServedOperands bf16{2, 2, 128 * kMiB};
+    EXPECT_EQ(served_tile(4096, 14336, bf16), (ExpertTile{128, 4096, 4864}));
+    EXPECT_EQ(served_tile(14336, 4096, bf16), (ExpertTile{128, 14336, 1408}));
+    EXPECT_EQ(served_tile(2048, 1408, bf16), (ExpertTile{128, 2048, 1408}));  // whole
+    // Rows of 1 byte load twice as fast, matrices of 1 byte twice as fast against them.
+    EXPECT_EQ(served_tile(4096, 14336, {2, 1, 128 * kMiB}), (ExpertTile{64, 4096, 7168}));
+    EXPECT_EQ(served_tile(4096, 14336, {1, 1, 128 * kMiB}), (ExpertTile{128, 4096, 7168}));
+    EXPECT_EQ(served_tile(4096, 14336, {2, 0.5, 128 * kMiB}).m, 64);
+    // 4 MiB: 1.26 MB a tile; 256 columns are 2.1 MB, so that k is cut in two.
+    EXPECT_EQ(served_tile(4096, 1024, {2, 2, 4 * kMiB}), (ExpertTile{128, 2048, 256}));
+}
+
+TEST(ServedTiles, BeginAnewWithEveryGroup) {
+    const ExpertTile tile{128, 4096, 4864};
+    // 64 rows of each of 8: one tile each.
+    const GroupedTiles few = served_tiles(512, 8, 4096, 14336, tile);
+    EXPECT_EQ(few.visits, 8);
+    EXPECT_EQ(few.computed_of_group, 128);
+    EXPECT_EQ(few.computed_n, 3 * 4864);
+    EXPECT_EQ(few.rows, 512 * 4096.0 * 3);
+    EXPECT_EQ(few.matrices, 8 * 4096.0 * 14336);
+    EXPECT_EQ(few.results, 512 * 14336.0);
+    // 512 rows of each: 4 tiles and the half of one that the group's end leaves empty.
+    EXPECT_EQ(served_tiles(4096, 8, 4096, 14336, tile).visits, 8 * 4.5);
+    // With k in two, matrices come anew with each visit.
+    EXPECT_EQ(served_tiles(4096, 8, 4096, 14336, {128, 2048, 4864}).matrices, 36 * 4096.0 * 14336);
+    // Two copies of one token: tiles of two rows.
+    EXPECT_EQ(served_tiles(2, 2, 4096, 14336, tile).computed_of_group, 2);
+    EXPECT_EQ(served_tiles(0, 0, 4096, 14336, tile).matrices, 0);
+}
+
+TrainingPlan decode(std::int64_t sequences, ExpertMatmul matmul) {
+    TrainingPlan plan;
+    plan.inference.emplace().runs = {{sequences, 1, 1000, 1}};
+    plan.batch.tokens = sequences;
+    plan.batch.sequence = 1;
+    plan.forward_only = true;
+    plan.attention.vmem = sim::Bytes(128 * kMiB);
+    plan.moe.matmul = matmul;
+    plan.moe.served = matmul == ExpertMatmul::sparse;
+    return plan;
+}
+
+// Four tokens on Mixtral meet 8 (1 - (3/4)^4) = 5.46875 experts; their 8 rows move for each of 3 tiles of columns.
+TEST(ServedExperts, ReadWhatTheirTokensMeet) {
+    const ModelSpec model = find_model("mixtral-8x7b");
+    const double matrix = 4096.0 * 14336;
+    const Shard sparse = make_shard(model, decode(4, ExpertMatmul::sparse));
+    EXPECT_EQ(sparse.experts.reached, 5.46875);
+    const Compute up = experts_gate_up_forward(sparse);
+    EXPECT_EQ(up.hbm.value(), 2 * 2 * (5.46875 * matrix + 8 * 4096 * 3 + 8 * 14336));
+    EXPECT_EQ(up.flops.value(), 2 * 2 * 8 * matrix);
+    const Compute ideal =
+        experts_gate_up_forward(make_shard(model, decode(4, ExpertMatmul::ideal)));
+    EXPECT_EQ(ideal.hbm.value(), 2 * (2 * 5.46875 * matrix + 8 * 4096 + 8 * 2 * 14336));
+    ASSERT_EQ(ideal.matmuls.size(), 1U);
+    EXPECT_EQ(ideal.matmuls.front().count, 5.46875);
+    EXPECT_EQ(ideal.matmuls.front().m, 8 / 5.46875);
+}
+
+// A tile that the scenario names is megablox's: 512 rows in one tile of 512 that is computed for each of 8 experts.
+TEST(ServedExperts, KeepATileThatIsGiven) {
+    const ModelSpec model = find_model("mixtral-8x7b");
+    TrainingPlan plan = decode(256, ExpertMatmul::sparse);
+    const Compute chosen = experts_gate_up_forward(make_shard(model, plan));
+    plan.moe.served = false;
+    const Compute given = experts_gate_up_forward(make_shard(model, plan));
+    EXPECT_EQ(given.matmuls.front().m, 512);
+    EXPECT_EQ(chosen.matmuls.front().m, 128);
+    EXPECT_EQ(given.matmuls.front().count, 2 * 8);
+    EXPECT_NEAR(chosen.matmuls.front().count, 2 * 8, 1e-9);
+}
+
+// DeepSeek-V3 over 16 ways: 64 tokens of 16 chips meet 16 (1 - (31/32)^64) of a chip's 16 experts, 13.9; training reads all.
+TEST(ServedExperts, MeetTheTokensOfAllWays) {
+    const ModelSpec model = find_model("deepseek-v3");
+    TrainingPlan plan = decode(64, ExpertMatmul::ideal);
+    plan.ways.expert = 16;
+    const Shard shard = make_shard(model, plan);
+    EXPECT_EQ(shard.tokens, 4);
+    double missed = 1;
+    for (int token = 0; token < 64; ++token) {
+        missed *= 31 / 32.0;
+    }
+    EXPECT_NEAR(shard.experts.reached, 16 * (1 - missed), 1e-12);
+    EXPECT_NEAR(shard.experts.reached, 13.9, 0.05);
+    // A rank that gets twice its share meets more of its own, one that gets none reads nothing.
+    plan.experts.loads.assign(16, 1);
+    plan.experts.loads[0] = 2;
+    plan.experts.loads[1] = 0;
+    EXPECT_NEAR(make_shard(model, plan, {.expert = 0}).experts.reached,
+                reached_groups(64, 2 / 32.0, 16), 1e-12);
+    EXPECT_EQ(experts_gate_up_forward(make_shard(model, plan, {.expert = 1})).hbm.value(), 0);
+    plan.inference.reset();
+    plan.experts.loads.clear();
+    plan.batch = {};
+    plan.batch.tokens = plan.batch.sequence = 64;
+    EXPECT_EQ(make_shard(model, plan).experts.reached, 16);
+}
+
+}  // namespace
+}  // namespace podsim::workloads
