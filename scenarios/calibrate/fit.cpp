@@ -85,15 +85,25 @@ MatrixXd derivatives(const FitProblem& problem, const VectorXd& u, const VectorX
     return jacobian;
 }
 
-double objective(const FitProblem& problem, const VectorXd& rest, const VectorXd& u) {
-    return rest.squaredNorm() / (problem.noise * problem.noise) + u.squaredNorm();
+/// 1 / noise of each measurement.
+VectorXd weights_of(const FitProblem& problem) {
+    VectorXd weights(static_cast<Index>(problem.measurements.size()));
+    for (std::size_t i = 0; i < problem.measurements.size(); ++i) {
+        weights[static_cast<Index>(i)] = 1 / (problem.noise * problem.measurements[i].noise);
+    }
+    return weights;
 }
 
-/// The u that minimises |(rest + J (u - at)) / noise|^2 + |u|^2 within the bounds: unknowns that leave them are fixed
+double objective(const FitProblem& problem, const VectorXd& rest, const VectorXd& u) {
+    return rest.cwiseProduct(weights_of(problem)).squaredNorm() + u.squaredNorm();
+}
+
+/// The u that minimises |weights (rest + J (u - at))|^2 + |u|^2 within the bounds: unknowns that leave them are fixed
 /// there, the farthest first.
-VectorXd minimum(const MatrixXd& jacobian, const VectorXd& rest, const VectorXd& at, double noise,
+VectorXd minimum(MatrixXd jacobian, VectorXd rest, const VectorXd& at, const VectorXd& weights,
                  const Bounds& bounds) {
-    const double weight = 1 / (noise * noise);
+    jacobian = weights.asDiagonal() * jacobian;
+    rest = rest.cwiseProduct(weights);
     VectorXd u = at;
     std::vector<bool> fixed(static_cast<std::size_t>(at.size()), false);
     for (int round = 0; round < kMostFixed; ++round) {
@@ -114,8 +124,8 @@ VectorXd minimum(const MatrixXd& jacobian, const VectorXd& rest, const VectorXd&
         }
         const MatrixXd part = jacobian(Eigen::all, open);
         const auto count = static_cast<Index>(open.size());
-        const MatrixXd normal = weight * part.transpose() * part + MatrixXd::Identity(count, count);
-        const VectorXd found = normal.ldlt().solve(weight * part.transpose() * target);
+        const MatrixXd normal = part.transpose() * part + MatrixXd::Identity(count, count);
+        const VectorXd found = normal.ldlt().solve(part.transpose() * target);
         Index farthest = -1;
         double most = 0;
         for (Index i = 0; i < count; ++i) {
@@ -168,7 +178,7 @@ Fit fit_factors(const FitProblem& problem, const VectorXd& start, SimulatedTimes
     }
     for (int step = 0; step < kMostSteps && !fit.converged; ++step) {
         fit.jacobian = derivatives(problem, fit.u, fit.rest, times);
-        const VectorXd aim = minimum(fit.jacobian, fit.rest, fit.u, problem.noise, bounds);
+        const VectorXd aim = minimum(fit.jacobian, fit.rest, fit.u, weights_of(problem), bounds);
         VectorXd way = aim - fit.u;
         const double before = objective(problem, fit.rest, fit.u);
         fit.converged = true;
@@ -185,9 +195,8 @@ Fit fit_factors(const FitProblem& problem, const VectorXd& start, SimulatedTimes
         }
     }
     const auto count = fit.u.size();
-    const MatrixXd information =
-        fit.jacobian.transpose() * fit.jacobian / (problem.noise * problem.noise) +
-        MatrixXd::Identity(count, count);
+    const MatrixXd weighted = weights_of(problem).asDiagonal() * fit.jacobian;
+    const MatrixXd information = weighted.transpose() * weighted + MatrixXd::Identity(count, count);
     fit.variance = information.inverse().diagonal();
     return fit;
 }
@@ -201,7 +210,7 @@ VectorXd refit_without(const Fit& fit, const std::vector<bool>& left_out) {
             rest[static_cast<Index>(i)] = 0;
         }
     }
-    return minimum(jacobian, rest, fit.u, fit.problem.noise, bounds_of(fit.problem.unknowns));
+    return minimum(jacobian, rest, fit.u, weights_of(fit.problem), bounds_of(fit.problem.unknowns));
 }
 
 }  // namespace podsim::scenarios

@@ -32,6 +32,9 @@ struct Measurement {
     std::string family;
     std::string defines;  ///< the factor that it isolates; empty: none
     double measured_s = 0;
+    /// How many times the noise of others: 3 of an inference measurement of tier B, where what is not stated (how caches are
+    /// laid out, how weights are converted) is part of every step.
+    double noise = 1;
     Measured what = Measured::microbenchmark;
     StepKind kind;  ///< of a step
     /// What a formula on paper knows of a step, in FLOPs on one chip: 6 x active parameters x tokens, and 2 x of evaluation

@@ -27,6 +27,9 @@ constexpr std::array kPriors{
           "no measurement: a few per cent for a doubling of slices"},
     Prior{"kernel_s", 4e-6, 0.8, true,
           "a small matmul alone (tpu7x) takes 4 us more than its FLOPs"},
+    Prior{"sequence_s", 5e-7, 1, true,
+          "no measurement: about the latency of a copy from HBM, which a sequence's first block "
+          "waits for"},
     Prior{"host_s", 1e-3, 1, true,
           "no measurement: schedulers of serving engines take about a millisecond a step"},
 };

@@ -33,7 +33,7 @@ Usage usage() {
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
         "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler, "
-        "kernel_s, "
+        "kernel_s, sequence_s, "
         "host_s\n"
         "(topology/chips/efficiency.h). Those neither named nor defined stay as the scenarios have "
         "them; named\nones that the steps do not determine stay at their priors "

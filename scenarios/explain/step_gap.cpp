@@ -25,7 +25,7 @@ constexpr Cause kCauses[] = {
          e.mxu_ramp = 0;
      }},
     {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
-    {"launch", [](topology::Efficiency& e) { e.launch_s = e.kernel_s = 0; }},
+    {"launch", [](topology::Efficiency& e) { e.launch_s = e.kernel_s = e.sequence_s = 0; }},
     {"host between steps", [](topology::Efficiency& e) { e.host_s = 0; }},
 };
 

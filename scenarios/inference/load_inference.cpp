@@ -58,6 +58,7 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
     return runs;
 }
 
+constexpr std::pair<std::string_view, bool> kAttentions[] = {{"paged", false}, {"dense", true}};
 constexpr std::pair<std::string_view, bool> kLoops[] = {{"host", false}, {"device", true}};
 
 CachedRun read_run(const Reader& inference, Step step) {
@@ -120,6 +121,7 @@ Inference read_work(const Reader& section) {
 Inference read_inference_of(const Reader& root) {
     const Reader section = root["inference"];
     Inference inference = root["serving"].present() ? read_served(section) : read_work(section);
+    inference.dense = section["attention"].choose<bool>(kAttentions, false);
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
     return inference;

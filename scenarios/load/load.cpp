@@ -62,6 +62,10 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
         step.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware,
                               serves ? workloads::axis::tensor : workloads::axis::fsdp);
     });
+    if (serves && scenario.hardware.profile == "measured") {
+        scenario.hardware.efficiency =
+            topology::with_inference_overheads(scenario.hardware.efficiency);
+    }
     step.mesh_text = mesh_text(step.mesh, scenario.hardware);
     const auto& read = serves ? read_inference : read_plan;
     step.plan = read(root, step.mesh, scenario.hardware, step.model);

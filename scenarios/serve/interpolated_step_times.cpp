@@ -57,6 +57,7 @@ sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
         sequences(shape.decoding, 2), tokens(shape.decode_cached, shape.decoding, 2, 0),
         sequences(shape.prefilling, 4), tokens(shape.prefill_tokens, shape.prefilling, 4, 1),
         tokens(shape.prefill_cached, shape.prefilling, 4, 0)};
+    const std::int64_t compiled = shape.decoding * shape.decode_tokens + shape.padding;
     double picoseconds = 0;
     for (unsigned corner = 0; corner < 1U << axes.size(); ++corner) {
         double weight = 1;
@@ -72,13 +73,15 @@ sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
         // A prompt part has at least a token a sequence, and a corner of no sequences no tokens.
         const std::int64_t new_tokens = std::max<std::int64_t>(at[3], 1);
         const bool all_end = shape.finishing == shape.prefilling;
-        const StepShape bucket{.decoding = at[0],
-                               .decode_cached = at[0] * at[1],
-                               .decode_tokens = shape.decode_tokens,
-                               .prefilling = at[2],
-                               .prefill_tokens = at[2] * new_tokens,
-                               .prefill_cached = at[2] * at[4],
-                               .finishing = all_end ? at[2] : std::min(shape.finishing, at[2])};
+        const StepShape bucket{
+            .decoding = at[0],
+            .decode_cached = at[0] * at[1],
+            .decode_tokens = shape.decode_tokens,
+            .padding = std::max<std::int64_t>(0, compiled - at[0] * shape.decode_tokens),
+            .prefilling = at[2],
+            .prefill_tokens = at[2] * new_tokens,
+            .prefill_cached = at[2] * at[4],
+            .finishing = all_end ? at[2] : std::min(shape.finishing, at[2])};
         picoseconds += weight * static_cast<double>(buckets_.time_of(bucket).ps);
     }
     return sim::whole_picoseconds(picoseconds);

@@ -2,7 +2,8 @@
 //
 // Five coordinates: decoding sequences, the mean of their caches, prefilling sequences, the means of their new and of
 // their cached tokens. Along each the grid has the powers of two and `per_octave` - 1 points evenly between neighbours
-// (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur; along the three of tokens the
+// (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur; rows that fill a compiled step up
+// are those that a corner lacks; along the three of tokens the
 // first after none is 128 / per_octave, since an array takes 128 rows or keys as long as one. Steps that mix prompts
 // and decodes have all five coordinates, so their grid is coarser: half of the points of decodes, a quarter of prompts'
 // (some 1200 buckets in place of 3200 for 10,000 requests with lognormal lengths). A step's time is the

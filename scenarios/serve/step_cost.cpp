@@ -40,10 +40,12 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
             shape.decode_cached += sequence->cached;
         }
     }
-    shape.decoding = padded(shape.decoding, spec.batching);
-    if (spec.cache.length > 0) {
-        shape.decode_cached = shape.decoding * (spec.cache.length - shape.decode_tokens);
+    const std::int64_t compiled = padded(shape.decoding, spec.batching);
+    if (spec.cache.length > 0) {  // buffers of slots that nobody has are read as well
+        shape.decoding = compiled;
+        shape.decode_cached = compiled * (spec.cache.length - shape.decode_tokens);
     }
+    shape.padding = (compiled - shape.decoding) * shape.decode_tokens;
     return shape;
 }
 
@@ -55,6 +57,7 @@ sim::Time StepCost::of(const StepShape& shape) const {
     if (shape.prefilling > 0) {
         StepShape prompts = shape;
         prompts.decoding = 0;
+        prompts.padding = 0;
         prompts.decode_cached = 0;
         prompts.decode_tokens = 1;
         time += draft_->time_of(prompts);

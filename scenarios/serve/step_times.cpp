@@ -7,7 +7,7 @@ namespace podsim::scenarios {
 std::size_t StepShapeHash::operator()(const StepShape& shape) const {
     std::uint64_t mixed = 0;
     for (const std::int64_t part :
-         {shape.decoding, shape.decode_cached, shape.decode_tokens, shape.prefilling,
+         {shape.decoding, shape.decode_cached, shape.decode_tokens, shape.padding, shape.prefilling,
           shape.prefill_tokens, shape.prefill_cached, shape.finishing}) {
         mixed ^= static_cast<std::uint64_t>(part);
         mixed = sim::next_random(mixed);

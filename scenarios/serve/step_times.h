@@ -16,6 +16,7 @@ struct StepShape {
     std::int64_t decode_cached = 0;  ///< tokens in their caches, summed
     std::int64_t decode_tokens =
         1;                        ///< new tokens of each: 1, more where drafted ones are verified
+    std::int64_t padding = 0;     ///< rows beside theirs, of a step compiled for more sequences
     std::int64_t prefilling = 0;  ///< sequences of the prefill part
     std::int64_t prefill_tokens = 0;  ///< their new tokens, summed
     std::int64_t prefill_cached = 0;  ///< tokens in their caches, summed

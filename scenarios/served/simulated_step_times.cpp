@@ -30,6 +30,9 @@ std::vector<CachedRun> runs_of(const StepShape& shape) {
     if (shape.decoding > 0) {
         runs.push_back(decode_of(shape));
     }
+    if (shape.padding > 0) {
+        runs.push_back({shape.padding, 1, 0, 1, true});
+    }
     for (std::int64_t i = 0; i < shape.prefilling; ++i) {
         const CachedRun one{1, part(shape.prefill_tokens, shape.prefilling, i),
                             part(shape.prefill_cached, shape.prefilling, i),
@@ -39,7 +42,7 @@ std::vector<CachedRun> runs_of(const StepShape& shape) {
         }
         CachedRun* const last = runs.empty() ? nullptr : &runs.back();
         if (last != nullptr && last->fresh == one.fresh && last->cached == one.cached &&
-            last->logits == one.logits && (i > 0 || shape.decoding == 0)) {
+            last->logits == one.logits && !last->padding && (i > 0 || shape.decoding == 0)) {
             ++last->sequences;
         } else {
             runs.push_back(one);

@@ -18,6 +18,7 @@ constexpr std::array kFactors{
     EfficiencyFactor{"launch_s", &Efficiency::launch_s, 0, 1e-3},
     EfficiencyFactor{"straggler", &Efficiency::straggler, 0, 1},
     EfficiencyFactor{"kernel_s", &Efficiency::kernel_s, 0, 1e-3},
+    EfficiencyFactor{"sequence_s", &Efficiency::sequence_s, 0, 1e-3},
     EfficiencyFactor{"host_s", &Efficiency::host_s, 0, 1},
 };
 
@@ -111,6 +112,11 @@ constexpr std::array kVersion3{
     Measured{"tpu7x", "launch_s", 1.2e-5, kTinyTpu7x},
 };
 
+// Of inference, for all chips: podsim calibrate scenarios/published --inference --per-chip - --pooled kernel_s,sequence_s,host_s
+constexpr double kKernel = 1.12e-5;
+constexpr double kSequence = 8.9e-7;
+constexpr double kHost = 1e-3;
+
 struct Version {
     std::string_view name;
     std::span<const Measured> rows;
@@ -157,6 +163,13 @@ std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string
             efficiency.*(factor.value) = row->value;
         }
     }
+    return efficiency;
+}
+
+Efficiency with_inference_overheads(Efficiency efficiency) {
+    efficiency.kernel_s = kKernel;
+    efficiency.sequence_s = kSequence;
+    efficiency.host_s = kHost;
     return efficiency;
 }
 

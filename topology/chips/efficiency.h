@@ -30,6 +30,9 @@ struct Efficiency {
 
     double kernel_s =
         0;  ///< seconds of every kernel beside its work: its start, first tiles in, last tiles out
+    /// Seconds that attention with a cache spends on each sequence beside its bytes and FLOPs: the kernel goes from one to the next,
+    /// looking up pages and filling its pipeline anew.
+    double sequence_s = 0;
     double host_s =
         0;  ///< seconds of a host between two steps of inference: scheduling, inputs, the tokens
 
@@ -51,6 +54,10 @@ std::span<const std::string_view> profile_versions();
 /// The profile `measured` of a chip, of the newest version or of a named one; none where nothing was measured then.
 std::optional<Efficiency> measured_efficiency(std::string_view chip);
 std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string_view version);
+
+/// What steps of inference take beside those factors (kernel_s, sequence_s, host_s), fitted to published decode steps and serving
+/// runs: training steps, whose profile was fitted without them, have none.
+Efficiency with_inference_overheads(Efficiency efficiency);
 
 /// Where a factor of the newest version comes from.
 std::string_view efficiency_source(std::string_view chip, std::string_view factor);

@@ -30,7 +30,7 @@ struct ComputeTime {
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
     sim::Seconds
-        start;  ///< of the kernel, where there is work (Efficiency::kernel_s): none at ideal rates
+        start;  ///< of the kernel and of its sequences (Efficiency::kernel_s, sequence_s), where there is work: none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
         const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
         const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;

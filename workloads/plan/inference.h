@@ -16,6 +16,8 @@ struct CachedRun {
     std::int64_t fresh = 1;   ///< new tokens of each
     std::int64_t cached = 0;  ///< tokens before them, whose keys and values are in the cache
     std::int64_t logits = 1;  ///< logits are made of so many last tokens of each
+    /// Rows that fill a compiled step up, which nobody's cache is behind: matmuls and logits take them, attention does not.
+    bool padding = false;
 
     bool operator==(const CachedRun&) const = default;
 };
@@ -34,6 +36,9 @@ struct Inference {
     std::int64_t reserved = 0;
     /// Behind the one run's prefill so many tokens of each sequence, the first of which the prefill makes; 0: a single step.
     std::int64_t generate = 0;
+    /// Attention is one product over all sequences' buffers (JetStream, Saxml), not a kernel that goes from one sequence's pages
+    /// to the next's.
+    bool dense = false;
     /// The decode steps are a loop of one program: the host is asked once, behind the last (Saxml); otherwise behind every step.
     bool loop_on_device = false;
 

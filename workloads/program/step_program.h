@@ -50,6 +50,8 @@ struct Compute {
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.
     double tiled = 1;
+    double sequences =
+        0;  ///< of attention with a cache: those that the kernel goes through, one after another
     int host_turns =
         0;  ///< of inference: times that the chip waits for its host to prepare what comes next
 };

@@ -80,7 +80,8 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
                  .matmuls = {},
                  .hbm = sim::Bytes(moved * s.precision.compute +
                                    (keys * width.stored + written) * s.cache.element),
-                 .vector = sim::Flops(pairs * vector_unit::kSoftmax)};
+                 .vector = sim::Flops(pairs * vector_unit::kSoftmax),
+                 .sequences = s.cache.dense ? 0 : sequences};
     if (rows >= kRowsOfArray) {
         const double count = sequences * width.heads;
         const double seen = std::max(scores.keys * part, 1.0);

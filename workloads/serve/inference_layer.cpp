@@ -1,5 +1,6 @@
 #include "workloads/serve/inference_layer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
@@ -88,9 +89,13 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
     const Tensor queries = to_cache(parts, qkv);
     Tensor made = queries;
     std::size_t number = 0;
+    const auto attending = std::ranges::count(shard.runs, false, &Shard::Run::padding);
     for (const Shard::Run& run : shard.runs) {
+        if (run.padding) {
+            continue;
+        }
         const std::string what =
-            shard.runs.size() == 1 ? "attention" : fmt::format("attention of run {}", number++);
+            attending == 1 ? "attention" : fmt::format("attention of run {}", number++);
         made = parts.compute(what, cached_attention(shard, run, kind.local), made.made_by);
     }
     made.from = queries.from;

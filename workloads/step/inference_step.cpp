@@ -75,6 +75,9 @@ private:
             shard.latent.width > 0 ? 1 : shard.kv_heads / static_cast<double>(model_.kv_heads);
         double bytes = 0;
         for (const Shard::Run& run : shard.runs) {
+            if (run.padding) {
+                continue;
+            }
             const double tokens =
                 std::max(run.cached + run.fresh, static_cast<double>(inference.reserved));
             for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {

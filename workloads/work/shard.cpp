@@ -120,11 +120,12 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
 void take_runs(Shard& shard, const TrainingPlan& plan) {
     const auto shards = static_cast<double>(ways_with(&PlanAxis::splits_batch, plan.ways)) *
                         plan.batch.microbatches;
-    const bool alike = plan.inference->runs.size() == 1;
+    const bool alike = std::ranges::count(plan.inference->runs, false, &CachedRun::padding) == 1;
     for (const CachedRun& run : plan.inference->runs) {
         const double share = static_cast<double>(run.sequences) / shards;
         shard.runs.push_back({alike ? std::ceil(share) : share, static_cast<double>(run.fresh),
-                              static_cast<double>(run.cached), static_cast<double>(run.logits)});
+                              static_cast<double>(run.cached), static_cast<double>(run.logits),
+                              run.padding});
     }
     shard.tokens = 0;
     for (const Shard::Run& run : shard.runs) {
@@ -137,7 +138,7 @@ void take_inference(Shard& shard, const ModelSpec& model, const TrainingPlan& pl
     take_runs(shard, plan);
     shard.rows = shard.tokens / plan.ways.tensor_transpose;
     shard.cache = {static_cast<double>(plan.ways.cache), plan.inference->split,
-                   plan.inference->cache_element};
+                   plan.inference->cache_element, plan.inference->dense};
     const CacheLayout layout{model.heads, model.kv_heads,
                              std::int64_t{plan.ways.tensor} * plan.ways.tensor_transpose,
                              plan.ways.cache, plan.inference->split};

@@ -94,12 +94,14 @@ struct Shard {
         double fresh = 0;
         double cached = 0;
         double logits = 0;
+        bool padding = false;
     };
     std::vector<Run> runs{};
     struct Cache {
         double ways = 1;  ///< Z: members of the axis `cache`
         CacheSplit split = CacheSplit::batch;
         double element = 2;
+        bool dense = false;
     } cache{};
 
     /// This chip's block of a weight matrix: D / X by X times its share of the columns that all T ways split. What

@@ -106,7 +106,7 @@ TEST_F(Profile, WrongFactors) {
     refused("{base: v5p, atention: 0.4}",
             "s.yaml:1:44: unknown hardware.profile key 'atention'; did you mean 'attention'? "
             "allowed: base, mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, "
-            "straggler, kernel_s, host_s");
+            "straggler, kernel_s, sequence_s, host_s");
     refused("{base: v5p, mxu: 1.01}",
             "s.yaml:1:49: hardware.profile.mxu: '1.01' is out of range; allowed are 0.05 to 1");
     refused("{base: v5p, dcn: 0}",

@@ -13,7 +13,7 @@ TEST(Efficiency, IdealIsAllOnesWithoutOverheads) {
     for (const EfficiencyFactor& factor : efficiency_factors()) {
         const bool overhead = factor.name == "mxu_ramp" || factor.name == "launch_s" ||
                               factor.name == "straggler" || factor.name == "kernel_s" ||
-                              factor.name == "host_s";
+                              factor.name == "sequence_s" || factor.name == "host_s";
         EXPECT_EQ(ideal.*(factor.value), overhead ? 0 : 1) << factor.name;
     }
 }
