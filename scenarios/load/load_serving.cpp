@@ -259,6 +259,8 @@ std::int64_t parse_grid(const std::string& text) {
     return points;
 }
 
+}  // namespace
+
 ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base) {
     ServingSpec spec;
     spec.load = read_load(serving.require(), base);
@@ -297,8 +299,6 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     check_length(cache, spec);
     return spec;
 }
-
-}  // namespace
 
 std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
                                                 const std::filesystem::path& base,

@@ -4,10 +4,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "scenarios/serve/serving_spec.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/reader.h"
 
 namespace podsim::scenarios {
+
+/// The section alone: the host's time 0, and what hangs on the model open. Throws sim::InputError at the place of what is wrong.
+ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base);
 
 /// `base` is the folder that traces are relative to. What the file leaves open is filled in from the server, whose sections
 /// have been read: the host's time by its profile, bytes of a token that goes to another server by its cache. Pages stay open.

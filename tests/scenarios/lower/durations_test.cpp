@@ -114,6 +114,21 @@ TEST(Durations, AreThoseOfTheKindOfOperation) {
     EXPECT_EQ(durations.launch().ps, 6'000'000);
 }
 
+// 8 us of matmul, 1 us of start, 3 sequences of 0.5 us; where there is no work, nothing starts.
+TEST(Durations, KernelsHaveAStartAndGoThroughSequences) {
+    IdealHardware hardware = round_machine();
+    hardware.efficiency.kernel_s = 1e-6;
+    hardware.efficiency.sequence_s = 5e-7;
+    const Durations durations{AchievedHardware(hardware)};
+    workloads::Compute work = matmul(workloads::MatmulDtype::bf16);
+    EXPECT_EQ(durations.of(work).ps, 9'000'000);
+    work.sequences = 3;
+    EXPECT_EQ(durations.of(work).ps, 10'500'000);
+    workloads::Compute nothing;
+    nothing.sequences = 3;
+    EXPECT_EQ(durations.of(nothing).ps, 0);
+}
+
 // 16 kB over 16 chips are 1 us each: no other chip has to be ready, so nothing is launched.
 TEST(Programs, HostTransfersHaveNoLaunchCost) {
     const IdealHardware hardware = round_machine();

@@ -192,6 +192,20 @@ TEST(ServingLoop, padded_rows_cost_what_others_do) {
     EXPECT_EQ(by_hand::serve(spec, times).end, us(4));
 }
 
+/// With buffers of 10 tokens each of 4 compiled slots reads 9, whatever 3 sequences hold, in the one decode step.
+TEST(ServingLoop, buffers_are_read_whole) {
+    LinearStepTimes times;
+    times.cached = 1;
+    ServingSpec spec = trace_spec(std::vector<Request>(3, request({}, 1, 2)));
+    spec.batching.slots = 4;
+    spec.batching.padding = Padding::slots;
+    EXPECT_EQ(by_hand::serve(spec, times).end, us(3));
+    EXPECT_EQ(times.asked.back(), (StepShape{.decoding = 3, .decode_cached = 3, .padding = 1}));
+    spec.cache.length = 10;
+    EXPECT_EQ(by_hand::serve(spec, times).end, us(4 * 9));
+    EXPECT_EQ(times.asked.back(), (StepShape{.decoding = 4, .decode_cached = 36}));
+}
+
 /// Of the prompts of 20 a cache of pages of 4 holds 11 tokens: two whole pages, so that 12 are computed.
 TEST(ServingLoop, a_prefix_cache_saves_whole_pages) {
     LinearStepTimes times;

@@ -9,7 +9,7 @@ constexpr sim::Time us(std::int64_t count) {
     return {count * 1000000};
 }
 
-/// a step + per decoding sequence + per cached token of those + per prompt token + per cached token of prompts.
+/// a step + per decoding sequence, or row that fills the step up, + per cached token of those + per prompt token + per cached token of prompts.
 struct LinearStepTimes final : StepTimes {
     std::int64_t step = 0;
     std::int64_t sequence = 0;
@@ -20,7 +20,7 @@ struct LinearStepTimes final : StepTimes {
 
     sim::Time time_of(const StepShape& shape) override {
         asked.push_back(shape);
-        return us(step + sequence * shape.decoding + cached * shape.decode_cached +
+        return us(step + sequence * (shape.decoding + shape.padding) + cached * shape.decode_cached +
                   prompt * shape.prefill_tokens + prompt_cached * shape.prefill_cached);
     }
 };

@@ -35,11 +35,11 @@ TEST(MemoisedStepTimes, ask_once) {
     EXPECT_EQ(times.asked(), 2U);
 }
 
-/// Points of the grid are asked for as they are: 5 sequences, contexts of 10 = 8 + 2.
+/// Points of the grid are asked for as they are: 5 sequences, contexts of 40 = 32 + 8.
 TEST(InterpolatedStepTimes, are_exact_on_the_grid) {
     QuadraticStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
-    EXPECT_EQ(times.time_of({.decoding = 5, .decode_cached = 50}).ps, 1005000 + 1000);
+    EXPECT_EQ(times.time_of({.decoding = 5, .decode_cached = 200}).ps, 1005000 + 16000);
     EXPECT_EQ(exact.asked, 1);
 }
 
@@ -62,17 +62,43 @@ TEST(InterpolatedStepTimes, meet_what_is_linear) {
     EXPECT_NEAR(static_cast<double>(times.time_of(shape).ps), wanted, 1e-12 * wanted + 2);
 }
 
-/// x = 11 lies between 10 and 12: the chord of x^2 is 1/4 h^2 = 1 above it in the middle, h^2 / 8 x 2 with h = 2, at 10 ps.
+/// x = 44 lies between 40 and 48: the chord of x^2 is 1/4 h^2 = 16 above it in the middle, h^2 / 8 x 2 with h = 8, at 10 ps.
 TEST(InterpolatedStepTimes, miss_a_parabola_by_an_eighth_of_its_second_derivative) {
     QuadraticStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
-    const StepShape between{.decoding = 1, .decode_cached = 11};
-    EXPECT_EQ(times.time_of(between).ps - exact.time_of(between).ps, 10);
+    const StepShape between{.decoding = 1, .decode_cached = 44};
+    EXPECT_EQ(times.time_of(between).ps - exact.time_of(between).ps, 160);
     const GridError error = times.measure_error();
     EXPECT_EQ(error.buckets, 2U);
     EXPECT_EQ(error.samples, 1U);
-    EXPECT_DOUBLE_EQ(error.largest, 10.0 / (1001000 + 1210));
+    EXPECT_DOUBLE_EQ(error.largest, 160.0 / (1001000 + 19360));
     EXPECT_EQ(error.worst, between);
+}
+
+/// Of tokens the first point after none is 128 / 4: a context of 8 is a quarter of the way, and 16 new tokens 15 of 31 from 1.
+TEST(InterpolatedStepTimes, begin_where_tokens_begin_to_count) {
+    QuadraticStepTimes exact;
+    InterpolatedStepTimes times(exact, 4, {});
+    EXPECT_EQ(times.time_of({.decoding = 1, .decode_cached = 8}).ps, 1001000 + 10240 / 4);
+    EXPECT_EQ(times.buckets(), 2U);
+    LinearStepTimes linear;
+    linear.prompt = 31;
+    InterpolatedStepTimes prompts(linear, 4, {});
+    EXPECT_EQ(prompts.time_of({.prefilling = 1, .prefill_tokens = 16}), us(31 * 16));
+    ASSERT_EQ(linear.asked.size(), 2U);
+    EXPECT_EQ(linear.asked[0].prefill_tokens, 1);
+    EXPECT_EQ(linear.asked[1].prefill_tokens, 32);
+}
+
+/// A step of 5 sequences compiled for 8: the corners have 8 rows, too.
+TEST(InterpolatedStepTimes, keep_the_rows_of_a_compiled_step) {
+    LinearStepTimes exact;
+    exact.sequence = 1;
+    InterpolatedStepTimes times(exact, 1, {});
+    EXPECT_EQ(times.time_of({.decoding = 5, .padding = 3}), us(8));
+    ASSERT_EQ(exact.asked.size(), 2U);
+    EXPECT_EQ(exact.asked[0], (StepShape{.decoding = 4, .padding = 4}));
+    EXPECT_EQ(exact.asked[1], (StepShape{.decoding = 8}));
 }
 
 /// The grid ends at what can occur: 96 and 100, not 112.

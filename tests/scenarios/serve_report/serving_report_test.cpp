@@ -137,7 +137,7 @@ TEST(ServingText, writes_lengths) {
 
 TEST(ServingJson, holds_every_value) {
     const ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
-    const Json json = serving_json(small_run(spec), true);
+    const Json json = serving_json(small_run(spec), {}, true);
     EXPECT_DOUBLE_EQ(json["time_to_first_token"]["median_s"].get<double>(), 23e-6);
     EXPECT_EQ(json["requests"], 2);
     EXPECT_EQ(json["little"]["equal"], true);
@@ -147,7 +147,7 @@ TEST(ServingJson, holds_every_value) {
     EXPECT_EQ(json["output_tokens_per_s_chip"], 8 / 62e-6 / 4);
     EXPECT_TRUE(json["prefill_grid"].is_null());
     EXPECT_EQ(json["step_grid"]["largest_error"], 0);
-    EXPECT_FALSE(serving_json(small_run(spec), false).contains("served"));
+    EXPECT_FALSE(serving_json(small_run(spec), {}, false).contains("served"));
 }
 
 }  // namespace

@@ -260,6 +260,29 @@ TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
 }
 
 // In a pipeline each step's tokens come from the last stage: it is not over before they have gone through all stages again.
+// 5 tokens are a prefill and 4 decode steps: the host is asked 5 times, or, of a loop on the device, once.
+TEST(InferenceSteps, ALoopOnTheDeviceAsksTheHostOnce) {
+    Scenario scenario = inference("v5p", {1, 1, 1}, small_model(2), {}, {{2, 64, 0, 1}});
+    scenario.step().plan.inference->generate = 5;
+    const auto time = [&] { return simulate_step(scenario, Fold::automatic).step_time.ps; };
+    const std::int64_t without = time();
+    scenario.hardware.efficiency.host_s = 1e-3;
+    EXPECT_EQ(time() - without, 5'000'000'000);
+    scenario.step().plan.inference->loop_on_device = true;
+    EXPECT_EQ(time() - without, 1'000'000'000);
+}
+
+// Of 3 layers each of 4 sequences costs 1 us in attention over pages, none in one product over all buffers.
+TEST(InferenceSteps, PagesAreGoneThroughOneSequenceAfterAnother) {
+    Scenario scenario = inference("v5p", {1, 1, 1}, small_model(3), {}, {{4, 1, 100, 1}});
+    const auto time = [&] { return simulate_step(scenario, Fold::automatic).step_time.ps; };
+    const std::int64_t without = time();
+    scenario.hardware.efficiency.sequence_s = 1e-6;
+    EXPECT_EQ(time() - without, 3 * 4 * 1'000'000);
+    scenario.step().plan.inference->dense = true;
+    EXPECT_EQ(time(), without);
+}
+
 TEST(InferenceSteps, APipelineGeneratesTokenByToken) {
     Scenario scenario =
         inference("v5p", {4, 4, 4}, small_model(4),

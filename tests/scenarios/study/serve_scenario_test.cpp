@@ -1,0 +1,119 @@
+// Serving runs held to references: what `expect` may say, verdicts of `serve` and `compare`, and what `calibrate` takes of them.
+#include "scenarios/study/serve_scenario.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/calibrate/measurement.h"
+#include "scenarios/calibrate/simulated_times.h"
+#include "scenarios/load/load.h"
+#include "scenarios/serve_report/serving_quantities.h"
+#include "scenarios/study/compare.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kServer =
+    "name: two\n"
+    "hardware: {chip: v5e, slice: 1x1}\n"
+    "model: {name: m, layers: 2, d_model: 256, d_ff: 1024, heads: 4, vocabulary: 1024}\n"
+    "inference: {}\n"
+    "serving: {concurrency: 1, requests: 2, prompt: 8, output: 3, slots: 1, grid: exact, host: 1 "
+    "ms}\n";
+
+class ServeScenario : public CommandTest {
+protected:
+    std::string error_of(const std::string& text) {
+        try {
+            (void)load_scenario(write(text), {}, Requests::any);
+        } catch (const sim::InputError& error) {
+            return error.what();
+        }
+        return "none";
+    }
+};
+
+/// Two answers of three tokens: four gaps, each with the host's millisecond.
+TEST_F(ServeScenario, HasTheQuantitiesOfItsSummary) {
+    const Scenario scenario = load_scenario(write(kServer), {}, Requests::some);
+    const ServingSummary summary = serve_scenario(scenario).summary;
+    EXPECT_GT(summary.gap.median, 1e-3);
+    EXPECT_EQ(summary.gap.count, 4U);
+    EXPECT_DOUBLE_EQ(value_of("median_itl", summary), summary.gap.median);
+    EXPECT_DOUBLE_EQ(value_of("mean_tpot", summary), summary.a_token.mean);
+    EXPECT_DOUBLE_EQ(value_of("p99_ttft", summary), summary.first_token.p99);
+    EXPECT_DOUBLE_EQ(value_of("output_tokens_per_s", summary), summary.output_per_s);
+    for (const QuantityName& quantity : served_quantities()) {
+        EXPECT_NO_THROW(static_cast<void>(value_of(quantity.name, summary))) << quantity.name;
+    }
+    EXPECT_THROW(static_cast<void>(value_of("step_time", summary)), std::out_of_range);
+}
+
+TEST_F(ServeScenario, IsHeldToWhatServingRunsHave) {
+    EXPECT_THAT(
+        error_of(kServer + "expect: {mfu: {of: 40 %, within: 5 %}}\n"),
+        HasSubstr(
+            "s.yaml:6:15: expect.mfu: a serving run has no such quantity; allowed: mean_ttft, "
+            "median_ttft, p99_ttft, mean_tpot, median_tpot, p99_tpot, mean_itl, median_itl, "
+            "p99_itl, output_tokens_per_s, requests_per_s, goodput_requests_per_s"));
+    const std::string step = kServer.substr(0, kServer.find("inference"));
+    EXPECT_THAT(
+        error_of(step + "inference: {step: decode, batch: 1, context: 8}\n"
+                        "expect: {mean_itl: {of: 1 ms, within: 5 %}}\n"),
+        HasSubstr(
+            "s.yaml:5:20: expect.mean_itl: a step serves no requests; expect it of a scenario "
+            "with serving, of podsim serve"));
+}
+
+/// The exit code says whether all hold, and a compared row is the median between tokens.
+TEST_F(ServeScenario, IsJudged) {
+    const Scenario bare = load_scenario(write(kServer), {}, Requests::some);
+    const double median = serve_scenario(bare).summary.gap.median;
+    const std::string good =
+        fmt::format("expect: {{median_itl: {{of: {} s, within: 1 %}}}}\n", median);
+    const std::string bad =
+        fmt::format("expect: {{median_itl: {{of: {} s, within: 1 %}}}}\n", 2 * median);
+    const std::string file = write(kServer + good);
+    const Outcome served = podsim({"serve", file});
+    EXPECT_EQ(served.status, kDone) << served.err;
+    EXPECT_THAT(served.out, HasSubstr("median_itl  holds"));
+    const Comparison row = compare(load_scenario(file, {}, Requests::any));
+    EXPECT_DOUBLE_EQ(row.simulated, median);
+    EXPECT_FALSE(row.lower.has_value());
+    ASSERT_EQ(row.verdicts.size(), 1U);
+    EXPECT_TRUE(row.verdicts[0].holds);
+    const std::string wrong = write(kServer + bad, "bad.yaml");
+    EXPECT_EQ(podsim({"serve", wrong}).status, kExpectationFails);
+    EXPECT_EQ(podsim({"compare", wrong}).status, kExpectationFails);
+}
+
+/// Of 2 requests of 3 tokens the rate is 6 tokens in the run: the measurement is the time of one, and counts apart; the host's
+/// time is the profile's. Training does not see it.
+TEST_F(ServeScenario, IsMeasuredByItsTimesAndByItsTokens) {
+    const std::string rate =
+        kServer + "expect: {output_tokens_per_s: {of: 200, within: 50 %, tier: B}}\n";
+    const std::string time = kServer + "expect: {mean_itl: {of: 2 ms, within: 50 %, tier: A}}\n";
+    const std::vector<std::string> files{write(rate, "rate.yaml"), write(time, "time.yaml")};
+    const std::vector<Scenario> scenarios = load_scenarios(files);
+    EXPECT_TRUE(measurements_of(scenarios, false).empty());
+    const std::vector<Measurement> found = measurements_of(scenarios, true);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].what, Measured::throughput);
+    EXPECT_DOUBLE_EQ(found[0].measured_s, 1.0 / 200);
+    EXPECT_EQ(found[0].noise, 3);
+    EXPECT_EQ(found[1].what, Measured::step);
+    EXPECT_DOUBLE_EQ(found[1].measured_s, 2e-3);
+    EXPECT_EQ(found[1].noise, 1);
+    SimulatedTimes times(1, nullptr);
+    topology::Efficiency efficiency;
+    const double none = times.of({&found[1], efficiency});
+    efficiency.host_s = 5e-3;
+    EXPECT_NEAR(times.of({&found[1], efficiency}) - none, 5e-3, 1e-12);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
