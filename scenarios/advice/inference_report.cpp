@@ -51,8 +51,9 @@ std::string batch_that_fits(const Scenario& scenario) {
     }
     const std::int64_t most = largest_batch(scenario);
     const std::int64_t tokens = runs.front().cached + runs.front().fresh;
-    return most == 0 ? fmt::format("no sequence of {} tokens fits beside the weights", tokens)
-                     : fmt::format("{} sequences of {} tokens", most, tokens);
+    return most == 0
+               ? fmt::format("no sequence of {} tokens fits beside the weights", tokens)
+               : fmt::format("{} sequence{} of {} tokens", most, most == 1 ? "" : "s", tokens);
 }
 
 }  // namespace

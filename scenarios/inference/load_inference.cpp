@@ -1,11 +1,14 @@
 #include "scenarios/inference/load_inference.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/training/read_experts.h"
 #include "scenarios/training/training_parts.h"
 #include "workloads/plan/axes.h"
@@ -29,6 +32,27 @@ constexpr std::pair<std::string_view, double> kActivations[] = {
 constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSplit::batch},
                                                                {"sequence", CacheSplit::sequence}};
 
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 40;
+
+/// A number of sequences or tokens, of which a step has one at least.
+std::int64_t parse_some(const std::string& text) {
+    const std::int64_t count = parse_count(text);
+    if (count < 1 || count > kMostTokens) {
+        throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)),
+                              fmt::format("allowed: 1 to {}", kMostTokens));
+    }
+    return count;
+}
+
+/// Whether the new tokens of all runs can be counted; a fault at the sequences that are too many.
+void check_tokens(const Reader& sequences, const CachedRun& run) {
+    if (run.fresh > 0 && run.sequences > kMostTokens / run.fresh) {
+        sequences.refuse(fmt::format("{} sequences of {} tokens are more than a step can have",
+                                     run.sequences, run.fresh),
+                         fmt::format("write at most {}", kMostTokens / run.fresh));
+    }
+}
+
 /// Runs one by one, for steps that mix them.
 std::vector<CachedRun> read_runs(const Reader& inference) {
     for (const std::string_view key : {"batch", "prompt", "context", "draft", "generate"}) {
@@ -40,8 +64,8 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
     std::vector<CachedRun> runs;
     for (const Reader& item : inference["runs"].items()) {
         CachedRun run;
-        run.sequences = item["sequences"].read(parse_count);
-        run.fresh = item["tokens"].get<std::int64_t>(parse_count, 1);
+        run.sequences = item["sequences"].read(parse_some);
+        run.fresh = item["tokens"].get<std::int64_t>(parse_some, 1);
         run.cached = item["context"].get<std::int64_t>(parse_count, 0);
         run.logits = item["logits"].get<std::int64_t>(parse_count, 1);
         if (run.logits > run.fresh) {
@@ -49,6 +73,7 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
                 fmt::format("logits of {} tokens, but a sequence brings {}", run.logits, run.fresh),
                 "write at most as many");
         }
+        check_tokens(item["sequences"], run);
         runs.push_back(run);
     }
     if (runs.empty()) {
@@ -68,19 +93,21 @@ CachedRun read_run(const Reader& inference, Step step) {
             inference["draft"].refuse("drafts are verified in decode",
                                       "leave it out, or write inference.step: decode");
         }
-        run.sequences = inference["batch"].get<std::int64_t>(parse_count, 1);
-        run.fresh = inference["prompt"].read(parse_count);
+        run.sequences = inference["batch"].get<std::int64_t>(parse_some, 1);
+        run.fresh = inference["prompt"].read(parse_some);
         run.cached = inference["context"].get<std::int64_t>(parse_count, 0);
+        check_tokens(inference["batch"], run);
         return run;
     }
     if (inference["prompt"].present()) {
         inference["prompt"].refuse("a decode step has no prompt",
                                    "write the tokens before it as inference.context");
     }
-    run.sequences = inference["batch"].read(parse_count);
+    run.sequences = inference["batch"].read(parse_some);
     run.cached = inference["context"].read(parse_count);
     run.fresh = 1 + inference["draft"].whole(0, 1 << 20, 0);
     run.logits = run.fresh;
+    check_tokens(inference["batch"], run);
     return run;
 }
 
@@ -143,6 +170,35 @@ workloads::Precision read_stored(const Reader& section, const topology::ChipSpec
     return precision;
 }
 
+/// What the step or the mesh gives no meaning to.
+void refuse_without_meaning(const Reader& section, const TrainingPlan& plan) {
+    std::int64_t reached = 0;
+    for (const CachedRun& run : plan.inference->runs) {
+        const std::int64_t generated = std::max<std::int64_t>(plan.inference->generate, 1) - 1;
+        reached = std::max(reached, run.cached + run.fresh + generated);
+    }
+    const Reader reserve = section["reserve"];
+    reserve.check({"inference"}, [&] {
+        if (reserve.present() && plan.inference->reserved < reached) {
+            reserve.refuse(fmt::format("room for {} tokens of a sequence, which reaches {}",
+                                       plan.inference->reserved, reached),
+                           "write at least as many, or leave it out");
+        }
+    });
+    section["microbatches"].check({"mesh"}, [&] {
+        if (plan.batch.microbatches > 1 && plan.ways.pipeline == 1) {
+            section["microbatches"].refuse("microbatches without a pipeline",
+                                           "leave it out, or add the axis pipeline");
+        }
+    });
+    section["cache_split"].check({"mesh"}, [&] {
+        if (section["cache_split"].present() && plan.ways.cache == 1) {
+            section["cache_split"].refuse("the cache is not split over an axis of its own",
+                                          "leave it out, or add the axis cache");
+        }
+    });
+}
+
 }  // namespace
 
 TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh,
@@ -159,6 +215,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
     plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
     plan.ways = workloads::ways_of(mesh);
+    refuse_without_meaning(section, plan);
     read_served_experts(section, mesh, model, plan);
     plan.precision = read_stored(section, hardware.chip);
     plan.moe.devices = hardware.chip.devices.value;

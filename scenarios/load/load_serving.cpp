@@ -38,6 +38,15 @@ sim::Time parse_duration(const std::string& text) {
     return sim::round_up(parse_time(text));
 }
 
+sim::Time parse_objective(const std::string& text) {
+    const sim::Time most = parse_duration(text);
+    if (most.ps <= 0) {
+        throw sim::InputError(fmt::format("no request is answered within {}", in_quotes(text)),
+                              "write a time above 0 s, as in 1 s");
+    }
+    return most;
+}
+
 double parse_share(const std::string& text) {
     const double share = parse_percent(text);
     if (share < 0 || share > 1) {
@@ -288,10 +297,10 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     }
     const Reader objective = serving["objective"];
     if (objective["first_token"].present()) {
-        spec.objective.first_token = objective["first_token"].read(parse_duration);
+        spec.objective.first_token = objective["first_token"].read(parse_objective);
     }
     if (objective["token"].present()) {
-        spec.objective.a_token = objective["token"].read(parse_duration);
+        spec.objective.a_token = objective["token"].read(parse_objective);
     }
     spec.host = serving["host"].get(parse_duration, sim::Time{});
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});

@@ -214,8 +214,9 @@ std::string grid_text(const ServingRun& run) {
         return fmt::format("Step times: exact, {} simulated\n",
                            plural(static_cast<std::int64_t>(run.buckets), "shape"));
     }
-    std::string text = fmt::format("Step times: {} points in a factor of two, {} buckets simulated",
-                                   run.spec.per_octave, run.buckets);
+    std::string text = fmt::format("Step times: {} in a factor of two, {} simulated",
+                                   plural(run.spec.per_octave, "point"),
+                                   plural(static_cast<std::int64_t>(run.buckets), "bucket"));
     const auto error = [&](const GridError& grid, std::string_view of) {
         text += fmt::format("; {}off by {} on average, {} at most in {} sampled", of,
                             format_percent(grid.mean), format_percent(grid.largest),

@@ -216,7 +216,8 @@ sim::SourceMark place_of(const YamlNode& root, std::string_view place) {
         rest.remove_prefix(std::min(dot + 1, rest.size()));
     }
     const std::string_view section = place.substr(0, place.find('.'));
-    if (depth >= 2 || section == "model" || section == place) {
+    const bool itself = section == "model" || (depth == 1 && section == "inference");
+    if (depth >= 2 || itself || section == place) {
         return node->mark;
     }
     const YamlNode* const mesh = section == "mesh" ? root.find("mesh") : nullptr;

@@ -128,19 +128,21 @@ void check_sequence(const TrainingPlan& plan) {
     const std::int64_t shards =
         static_cast<std::int64_t>(plan.ways.context) * (plan.inference ? 1 : plan.ways.tensor);
     const std::int64_t unit = std::lcm(pieces, shards);
+    const std::string_view name = plan.inference ? "prompt" : "sequence";
+    const std::string setting = plan.inference ? "inference.prompt" : "batch.sequence";
     if (plan.batch.sequence % pieces != 0) {
         throw SettingError(
-            "batch.sequence",
-            zigzag ? fmt::format("sequence = {} does not split into the 2 x context = {} equal "
+            setting,
+            zigzag ? fmt::format("{} = {} does not split into the 2 x context = {} equal "
                                  "pieces of the causal zig-zag placement",
-                                 plan.batch.sequence, pieces)
-                   : fmt::format("sequence = {} does not split over context = {}",
+                                 name, plan.batch.sequence, pieces)
+                   : fmt::format("{} = {} does not split over context = {}", name,
                                  plan.batch.sequence, pieces),
             nearest_multiples(plan.batch.sequence, unit));
     }
     if (plan.batch.sequence % shards != 0) {
-        throw SettingError("batch.sequence",
-                           fmt::format("sequence = {} does not split over context x tensor = {}",
+        throw SettingError(setting,
+                           fmt::format("{} = {} does not split over context x tensor = {}", name,
                                        plan.batch.sequence, shards),
                            nearest_multiples(plan.batch.sequence, unit));
     }
@@ -151,12 +153,13 @@ void check_microbatches(const TrainingPlan& plan) {
     const std::int64_t sequences = plan.batch.tokens / plan.batch.sequence;
     if (plan.batch.microbatches > 1 && sequences < shards * plan.batch.microbatches) {
         throw SettingError(
-            "training.microbatches",
+            plan.inference ? "inference.microbatches" : "training.microbatches",
             fmt::format("microbatches = {}, but {} sequences on data x fsdp x expert = {} shards "
                         "make at most {}",
                         plan.batch.microbatches, sequences, shards,
                         std::max<std::int64_t>(sequences / shards, 1)),
-            "use fewer microbatches or more tokens");
+            plan.inference ? "use fewer microbatches or more sequences"
+                           : "use fewer microbatches or more tokens");
     }
 }
 
@@ -301,11 +304,12 @@ void validate(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults
     validate_experts(plan, model, faults);
     faults.check("training.placement", {"training.placement", "training.attention", "mesh"},
                  [&] { check_placement(plan); });
-    faults.check("batch.sequence",
-                 {"batch.sequence", "training.placement", "training.attention", "mesh.context",
-                  "mesh.tensor"},
+    faults.check(plan.inference ? "inference.prompt" : "batch.sequence",
+                 {"batch.sequence", "inference", "training.placement", "training.attention",
+                  "mesh.context", "mesh.tensor"},
                  [&] { check_sequence(plan); });
-    faults.check("training.microbatches", {"training.microbatches", "batch", "mesh"},
+    faults.check(plan.inference ? "inference.microbatches" : "training.microbatches",
+                 {"training.microbatches", "batch", "inference", "mesh"},
                  [&] { check_microbatches(plan); });
     faults.check("training.schedule", {"training.schedule", "mesh"}, [&] { check_schedule(plan); });
     faults.check("training.chunks", {"training.chunks", "training.schedule"},

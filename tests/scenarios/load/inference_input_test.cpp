@@ -31,5 +31,29 @@ TEST_F(InferenceInput, IsRefusedAtItsPlace) {
               "tensor, cache or data\n");
 }
 
+/// Of generate: 100 of the prompt and 4 of 5 tokens are cached, for nothing follows the last.
+TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 0, context: 100}\n"),
+              "s.yaml:3:34: inference.batch: '0' is out of range; allowed: 1 to 1099511627776\n");
+    EXPECT_EQ(error_of("inference: {step: prefill, prompt: 0}\n"),
+              "s.yaml:3:36: inference.prompt: '0' is out of range; allowed: 1 to 1099511627776\n");
+    EXPECT_EQ(error_of("inference: {step: prefill, batch: 1e12, prompt: 100}\n"),
+              "s.yaml:3:35: inference.batch: 1000000000000 sequences of 100 tokens are more than a "
+              "step can have; write at most 10995116277\n");
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100, reserve: 100}\n"),
+              "s.yaml:3:60: inference.reserve: room for 100 tokens of a sequence, which reaches "
+              "101; write at least as many, or leave it out\n");
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100, microbatches: 2}\n"),
+              "s.yaml:3:65: inference.microbatches: microbatches without a pipeline; leave it out, "
+              "or add the axis pipeline\n");
+    EXPECT_EQ(
+        error_of("inference: {step: decode, batch: 8, context: 100, cache_split: sequence}\n"),
+        "s.yaml:3:64: inference.cache_split: the cache is not split over an axis of its own; leave "
+        "it out, or add the axis cache\n");
+    EXPECT_EQ(error_of("inference: {step: generate, prompt: 100, generate: 5, reserve: 103}\n"),
+              "s.yaml:3:64: inference.reserve: room for 103 tokens of a sequence, which reaches "
+              "104; write at least as many, or leave it out\n");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 
+#include "scenarios/serve/serving_spec.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -17,10 +19,9 @@ ServingSpec read(const std::string& text, const std::filesystem::path& base = {}
     sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
     const YamlNode sound = sound_part(tree, faults);
     const Reader root(sound, faults);
-    ServingSpec spec;
-    root["serving"].check({}, [&] { spec = read_serving(root["serving"], base); });
+    const std::shared_ptr<const ServingSpec> spec = load_serving(root["serving"], base, Scenario{});
     faults.throw_all();
-    return spec;
+    return *spec;
 }
 
 std::string error_of(const std::string& text, const std::filesystem::path& base = {}) {
@@ -196,6 +197,11 @@ TEST(LoadServing, says_what_is_wrong_and_where) {
         {"  slots: 8\n  disaggregated: {prefill: 2}\n",
          "s.yaml:7:18: missing key 'serving.disaggregated.rate'; write rate: 25 GB/s (at which a "
          "prefill server sends caches)"},
+        {"  slots: 8\n  objective: {first_token: 0 s, token: 0 s}\n",
+         "s.yaml:7:28: serving.objective.first_token: no request is answered within '0 s'; write a "
+         "time above 0 s, as in 1 s\n"
+         "s.yaml:7:40: serving.objective.token: no request is answered within '0 s'; write a time "
+         "above 0 s, as in 1 s"},
         {"  slots: 8\n  grid: 65\n",
          "s.yaml:7:9: serving.grid: '65' is no grid; allowed: 1 to 64 points in a factor of two, "
          "or exact"},
