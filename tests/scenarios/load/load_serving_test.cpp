@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <memory>
 #include <string>
 
 #include "scenarios/serve/serving_spec.h"
@@ -19,9 +18,10 @@ ServingSpec read(const std::string& text, const std::filesystem::path& base = {}
     sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
     const YamlNode sound = sound_part(tree, faults);
     const Reader root(sound, faults);
-    const std::shared_ptr<const ServingSpec> spec = load_serving(root["serving"], base, Scenario{});
+    ServingSpec spec;
+    root["serving"].check({}, [&] { spec = read_serving(root["serving"], base); });
     faults.throw_all();
-    return *spec;
+    return spec;
 }
 
 std::string error_of(const std::string& text, const std::filesystem::path& base = {}) {

@@ -20,8 +20,9 @@ struct LinearStepTimes final : StepTimes {
 
     sim::Time time_of(const StepShape& shape) override {
         asked.push_back(shape);
-        return us(step + sequence * (shape.decoding + shape.padding) + cached * shape.decode_cached +
-                  prompt * shape.prefill_tokens + prompt_cached * shape.prefill_cached);
+        return us(step + sequence * (shape.decoding + shape.padding) +
+                  cached * shape.decode_cached + prompt * shape.prefill_tokens +
+                  prompt_cached * shape.prefill_cached);
     }
 };
 
