@@ -116,13 +116,14 @@ void check_formulas(const Reader& expect, const Scenario& scenario) {
     for (const Expectation& expectation : scenario.expectations) {
         if (const Formula* const formula = find_formula(expectation.quantity)) {
             const Reader place = expect[expectation.quantity];
-            place.check({"hardware", "model", "batch", "mesh", "training", "report", "program"}, [&] {
-                try {
-                    check_formula(*formula, scenario);
-                } catch (const sim::InputError& error) {
-                    throw place.located(error);
-                }
-            });
+            place.check({"hardware", "model", "batch", "mesh", "training", "report", "program"},
+                        [&] {
+                            try {
+                                check_formula(*formula, scenario);
+                            } catch (const sim::InputError& error) {
+                                throw place.located(error);
+                            }
+                        });
         }
     }
 }

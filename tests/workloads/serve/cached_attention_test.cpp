@@ -9,9 +9,9 @@
 
 #include "workloads/analytic/kv_cache.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/cache_layout.h"
 #include "workloads/plan/plan.h"
 #include "workloads/serve/cache_work.h"
-#include "workloads/plan/cache_layout.h"
 
 namespace podsim::workloads {
 namespace {
