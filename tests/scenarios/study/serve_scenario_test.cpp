@@ -9,6 +9,7 @@
 #include "scenarios/calibrate/simulated_times.h"
 #include "scenarios/load/load.h"
 #include "scenarios/serve_report/serving_quantities.h"
+#include "scenarios/spec/quantity_names.h"
 #include "scenarios/study/compare.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
