@@ -57,7 +57,8 @@ sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
         sequences(shape.decoding, 2), tokens(shape.decode_cached, shape.decoding, 2, 0),
         sequences(shape.prefilling, 4), tokens(shape.prefill_tokens, shape.prefilling, 4, 1),
         tokens(shape.prefill_cached, shape.prefilling, 4, 0)};
-    const std::int64_t compiled = shape.decoding * shape.decode_tokens + shape.padding;
+    const std::int64_t compiled =
+        shape.padding > 0 ? shape.decoding * shape.decode_tokens + shape.padding : 0;
     double picoseconds = 0;
     for (unsigned corner = 0; corner < 1U << axes.size(); ++corner) {
         double weight = 1;
