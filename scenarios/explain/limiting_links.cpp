@@ -63,7 +63,7 @@ void add_chip_links(const std::string& name, std::size_t first_port, const Layou
     LimitingLinks use{.name = name, .place = {}, .links = 0, .of = 0, .busy_fraction = 0};
     for (int place = 0; place < layout.folded.size(); ++place) {
         for (std::size_t port = first_port; port < first_port + 2; ++port) {
-            const sim::Time busy = run.links[layout.place_of(place) * ports + port].busy;
+            const sim::Time busy = run.links[layout.link_of(place, port, ports)].busy;
             // The ports of chips that do not stand for a host are no links.
             use.of += busy.ps > 0 ? repeats : 0;
             if (busy.ps > 0 && busy.seconds() >= enough) {
@@ -92,7 +92,7 @@ std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout
                                           const sim::ExecutionResult& run) {
     const Lattice& slice = hardware.slice;
     const Lattice& folded = layout.folded.chips;
-    const std::size_t ports = run.links.size() / static_cast<std::size_t>(layout.places.size());
+    const std::size_t ports = run.links.size() / layout.simulated();
     const double enough = busiest_time(run).seconds() * (1 - kAlike);
     const int repeats = hardware.chips() / layout.folded.size();
     std::vector<LimitingLinks> limiting;
@@ -111,9 +111,9 @@ std::vector<LimitingLinks> limiting_links(const Hardware& hardware, const Layout
                     continue;
                 }
                 ++links;
-                const sim::Time busy = run.links[layout.place_of(place) * ports +
-                                                 collectives::port_of(axis, direction)]
-                                           .busy;
+                const sim::Time busy =
+                    run.links[layout.link_of(place, collectives::port_of(axis, direction), ports)]
+                        .busy;
                 if (busy.ps > 0 && busy.seconds() >= enough) {
                     found.push_back({from, *to, direction});
                     most = std::max(most, busy);

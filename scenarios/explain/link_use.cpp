@@ -51,9 +51,9 @@ bool stands_for_host(const topology::Point& chip, const topology::Point& host_bo
 
 std::vector<LinkUse> link_use(const Hardware& hardware, const Layout& layout,
                               const sim::ExecutionResult& result) {
-    const std::size_t ports = result.links.size() / static_cast<std::size_t>(layout.places.size());
+    const std::size_t ports = result.links.size() / layout.simulated();
     const auto link = [&](int representative, std::size_t port) -> const sim::LinkTotals& {
-        return result.links[layout.place_of(representative) * ports + port];
+        return result.links[layout.link_of(representative, port, ports)];
     };
     std::vector<LinkUse> uses;
     for (int axis = 0; axis < topology::kAxes; ++axis) {

@@ -1,9 +1,51 @@
 #include "scenarios/lower/layout.h"
 
+#include <numeric>
+#include <utility>
+
+#include "collectives/paths/ports.h"
 #include "topology/graph/machine_routes.h"
 #include "topology/mesh/fold.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// Of each axis that has a mirror without a chip on it: from one end to the other, ports + and - exchanged.
+std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t ports) {
+    std::vector<sim::Mirror> mirrors;
+    for (int axis = 0; axis < topology::kAxes && !places.chips.twisted(); ++axis) {
+        const int length = places.chips.length(axis);
+        if (length % 2 != 0) {
+            continue;
+        }
+        sim::Mirror& mirror = mirrors.emplace_back();
+        for (int place = 0; place < places.size(); ++place) {
+            topology::Point chip = places.point(place);
+            int& at = chip[static_cast<std::size_t>(axis)];
+            at = length - 1 - at;
+            mirror.place.push_back(
+                static_cast<std::uint32_t>(places.index(chip, places.slice_of(place))));
+        }
+        mirror.port.resize(ports);
+        std::iota(mirror.port.begin(), mirror.port.end(), 0U);
+        std::swap(mirror.port[collectives::port_of(axis, 1)],
+                  mirror.port[collectives::port_of(axis, -1)]);
+    }
+    return mirrors;
+}
+
+}  // namespace
+
+void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout) {
+    if (fold != Fold::automatic) {
+        return;
+    }
+    if (auto folded =
+            sim::fold_by_mirrors(workload, mirrors_of(layout.places, workload.machine.ports))) {
+        workload = std::move(folded->workload);
+        layout.mirrored = std::move(folded->representatives);
+    }
+}
 
 Layout lay_out(const Hardware& hardware, Fold fold,
                const std::vector<collectives::Members>& members,

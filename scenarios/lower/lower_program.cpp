@@ -53,6 +53,7 @@ public:
                     Watch* watch)
         : hardware_(hardware),
           program_(program),
+          fold_(fold),
           watch_(watch),
           durations_(hardware),
           lowered_{.workload = {},
@@ -79,6 +80,7 @@ public:
             }
         }
         lowered_.workload.machine = build_machine(hardware_, shifts_);
+        fold_mirror_images(fold_, lowered_.workload, lowered_.layout);
         return std::move(lowered_);
     }
 
@@ -254,6 +256,7 @@ private:
 
     const AchievedHardware& hardware_;
     const Program& program_;
+    const Fold fold_;
     Watch* watch_;
     const Durations durations_;
     LoweredProgram lowered_;

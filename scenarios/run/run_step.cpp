@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Keeps the spans of the representatives.
+/// Keeps the spans of the representatives, of mirror images those of the first.
 class SpanRecorder : public sim::Observer {
 public:
     SpanRecorder(const LoweredStep& step, Watch* watch)
@@ -17,6 +17,9 @@ public:
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
             const std::size_t place = step.layout.place_of(chip);
+            if (chip_[place] != kNotKept) {
+                continue;  // a mirror image
+            }
             chip_[place] = static_cast<std::uint32_t>(chip);
             const std::size_t tasks = graph_at(place).tasks.size();
             ChipRun& run = chips_[static_cast<std::size_t>(chip)];
@@ -101,7 +104,10 @@ public:
                 }
             }
         };
-        for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
+        for (const std::uint32_t chip : chip_) {
+            if (chip == kNotKept) {
+                continue;
+            }
             over_tasks(chip, [&](std::size_t task, const Group& group) {
                 sim::Time& last = last_began[group];
                 last = std::max(last, chips_[chip].began[task]);

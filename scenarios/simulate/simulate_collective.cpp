@@ -110,7 +110,7 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
         has_run ? std::move(picked.run) : sim::execute(lone.workload, &watched);
     result.simulated = run.end;
     result.events = run.events;
-    result.simulated_chips = layout.places.size();
+    result.simulated_chips = static_cast<int>(layout.simulated());
     result.links = link_use(hardware, layout, run);
     if (lone.workload.machine.memory_rate != 0) {
         result.links.push_back(hbm_use(lone.workload, std::vector{sim::Bytes(0)}, layout, run.end));

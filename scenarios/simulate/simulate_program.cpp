@@ -146,7 +146,7 @@ ProgramResult simulate_program(const IdealHardware& hardware, const Program& pro
         result.links.push_back(hbm_use(lowered.workload, lowered.kernels, lowered.layout, run.end));
     }
     result.events = run.events;
-    result.simulated_chips = lowered.layout.places.size();
+    result.simulated_chips = static_cast<int>(lowered.layout.simulated());
     return result;
 }
 

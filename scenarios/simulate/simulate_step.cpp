@@ -96,7 +96,7 @@ StepResult StepSimulation::run() {
     result.prefetch_layers = plan_.overlap.prefetch_layers;
     result.events = run.result.events;
     result.played_events = run.result.played_events;
-    result.simulated_chips = step.layout.places.size();
+    result.simulated_chips = static_cast<int>(step.layout.simulated());
     result.chips = hardware_.chips();
     estimate(result);
     account_time(run, result);

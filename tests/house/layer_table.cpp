@@ -25,7 +25,7 @@ const std::vector<Layer>& layers() {
         {"sim",
          {},
          {},
-         {{"base"}, {"queue", "workload"}, {"memory"}, {"state"}, {"reuse"}, {"executor"}}},
+         {{"base"}, {"queue", "workload"}, {"memory", "mirror"}, {"state"}, {"reuse"}, {"executor"}}},
         {"topology",
          {"sim/base/"},
          {"boost/", "fmt/"},

@@ -1,0 +1,213 @@
+#include "sim/mirror/fold_by_mirrors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/mirror/fold_schedule.h"
+#include "sim/mirror/images.h"
+
+namespace podsim::sim {
+namespace {
+
+/// Whether links, work and programs of all places are those of their images.
+bool machine_is_symmetric(const Workload& workload, const Mirror& mirror) {
+    const Machine& machine = workload.machine;
+    for (std::size_t place = 0; place < machine.places; ++place) {
+        const std::size_t image = mirror.place[place];
+        if (mirror.place[image] != place ||
+            workload.graph_of_place[place] != workload.graph_of_place[image] ||
+            (!machine.slowdown.empty() && machine.slowdown[place] != machine.slowdown[image])) {
+            return false;
+        }
+        for (std::size_t port = 0; port < machine.ports; ++port) {
+            if (machine.links[machine.link(place, port)] !=
+                machine.links[machine.link(image, mirror.port[port])]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Whether those that take part by each placement do so in the roles of the schedules used with it, or in none, with their images.
+bool placements_are_symmetric(const Workload& workload, const Mirror& mirror) {
+    for (const OperationSpec& operation : workload.operations) {
+        if (operation.placement == kOwnPlacement) {
+            continue;
+        }
+        const std::vector<std::uint32_t>& placed = workload.placements[operation.placement];
+        const std::vector<std::uint32_t>& own =
+            workload.schedules[operation.schedule].role_of_place;
+        for (std::size_t place = 0; place < placed.size(); ++place) {
+            if ((placed[place] != kAbsent && placed[place] != own[place]) ||
+                (placed[place] == kAbsent) != (placed[mirror.place[place]] == kAbsent)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+class Fold {
+public:
+    explicit Fold(const Workload& workload)
+        : workload_(workload), alike_(workload.machine), images_(workload.schedules.size()) {}
+
+    /// Takes the mirror in if it is a symmetry.
+    void offer(const Mirror& mirror) {
+        if (!machine_is_symmetric(workload_, mirror) ||
+            !placements_are_symmetric(workload_, mirror)) {
+            return;
+        }
+        std::vector<const Mirror*> with = mirrors_;
+        with.push_back(&mirror);
+        if (!orbits_of(workload_.machine.places, with)) {
+            return;
+        }
+        const MirroredMachine mirrored{&mirror,
+                                       images_of_shifts(workload_.machine, alike_, mirror)};
+        std::vector<ScheduleImages> images = images_;
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            if (!add_images(workload_.schedules[i], mirrored, images[i])) {
+                return;
+            }
+        }
+        images_ = std::move(images);
+        mirrors_ = std::move(with);
+    }
+
+    [[nodiscard]] std::optional<MirrorFold> fold() const {
+        if (mirrors_.empty()) {
+            return std::nullopt;
+        }
+        const Orbits orbits = *orbits_of(workload_.machine.places, mirrors_);
+        MirrorFold folded;
+        Workload& workload = folded.workload;
+        workload.machine = machine(orbits);
+        for (std::size_t i = 0; i < images_.size(); ++i) {
+            workload.schedules.push_back(
+                fold_schedule(workload_.schedules[i], workload_.machine, orbits, images_[i]));
+        }
+        workload.operations = workload_.operations;
+        fold_placements(orbits, workload);
+        workload.graphs = workload_.graphs;
+        workload.graph_of_place = of_kept(workload_.graph_of_place, orbits);
+        folded.representatives = representatives(orbits);
+        return folded;
+    }
+
+private:
+    [[nodiscard]] bool add_images(const Schedule& schedule, const MirroredMachine& mirrored,
+                                  ScheduleImages& images) const {
+        auto found = images_of_transfers(schedule, alike_, mirrored);
+        if (!found) {
+            return false;
+        }
+        for (const std::vector<std::uint32_t>& other : images.of_mirror) {
+            for (std::size_t i = 0; i < other.size(); ++i) {
+                if (other[i] != kNoImage && (*found)[other[i]] != other[(*found)[i]]) {
+                    return false;
+                }
+            }
+        }
+        images.of_mirror.push_back(std::move(*found));
+        auto ranks = common_ranks(schedule, images.of_mirror);
+        if (!ranks) {
+            return false;
+        }
+        images.ranks = std::move(*ranks);
+        return true;
+    }
+
+    template <class T>
+    static std::vector<T> of_kept(const std::vector<T>& values, const Orbits& orbits) {
+        std::vector<T> kept;
+        for (const std::uint32_t place : orbits.kept) {
+            kept.push_back(values[place]);
+        }
+        return kept;
+    }
+
+    [[nodiscard]] Machine machine(const Orbits& orbits) const {
+        const Machine& from = workload_.machine;
+        Machine to = from;
+        to.places = orbits.kept.size();
+        to.links.clear();
+        to.shifts.clear();
+        for (const std::uint32_t place : orbits.kept) {
+            const auto first =
+                from.links.begin() + static_cast<std::ptrdiff_t>(from.link(place, 0));
+            to.links.insert(to.links.end(), first, first + static_cast<std::ptrdiff_t>(from.ports));
+        }
+        for (std::size_t shift = 0; shift * from.places < from.shifts.size(); ++shift) {
+            for (const std::uint32_t place : orbits.kept) {
+                const std::uint32_t there = from.shifted(shift, place);
+                to.shifts.push_back(there == kNoPlace ? kNoPlace : orbits.number[there]);
+            }
+        }
+        if (!from.slowdown.empty()) {
+            to.slowdown = of_kept(from.slowdown, orbits);
+        }
+        return to;
+    }
+
+    void fold_placements(const Orbits& orbits, Workload& workload) const {
+        // A placement names roles of the schedules used with it, whose numbers have changed with each of them.
+        for (OperationSpec& operation : workload.operations) {
+            if (operation.placement == kOwnPlacement) {
+                continue;
+            }
+            const std::vector<std::uint32_t>& placed = workload_.placements[operation.placement];
+            std::vector<std::uint32_t> roles = workload.schedules[operation.schedule].role_of_place;
+            for (std::size_t i = 0; i < roles.size(); ++i) {
+                roles[i] = placed[orbits.kept[i]] == kAbsent ? kAbsent : roles[i];
+            }
+            const auto found = std::ranges::find(workload.placements, roles);
+            operation.placement = static_cast<std::uint32_t>(found - workload.placements.begin());
+            if (found == workload.placements.end()) {
+                workload.placements.push_back(std::move(roles));
+            }
+        }
+    }
+
+    [[nodiscard]] Representatives representatives(const Orbits& orbits) const {
+        Representatives all{.place = orbits.number, .port = {}, .simulated = orbits.kept.size()};
+        for (const std::uint32_t element : orbits.element) {
+            std::vector<std::uint32_t>& ports = all.port.emplace_back();
+            for (std::uint32_t port = 0; port < workload_.machine.ports; ++port) {
+                std::uint32_t seen = port;
+                for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
+                    seen = (element >> i & 1U) != 0 ? orbits.mirrors[i]->port[seen] : seen;
+                }
+                ports.push_back(seen);
+            }
+        }
+        return all;
+    }
+
+    const Workload& workload_;
+    AlikeShifts alike_;
+    std::vector<const Mirror*> mirrors_;
+    std::vector<ScheduleImages> images_;  ///< [schedule]
+};
+
+}  // namespace
+
+std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
+                                          std::span<const Mirror> mirrors) {
+    if (mirrors.empty() || !workload.machine.index_at_shared.empty()) {
+        return std::nullopt;
+    }
+    for (const Schedule& schedule : workload.schedules) {
+        if (schedule.role_of_place.empty()) {
+            return std::nullopt;
+        }
+    }
+    Fold fold(workload);
+    for (const Mirror& mirror : mirrors) {
+        fold.offer(mirror);
+    }
+    return fold.fold();
+}
+
+}  // namespace podsim::sim

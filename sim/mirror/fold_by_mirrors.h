@@ -1,0 +1,56 @@
+// Mirror images: places that do the same with their ports exchanged, of which one is simulated.
+//
+// A mirror m permutes places and ports. It is a symmetry of a workload when, of every place p, port k and
+// operation, the image does what the original does:
+//   the link (m p, m k) has the rate and the latency of (p, k), m p the slowdown and the task graph of p;
+//   the role of m p is one image of the role of p, and each transfer t of that role has an image m t: of the same
+//   bytes, needs, phase and memory passes, over the images of its links to the image of its destination, with the
+//   images of its successors;
+//   at every link, the images of two messages go in the same order as these do: of those that cross a port in one
+//   phase, rank(m t) grows with rank(t).
+// The state of a run is then its own image at every instant: at time 0 nothing has happened; whatever happens next
+// at a server (a link, a place's memory or serial resource) is decided by what waits there, with the order above,
+// and happens at the server's image likewise. That takes that no server is its own image (a link fixed by the
+// mirror would have to serve a message and its image at once), so m p != p for all p. Shared memory deals by
+// demands and ends alone, which are equal, and has no order of its own.
+//
+// So one place of each orbit is simulated: a hop or arrival at another place is one at its representative, over
+// the image of the port, for the image of the successor. Times of places and links are those of their
+// representatives, and events are exactly in proportion.
+//
+// Mirrors must be involutions that commute, and no product of them may leave a place where it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/workload/task_graph.h"
+
+namespace podsim::sim {
+
+struct Mirror {
+    std::vector<std::uint32_t> place;  ///< [place]: its image
+    std::vector<std::uint32_t> port;   ///< [port]: its image
+};
+
+/// Which simulated place stands for each, and how it is turned.
+struct Representatives {
+    std::vector<std::uint32_t> place;  ///< [place]: number among those that are simulated
+    std::vector<std::vector<std::uint32_t>> port;  ///< [place][port]: of its representative
+    std::size_t simulated = 0;
+};
+
+struct MirrorFold {
+    Workload workload;
+    Representatives representatives;
+};
+
+/// The workload on a representative of each orbit of those of the mirrors that are symmetries of it; nothing where
+/// none is. Shared hosts' links and operations without places of their own in the schedule (handovers) are not
+/// looked into: with them nothing folds.
+std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
+                                          std::span<const Mirror> mirrors);
+
+}  // namespace podsim::sim

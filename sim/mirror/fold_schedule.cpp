@@ -1,0 +1,207 @@
+#include "sim/mirror/fold_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace podsim::sim {
+namespace {
+
+/// Writes one schedule.
+class Folding {
+public:
+    Folding(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
+            const ScheduleImages& images)
+        : from_(schedule), machine_(machine), orbits_(orbits), images_(images) {
+        for (std::uint32_t element = 0; element < 1U << orbits.mirrors.size(); ++element) {
+            add_element(element);
+        }
+    }
+
+    Schedule fold() {
+        const std::vector<std::uint32_t> kind = kinds();
+        folded_.role_of_place = kind;
+        std::map<std::uint32_t, std::uint32_t> place_of_kind;
+        for (std::size_t i = 0; i < kind.size(); ++i) {
+            if (kind[i] != kAbsent) {
+                place_of_kind.try_emplace(kind[i], orbits_.kept[i]);
+            }
+        }
+        for (const auto& [_, place] : place_of_kind) {
+            const Role& role = role_at(place);
+            Role next = role;
+            next.first_transfer = folded_.roles.empty() ? 0
+                                                        : folded_.roles.back().first_transfer +
+                                                              folded_.roles.back().transfer_count;
+            folded_.roles.push_back(next);
+        }
+        for (const auto& [_, place] : place_of_kind) {
+            const Role& role = role_at(place);
+            for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+                add_transfer(role.first_transfer + i, place);
+            }
+        }
+        return std::move(folded_);
+    }
+
+private:
+    void add_element(std::uint32_t element) {
+        std::vector<std::uint32_t> ports(machine_.ports);
+        for (std::uint32_t port = 0; port < machine_.ports; ++port) {
+            std::uint32_t seen = port;
+            for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
+                seen = (element >> i & 1U) != 0 ? orbits_.mirrors[i]->port[seen] : seen;
+            }
+            ports[port] = seen;
+        }
+        ports_.push_back(std::move(ports));
+    }
+
+    [[nodiscard]] std::uint32_t image(std::uint32_t element, std::uint32_t transfer) const {
+        for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
+            transfer = (element >> i & 1U) != 0 ? images_.of_mirror[i][transfer] : transfer;
+        }
+        return transfer;
+    }
+
+    [[nodiscard]] const Role& role_at(std::uint32_t place) const {
+        return from_.roles[from_.role_of_place[place]];
+    }
+
+    /// [role]: the shifts that its messages go by.
+    [[nodiscard]] std::vector<std::vector<std::uint32_t>> shifts_in_use() const {
+        std::vector<std::vector<std::uint32_t>> all;
+        for (const Role& role : from_.roles) {
+            std::set<std::uint32_t> used;
+            for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+                const Transfer& transfer = from_.transfers[role.first_transfer + i];
+                if (transfer.hop_count == 0) {
+                    continue;
+                }
+                used.insert(transfer.destination_shift);
+                for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
+                    used.insert(from_.hops[transfer.first_hop + hop].shift);
+                }
+            }
+            all.emplace_back(used.begin(), used.end());
+        }
+        return all;
+    }
+
+    /// [kept place]: its kind, numbered from 0; kAbsent for those that take no part. Places of a kind are told apart
+    /// until all that their messages meet is of one kind and turned alike.
+    [[nodiscard]] std::vector<std::uint32_t> kinds() const {
+        const std::vector<std::vector<std::uint32_t>> used = shifts_in_use();
+        std::vector<std::uint32_t> kind;
+        for (const std::uint32_t place : orbits_.kept) {
+            kind.push_back(from_.role_of_place[place]);
+        }
+        for (std::size_t count = 0;;) {
+            std::map<std::vector<std::uint32_t>, std::uint32_t> numbers;
+            std::vector<std::uint32_t> finer;
+            for (std::size_t i = 0; i < kind.size(); ++i) {
+                finer.push_back(kind[i] == kAbsent
+                                    ? kAbsent
+                                    : numbers
+                                          .try_emplace(surroundings(i, kind, used),
+                                                       static_cast<std::uint32_t>(numbers.size()))
+                                          .first->second);
+            }
+            kind = std::move(finer);
+            if (numbers.size() == count) {
+                return kind;
+            }
+            count = numbers.size();
+        }
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> surroundings(
+        std::size_t kept, const std::vector<std::uint32_t>& kind,
+        const std::vector<std::vector<std::uint32_t>>& used) const {
+        const std::uint32_t place = orbits_.kept[kept];
+        const std::uint32_t role = from_.role_of_place[place];
+        std::vector<std::uint32_t> all{role, kind[kept]};
+        for (const std::uint32_t shift : used[role]) {
+            const std::uint32_t there = machine_.shifted(shift, place);
+            all.push_back(orbits_.element[there]);
+            all.push_back(kind[orbits_.number[there]]);
+        }
+        return all;
+    }
+
+    void add_transfer(std::uint32_t number, std::uint32_t place) {
+        Transfer transfer = from_.transfers[number];
+        const std::uint32_t there =
+            transfer.hop_count == 0 ? place : machine_.shifted(transfer.destination_shift, place);
+        const auto first_hop = static_cast<std::uint32_t>(folded_.hops.size());
+        for (std::uint32_t i = 0; i < transfer.hop_count; ++i) {
+            Hop hop = from_.hops[transfer.first_hop + i];
+            hop.port = ports_[orbits_.element[machine_.shifted(hop.shift, place)]][hop.port];
+            folded_.hops.push_back(hop);
+        }
+        const auto first_successor = static_cast<std::uint32_t>(folded_.successors.size());
+        const Role& at = role_at(orbits_.representative[there]);
+        const Role& folded_at = folded_.roles[folded_.role_of_place[orbits_.number[there]]];
+        for (std::uint32_t i = 0; i < transfer.successor_count; ++i) {
+            const std::uint32_t next =
+                image(orbits_.element[there], from_.successors[transfer.first_successor + i]);
+            folded_.successors.push_back(next - at.first_transfer + folded_at.first_transfer);
+        }
+        transfer.first_hop = first_hop;
+        transfer.first_successor = first_successor;
+        transfer.rank = images_.ranks[number];
+        folded_.transfers.push_back(transfer);
+    }
+
+    const Schedule& from_;
+    const Machine& machine_;
+    const Orbits& orbits_;
+    const ScheduleImages& images_;
+    std::vector<std::vector<std::uint32_t>> ports_;  ///< [element][port]
+    Schedule folded_;
+};
+
+}  // namespace
+
+std::optional<Orbits> orbits_of(std::size_t places, std::vector<const Mirror*> mirrors) {
+    Orbits orbits{.mirrors = std::move(mirrors),
+                  .element = {},
+                  .representative = {},
+                  .kept = {},
+                  .number = {}};
+    orbits.number.resize(places);
+    for (std::uint32_t place = 0; place < places; ++place) {
+        std::uint32_t least = place;
+        std::uint32_t by = 0;
+        for (std::uint32_t element = 1; element < 1U << orbits.mirrors.size(); ++element) {
+            std::uint32_t seen = place;
+            for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
+                seen = (element >> i & 1U) != 0 ? orbits.mirrors[i]->place[seen] : seen;
+            }
+            if (seen == place) {
+                return std::nullopt;
+            }
+            if (seen < least) {
+                least = seen;
+                by = element;
+            }
+        }
+        orbits.element.push_back(by);
+        orbits.representative.push_back(least);
+        if (least == place) {
+            orbits.number[place] = static_cast<std::uint32_t>(orbits.kept.size());
+            orbits.kept.push_back(place);
+        }
+    }
+    for (std::uint32_t place = 0; place < places; ++place) {
+        orbits.number[place] = orbits.number[orbits.representative[place]];
+    }
+    return orbits;
+}
+
+Schedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
+                       const ScheduleImages& images) {
+    return Folding(schedule, machine, orbits, images).fold();
+}
+
+}  // namespace podsim::sim

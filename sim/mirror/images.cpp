@@ -1,0 +1,312 @@
+#include "sim/mirror/images.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <tuple>
+
+namespace podsim::sim {
+namespace {
+
+std::span<const std::uint32_t> row(const Machine& machine, std::size_t shift) {
+    return std::span(machine.shifts).subspan(shift * machine.places, machine.places);
+}
+
+std::size_t shifts_of(const Machine& machine) {
+    return machine.shifts.size() / machine.places;
+}
+
+/// Rows of the table of shifts, by what they hold.
+struct ByRow {
+    const Machine* machine;
+    using is_transparent = void;
+    bool operator()(std::uint32_t a, std::uint32_t b) const {
+        return std::ranges::lexicographical_compare(row(*machine, a), row(*machine, b));
+    }
+};
+
+/// What a transfer does, in numbers that are equal for a transfer and its image: a hash to sort by.
+class Hash {
+public:
+    void add(std::uint64_t value) {
+        value_ = (value_ ^ value) * 0x9e3779b97f4a7c15ULL;
+        value_ ^= value_ >> 29;
+    }
+    void add(Bytes bytes) { add(std::bit_cast<std::uint64_t>(bytes.value())); }
+    [[nodiscard]] std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// Reads a schedule's transfers as they are, or as a mirror shows them.
+class View {
+public:
+    View(const Schedule& schedule, const AlikeShifts& alike, const MirroredMachine* mirrored)
+        : schedule_(schedule), alike_(alike), mirrored_(mirrored) {}
+
+    [[nodiscard]] std::uint32_t shift(std::uint32_t number) const {
+        return mirrored_ != nullptr ? mirrored_->shift[number] : alike_.first[number];
+    }
+    [[nodiscard]] std::uint32_t port(std::uint32_t number) const {
+        return mirrored_ != nullptr ? mirrored_->mirror->port[number] : number;
+    }
+    [[nodiscard]] std::span<const Hop> hops(const Transfer& transfer) const {
+        return std::span(schedule_.hops).subspan(transfer.first_hop, transfer.hop_count);
+    }
+    /// Whether all that it names has an image.
+    [[nodiscard]] bool complete(const Transfer& transfer) const {
+        return transfer.hop_count == 0 ||
+               (shift(transfer.destination_shift) != kNoImage &&
+                std::ranges::none_of(hops(transfer),
+                                     [&](const Hop& hop) { return shift(hop.shift) == kNoImage; }));
+    }
+    [[nodiscard]] std::uint64_t hash(const Transfer& transfer) const {
+        Hash hash;
+        hash.add(transfer.phase | std::uint64_t{transfer.needs} << 32);
+        hash.add(transfer.successor_count | std::uint64_t{transfer.phase_per_hop} << 32);
+        hash.add(transfer.bytes);
+        hash.add(transfer.bytes_before);
+        hash.add(transfer.reads | std::uint64_t{transfer.writes} << 8);
+        if (transfer.hop_count > 0) {
+            hash.add(shift(transfer.destination_shift));
+        }
+        for (const Hop& hop : hops(transfer)) {
+            hash.add(shift(hop.shift) | std::uint64_t{port(hop.port)} << 32);
+        }
+        return hash.value();
+    }
+
+private:
+    const Schedule& schedule_;
+    const AlikeShifts& alike_;
+    const MirroredMachine* mirrored_;
+};
+
+/// Whether a transfer seen in the mirror does what another does.
+bool does(const Transfer& one, const View& mirrored, const Transfer& other, const View& plain) {
+    const auto facts = [](const Transfer& transfer) {
+        return std::tuple(transfer.phase, transfer.phase_per_hop, transfer.needs, transfer.reads,
+                          transfer.writes, transfer.bytes.value(), transfer.bytes_before.value(),
+                          transfer.hop_count, transfer.successor_count);
+    };
+    if (facts(one) != facts(other)) {
+        return false;
+    }
+    if (one.hop_count == 0) {
+        return true;
+    }
+    return mirrored.shift(one.destination_shift) == plain.shift(other.destination_shift) &&
+           std::ranges::equal(mirrored.hops(one), plain.hops(other),
+                              [&](const Hop& seen, const Hop& hop) {
+                                  return mirrored.shift(seen.shift) == plain.shift(hop.shift) &&
+                                         mirrored.port(seen.port) == plain.port(hop.port);
+                              });
+}
+
+/// [role]: its image.
+std::optional<std::vector<std::uint32_t>> images_of_roles(const Schedule& schedule,
+                                                          const Mirror& mirror) {
+    std::vector<std::uint32_t> image(schedule.roles.size(), kNoImage);
+    for (std::size_t place = 0; place < schedule.role_of_place.size(); ++place) {
+        const std::uint32_t role = schedule.role_of_place[place];
+        const std::uint32_t seen = schedule.role_of_place[mirror.place[place]];
+        if ((role == kAbsent) != (seen == kAbsent)) {
+            return std::nullopt;
+        }
+        if (role == kAbsent) {
+            continue;
+        }
+        if (image[role] != kNoImage && image[role] != seen) {
+            return std::nullopt;
+        }
+        image[role] = seen;
+    }
+    return image;
+}
+
+/// Pairs of transfers and images: those that do the same, in the order of their ranks and numbers.
+class Pairing {
+public:
+    Pairing(const Schedule& schedule, const View& plain, const View& mirrored)
+        : schedule_(schedule),
+          plain_(plain),
+          mirrored_(mirrored),
+          image_(schedule.transfers.size(), kNoImage) {
+        key_.resize(schedule.transfers.size());
+        seen_.resize(schedule.transfers.size());
+        for (std::size_t i = 0; i < key_.size(); ++i) {
+            key_[i] = plain_.hash(schedule.transfers[i]);
+            seen_[i] = mirrored_.hash(schedule.transfers[i]);
+        }
+    }
+
+    bool pair(const Role& role, const Role& image) {
+        if (role.transfer_count != image.transfer_count || role.arrivals != image.arrivals) {
+            return false;
+        }
+        const std::vector<std::uint32_t> from = sorted(role, seen_);
+        const std::vector<std::uint32_t> to = sorted(image, key_);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const Transfer& one = schedule_.transfers[from[i]];
+            if (!mirrored_.complete(one) ||
+                !does(one, mirrored_, schedule_.transfers[to[i]], plain_)) {
+                return false;
+            }
+            image_[from[i]] = to[i];
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(image_); }
+
+private:
+    [[nodiscard]] std::vector<std::uint32_t> sorted(const Role& role,
+                                                    const std::vector<std::uint64_t>& hash) const {
+        std::vector<std::uint32_t> order(role.transfer_count);
+        std::iota(order.begin(), order.end(), role.first_transfer);
+        std::ranges::sort(order, {}, [&](std::uint32_t i) {
+            return std::tuple(hash[i], schedule_.transfers[i].rank, i);
+        });
+        return order;
+    }
+
+    const Schedule& schedule_;
+    const View& plain_;
+    const View& mirrored_;
+    std::vector<std::uint32_t> image_;
+    std::vector<std::uint64_t> key_;
+    std::vector<std::uint64_t> seen_;
+};
+
+std::span<const std::uint32_t> successors(const Schedule& schedule, const Transfer& transfer) {
+    return std::span(schedule.successors)
+        .subspan(transfer.first_successor, transfer.successor_count);
+}
+
+/// Whether what follows a transfer's image is the image of what follows it, and images are each other's.
+bool follows(const Schedule& schedule, const std::vector<std::uint32_t>& image) {
+    std::vector<std::uint32_t> expected;
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        if (image[i] == kNoImage) {
+            continue;
+        }
+        if (image[image[i]] != i) {
+            return false;
+        }
+        const auto after = successors(schedule, schedule.transfers[i]);
+        const auto after_image = successors(schedule, schedule.transfers[image[i]]);
+        expected.assign(after.begin(), after.end());
+        for (std::uint32_t& successor : expected) {
+            successor = image[successor];
+        }
+        found.assign(after_image.begin(), after_image.end());
+        std::ranges::sort(expected);
+        std::ranges::sort(found);
+        if (expected != found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+AlikeShifts::AlikeShifts(const Machine& machine) {
+    std::map<std::uint32_t, std::uint32_t, ByRow> rows(ByRow{&machine});
+    for (std::uint32_t shift = 0; shift < shifts_of(machine); ++shift) {
+        first.push_back(rows.try_emplace(shift, shift).first->second);
+    }
+}
+
+std::vector<std::uint32_t> images_of_shifts(const Machine& machine, const AlikeShifts& alike,
+                                            const Mirror& mirror) {
+    std::map<std::vector<std::uint32_t>, std::uint32_t> rows;
+    for (std::uint32_t shift = 0; shift < shifts_of(machine); ++shift) {
+        const auto there = row(machine, shift);
+        rows.try_emplace({there.begin(), there.end()}, shift);
+    }
+    std::vector<std::uint32_t> images;
+    std::vector<std::uint32_t> image(machine.places);
+    for (std::uint32_t shift = 0; shift < shifts_of(machine); ++shift) {
+        if (alike.first[shift] != shift) {
+            images.push_back(images[alike.first[shift]]);
+            continue;
+        }
+        for (std::size_t place = 0; place < machine.places; ++place) {
+            const std::uint32_t there = machine.shifted(shift, place);
+            image[mirror.place[place]] = there == kNoPlace ? kNoPlace : mirror.place[there];
+        }
+        const auto found = rows.find(image);
+        images.push_back(found == rows.end() ? kNoImage : found->second);
+    }
+    return images;
+}
+
+std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
+                                                              const AlikeShifts& alike,
+                                                              const MirroredMachine& mirrored) {
+    const auto roles = images_of_roles(schedule, *mirrored.mirror);
+    if (!roles) {
+        return std::nullopt;
+    }
+    const View plain(schedule, alike, nullptr);
+    const View seen(schedule, alike, &mirrored);
+    Pairing pairing(schedule, plain, seen);
+    for (std::size_t role = 0; role < roles->size(); ++role) {
+        if ((*roles)[role] != kNoImage &&
+            !pairing.pair(schedule.roles[role], schedule.roles[(*roles)[role]])) {
+            return std::nullopt;
+        }
+    }
+    std::vector<std::uint32_t> image = pairing.take();
+    return follows(schedule, image) ? std::optional(std::move(image)) : std::nullopt;
+}
+
+std::optional<std::vector<std::uint64_t>> common_ranks(
+    const Schedule& schedule, std::span<const std::vector<std::uint32_t>> images) {
+    std::vector<std::uint64_t> common;
+    for (const Transfer& transfer : schedule.transfers) {
+        common.push_back(transfer.rank);
+    }
+    for (const std::vector<std::uint32_t>& image : images) {
+        std::vector<std::uint64_t> before = common;
+        for (std::size_t i = 0; i < image.size(); ++i) {
+            if (image[i] != kNoImage) {
+                common[i] = std::min(before[i], before[image[i]]);
+            }
+        }
+    }
+    // At a port in a phase: ranks and common ranks, which must grow together.
+    using Turn = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+    std::vector<Turn> turns;
+    turns.reserve(schedule.hops.size());
+    for (std::size_t i = 0; i < schedule.transfers.size(); ++i) {
+        const Transfer& transfer = schedule.transfers[i];
+        for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
+            const std::uint64_t phase = transfer.phase + hop * transfer.phase_per_hop;
+            turns.emplace_back(phase << 32 | schedule.hops[transfer.first_hop + hop].port,
+                               transfer.rank, common[i]);
+        }
+    }
+    std::ranges::sort(turns);
+    const auto agree = [](const Turn& one, const Turn& next) {
+        const auto& [at, rank, least] = one;
+        const auto& [at_next, rank_next, least_next] = next;
+        return at != at_next || (rank == rank_next) == (least == least_next);
+    };
+    for (std::size_t i = 1; i < turns.size(); ++i) {
+        const bool same = std::get<0>(turns[i - 1]) == std::get<0>(turns[i]);
+        if (!agree(turns[i - 1], turns[i]) ||
+            (same && std::get<2>(turns[i - 1]) > std::get<2>(turns[i]))) {
+            return std::nullopt;
+        }
+    }
+    return common;
+}
+
+}  // namespace podsim::sim

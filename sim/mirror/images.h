@@ -1,0 +1,43 @@
+// What a mirror makes of the transfers of a schedule, if it is a symmetry of it (fold_by_mirrors.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/mirror/fold_by_mirrors.h"
+
+namespace podsim::sim {
+
+/// The shifts of a machine by what they do: those that lead from every place to the same are one.
+struct AlikeShifts {
+    explicit AlikeShifts(const Machine& machine);
+
+    std::vector<std::uint32_t> first;  ///< [shift]: the first that does the same
+};
+
+/// Nothing: no shift of the machine does what the image of that one does.
+inline constexpr std::uint32_t kNoImage = 0xffffffff;
+
+/// [shift]: the first that leads from the image of every place to the image of where that shift leads.
+std::vector<std::uint32_t> images_of_shifts(const Machine& machine, const AlikeShifts& alike,
+                                            const Mirror& mirror);
+
+/// A mirror with what it makes of the shifts.
+struct MirroredMachine {
+    const Mirror* mirror = nullptr;
+    std::vector<std::uint32_t> shift;
+};
+
+/// [transfer]: its image; nothing where the mirror is no symmetry of the schedule, or not of the order at links.
+std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
+                                                              const AlikeShifts& alike,
+                                                              const MirroredMachine& mirrored);
+
+/// The least rank among a transfer's images, where these orders agree at every port: nothing where they do not.
+/// `images`: of mirrors that commute.
+std::optional<std::vector<std::uint64_t>> common_ranks(
+    const Schedule& schedule, std::span<const std::vector<std::uint32_t>> images);
+
+}  // namespace podsim::sim
