@@ -37,17 +37,18 @@ struct Case {
 };
 
 // A whole axis, a block of neighbours, a strided factor (which keeps the axis's length), a line, two axes; with
-// tensor, expert and data ways beside it. The axis of context is not folded; those of others are, to their own period.
+// tensor, expert and data ways beside it. The axis of context is not folded; those of others are, to their own period, and
+// blocks and lines of these are their mirror images.
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{
         {{{"fsdp", "x y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x"}, {"tensor", "y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x y z/2"}, {"context", "z%2"}}, 2},
         {{{"fsdp", "x y z%2"}, {"context", "z/2"}}, 4},
-        {{{"data", "x"}, {"fsdp", "y/2"}, {"tensor", "y%2"}, {"context", "z"}}, 8},
+        {{{"data", "x"}, {"fsdp", "y/2"}, {"tensor", "y%2"}, {"context", "z"}}, 4},
         {{{"fsdp", "x"}, {"context", "y z"}}, 16, false},
         {{{"expert", "x%2 y"}, {"context", "x/2"}, {"tensor", "z"}}, 4},
-        {{{"fsdp", "x"}, {"context", "y"}}, 16, true, {4, 4, 1}, "v5e"}};
+        {{{"fsdp", "x"}, {"context", "y"}}, 8, true, {4, 4, 1}, "v5e"}};
     return all;
 }
 

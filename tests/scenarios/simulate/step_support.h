@@ -138,6 +138,12 @@ inline StepResult expect_folded_equals_unfolded(const Scenario& scenario) {
         const auto found = std::ranges::find(folded.exposed, share.name, &Share::name);
         EXPECT_TRUE(found != folded.exposed.end() && found->time == share.time) << share.name;
     }
+    EXPECT_EQ(folded.links.size(), whole.links.size());
+    for (std::size_t i = 0; i < std::min(whole.links.size(), folded.links.size()); ++i) {
+        EXPECT_EQ(folded.links[i].bytes.value(), whole.links[i].bytes.value());
+        EXPECT_EQ(folded.links[i].busy_fraction, whole.links[i].busy_fraction);
+        EXPECT_EQ(folded.links[i].busiest_fraction, whole.links[i].busiest_fraction);
+    }
     expect_exact_sums(folded);
     return folded;
 }

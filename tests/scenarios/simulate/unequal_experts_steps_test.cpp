@@ -49,7 +49,7 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
                                   {{{"data", "x"}, {"fsdp", "y%2"}, {"expert", "y/2 z"}}, 16},
                                   {{{"fsdp", "x"}, {"tensor", "y"}, {"expert", "z"}}, 4},
                                   {{{"context", "x"}, {"tensor", "y"}, {"expert", "z"}}, 16, true},
-                                  {{{"fsdp", "x"}, {"expert", "y"}}, 16, false, {4, 4, 1}, "v5e"}};
+                                  {{{"fsdp", "x"}, {"expert", "y"}}, 8, false, {4, 4, 1}, "v5e"}};
     for (const Case& one : cases) {
         SCOPED_TRACE(::testing::PrintToString(one.mesh));
         Scenario scenario = unequal(one.mesh, one.shape, one.chip);

@@ -34,7 +34,7 @@ const std::vector<Case>& cases() {
         {{{"fsdp", "x y z%2"}, {"context", "z/2"}}, 4},
         {{{"expert", "x%2 y"}, {"context", "x/2"}, {"tensor", "z"}}, 4},
         {{{"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}, 16},
-        {{{"fsdp", "x"}, {"context", "y"}}, 16, {4, 4, 1}, "v5e"}};
+        {{{"fsdp", "x"}, {"context", "y"}}, 8, {4, 4, 1}, "v5e"}};
     return all;
 }
 
