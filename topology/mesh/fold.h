@@ -12,6 +12,7 @@
 //   the host's length when hosts' links or memory are in use (no translation may take one host's
 //                     chips to each other's places), or the axis length when it does not divide that,
 // and the least common multiple where several of these hold: with `x%4` and `x/4` both in use, 4.
+// Mirror images are left to sim/mirror, which looks at the messages.
 // Slices, and the members of factors of them, are all alike: one of them is simulated.
 #pragma once
 
