@@ -14,6 +14,7 @@
 #include "scenarios/study/parallel.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_record.h"
+#include "scenarios/study/sweep_shard.h"
 #include "scenarios/study/sweep_table.h"
 #include "sim/base/error.h"
 
@@ -24,7 +25,7 @@ Usage usage() {
     Usage usage(
         "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
         "[--sort column] "
-        "[--csv PATH|-] [--jsonl PATH|-] [--gap] [--timings] [--fold auto|off] "
+        "[--csv PATH|-] [--jsonl PATH|-] [--shard i/n] [--gap] [--timings] [--fold auto|off] "
         "[--no-reuse]",
         "Simulates a scenario under every combination of the given values, on all cores, and\n"
         "prints a line for each. The results do not depend on the number of jobs.",
@@ -37,6 +38,9 @@ Usage usage() {
         "order. When it holds the beginning of the same sweep already, the sweep goes on from\n"
         "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C\n"
         "finishes the settings that are running.\n\n"
+        "With --shard the settings are dealt out to n machines, each with a record of its own, "
+        "which\n"
+        "podsim merge puts together.\n\n"
         "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
         "settings are refused, 130 stopped by Ctrl-C. Expectations are judged in the lines and do\n"
         "not change the status.\n");
@@ -50,6 +54,7 @@ Usage usage() {
     usage.value("jsonl",
                 "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
                 "to standard output (-)");
+    usage.value("shard", "i/n: only settings i, i + n, i + 2 n, ..., i from 0 to n - 1", "0/1");
     usage.flag("gap",
                "itemise the gap to the roofline and the critical path in the JSON lines: takes "
                "several times as long");
@@ -86,12 +91,13 @@ Sweep sweep_of(const Usage& options, const std::string& file) {
 
 /// Runs the settings that `rows` lacks and adds theirs, each kept before the next, until Ctrl-C.
 template <class Keep>
-void run_rest(const Sweep& sweep, int jobs, std::vector<SweepRow>& rows, std::ostream& err,
-              Keep keep) {
+void run_rest(const Sweep& sweep, const SweepShard& shard, int jobs, std::vector<SweepRow>& rows,
+              std::ostream& err, Keep keep) {
     StopRequest stop;
-    Progress progress(err, on_terminal(err), rows.size(), sweep.size());
+    const std::size_t count = shard.count(sweep.size());
+    Progress progress(err, on_terminal(err), rows.size(), count);
     run_in_order(
-        rows.size(), sweep.size(), jobs, [&](std::size_t i) { return sweep.run(i); },
+        rows.size(), count, jobs, [&](std::size_t i) { return sweep.run(shard.setting(i)); },
         [&](std::size_t, SweepLine line) {
             keep(line);
             rows.push_back(std::move(line.row));
@@ -100,13 +106,13 @@ void run_rest(const Sweep& sweep, int jobs, std::vector<SweepRow>& rows, std::os
         [&] { return stop.requested(); });
 }
 
-/// Says what is missing, and gives the exit status.
-int report_end(std::span<const SweepRow> rows, const Sweep& sweep, bool recorded,
+/// Says what is missing, and gives the exit status. `count`: settings that there are to run.
+int report_end(std::span<const SweepRow> rows, std::size_t count, bool whole, bool recorded,
                std::ostream& err) {
-    const bool stopped = rows.size() < sweep.size();
+    const bool stopped = rows.size() < count;
     if (stopped) {
         err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", rows.size(),
-                           sweep.size(),
+                           count,
                            recorded ? "the same command goes on from there"
                                     : "with --jsonl PATH the same command would go on from there");
     }
@@ -116,7 +122,8 @@ int report_end(std::span<const SweepRow> rows, const Sweep& sweep, bool recorded
         err << fmt::format("podsim sweep: {} of {} settings are refused: see their errors\n",
                            refused, finished);
     }
-    return stopped ? kInterrupted : refused == finished ? kBadInput : kDone;
+    // Another shard may have settings that are not refused.
+    return stopped ? kInterrupted : whole && refused == finished ? kBadInput : kDone;
 }
 
 }  // namespace
@@ -140,7 +147,9 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("--csv and --jsonl both want standard output",
                               "give one of them a path");
     }
+    const SweepShard shard = read_option(options, "shard", parse_shard);
     const Sweep sweep = sweep_of(options, files.front());
+    const std::size_t count = shard.count(sweep.size());
     std::optional<SortBy> sort;
     if (options.has("sort")) {
         sort = parse_sort(options.get("sort"), sweep);
@@ -149,21 +158,21 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     std::optional<SweepRecord> record;
     std::vector<SweepRow> rows;
     if (!jsonl.empty() && jsonl != "-") {
-        record.emplace(sweep, jsonl);
+        record.emplace(sweep, shard, jsonl);
         rows = record->take_finished();
         if (!rows.empty()) {
             err << fmt::format("podsim sweep: {} holds {} of {} settings already\n", jsonl,
-                               rows.size(), sweep.size());
+                               rows.size(), count);
         }
     }
-    run_rest(sweep, jobs, rows, err, [&](const SweepLine& line) {
+    run_rest(sweep, shard, jobs, rows, err, [&](const SweepLine& line) {
         if (record.has_value()) {
             record->add(line);
         } else if (jsonl == "-") {
             out << line.text << std::flush;
         }
     });
-    const int status = report_end(rows, sweep, record.has_value(), err);
+    const int status = report_end(rows, count, shard.of == 1, record.has_value(), err);
     if (sort.has_value()) {
         sort_rows(rows, *sort, sweep);
     }

@@ -55,23 +55,24 @@ bool may_become(const std::string& cut, const Sweep& sweep, std::size_t index) {
 
 }  // namespace
 
-SweepRecord::SweepRecord(const Sweep& sweep, const std::string& path) : path_(path) {
+SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path)
+    : path_(path) {
     std::size_t kept = 0;
     if (std::filesystem::is_regular_file(path)) {
         const std::string text = read_whole(path);
         for (std::size_t end = 0; (end = text.find('\n', kept)) != std::string::npos;
              kept = end + 1) {
             const std::string line = text.substr(kept, end - kept);
-            const std::size_t index = finished_.size();
+            const std::size_t index = shard.setting(finished_.size());
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
                 !Json::accept(line)) {
-                refuse(path, index + 1);
+                refuse(path, finished_.size() + 1);
             }
             finished_.push_back(row_of(Json::parse(line), index));
         }
         const std::string rest = text.substr(kept);
         if (!rest.empty()) {
-            if (!may_become(rest, sweep, finished_.size())) {
+            if (!may_become(rest, sweep, shard.setting(finished_.size()))) {
                 refuse(path, finished_.size() + 1);
             }
             std::filesystem::resize_file(path, kept);

@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "scenarios/study/sweep.h"
+#include "scenarios/study/sweep_shard.h"
 
 namespace podsim::scenarios {
 
-/// One line a setting, in the order of the settings, each written out before the next. So the file
+/// One line a setting of the shard, in the order of the settings, each written out before the next. So the file
 /// is at any time the beginning of what it will be, except for a last line that was cut off.
 class SweepRecord {
 public:
     /// Takes up the file at `path`: the lines that are there must be those that this sweep would
     /// write, from its first setting on (by their head). A last line without its end is dropped.
     /// Throws sim::InputError when it holds anything else, and leaves it as it is.
-    SweepRecord(const Sweep& sweep, const std::string& path);
+    SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path);
 
     /// What the lines that were there say.
     [[nodiscard]] std::vector<SweepRow> take_finished() { return std::move(finished_); }

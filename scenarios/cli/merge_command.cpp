@@ -1,0 +1,90 @@
+// `podsim merge`: the records of a sweep's shards as one.
+#include <cerrno>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <ostream>
+
+#include "scenarios/cli/cli.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/console/output.h"
+#include "scenarios/study/sweep_merge.h"
+#include "scenarios/text/file_error.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Usage usage() {
+    Usage usage(
+        "merge RECORD.jsonl ... --jsonl PATH|-",
+        "Puts the records of a sweep's shards (podsim sweep --shard) together: byte for byte the\n"
+        "record that one machine would have written.",
+        "podsim merge shard-*.jsonl --jsonl sweep.jsonl",
+        "Records that overlap must agree. Nothing is written while settings are missing: run\n"
+        "their shards' commands again, which go on where they stopped. `podsim sweep` without\n"
+        "--shard and with the merged file as --jsonl prints the table.\n\n"
+        "Exit status: 0 done, 2 bad usage, bad records or missing settings.\n");
+    usage.value("jsonl", "write the merged record to a file, or to standard output (-)");
+    usage.positional("RECORD.jsonl", -1);
+    return usage;
+}
+
+/// Refuses a sweep with settings missing, and names the first of them.
+void check_whole(const MergedSweep& sweep) {
+    const std::vector<std::size_t> missing = sweep.missing();
+    if (missing.empty()) {
+        return;
+    }
+    constexpr std::size_t kNamed = 8;
+    std::string named;
+    for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) {
+        named += fmt::format("{}{}", i > 0 ? ", " : "", missing[i]);
+    }
+    throw sim::InputError(fmt::format("{} of {} settings are missing: {}{}", missing.size(),
+                                      sweep.size(), named, missing.size() > kNamed ? ", ..." : ""),
+                          "run their shards to the end (setting s is in shard s mod n of n)");
+}
+
+}  // namespace
+
+int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+    Usage options = usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> records = options.all("RECORD.jsonl");
+    if (records.empty()) {
+        throw sim::InputError("no records", "usage: podsim merge RECORD.jsonl ... --jsonl PATH|-");
+    }
+    const std::string path = output_path(options, "jsonl");
+    if (path.empty()) {
+        throw sim::InputError("--jsonl is missing",
+                              "usage: podsim merge RECORD.jsonl ... --jsonl PATH|-");
+    }
+    const MergedSweep sweep(records);
+    check_whole(sweep);
+    if (path == "-") {
+        sweep.write(out);
+        return kDone;
+    }
+    for (const std::string& record : records) {
+        if (std::filesystem::exists(path) && std::filesystem::equivalent(path, record)) {
+            throw sim::InputError("--jsonl names one of the records", "give it another path",
+                                  {"--jsonl " + printable(path), 0, 0});
+        }
+    }
+    errno = 0;
+    std::ofstream file(path, std::ios::binary);
+    sweep.write(file);
+    file.close();
+    if (!file) {
+        throw cannot_write("--jsonl", path, errno);
+    }
+    return kDone;
+}
+
+}  // namespace podsim::scenarios
