@@ -1,6 +1,7 @@
 #include "sim/mirror/fold_by_mirrors.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/mirror/fold_schedule.h"
@@ -48,10 +49,39 @@ bool placements_are_symmetric(const Workload& workload, const Mirror& mirror) {
     return true;
 }
 
+/// The workload with a schedule of its own for each placement of one that has no places.
+Workload with_places(Workload workload) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed;
+    for (OperationSpec& operation : workload.operations) {
+        if (operation.placement == kOwnPlacement ||
+            !workload.schedules[operation.schedule].role_of_place.empty()) {
+            continue;
+        }
+        const auto [entry, added] =
+            placed.try_emplace({operation.schedule, operation.placement},
+                               static_cast<std::uint32_t>(workload.schedules.size()));
+        if (added) {
+            Schedule schedule = workload.schedules[operation.schedule];
+            schedule.role_of_place = workload.placements[operation.placement];
+            workload.schedules.push_back(std::move(schedule));
+        }
+        operation.schedule = entry->second;
+        operation.placement = kOwnPlacement;
+    }
+    return workload;
+}
+
 class Fold {
 public:
     explicit Fold(const Workload& workload)
-        : workload_(workload), alike_(workload.machine), images_(workload.schedules.size()) {}
+        : workload_(workload),
+          alike_(workload.machine),
+          images_(workload_.schedules.size()),
+          used_(workload_.schedules.size()) {
+        for (const OperationSpec& operation : workload_.operations) {
+            used_[operation.schedule] = true;
+        }
+    }
 
     /// Takes the mirror in if it is a symmetry.
     void offer(const Mirror& mirror) {
@@ -68,7 +98,7 @@ public:
                                        images_of_shifts(workload_.machine, alike_, mirror)};
         std::vector<ScheduleImages> images = images_;
         for (std::size_t i = 0; i < images.size(); ++i) {
-            if (!add_images(workload_.schedules[i], mirrored, images[i])) {
+            if (used_[i] && !add_images(workload_.schedules[i], mirrored, images[i])) {
                 return;
             }
         }
@@ -86,7 +116,9 @@ public:
         workload.machine = machine(orbits);
         for (std::size_t i = 0; i < images_.size(); ++i) {
             workload.schedules.push_back(
-                fold_schedule(workload_.schedules[i], workload_.machine, orbits, images_[i]));
+                used_[i]
+                    ? fold_schedule(workload_.schedules[i], workload_.machine, orbits, images_[i])
+                    : Schedule{});
         }
         workload.operations = workload_.operations;
         fold_placements(orbits, workload);
@@ -99,6 +131,9 @@ public:
 private:
     [[nodiscard]] bool add_images(const Schedule& schedule, const MirroredMachine& mirrored,
                                   ScheduleImages& images) const {
+        if (schedule.role_of_place.size() != workload_.machine.places) {
+            return false;
+        }
         auto found = images_of_transfers(schedule, alike_, mirrored);
         if (!found) {
             return false;
@@ -186,10 +221,19 @@ private:
     }
 
     const Workload& workload_;
-    AlikeShifts alike_;
+    const AlikeShifts alike_;
     std::vector<const Mirror*> mirrors_;
     std::vector<ScheduleImages> images_;  ///< [schedule]
+    std::vector<bool> used_;              ///< [schedule]: those without places no longer are
 };
+
+std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const Mirror> mirrors) {
+    Fold fold(workload);
+    for (const Mirror& mirror : mirrors) {
+        fold.offer(mirror);
+    }
+    return fold.fold();
+}
 
 }  // namespace
 
@@ -200,14 +244,10 @@ std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
     }
     for (const Schedule& schedule : workload.schedules) {
         if (schedule.role_of_place.empty()) {
-            return std::nullopt;
+            return fold_placed(with_places(workload), mirrors);
         }
     }
-    Fold fold(workload);
-    for (const Mirror& mirror : mirrors) {
-        fold.offer(mirror);
-    }
-    return fold.fold();
+    return fold_placed(workload, mirrors);
 }
 
 }  // namespace podsim::sim

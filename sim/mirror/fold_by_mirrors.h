@@ -48,8 +48,7 @@ struct MirrorFold {
 };
 
 /// The workload on a representative of each orbit of those of the mirrors that are symmetries of it; nothing where
-/// none is. Shared hosts' links and operations without places of their own in the schedule (handovers) are not
-/// looked into: with them nothing folds.
+/// none is. Links that places share (hosts') are not looked into: with them nothing folds.
 std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
                                           std::span<const Mirror> mirrors);
 

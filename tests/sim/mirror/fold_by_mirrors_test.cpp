@@ -244,6 +244,25 @@ TEST(FoldByMirrors, RefusesOtherSuccessors) {
     EXPECT_FALSE(folds(with(workload, schedule_of_halves(halves, 4))));
 }
 
+// A schedule that has no places of its own is used at those of two placements, which are each their own image: 0 to 1 and 3 to 2,
+// then back.
+TEST(FoldByMirrors, FoldsSchedulesThatArePlacedByTheirOperations) {
+    // Roles: 0 sends one place on to the right, 2 to the left; 1 and 3 receive.
+    std::vector<Send> sends{{.role = 0, .distance = 1, .bytes = 100, .to_role = 1},
+                            {.role = 2, .distance = -1, .bytes = 100, .to_role = 3}};
+    Schedule outside_in = schedule_of(sends, 4, {});
+    outside_in.transfers[1].rank = 0;
+    Workload workload = workload_of(row_of(4, false, {10}), {outside_in},
+                                    {operation(0), work(70, 0, {0}), operation(1)});
+    workload.placements = {{0, 1, 3, 2}, {3, 2, 0, 1}};
+    workload.operations = {{.schedule = 0, .placement = 0}, {.schedule = 0, .placement = 1}};
+    ASSERT_TRUE(folds(workload));
+    expect_plays_the_same(workload, *fold_by_mirrors(workload, std::vector{other_end(4)}));
+    // To the right only.
+    workload.placements[0] = {0, 1, 0, 1};
+    EXPECT_FALSE(folds(workload));
+}
+
 // A place that is its own image would serve a message and its image at once.
 TEST(FoldByMirrors, RefusesAFixedPlace) {
     Workload workload = workload_of(row_of(3, false, {10}), {schedule_of_halves({}, 3)}, {work(5)});
