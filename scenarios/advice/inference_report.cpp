@@ -1,5 +1,7 @@
 #include "scenarios/advice/inference_report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "scenarios/text/table.h"
 #include "workloads/analytic/book_inference.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/axes.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -44,16 +47,75 @@ BookInference book_of(const Scenario& scenario) {
                                      scenario.step().report.parameters.value_or(0));
 }
 
-std::string batch_that_fits(const Scenario& scenario) {
+std::string sequences_text(std::int64_t count, std::int64_t tokens) {
+    return fmt::format("{} sequence{} of {} tokens", count, count == 1 ? "" : "s", tokens);
+}
+
+/// As the account of the step's memory says (memory_report.h): what is tight there is not refused here, what fits is not too many.
+std::string batch_that_fits(const Scenario& scenario, const MemoryUse& memory) {
     const auto& runs = scenario.step().plan.inference->runs;
     if (runs.size() > 1) {
         return {};
     }
-    const std::int64_t most = largest_batch(scenario);
+    const std::int64_t batch = runs.front().sequences;
+    const std::int64_t most =
+        memory.fits ? std::max(largest_batch(scenario), batch) : largest_batch(scenario);
     const std::int64_t tokens = runs.front().cached + runs.front().fresh;
-    return most == 0
-               ? fmt::format("no sequence of {} tokens fits beside the weights", tokens)
-               : fmt::format("{} sequence{} of {} tokens", most, most == 1 ? "" : "s", tokens);
+    if (memory.tight && most < batch) {
+        return most == 0 ? sequences_text(batch, tokens) + ", tight (see below)"
+                         : fmt::format("{}; the step's {} are tight (see below)",
+                                       sequences_text(most, tokens), batch);
+    }
+    return most == 0 ? fmt::format("no sequence of {} tokens fits beside the weights", tokens)
+                     : sequences_text(most, tokens);
+}
+
+/// The share of the parameters that a step reads whole: of an embedding that is not the unembedding, and of learned
+/// positions, it reads one row a token.
+double share_read_whole(const workloads::ModelSpec& model) {
+    const workloads::ParameterCount count = workloads::count_parameters(model);
+    const std::int64_t rows = count.positions + (model.tied_embeddings ? 0 : count.embedding);
+    return 1 - static_cast<double>(rows) / static_cast<double>(count.total);
+}
+
+std::string weights_text(const Scenario& scenario, const BookInference& book,
+                         const StepResult& result) {
+    const double share = share_read_whole(scenario.step().model);
+    return fmt::format("{:.1f} % of the step, were {} read once at full rate",
+                       100 * share * book.weights.value() / result.step_time.seconds(),
+                       share < 1 ? "all but the embedding's" : "they");
+}
+
+/// Rows of the matmuls of a step, or of the decode steps of one that generates.
+struct Rows {
+    std::int64_t tokens = 0;  ///< of all shards and microbatches
+    double of_matmul = 0;     ///< of one of them; of a routed expert where there are some
+    double least = 0;         ///< tokens that the MXU takes no longer for than for fewer
+    int array = 0;
+    bool decode = false;
+};
+
+Rows rows_of(const Scenario& scenario) {
+    const workloads::TrainingPlan& plan = scenario.step().plan;
+    const workloads::Experts& experts = scenario.step().model.experts;
+    const double share = experts.count > 0 ? static_cast<double>(experts.per_token) /
+                                                 static_cast<double>(experts.count)
+                                           : 1;
+    Rows rows;
+    rows.array = scenario.hardware.chip.mxu_dimension.value;
+    rows.decode = plan.inference->generate > 1;
+    rows.tokens = rows.decode ? plan.inference->sequences() : plan.inference->tokens();
+    const std::int64_t parts =
+        ways_with(&workloads::PlanAxis::splits_batch, plan.ways) * plan.batch.microbatches;
+    rows.of_matmul =
+        std::ceil(static_cast<double>(rows.tokens) / static_cast<double>(parts)) * share;
+    rows.least = rows.array / share;
+    return rows;
+}
+
+/// Whether the MXU takes longer for its rows than their weights take to load only because they are too few to fill it.
+bool too_few(const Rows& rows, const BookInference& book) {
+    return rows.of_matmul < rows.array && book.critical_batch < rows.least;
 }
 
 }  // namespace
@@ -82,26 +144,44 @@ std::string inference_report(const Scenario& scenario, const StepResult& result)
         return {};
     }
     const BookInference book = book_of(scenario);
-    const workloads::Inference& inference = *scenario.step().plan.inference;
+    const Rows rows = rows_of(scenario);
     Table table({1, 2});
     table.row({"Weights and cache", "", ""});
-    table.row({"  weights", format_bytes(book.parameters),
-               fmt::format("{:.1f} % of the step, were they read once at full rate",
-                           100 * book.weights.value() / result.step_time.seconds())});
+    table.row({"  weights", format_bytes(book.parameters), weights_text(scenario, book, result)});
     table.row(
-        {"  cache read",
-         format_bytes(sim::Bytes(book.cache.value() * scenario.hardware.chips() *
-                                 scenario.hardware.chip.hbm_bandwidth.value.value())),
+        {"  cache read", format_bytes(book.cached),
          fmt::format("{:.1f} % of it", 100 * book.cache.value() / result.step_time.seconds())});
     table.row({"  cache of a token", format_bytes(book.of_token), ""});
     table.row({"  cache of a sequence", format_bytes(book.of_sequence), ""});
-    if (const std::string most = batch_that_fits(scenario); !most.empty()) {
+    if (const std::string most = batch_that_fits(scenario, result.memory); !most.empty()) {
         table.row({"  largest batch", most, ""});
     }
+    const std::string has =
+        fmt::format("{} has {}", rows.decode ? "a decode step" : "this step", rows.tokens);
     table.row({"  critical batch", fmt::format("{:.0f} tokens a step", book.critical_batch),
-               fmt::format("this step has {}; above it matmuls take longer than loading weights",
-                           inference.tokens())});
+               too_few(rows, book)
+                   ? fmt::format("{}; the MXU takes fewer than {} rows as long as {}, longer than "
+                                 "loading weights",
+                                 has, rows.array, rows.array)
+                   : fmt::format("{}; above it matmuls take longer than loading weights", has)});
     return table.text(0);
+}
+
+std::string few_rows_text(const Scenario& scenario, const StepResult& result) {
+    const std::vector<Share>& path = result.critical_path;
+    if (!scenario.step().plan.inference || result.lower.bound != "hbm" || path.empty() ||
+        path.front().name != "MXU") {
+        return {};
+    }
+    const Rows rows = rows_of(scenario);
+    if (!too_few(rows, book_of(scenario))) {
+        return {};
+    }
+    return fmt::format(
+        "  waits most of all for the MXU, {:.0f} % of the step: it takes fewer than {} rows as "
+        "long as {}, and matmuls have {:.4g}\n",
+        100 * path.front().time.seconds() / result.step_time.seconds(), rows.array, rows.array,
+        rows.of_matmul);
 }
 
 }  // namespace podsim::scenarios

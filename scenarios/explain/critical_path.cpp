@@ -277,6 +277,9 @@ private:
 
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates) {
     const workloads::ComputeTime time = workloads::compute_time(work, rates);
+    if (time.host > std::max({time.mxu_reached, time.hbm, time.vpu})) {
+        return "host";
+    }
     if (time.vpu > std::max(time.mxu_reached, time.hbm)) {
         return "VPU";
     }

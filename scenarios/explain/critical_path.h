@@ -24,7 +24,7 @@
 
 namespace podsim::scenarios {
 
-/// The resource that decides the time of a compute operation: `MXU`, `HBM` or `VPU`.
+/// The resource that decides the time of a compute operation: `MXU`, `HBM`, `VPU`, or the `host` that the chip waits for.
 std::string resource_of(const workloads::Compute& work, const workloads::MachineRates& rates);
 
 /// The shares of `workload`'s time on its critical path, largest first: the resources of tasks that work

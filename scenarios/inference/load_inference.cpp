@@ -34,14 +34,24 @@ constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSp
 
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 40;
 
-/// A number of sequences or tokens, of which a step has one at least.
-std::int64_t parse_some(const std::string& text) {
+constexpr std::int64_t kMostSequences = std::int64_t{1} << 24;
+
+std::int64_t parse_up_to(std::int64_t most, const std::string& text) {
     const std::int64_t count = parse_count(text);
-    if (count < 1 || count > kMostTokens) {
+    if (count < 1 || count > most) {
         throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)),
-                              fmt::format("allowed: 1 to {}", kMostTokens));
+                              fmt::format("allowed: 1 to {}", most));
     }
     return count;
+}
+
+/// Tokens of a sequence, of which a step has one at least.
+std::int64_t parse_tokens(const std::string& text) {
+    return parse_up_to(kMostTokens, text);
+}
+
+std::int64_t parse_sequences(const std::string& text) {
+    return parse_up_to(kMostSequences, text);
 }
 
 /// Whether the new tokens of all runs can be counted; a fault at the sequences that are too many.
@@ -64,8 +74,8 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
     std::vector<CachedRun> runs;
     for (const Reader& item : inference["runs"].items()) {
         CachedRun run;
-        run.sequences = item["sequences"].read(parse_some);
-        run.fresh = item["tokens"].get<std::int64_t>(parse_some, 1);
+        run.sequences = item["sequences"].read(parse_sequences);
+        run.fresh = item["tokens"].get<std::int64_t>(parse_tokens, 1);
         run.cached = item["context"].get<std::int64_t>(parse_count, 0);
         run.logits = item["logits"].get<std::int64_t>(parse_count, 1);
         if (run.logits > run.fresh) {
@@ -93,8 +103,8 @@ CachedRun read_run(const Reader& inference, Step step) {
             inference["draft"].refuse("drafts are verified in decode",
                                       "leave it out, or write inference.step: decode");
         }
-        run.sequences = inference["batch"].get<std::int64_t>(parse_some, 1);
-        run.fresh = inference["prompt"].read(parse_some);
+        run.sequences = inference["batch"].get<std::int64_t>(parse_sequences, 1);
+        run.fresh = inference["prompt"].read(parse_tokens);
         run.cached = inference["context"].get<std::int64_t>(parse_count, 0);
         check_tokens(inference["batch"], run);
         return run;
@@ -103,7 +113,7 @@ CachedRun read_run(const Reader& inference, Step step) {
         inference["prompt"].refuse("a decode step has no prompt",
                                    "write the tokens before it as inference.context");
     }
-    run.sequences = inference["batch"].read(parse_some);
+    run.sequences = inference["batch"].read(parse_sequences);
     run.cached = inference["context"].read(parse_count);
     run.fresh = 1 + inference["draft"].whole(0, 1 << 20, 0);
     run.logits = run.fresh;
@@ -147,7 +157,7 @@ Inference read_work(const Reader& section) {
 
 Inference read_inference_of(const Reader& root) {
     const Reader section = root["inference"];
-    Inference inference = root["serving"].present() ? read_served(section) : read_work(section);
+    Inference inference = root["serving"].said() ? read_served(section) : read_work(section);
     inference.dense = section["attention"].choose<bool>(kAttentions, false);
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);

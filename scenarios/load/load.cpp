@@ -4,7 +4,7 @@
 
 #include "scenarios/inference/load_inference.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/load/load_serving.h"
+#include "scenarios/serving/load_serving.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/yaml/schema.h"
 #include "workloads/program/axis_names.h"
@@ -54,7 +54,7 @@ void read_program_of(const Reader& root, Scenario& scenario) {
 void read_step_of(const Reader& root, const std::filesystem::path& folder, Scenario& scenario) {
     TrainingStep& step = scenario.step();
     root["model"].check({}, [&] { step.model = read_model(root["model"].require(), folder); });
-    const bool serves = root["inference"].present() || root["serving"].present();
+    const bool serves = root["inference"].said() || root["serving"].said();
     if (serves) {
         refuse_training_keys(root);
     }
@@ -73,7 +73,7 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
         step.evaluation = read_evaluation(root["evaluation"], scenario);
     }
     step.report = read_report(root["report"], serves);
-    if (!root["serving"].present()) {
+    if (!root["serving"].said()) {
         refuse_served_quantities(root["expect"]);
     }
     scenario.expectations = read_expectations(root["expect"]);

@@ -88,7 +88,7 @@ std::string band_text(const Scenario& scenario) {
 }
 
 /// What bounds the step, and the largest part of the gap, in a sentence each.
-std::string diagnosis(const StepResult& result) {
+std::string diagnosis(const Scenario& scenario, const StepResult& result) {
     const double lower = result.lower.time.value();
     std::string text =
         result.memory.tight  ? "  tight in the memory of a chip: it may not fit (see below)\n"
@@ -102,10 +102,11 @@ std::string diagnosis(const StepResult& result) {
         return text + "  the step is at that bound\n";
     }
     const Share& largest = *std::ranges::max_element(gap, {}, &Share::time);
-    return text + fmt::format("  {} above it, most of all for {}: {}, {:.0f} % of the gap\n",
-                              format_time(total.seconds()), largest.name,
-                              format_time(largest.time.seconds()),
-                              100 * largest.time.seconds() / total.seconds());
+    text +=
+        fmt::format("  {} above it, most of all for {}: {}, {:.0f} % of the gap\n",
+                    format_time(total.seconds()), largest.name, format_time(largest.time.seconds()),
+                    100 * largest.time.seconds() / total.seconds());
+    return text + few_rows_text(scenario, result);
 }
 
 /// The bubble beside its formula.
@@ -314,7 +315,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         header(scenario),
         fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
                     band_text(scenario)) +
-            diagnosis(result) + pipeline_text(scenario.step().plan, result) +
+            diagnosis(scenario, result) + pipeline_text(scenario.step().plan, result) +
             imbalance_report(scenario, result),
         rates(scenario, result),
         breakdown(result),

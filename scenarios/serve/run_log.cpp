@@ -73,8 +73,10 @@ ServingResult RunLog::result(sim::Time now, bool open) && {
     queue.mean = waiting_.mean();
     queue.most = waiting_.most();
     queue.growth_per_s = trend_.slope();
-    queue.overloaded = open && static_cast<double>(queue.at_last_arrival) >
-                                   overload_limit(std::ssize(result_.requests));
+    const bool at_once = result_.requests.front().arrived == result_.last_arrival;
+    queue.overloaded =
+        open && !at_once &&
+        static_cast<double>(queue.at_last_arrival) > overload_limit(std::ssize(result_.requests));
     return std::move(result_);
 }
 

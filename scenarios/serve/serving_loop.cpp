@@ -103,20 +103,11 @@ public:
 
 private:
     void make_sequences() {
+        check_cache(spec_, requests_);
         const std::int64_t page = spec_.cache.page;
         sequences_.reserve(requests_.size());
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             const Request& request = requests_[i];
-            const std::int64_t most =
-                most_cached(request.prompt, request.output, spec_.speculation.tokens);
-            const std::int64_t pages = (most + page - 1) / page;
-            if (spec_.cache.pages.has_value() && pages > *spec_.cache.pages) {
-                throw sim::InputError(
-                    fmt::format("a request of {} + {} tokens needs {} pages of {} tokens, the "
-                                "cache of a server has {}",
-                                request.prompt, request.output, pages, page, *spec_.cache.pages),
-                    "allow shorter prompts and outputs, or more memory");
-            }
             Sequence sequence{.request = i,
                               .prompt = request.prompt,
                               .output = request.output,
@@ -354,6 +345,25 @@ private:
 };
 
 }  // namespace
+
+void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
+    if (!spec.cache.pages.has_value()) {
+        return;
+    }
+    const std::int64_t page = spec.cache.page;
+    for (const Request& request : requests) {
+        const std::int64_t most =
+            most_cached(request.prompt, request.output, spec.speculation.tokens);
+        const std::int64_t pages = (most + page - 1) / page;
+        if (pages > *spec.cache.pages) {
+            throw sim::InputError(
+                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens, the "
+                            "cache of a server has {}",
+                            request.prompt, request.output, pages, page, *spec.cache.pages),
+                "allow shorter prompts and outputs, or more memory");
+        }
+    }
+}
 
 ServingResult serve(const ServingSpec& spec, const ServingTimes& times) {
     return Loop(spec, times).run();

@@ -26,6 +26,10 @@ Json servers_json(const std::vector<ServerUse>& servers) {
     return array;
 }
 
+Json or_null(const std::optional<double>& value) {
+    return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
 Json grid_json(const std::optional<GridError>& grid) {
     if (!grid.has_value()) {
         return nullptr;
@@ -84,8 +88,8 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"output_tokens_per_s", summary.output_per_s},
                  {"output_tokens_per_s_chip", summary.output_per_s / chips},
                  {"prompt_tokens_per_s", summary.prompt_per_s},
-                 {"offered_requests_per_s", summary.offered_per_s},
-                 {"served_requests_per_s", summary.served_per_s},
+                 {"offered_requests_per_s", or_null(summary.offered_per_s)},
+                 {"served_requests_per_s", or_null(summary.served_per_s)},
                  {"goodput_requests_per_s", summary.goodput_per_s},
                  {"good_share", summary.good_share},
                  {"queue", queue_json(result)},

@@ -132,6 +132,42 @@ std::string rates(const ServingRun& run) {
     return table.text(0);
 }
 
+/// Whether the load of an open run is served, where its arrivals can tell.
+std::string load_text(const ServingRun& run) {
+    const QueueUse& queue = run.result.queue;
+    const auto requests = std::ssize(run.result.requests);
+    if (!run.summary.offered_per_s.has_value()) {
+        return fmt::format("  {}: there is no rate of arrivals to keep up with\n",
+                           requests == 1 ? "a single request"
+                                         : fmt::format("all {} requests come at once", requests));
+    }
+    const std::string offered = number(*run.summary.offered_per_s);
+    const bool none_served = *run.summary.served_per_s == 0;
+    if (queue.overloaded) {
+        return fmt::format(
+            "  overloaded: {} requests a second come, {}, the queue grows by {} a second;\n"
+            "  {} wait at the last arrival, more than the {:.0f} that chance would leave of {} "
+            "(3 sqrt(2 n))\n",
+            offered,
+            none_served ? "none has been served by the last arrival"
+                        : number(*run.summary.served_per_s) + " are served",
+            number(queue.growth_per_s), queue.at_last_arrival, std::floor(overload_limit(requests)),
+            requests);
+    }
+    const std::string waiting =
+        fmt::format("  {} {} at the last arrival", plural(queue.at_last_arrival, "request"),
+                    queue.at_last_arrival == 1 ? "waits" : "wait");
+    const bool too_few =
+        queue.at_last_arrival > 0 && overload_limit(requests) >= static_cast<double>(requests);
+    if (none_served || too_few) {
+        return fmt::format(
+            "{}{}: the run is too short to tell whether the load of {} requests a second is "
+            "served\n",
+            waiting, none_served ? ", none has been served by then" : "", offered);
+    }
+    return fmt::format("{}: the load of {} requests a second is served\n", waiting, offered);
+}
+
 std::string queue_text(const ServingRun& run) {
     const QueueUse& queue = run.result.queue;
     std::string text =
@@ -139,25 +175,7 @@ std::string queue_text(const ServingRun& run) {
     if (run.spec.load.arrivals == ArrivalKind::concurrency) {
         return text;
     }
-    const auto requests = std::ssize(run.result.requests);
-    if (queue.overloaded) {
-        text += fmt::format(
-            "  overloaded: {} requests a second come, {} are served, the queue grows by {} a "
-            "second;\n"
-            "  {} wait at the last arrival, more than the {:.0f} that chance would leave of {} "
-            "(3 sqrt(2 n))\n",
-            number(run.summary.offered_per_s), number(run.summary.served_per_s),
-            number(queue.growth_per_s), queue.at_last_arrival, std::floor(overload_limit(requests)),
-            requests);
-    } else {
-        text += fmt::format(
-            "  {} at the last arrival: the load of {} requests a second is "
-            "served\n",
-            plural(queue.at_last_arrival, "request") +
-                (queue.at_last_arrival == 1 ? " waits" : " wait"),
-            number(run.summary.offered_per_s));
-    }
-    return text;
+    return text + load_text(run);
 }
 
 std::string cache_use(const ServingRun& run) {

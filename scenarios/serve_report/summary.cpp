@@ -75,8 +75,10 @@ void add_rates(ServingSummary& summary, const ServingSpec& spec, const ServingRe
     summary.requests_per_s = ratio(count, summary.seconds);
     summary.output_per_s = ratio(outputs, summary.seconds);
     summary.prompt_per_s = ratio(prompts, summary.seconds);
-    summary.offered_per_s = ratio(count - 1, arriving);
-    summary.served_per_s = ratio(served_in_time, arriving);
+    if (arriving > 0) {
+        summary.offered_per_s = (count - 1) / arriving;
+        summary.served_per_s = served_in_time / arriving;
+    }
     summary.good_share = ratio(good_ones, count);
     summary.goodput_per_s = ratio(good_ones, summary.seconds);
     summary.tokens_a_decode = result.decodes == 0 ? 1

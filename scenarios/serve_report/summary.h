@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "scenarios/serve/serving_result.h"
@@ -32,8 +33,9 @@ struct ServingSummary {
     double requests_per_s = 0;
     double output_per_s = 0;  ///< tokens
     double prompt_per_s = 0;
-    double offered_per_s = 0;  ///< requests, from the first arrival to the last
-    double served_per_s = 0;   ///< requests that ended in that time
+    /// Requests, from the first arrival to the last, and those that ended in that time; none when all come at once.
+    std::optional<double> offered_per_s;
+    std::optional<double> served_per_s;
     double good_share = 1;     ///< of requests: those that meet the objective
     double goodput_per_s = 0;  ///< of requests
     double prefill_busy = 0;   ///< share of the run, mean over disaggregated prefill servers

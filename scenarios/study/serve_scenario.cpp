@@ -32,6 +32,11 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure) 
     ServingSpec spec = *scenario.serving;
     if (!spec.cache.pages) {
         spec.cache.pages = pages_that_fit(scenario);
+        try {
+            check_cache(spec, draw_requests(spec.load));
+        } catch (const sim::InputError& error) {
+            throw error.at({scenario.file, 0, 0});
+        }
     }
     const std::int64_t servers = spec.disaggregation ? spec.disaggregation->prefill_servers +
                                                            spec.disaggregation->generate_servers

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] Reader operator[](std::string_view key) const;
 
     [[nodiscard]] bool present() const { return node_ != nullptr; }
+    /// Whether the file says something here, be it understood or not.
+    [[nodiscard]] bool said() const { return present() || !sound(); }
     [[nodiscard]] bool is_map() const { return present() && node_->kind == YamlNode::Kind::map; }
     [[nodiscard]] const YamlNode& node() const { return *node_; }
     [[nodiscard]] const std::string& path() const { return path_; }

@@ -55,7 +55,7 @@ const std::vector<Layer>& layers() {
          {{"text", "spec", "watch"},
           {"yaml", "lower", "requests"},
           {"training", "serve"},
-          {"inference"},
+          {"inference", "serving"},
           {"profile"},
           {"load", "run"},
           {"explain"},

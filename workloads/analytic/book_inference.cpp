@@ -30,6 +30,7 @@ BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
     const double peak = rates.peak(plan.precision.matmul).value();
     book.parameters = sim::Bytes(all * plan.precision.parameters);
     book.of_token = cache_bytes(model, 1, element);
+    book.cached = sim::Bytes(read);
     book.cache = sim::Seconds(read / (chips * rates.hbm.value()));
     book.weights = sim::Seconds(book.parameters.value() / (chips * rates.hbm.value()));
     book.flops = sim::Seconds(2 * tokens * active / (chips * peak));
@@ -53,6 +54,7 @@ BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, d
         const BookInference step = book_of_step(model, plan, steps[i], chips, rates, parameters);
         sum.step += step.step;
         sum.least += step.least;
+        sum.cached += step.cached;
         sum.cache += step.cache;
         sum.weights += step.weights;
         sum.flops += step.flops;

@@ -28,6 +28,7 @@ struct BookInference {
     sim::Seconds flops;         ///< of the parameters
     double critical_batch = 0;  ///< tokens
     sim::Bytes parameters;      ///< p
+    sim::Bytes cached;          ///< kv
     sim::Bytes
         of_sequence;  ///< the cache of the longest sequence, at the end of the step or as reserved
     sim::Bytes of_token;  ///< K (H + Hv) L e: what one more token adds while no window is full

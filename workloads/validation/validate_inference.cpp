@@ -57,8 +57,9 @@ void check_run(const CachedRun& run, const ModelSpec& model) {
 
 void check_context(const TrainingPlan& plan) {
     const Inference& inference = *plan.inference;
-    if (plan.ways.context > 1 && (inference.runs.front().cached > 0 || inference.runs.size() > 1 ||
-                                  inference.generate > 0)) {
+    const CachedRun& first = inference.runs.front();
+    if (plan.ways.context > 1 && (first.cached > 0 || first.fresh == 1 ||
+                                  inference.runs.size() > 1 || inference.generate > 0)) {
         throw SettingError(
             "mesh.context",
             fmt::format("context = {} splits the prompts of a prefill alone", plan.ways.context),

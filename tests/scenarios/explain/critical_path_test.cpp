@@ -142,6 +142,11 @@ TEST(CriticalPath, NamesTheResourceThatAnOperationTakesLongestOn) {
     EXPECT_EQ(resource(8e6, 8e3, 0), "MXU");
     EXPECT_EQ(resource(8e6, 0, 8e3), "MXU");
     EXPECT_EQ(resource(0, 8e3, 8e3), "HBM");
+    // What waits for the host alone is on no resource of the chip: 8 us.
+    workloads::Compute host;
+    host.host_turns = 1;
+    rates.efficiency.host_s = 8e-6;
+    EXPECT_EQ(resource_of(host, rates), "host");
 }
 
 // On one chip the path is every operation, each on its resource.

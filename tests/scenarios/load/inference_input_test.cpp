@@ -31,15 +31,36 @@ TEST_F(InferenceInput, IsRefusedAtItsPlace) {
               "tensor, cache or data\n");
 }
 
+/// A decode step has one new token of a sequence, in a cache or not; a server decodes.
+TEST_F(InferenceInput, SplitsPromptsAlone) {
+    const std::string refused =
+        "s.yaml:3:28: context = 4 splits the prompts of a prefill alone; use the axis as tensor, "
+        "cache or data\n";
+    const std::string mesh = "mesh: {tensor: x, context: y}\n";
+    EXPECT_EQ(error_of(mesh + "inference: {step: decode, batch: 8, context: 100}\n"), refused);
+    EXPECT_EQ(error_of(mesh + "inference: {step: decode, batch: 8, context: 0}\n"), refused);
+}
+
+/// What is no map still says that requests are served: no step is missing, nor a batch of training.
+TEST_F(InferenceInput, OfServingThatIsNoMapIsSaidAlone) {
+    const std::string refused =
+        "'serving' holds text; write serving: {rate: 4 requests/s, "
+        "requests: 1000, prompt: 1024, output: 256, slots: 64}\n";
+    EXPECT_EQ(error_of("inference: {weights: int8}\nserving: 4\n"), "s.yaml:4:10: " + refused);
+    EXPECT_EQ(error_of("serving: 4\n"), "s.yaml:3:10: " + refused);
+}
+
 /// Of generate: 100 of the prompt and 4 of 5 tokens are cached, for nothing follows the last.
 TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
     EXPECT_EQ(error_of("inference: {step: decode, batch: 0, context: 100}\n"),
-              "s.yaml:3:34: inference.batch: '0' is out of range; allowed: 1 to 1099511627776\n");
+              "s.yaml:3:34: inference.batch: '0' is out of range; allowed: 1 to 16777216\n");
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 1e12, context: 100}\n"),
+              "s.yaml:3:34: inference.batch: '1e12' is out of range; allowed: 1 to 16777216\n");
     EXPECT_EQ(error_of("inference: {step: prefill, prompt: 0}\n"),
               "s.yaml:3:36: inference.prompt: '0' is out of range; allowed: 1 to 1099511627776\n");
-    EXPECT_EQ(error_of("inference: {step: prefill, batch: 1e12, prompt: 100}\n"),
-              "s.yaml:3:35: inference.batch: 1000000000000 sequences of 100 tokens are more than a "
-              "step can have; write at most 10995116277\n");
+    EXPECT_EQ(error_of("inference: {step: prefill, batch: 16Mi, prompt: 100Ki}\n"),
+              "s.yaml:3:35: inference.batch: 16777216 sequences of 102400 tokens are more than a "
+              "step can have; write at most 10737418\n");
     EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100, reserve: 100}\n"),
               "s.yaml:3:60: inference.reserve: room for 100 tokens of a sequence, which reaches "
               "101; write at least as many, or leave it out\n");

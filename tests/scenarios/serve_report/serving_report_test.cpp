@@ -85,8 +85,8 @@ TEST(ServingText, says_what_was_served) {
               "  50.00 % of the requests meet the objective\n"
               "\n"
               "Queue: 0.4194 wait on average, 1 at most\n"
-              "  1 request waits at the last arrival: the load of 200000 requests a second is "
-              "served\n"
+              "  1 request waits at the last arrival, none has been served by then: the run is too "
+              "short to tell whether the load of 200000 requests a second is served\n"
               "\n"
               "Servers: busy 100.0 % of the time, 100.0 % of the slots used\n"
               "  cache 50.00 % full on average, 50.00 % at most\n"
@@ -108,6 +108,60 @@ TEST(ServingText, says_that_a_server_is_overloaded) {
               "  451 wait at the last arrival, more than the 94 that chance would leave of 500 (3 "
               "sqrt(2 n))\n"
               "\n");
+}
+
+/// The part of a report that says whether the load is served.
+std::string queue_of(const ServingSpec& spec) {
+    const std::string text = serving_text(small_run(spec));
+    const std::size_t from = text.find('\n', text.find("Queue:")) + 1;
+    return text.substr(from, text.find("\nServers") - from);
+}
+
+/// Requests of 10 us each, so many us apart.
+ServingSpec apart(std::int64_t requests, std::int64_t gap) {
+    std::vector<Request> trace;
+    for (std::int64_t i = 0; i < requests; ++i) {
+        trace.push_back(request(us(gap * i), 10, 1));
+    }
+    return trace_spec(trace);
+}
+
+/// A rate needs time between arrivals: without it there is none to keep up with, however many wait (99 > 3 sqrt(200)).
+TEST(ServingText, has_no_rate_of_requests_that_come_at_once) {
+    EXPECT_EQ(queue_of(apart(100, 0)),
+              "  all 100 requests come at once: there is no rate of arrivals to keep up with\n");
+    EXPECT_EQ(queue_of(apart(1, 0)),
+              "  a single request: there is no rate of arrivals to keep up with\n");
+    const ServingRun run = small_run(apart(100, 0));
+    EXPECT_EQ(run.result.queue.at_last_arrival, 99);
+    EXPECT_FALSE(run.result.queue.overloaded);
+    const Json json = serving_json(run, {}, false);
+    EXPECT_TRUE(json["offered_requests_per_s"].is_null());
+    EXPECT_TRUE(json["served_requests_per_s"].is_null());
+}
+
+/// 40 requests within 7.8 us, the first of which takes 10: 39 wait, more than 3 sqrt(80) = 26.8.
+TEST(ServingText, says_that_none_has_been_served_yet) {
+    ServingSpec spec = apart(40, 0);
+    for (std::int64_t i = 0; i < 40; ++i) {
+        spec.load.trace[static_cast<std::size_t>(i)].arrival = sim::Time{200000 * i};
+    }
+    EXPECT_EQ(queue_of(spec),
+              "  overloaded: 5e+06 requests a second come, none has been served by the last "
+              "arrival, the queue grows by 5e+06 a second;\n"
+              "  39 wait at the last arrival, more than the 26 that chance would leave of 40 (3 "
+              "sqrt(2 n))\n");
+}
+
+/// Of 18 requests or fewer not even all but one in line are more than chance leaves: 3 sqrt(36) = 18. Every 8 us one of
+/// 10 us: when the tenth comes at 72, seven have left and two wait.
+TEST(ServingText, does_not_judge_short_runs) {
+    EXPECT_EQ(queue_of(apart(10, 8)),
+              "  2 requests wait at the last arrival: the run is too short to tell whether the "
+              "load of 125000 requests a second is served\n");
+    EXPECT_EQ(queue_of(apart(10, 10)),
+              "  0 requests wait at the last arrival: the load of 100000 requests a second is "
+              "served\n");
 }
 
 // Prompts of 10 lie between 1 and the longest context, 13; the caches of decode steps between none and 13.

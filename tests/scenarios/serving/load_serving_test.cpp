@@ -1,5 +1,5 @@
 // `serving`: what is read, and every message.
-#include "scenarios/load/load_serving.h"
+#include "scenarios/serving/load_serving.h"
 
 #include <filesystem>
 #include <fstream>
@@ -209,6 +209,79 @@ TEST(LoadServing, says_what_is_wrong_and_where) {
     for (const Wrong& wrong : rest) {
         EXPECT_EQ(error_of(kLoad + wrong.text), wrong.message);
     }
+}
+
+/// A prompt of 1024 and the first of two tokens of output are 65 pages of 16; the buffer has no end of its own.
+TEST(LoadServing, HoldsThePagesAgainstTheRequests) {
+    EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {pages: 64}\n"),
+              "s.yaml:7:18: serving.cache.pages: a request of 1024 + 2 tokens needs 65 pages of 16 "
+              "tokens, the cache of a server has 64; allow shorter prompts and outputs, or more "
+              "memory");
+    EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {pages: 65}\n"), "none");
+    EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {length: 1024}\n"),
+              "s.yaml:7:19: serving.cache.length: a buffer of 1024 tokens is less than the 1025 "
+              "that a request comes to; write a longer one, or shorter requests");
+    // 9 million seconds are 106 days.
+    EXPECT_EQ(error_of("  rate: 1e-6\n  requests: 50\n  prompt: 10\n  output: 2\n  slots: 8\n"
+                       "  cache: {pages: 65}\n"),
+              "s.yaml:2:9: serving.rate: the last request comes after more than the 106 days that "
+              "a run can have; write a higher rate or fewer requests");
+}
+
+TEST(LoadServing, SaysAllThatIsWrong) {
+    EXPECT_EQ(
+        error_of("  rate: 1\n"
+                 "  concurrency: 4\n"
+                 "  prompt: {least: 9, most: 3, sigma: 2}\n"
+                 "  output: {most: 3, mean: 7}\n"
+                 "  prefix: {share: 3 %, tokens: 4}\n"
+                 "  batching: static\n"
+                 "  budget: 3\n"
+                 "  interleave: 3\n"
+                 "  cache: {pages: 0, length: 1}\n"
+                 "  grid: 0\n"),
+        "s.yaml:2:3: missing key 'serving.requests'; write requests: 1000 (how many in all)\n"
+        "s.yaml:2:3: missing key 'serving.slots'; write slots: 64 (sequences at once on a "
+        "server, at most)\n"
+        "s.yaml:3:16: serving.concurrency: 'serving.rate' says already how requests come; "
+        "write one of rate, concurrency, trace\n"
+        "s.yaml:4:19: serving.prompt.least: the shortest is longer than the longest; allowed: "
+        "1 to 3\n"
+        "s.yaml:4:38: serving.prompt.sigma: a uniform length has no sigma; write mean for a "
+        "lognormal one\n"
+        "s.yaml:5:11: missing key 'serving.output.sigma'; write sigma: 0.8 (of the lognormal "
+        "distribution: standard deviation of the logarithm)\n"
+        "s.yaml:5:27: serving.output.mean: '7' is out of range; allowed: 1 to 3\n"
+        "s.yaml:6:32: serving.prefix.tokens: the prefix has a share already; write one of "
+        "share, tokens\n"
+        "s.yaml:8:11: serving.budget: only chunked batching has a budget; write batching: "
+        "chunked\n"
+        "s.yaml:9:15: serving.interleave: prefill and decode steps do not alternate here; "
+        "write batching: continuous, or mixed: false\n"
+        "s.yaml:10:18: serving.cache.pages: '0' is out of range; allowed: 1 to "
+        "1099511627776\n"
+        "s.yaml:10:29: serving.cache.length: '1' is out of range; allowed: 2 to 16777216\n"
+        "s.yaml:11:9: serving.grid: '0' is no grid; allowed: 1 to 64 points in a factor of "
+        "two, or exact");
+}
+
+/// No key belongs to a batching that is not known, no length to a distribution whose end is not, no page to requests that are not.
+TEST(LoadServing, DoesNotSayWhatFollows) {
+    EXPECT_EQ(error_of("  seed: 3\n"
+                       "  requests: 4\n"
+                       "  prompt: {least: 9, mean: 7, sigma: 1, most: 0}\n"
+                       "  output: 2\n"
+                       "  batching: chunky\n"
+                       "  budget: 3\n"
+                       "  slots: 8\n"
+                       "  cache: {pages: 1}\n"),
+              "s.yaml:2:3: serving: nothing says how requests come; write rate: 4 requests/s, "
+              "concurrency: 64 or trace: requests.csv\n"
+              "s.yaml:4:47: serving.prompt.most: '0' is out of range; allowed: 1 to 16777216\n"
+              "s.yaml:6:13: unknown serving.batching 'chunky'; did you mean 'chunked'? allowed: "
+              "static, continuous, chunked");
+    EXPECT_EQ(error_of("  trace: none.csv\n  requests: 3\n  slots: 1\n"),
+              "none.csv: cannot read the file");
 }
 
 }  // namespace

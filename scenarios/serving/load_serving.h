@@ -10,7 +10,7 @@
 
 namespace podsim::scenarios {
 
-/// The section alone: the host's time 0, and what hangs on the model open. Throws sim::InputError at the place of what is wrong.
+/// The section alone: the host's time 0, and what hangs on the model open. Adds all that is wrong to the reader's faults.
 ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base);
 
 /// `base` is the folder that traces are relative to. What the file leaves open is filled in from the server, whose sections

@@ -1,0 +1,128 @@
+// What the report of a step of inference says of weights, caches and what bounds it, each line against its derivation.
+#include "scenarios/advice/inference_report.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/step_report.h"
+#include "scenarios/spec/training_step.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class InferenceReport : public CommandTest {
+protected:
+    struct Reported {
+        Scenario scenario;
+        StepResult result;
+        std::string text;
+    };
+    /// Of a step on v5e chips at ideal rates.
+    Reported report(const std::string& step, const std::string& slice = "4x2",
+                    const std::string& chip = "v5e", const std::string& model = "llama-3-8b") {
+        Scenario scenario = load_scenario(write(
+            fmt::format("hardware: {{chip: {}, slice: {}, profile: ideal}}\nmodel: {}\ninference: "
+                        "{{{}}}\n",
+                        chip, slice, model, step)));
+        StepResult result = simulate_step(scenario, Fold::automatic);
+        std::string text = step_report(scenario, result, {});
+        return {std::move(scenario), std::move(result), std::move(text)};
+    }
+};
+
+/// The line of a text that begins so.
+std::string line_of(const std::string& text, const std::string& beginning) {
+    const std::size_t at = text.find('\n' + beginning) + 1;
+    return at == 0 ? "none" : text.substr(at, text.find('\n', at) - at);
+}
+
+void expect_finite(const Json& json, const std::string& where) {
+    if (json.is_number()) {
+        EXPECT_TRUE(std::isfinite(json.get<double>())) << where;
+    }
+    for (const auto& [key, value] : json.items()) {
+        if (json.is_structured()) {
+            expect_finite(value, where + '.' + key);
+        }
+    }
+}
+
+/// Without a limit of the HBM all bytes are there at once: 32 sequences of 8192 tokens of 2 x 8 heads x 128 x 32 layers x 2
+/// bytes are 34.36 GB, in no time.
+TEST_F(InferenceReport, HasNumbersWithoutALimitOfTheHbm) {
+    for (const char* const step :
+         {"step: decode, batch: 32, context: 8192", "step: prefill, batch: 4, prompt: 512",
+          "step: generate, batch: 4, prompt: 512, generate: 3"}) {
+        const Reported of = report(step, "4x2", "{base: v5e, hbm_bandwidth: inf B/s}");
+        EXPECT_THAT(of.text, Not(HasSubstr("nan"))) << step;
+        EXPECT_THAT(of.text, Not(HasSubstr("inf "))) << step;
+        expect_finite(step_json(of.scenario, of.result, {}, {}), step);
+    }
+    const Reported decode = report("step: decode, batch: 32, context: 8192", "4x2",
+                                   "{base: v5e, hbm_bandwidth: inf B/s}");
+    EXPECT_EQ(line_of(decode.text, "  cache read"),
+              "  cache read           34.36 GB                      0.0 % of it");
+}
+
+/// Of 8 030 261 248 parameters the embedding's 128256 x 4096 are looked up, a row a token; a table that is the unembedding, too,
+/// is read whole.
+TEST_F(InferenceReport, WeightsThatAreReadLeaveTheEmbeddingOut) {
+    const Reported of = report("step: decode, batch: 32, context: 8192");
+    const double read = 2.0 * (8030261248 - 128256 * 4096) /
+                        (8 * of.scenario.hardware.chip.hbm_bandwidth.value.value());
+    EXPECT_EQ(line_of(of.text, "  weights"),
+              fmt::format("  weights              16.06 GB                      {:.1f} % of the "
+                          "step, were all but the embedding's read once at full rate",
+                          100 * read / of.result.step_time.seconds()));
+    EXPECT_THAT(report("step: decode, batch: 1, context: 8", "1x1", "v5e", "gemma-2b").text,
+                HasSubstr(" % of the step, were they read once at full rate\n"));
+}
+
+/// A weight of int4 takes 0.5 B / 819 GB/s = 0.61 ps to load and 2 x 128 / 197 TFLOP/s = 1.30 ps on an MXU of 128 rows, though 32
+/// rows alone were 0.32: the bound is the HBM's, what is waited for the MXU. In bf16 loading takes 2.44 ps.
+TEST_F(InferenceReport, SaysWhenFewRowsBindTheMxu) {
+    const std::string four = report("step: decode, batch: 32, context: 128, weights: int4").text;
+    EXPECT_THAT(four, HasSubstr("\n  bound by hbm: no schedule of these operations takes less "));
+    EXPECT_EQ(line_of(four, "  waits most"),
+              "  waits most of all for the MXU, 60 % of the step: it takes fewer than 128 rows as "
+              "long as 128, and matmuls have 32");
+    EXPECT_EQ(
+        line_of(four, "  critical batch"),
+        "  critical batch       61 tokens a step              this step has 32; the MXU takes "
+        "fewer than 128 rows as long as 128, longer than loading weights");
+    const std::string bf16 = report("step: decode, batch: 32, context: 128").text;
+    EXPECT_EQ(line_of(bf16, "  waits most"), "none");
+    EXPECT_EQ(line_of(bf16, "  critical batch"),
+              "  critical batch       243 tokens a step             this step has 32; above it "
+              "matmuls take longer than loading weights");
+    EXPECT_THAT(report("step: generate, batch: 4, prompt: 512, generate: 3").text,
+                HasSubstr("a decode step has 4; above it matmuls take longer than loading "
+                          "weights\n"));
+}
+
+/// 16.06 GB of weights and a cache of 1.07 GB are 1.3 % more than the 16.91 GB of a chip: within the 5 % that the account is true
+/// to. With int8 weights 8 sequences have room and 9 are 4.6 % too many.
+TEST_F(InferenceReport, HasOneVerdictOfWhatIsTight) {
+    const std::string one = report("step: decode, batch: 1, context: 8192", "1x1").text;
+    EXPECT_THAT(one, HasSubstr("\n  tight in the memory of a chip: it may not fit (see below)\n"));
+    EXPECT_THAT(one, Not(HasSubstr("no sequence")));
+    EXPECT_EQ(line_of(one, "  largest batch"),
+              "  largest batch        1 sequence of 8193 tokens, tight (see below)");
+    EXPECT_EQ(line_of(report("step: decode, batch: 9, context: 8192, weights: int8", "1x1").text,
+                      "  largest batch"),
+              "  largest batch        8 sequences of 8193 tokens; the step's 9 are tight (see "
+              "below)");
+    EXPECT_EQ(
+        line_of(report("step: decode, batch: 4, context: 8192", "1x1").text, "  largest batch"),
+        "  largest batch        no sequence of 8193 tokens fits beside the weights");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
