@@ -341,5 +341,13 @@ TEST_F(SweepCommand, QuotesAndBracketsHoldCommas) {
     EXPECT_EQ(lines[1]["mesh"], "fsdp x y, tensor z");
 }
 
+TEST_F(SweepCommand, AllRefusedIsBadInput) {
+    const Outcome outcome =
+        podsim({"sweep", write(kSmall), "--vary", "batch.tokens=1Ki,3Ki", "--jsonl", "-"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err, "podsim sweep: 2 of 2 settings are refused: see their errors\n");
+    EXPECT_EQ(lines_of(outcome.out).size(), 2U);
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

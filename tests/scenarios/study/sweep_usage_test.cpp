@@ -50,13 +50,5 @@ TEST_F(SweepUsage, RefusesBadUsage) {
             "podsim sweep: --csv and --jsonl both want standard output; give one of them a path");
 }
 
-TEST_F(SweepUsage, AllRefusedIsBadInput) {
-    const Outcome outcome =
-        podsim({"sweep", write(kSmall), "--vary", "batch.tokens=1Ki,3Ki", "--jsonl", "-"});
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err, "podsim sweep: 2 of 2 settings are refused: see their errors\n");
-    EXPECT_EQ(lines_of(outcome.out).size(), 2U);
-}
-
 }  // namespace
 }  // namespace podsim::scenarios
