@@ -288,7 +288,8 @@ TEST(LoadServing, DoesNotSayWhatFollows) {
               "s.yaml:6:13: unknown serving.batching 'chunky'; did you mean 'chunked'? allowed: "
               "static, continuous, chunked");
     EXPECT_EQ(error_of("  trace: none.csv\n  requests: 3\n  slots: 1\n"),
-              "none.csv: cannot read the file");
+              "none.csv: cannot read the file: No such file or directory; check the path and its "
+              "permissions");
 }
 
 }  // namespace
