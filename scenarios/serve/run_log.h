@@ -24,7 +24,10 @@ public:
     void made(std::size_t request, sim::Time now);
     void finished(std::size_t request, sim::Time now);
     void decoded(std::int64_t drafted, std::int64_t accepted, std::int64_t made);
-    void transfer(sim::Time takes) { result_.transfers += takes; }
+    void transfer(sim::Time takes) {
+        result_.transfers += takes;
+        ++result_.caches_sent;
+    }
     void events(std::size_t count) { result_.events += static_cast<std::int64_t>(count); }
     /// So many requests wait, after a round of events and what servers took.
     void waiting(std::size_t requests, sim::Time now);

@@ -69,6 +69,7 @@ struct ServingResult {
     std::int64_t decodes = 0;  ///< sequences times steps
     std::int64_t decoded = 0;  ///< tokens that they made
     sim::Time transfers;       ///< of caches: time on the way, all together
+    std::int64_t caches_sent = 0;
     std::int64_t events = 0;
 };
 

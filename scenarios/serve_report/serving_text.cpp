@@ -223,6 +223,11 @@ std::string servers_text(const ServingRun& run) {
             "prefill servers a generate server balance\n",
             format_time(run.balance.prefill_s), format_time(run.balance.generate_s),
             run.balance.ratio);
+        text += fmt::format(
+            "  a cache is {} on its way, after the first token: those of a prefill server {} of "
+            "the time{}\n",
+            format_time(summary.a_transfer), format_percent(summary.sending),
+            summary.transfers_limit ? "; the transfer of caches limits the servers" : "");
     }
     return text + cache_use(run);
 }

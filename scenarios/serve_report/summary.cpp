@@ -105,6 +105,11 @@ void add_servers(ServingSummary& summary, const ServingSpec& spec, const Serving
     const auto servers = static_cast<double>(result.generate.size());
     summary.generate_busy /= servers;
     summary.slots_used /= servers;
+    summary.a_transfer = ratio(result.transfers.seconds(), static_cast<double>(result.caches_sent));
+    summary.sending =
+        ratio(result.transfers.seconds(), end * static_cast<double>(result.prefill.size()));
+    summary.transfers_limit =
+        summary.sending > std::max(summary.prefill_busy, summary.generate_busy);
     summary.mean_pages /= servers;
     for (const ServedRequest& served : result.requests) {
         summary.recomputed -= served.prompt - served.prefix;

@@ -39,6 +39,10 @@ struct ServingSummary {
     double good_share = 1;     ///< of requests: those that meet the objective
     double goodput_per_s = 0;  ///< of requests
     double prefill_busy = 0;   ///< share of the run, mean over disaggregated prefill servers
+    double a_transfer = 0;     ///< seconds that a cache is on its way, mean
+    double sending = 0;  ///< share of the run that caches of a prefill server are on their way
+    /// Whether servers are busier sending caches than computing prompts and tokens.
+    bool transfers_limit = false;
     double generate_busy = 0;  ///< the same of the others
     double slots_used = 0;     ///< share of the slots, mean over servers and the run
     double mean_pages = 0;     ///< of a server

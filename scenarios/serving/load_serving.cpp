@@ -137,6 +137,23 @@ void check_lengths(const Reader& serving, const ServingSpec& spec) {
     }
 }
 
+/// What a run remembers, the time between any two tokens, has room.
+void check_answers(const Reader& serving, const ServingSpec& spec) {
+    const Reader requests = serving["requests"];
+    check_requests(serving, requests, spec.load, [&](const std::vector<Request>& drawn) {
+        constexpr std::int64_t kMostInAll = 1 << 27;
+        std::int64_t tokens = 0;
+        for (const Request& request : drawn) {
+            tokens += request.output;
+        }
+        if (tokens > kMostInAll) {
+            requests.refuse(fmt::format("the answers have {} tokens in all, a run at most {}",
+                                        tokens, kMostInAll),
+                            "write fewer requests, or shorter outputs");
+        }
+    });
+}
+
 /// Generate servers take one kind of batching.
 void check_disaggregation(const Reader& serving, const ServingSpec& spec) {
     if (spec.batching.kind != BatchingKind::continuous) {
@@ -198,6 +215,7 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});
     check_budget(serving, spec);
     check_lengths(serving, spec);
+    check_answers(serving, spec);
     return spec;
 }
 

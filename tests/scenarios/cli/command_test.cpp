@@ -55,6 +55,24 @@ TEST_F(Command, UnfoldedRunsSayTheSame) {
     EXPECT_EQ(full["simulated_chips"], 8);
 }
 
+TEST_F(Command, UnfoldedStepsOfInferenceTakeAsLong) {
+    for (const char* const step :
+         {"{step: prefill, batch: 8, prompt: 512}", "{step: decode, batch: 64, context: 1024}"}) {
+        const std::string file = write(
+            std::string("hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: "
+                        "3}\nmesh: {data: y, tensor: x}\ninference: ") +
+            step + "\n");
+        const Outcome folded = podsim({"run", file, "--fold", "auto", "--json", "-"});
+        const Outcome whole = podsim({"run", file, "--fold", "off", "--json", "-"});
+        ASSERT_EQ(folded.status, 0) << folded.err;
+        const auto one = nlohmann::json::parse(folded.out);
+        const auto other = nlohmann::json::parse(whole.out);
+        EXPECT_EQ(one["step_time_s"], other["step_time_s"]) << step;
+        EXPECT_EQ(other["simulated_chips"], 16) << step;
+        EXPECT_LT(one["simulated_chips"], other["simulated_chips"]) << step;
+    }
+}
+
 TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     const Json json = Json::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
     const auto sum = [](const Json& object) {

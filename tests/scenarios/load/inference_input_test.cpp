@@ -76,5 +76,32 @@ TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
               "104; write at least as many, or leave it out\n");
 }
 
+/// Sparse experts take what comes; one chip's experts are loaded as they are; a gradient is one of two kinds.
+TEST_F(InferenceInput, OfExpertsIsRefusedWhereItSaysNothing) {
+    const std::string mixtral = "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mixtral-8x7b\n";
+    expect_refused(
+        mixtral +
+            "inference: {step: decode, batch: 64, context: 100, moe: {matmul: sparse}, "
+            "capacity_factor: 2}\n",
+        "s.yaml:3:92: inference.capacity_factor: capacity_factor of sparse experts, which "
+        "take what comes; leave it out, or write moe: {matmul: ideal}");
+    const std::string training = mixtral + "batch: {tokens: 256Ki, sequence: 4096}\n";
+    expect_refused(
+        training +
+            "mesh: {fsdp: x y, expert: z}\n"
+            "training: {capacity_factor: 2, moe: {matmul: sparse}}\n",
+        "s.yaml:5:29: training.capacity_factor: capacity_factor of sparse experts, which "
+        "take what comes; leave it out, or write moe: {matmul: dense}");
+    expect_refused(
+        training +
+            "mesh: {fsdp: x y, expert: z}\n"
+            "training: {moe: {matmul: sparse, sort_vjp: maybe}}\n",
+        "s.yaml:5:44: unknown training.moe.sort_vjp 'maybe'; allowed: custom, scatter-add");
+    expect_refused(
+        training + "mesh: {fsdp: x y z}\ntraining: {expert_imbalance: 2}\n",
+        "s.yaml:5:30: expert_imbalance with expert = 1: every chip has all experts; leave "
+        "it out, or add the axis expert");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

@@ -228,6 +228,13 @@ TEST(LoadServing, HoldsThePagesAgainstTheRequests) {
               "a run can have; write a higher rate or fewer requests");
 }
 
+/// The time between any two tokens is remembered: 8 bytes of each.
+TEST(LoadServing, BoundsWhatARunRemembers) {
+    EXPECT_EQ(error_of("  rate: 1\n  requests: 1000\n  prompt: 16\n  output: 1M\n  slots: 4\n"),
+              "s.yaml:3:13: serving.requests: the answers have 1000000000 tokens in all, a run at "
+              "most 134217728; write fewer requests, or shorter outputs");
+}
+
 TEST(LoadServing, SaysAllThatIsWrong) {
     EXPECT_EQ(
         error_of("  rate: 1\n"
@@ -281,7 +288,8 @@ TEST(LoadServing, DoesNotSayWhatFollows) {
               "s.yaml:6:13: unknown serving.batching 'chunky'; did you mean 'chunked'? allowed: "
               "static, continuous, chunked");
     EXPECT_EQ(error_of("  trace: none.csv\n  requests: 3\n  slots: 1\n"),
-              "none.csv: cannot read the file");
+              "none.csv: cannot read the file: No such file or directory; check the path and its "
+              "permissions");
 }
 
 }  // namespace

@@ -8,24 +8,16 @@
 
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/study/small_sweep.h"
 
 namespace podsim::scenarios {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using SweepCommand = CommandTest;
-
-/// Two layers on 8 chips: simulated in a blink.
-constexpr const char* kSmall =
-    "name: small\n"
-    "hardware: {chip: v5p, slice: 2x2x2}\n"
-    "model: {base: llama-3-8b, layers: 2}\n"
-    "batch: {tokens: 32Ki, sequence: 4096}\n"
-    "mesh: {fsdp: x y z}\n";
-
-/// Six settings, of which the two of 3Ki tokens are refused: less than a sequence.
-const std::vector<std::string> kVary = {"--vary", "batch.tokens=32Ki,3Ki,64Ki", "--vary",
-                                        "training.remat=block,none"};
+using small_sweep::kSmall;
+using small_sweep::kVary;
+using small_sweep::with;
 
 std::string text_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -41,11 +33,6 @@ std::vector<Json> lines_of(const std::string& text) {
         lines.push_back(Json::parse(line));
     }
     return lines;
-}
-
-std::vector<std::string> with(std::vector<std::string> args, const std::vector<std::string>& more) {
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
 }
 
 TEST_F(SweepCommand, EveryLineIsThatOfRun) {
@@ -341,44 +328,6 @@ TEST_F(SweepCommand, GoesOnAfterASignal) {
     EXPECT_THAT(text_of(path("r.jsonl.err")),
                 ::testing::EndsWith("podsim sweep: stopped after " + std::to_string(lines.size()) +
                                     " of 3000 settings; the same command goes on from there\n"));
-}
-
-TEST_F(SweepCommand, RefusesBadUsage) {
-    const std::string file = write(kSmall);
-    const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
-        const Outcome outcome = podsim(with({"sweep", file}, more));
-        EXPECT_EQ(outcome.status, 2) << message;
-        EXPECT_EQ(outcome.out, "") << message;
-        EXPECT_EQ(plain(outcome.err), message + '\n');
-    };
-    const std::string form = "write --vary key.path=value,value, as in --vary mesh.tensor=x%2,x%4";
-    refused({},
-            "podsim sweep: --vary is missing; write --vary key=value,value, as in --vary "
-            "mesh.tensor=x%2,x%4");
-    refused({"--vary", "batch.tokens"}, "--vary: 'batch.tokens' has no '='; " + form);
-    refused({"--vary", "batch.tokens=[]"}, "--vary batch.tokens=[]: no values; " + form);
-    refused({"--vary", "batch.tokens=4Ki,8Ki,4Ki"},
-            "--vary batch.tokens=4Ki,8Ki,4Ki: the value '4Ki' is given twice; keep one of the two");
-    refused({"--vary", "batch.token=4Ki,8Ki"},
-            "--vary batch.token=4Ki: unknown batch key 'token'; did you mean 'tokens'? allowed: "
-            "tokens, sequence");
-    refused({"--vary", "batch.tokens=4Ki,{a: b}"},
-            "--vary batch.tokens={\"a\":\"b\"}: 'batch.tokens' holds a map; write tokens: 4Mi");
-    refused({"--vary", "batch.tokens=4Ki", "--vary", "batch.tokens=8Ki"},
-            "--vary: 'batch.tokens' is varied twice; give all its values in one --vary");
-    refused({"--vary", "batch.tokens=4Ki", "--jobs", "0"},
-            "--jobs 0: out of range; write a number of threads from 1 to 1024");
-    refused({"--vary", "batch.tokens=4Ki", "--sort", "mfuu"},
-            "--sort mfuu: unknown column 'mfuu'; did you mean 'mfu'? allowed: batch.tokens, "
-            "step_time_s, compute_s, exposed_communication_s, mfu, hfu, tokens_per_s, bound, "
-            "analytic.book_s, analytic.roofline_lower_s, analytic.roofline_serial_s, "
-            "memory.peak_bytes, memory.capacity_bytes, memory.fits, memory.tight, prefetch_layers, "
-            "training_run.days, training_run.chip_hours, training_run.cost_usd, "
-            "inference.time_per_token_s, inference.tokens_per_s_per_chip, "
-            "inference.cost_per_million_tokens_usd, chips, "
-            "simulated_chips, events, error");
-    refused({"--vary", "batch.tokens=4Ki", "--csv", "-", "--jsonl", "-"},
-            "podsim sweep: --csv and --jsonl both want standard output; give one of them a path");
 }
 
 TEST_F(SweepCommand, QuotesAndBracketsHoldCommas) {

@@ -1,0 +1,27 @@
+// A sweep of six settings that is simulated in a blink.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace podsim::scenarios::small_sweep {
+
+/// Two layers on 8 chips.
+inline constexpr const char* kSmall =
+    "name: small\n"
+    "hardware: {chip: v5p, slice: 2x2x2}\n"
+    "model: {base: llama-3-8b, layers: 2}\n"
+    "batch: {tokens: 32Ki, sequence: 4096}\n"
+    "mesh: {fsdp: x y z}\n";
+
+/// Six settings, of which the two of 3Ki tokens are refused: less than a sequence.
+inline const std::vector<std::string> kVary = {"--vary", "batch.tokens=32Ki,3Ki,64Ki", "--vary",
+                                               "training.remat=block,none"};
+
+inline std::vector<std::string> with(std::vector<std::string> args,
+                                     const std::vector<std::string>& more) {
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+}  // namespace podsim::scenarios::small_sweep
