@@ -11,7 +11,7 @@ using collectives::Algorithm;
 using collectives::Group;
 using collectives::Operation;
 
-struct Row {
+struct MirroredCollective {
     Operation operation{};
     Group group;
     Algorithm algorithm{};
@@ -26,17 +26,18 @@ struct Row {
 TEST(MirrorImages, RingsAndLinesFoldTreesAndRoutesDoNot) {
     const Group x{{0, 1, 4}};
     const Group both{{0, 1, 4}, {1, 1, 4}};
-    const std::vector<Row> rows{{Operation::all_gather, x, Algorithm::two_way, 2},
-                                {Operation::reduce_scatter, x, Algorithm::two_way, 2},
-                                {Operation::all_reduce, x, Algorithm::two_way, 2},
-                                {Operation::all_reduce, x, Algorithm::one_shot, 2},
-                                {Operation::all_gather, both, Algorithm::equal_parts, 4},
-                                {Operation::reduce_scatter, both, Algorithm::equal_parts, 4},
-                                {Operation::all_reduce, both, Algorithm::one_shot, 4},
-                                {Operation::all_gather, x, Algorithm::two_way, 2, "v5p", "8x4x4"},
-                                {Operation::all_reduce, both, Algorithm::reduce_broadcast, 16},
-                                {Operation::all_to_all, both, Algorithm::shortest, 16}};
-    for (const Row& row : rows) {
+    const std::vector<MirroredCollective> rows{
+        {Operation::all_gather, x, Algorithm::two_way, 2},
+        {Operation::reduce_scatter, x, Algorithm::two_way, 2},
+        {Operation::all_reduce, x, Algorithm::two_way, 2},
+        {Operation::all_reduce, x, Algorithm::one_shot, 2},
+        {Operation::all_gather, both, Algorithm::equal_parts, 4},
+        {Operation::reduce_scatter, both, Algorithm::equal_parts, 4},
+        {Operation::all_reduce, both, Algorithm::one_shot, 4},
+        {Operation::all_gather, x, Algorithm::two_way, 2, "v5p", "8x4x4"},
+        {Operation::all_reduce, both, Algorithm::reduce_broadcast, 16},
+        {Operation::all_to_all, both, Algorithm::shortest, 16}};
+    for (const MirroredCollective& row : rows) {
         SCOPED_TRACE(std::string(to_string(row.operation)) + ' ' +
                      std::string(to_string(row.algorithm)) + ' ' + row.slice);
         const IdealHardware hardware =
