@@ -242,6 +242,27 @@ TEST(FoldByMirrors, RefusesOtherSuccessors) {
     expect_plays_the_same(chained, *fold_by_mirrors(chained, std::vector{other_end(4)}));
     halves.back().after = {};
     EXPECT_FALSE(folds(with(workload, schedule_of_halves(halves, 4))));
+
+    // As many successors of each, but the image's are exchanged.
+    const auto follow = [&](double bytes, std::uint32_t number, std::uint32_t after,
+                            std::uint32_t image_after) {
+        Half half{.send = {.role = 2, .distance = 1, .bytes = bytes, .to_role = 3},
+                  .number = number,
+                  .after = {after}};
+        halves.push_back(half);
+        half.send = {.role = 1, .distance = -1, .bytes = bytes, .to_role = 0};
+        half.image = true;
+        half.after = {image_after};
+        halves.push_back(half);
+    };
+    halves = two_that_meet();
+    follow(50, 2, 0, 0);
+    follow(60, 3, 1, 1);
+    ASSERT_TRUE(folds(with(workload, schedule_of_halves(halves, 4))));
+    halves = two_that_meet();
+    follow(50, 2, 0, 1);
+    follow(60, 3, 1, 0);
+    EXPECT_FALSE(folds(with(workload, schedule_of_halves(halves, 4))));
 }
 
 // A schedule that has no places of its own is used at those of two placements, which are each their own image: 0 to 1 and 3 to 2,
