@@ -1,7 +1,9 @@
 #include "scenarios/serving/load_serving.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <string>
+#include <vector>
 
 #include "scenarios/serve/serving_loop.h"
 #include "scenarios/serve/serving_spec.h"
@@ -108,11 +110,12 @@ void check_budget(const Reader& serving, const ServingSpec& spec) {
 }
 
 /// A buffer, and the pages of a server, hold the longest request.
-void check_lengths(const Reader& serving, const ServingSpec& spec) {
+void check_lengths(const Reader& serving, const ServingSpec& spec,
+                   const std::vector<Request>& requests) {
     const Reader length = serving["cache"]["length"];
     const Reader pages = serving["cache"]["pages"];
     if (length.present()) {
-        check_requests(serving, length, spec.load, [&](const std::vector<Request>& requests) {
+        length.check({}, [&] {
             std::int64_t most = 0;
             for (const Request& request : requests) {
                 most = std::max(
@@ -127,7 +130,7 @@ void check_lengths(const Reader& serving, const ServingSpec& spec) {
         });
     }
     if (pages.present() && serving["cache"]["page"].sound()) {
-        check_requests(serving, pages, spec.load, [&](const std::vector<Request>& requests) {
+        pages.check({}, [&] {
             try {
                 check_cache(spec, requests);
             } catch (const sim::InputError& error) {
@@ -138,20 +141,17 @@ void check_lengths(const Reader& serving, const ServingSpec& spec) {
 }
 
 /// What a run remembers, the time between any two tokens, has room.
-void check_answers(const Reader& serving, const ServingSpec& spec) {
-    const Reader requests = serving["requests"];
-    check_requests(serving, requests, spec.load, [&](const std::vector<Request>& drawn) {
-        constexpr std::int64_t kMostInAll = 1 << 27;
-        std::int64_t tokens = 0;
-        for (const Request& request : drawn) {
-            tokens += request.output;
-        }
-        if (tokens > kMostInAll) {
-            requests.refuse(fmt::format("the answers have {} tokens in all, a run at most {}",
-                                        tokens, kMostInAll),
-                            "write fewer requests, or shorter outputs");
-        }
-    });
+void check_answers(const Reader& serving, const std::vector<Request>& requests) {
+    constexpr std::int64_t kMostInAll = 1 << 27;
+    std::int64_t tokens = 0;
+    for (const Request& request : requests) {
+        tokens += request.output;
+    }
+    if (tokens > kMostInAll) {
+        serving["requests"].refuse(
+            fmt::format("the answers have {} tokens in all, a run at most {}", tokens, kMostInAll),
+            "write fewer requests, or shorter outputs");
+    }
 }
 
 /// Generate servers take one kind of batching.
@@ -214,8 +214,10 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     spec.host = serving["host"].get(parse_duration, sim::Time{});
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});
     check_budget(serving, spec);
-    check_lengths(serving, spec);
-    check_answers(serving, spec);
+    if (const auto requests = draw_sound_requests(serving, spec.load)) {
+        check_lengths(serving, spec, *requests);
+        check_answers(serving, *requests);
+    }
     return spec;
 }
 

@@ -6,6 +6,7 @@
 #include "scenarios/requests/trace_file.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "sim/base/time.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -157,6 +158,24 @@ LoadSpec read_load(const Reader& serving, const std::filesystem::path& base) {
     load.rate = serving["rate"].get(parse_request_rate, 1.0);
     load.concurrency = serving["concurrency"].whole(1, kMostRequests, 1);
     return load;
+}
+
+std::optional<std::vector<Request>> draw_sound_requests(const Reader& serving,
+                                                        const LoadSpec& load) {
+    for (const char* const part : {"rate", "concurrency", "trace", "lengths", "requests", "seed",
+                                   "prompt", "output", "prefix", "speculation"}) {
+        if (!serving[part].sound()) {
+            return std::nullopt;
+        }
+    }
+    try {
+        return draw_requests(load);
+    } catch (const sim::TimeOverflow&) {
+        serving["rate"].refuse(
+            "the last request comes after more than the 106 days that a run can have",
+            "write a higher rate or fewer requests");
+        return std::nullopt;
+    }
 }
 
 }  // namespace podsim::scenarios

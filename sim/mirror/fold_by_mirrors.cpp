@@ -91,7 +91,7 @@ public:
         }
         std::vector<const Mirror*> with = mirrors_;
         with.push_back(&mirror);
-        if (!orbits_of(workload_.machine.places, with)) {
+        if (!orbits_of(workload_.machine, with)) {
             return;
         }
         const MirroredMachine mirrored{&mirror,
@@ -110,7 +110,7 @@ public:
         if (mirrors_.empty()) {
             return std::nullopt;
         }
-        const Orbits orbits = *orbits_of(workload_.machine.places, mirrors_);
+        const Orbits orbits = *orbits_of(workload_.machine, mirrors_);
         MirrorFold folded;
         Workload& workload = folded.workload;
         workload.machine = machine(orbits);
@@ -208,14 +208,7 @@ private:
     [[nodiscard]] Representatives representatives(const Orbits& orbits) const {
         Representatives all{.place = orbits.number, .port = {}, .simulated = orbits.kept.size()};
         for (const std::uint32_t element : orbits.element) {
-            std::vector<std::uint32_t>& ports = all.port.emplace_back();
-            for (std::uint32_t port = 0; port < workload_.machine.ports; ++port) {
-                std::uint32_t seen = port;
-                for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
-                    seen = (element >> i & 1U) != 0 ? orbits.mirrors[i]->port[seen] : seen;
-                }
-                ports.push_back(seen);
-            }
+            all.port.push_back(orbits.ports[element]);
         }
         return all;
     }

@@ -12,11 +12,7 @@ class Folding {
 public:
     Folding(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
             const ScheduleImages& images)
-        : from_(schedule), machine_(machine), orbits_(orbits), images_(images) {
-        for (std::uint32_t element = 0; element < 1U << orbits.mirrors.size(); ++element) {
-            add_element(element);
-        }
-    }
+        : from_(schedule), machine_(machine), orbits_(orbits), images_(images) {}
 
     Schedule fold() {
         const std::vector<std::uint32_t> kind = kinds();
@@ -45,18 +41,6 @@ public:
     }
 
 private:
-    void add_element(std::uint32_t element) {
-        std::vector<std::uint32_t> ports(machine_.ports);
-        for (std::uint32_t port = 0; port < machine_.ports; ++port) {
-            std::uint32_t seen = port;
-            for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
-                seen = (element >> i & 1U) != 0 ? orbits_.mirrors[i]->port[seen] : seen;
-            }
-            ports[port] = seen;
-        }
-        ports_.push_back(std::move(ports));
-    }
-
     [[nodiscard]] std::uint32_t image(std::uint32_t element, std::uint32_t transfer) const {
         for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
             transfer = (element >> i & 1U) != 0 ? images_.of_mirror[i][transfer] : transfer;
@@ -136,7 +120,7 @@ private:
         const auto first_hop = static_cast<std::uint32_t>(folded_.hops.size());
         for (std::uint32_t i = 0; i < transfer.hop_count; ++i) {
             Hop hop = from_.hops[transfer.first_hop + i];
-            hop.port = ports_[orbits_.element[machine_.shifted(hop.shift, place)]][hop.port];
+            hop.port = orbits_.ports[orbits_.element[machine_.shifted(hop.shift, place)]][hop.port];
             folded_.hops.push_back(hop);
         }
         const auto first_successor = static_cast<std::uint32_t>(folded_.successors.size());
@@ -157,27 +141,34 @@ private:
     const Machine& machine_;
     const Orbits& orbits_;
     const ScheduleImages& images_;
-    std::vector<std::vector<std::uint32_t>> ports_;  ///< [element][port]
     Schedule folded_;
 };
 
 }  // namespace
 
-std::optional<Orbits> orbits_of(std::size_t places, std::vector<const Mirror*> mirrors) {
-    Orbits orbits{.mirrors = std::move(mirrors),
-                  .element = {},
-                  .representative = {},
-                  .kept = {},
-                  .number = {}};
-    orbits.number.resize(places);
-    for (std::uint32_t place = 0; place < places; ++place) {
+std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors) {
+    Orbits orbits;
+    orbits.mirrors = std::move(mirrors);
+    const std::uint32_t elements = 1U << orbits.mirrors.size();
+    const auto image = [&](std::uint32_t element, std::uint32_t number,
+                           std::vector<std::uint32_t> Mirror::*what) {
+        for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
+            number = (element >> i & 1U) != 0 ? (orbits.mirrors[i]->*what)[number] : number;
+        }
+        return number;
+    };
+    for (std::uint32_t element = 0; element < elements; ++element) {
+        std::vector<std::uint32_t>& ports = orbits.ports.emplace_back();
+        for (std::uint32_t port = 0; port < machine.ports; ++port) {
+            ports.push_back(image(element, port, &Mirror::port));
+        }
+    }
+    orbits.number.resize(machine.places);
+    for (std::uint32_t place = 0; place < machine.places; ++place) {
         std::uint32_t least = place;
         std::uint32_t by = 0;
-        for (std::uint32_t element = 1; element < 1U << orbits.mirrors.size(); ++element) {
-            std::uint32_t seen = place;
-            for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
-                seen = (element >> i & 1U) != 0 ? orbits.mirrors[i]->place[seen] : seen;
-            }
+        for (std::uint32_t element = 1; element < elements; ++element) {
+            const std::uint32_t seen = image(element, place, &Mirror::place);
             if (seen == place) {
                 return std::nullopt;
             }
@@ -193,7 +184,7 @@ std::optional<Orbits> orbits_of(std::size_t places, std::vector<const Mirror*> m
             orbits.kept.push_back(place);
         }
     }
-    for (std::uint32_t place = 0; place < places; ++place) {
+    for (std::uint32_t place = 0; place < machine.places; ++place) {
         orbits.number[place] = orbits.number[orbits.representative[place]];
     }
     return orbits;

@@ -12,6 +12,7 @@ namespace podsim::sim {
 /// The group that the mirrors generate, and what it does to places: element e applies the mirrors whose bits it has.
 struct Orbits {
     std::vector<const Mirror*> mirrors;
+    std::vector<std::vector<std::uint32_t>> ports;  ///< [element][port]: its image
     std::vector<std::uint32_t> element;         ///< [place]: that takes it to its representative
     std::vector<std::uint32_t> representative;  ///< [place]: a place of the original
     std::vector<std::uint32_t> kept;            ///< the representatives, ascending
@@ -19,7 +20,7 @@ struct Orbits {
 };
 
 /// Of mirrors that commute; nothing where a product of them leaves a place where it is.
-std::optional<Orbits> orbits_of(std::size_t places, std::vector<const Mirror*> mirrors);
+std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors);
 
 /// What a mirror group makes of a schedule.
 struct ScheduleImages {
