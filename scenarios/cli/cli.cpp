@@ -7,6 +7,7 @@
 
 #include "scenarios/cli/common.h"
 #include "scenarios/console/terminal_watch.h"
+#include "scenarios/ranks/ranks.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
@@ -98,7 +99,16 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         err << one_line(message) << '\n';
         return status;
     };
+    const Launch launched = launch();
+    const bool shares_work = !args.empty() && args.front() == "sweep";
+    if (launched.rank > 0 && !shares_work) {
+        return kDone;  // rank 0 answers for all
+    }
     try {
+        if (launched.size > 1 && !shares_work) {
+            throw sim::InputError("only a sweep runs on several ranks",
+                                  "start this command without mpirun");
+        }
         const int status = dispatch(args, out, err);
         out.flush();
         return out ? status : complain("podsim: cannot write the results", kBadInput);

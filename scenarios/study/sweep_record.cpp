@@ -24,19 +24,6 @@ std::string start_of_line(const Sweep& sweep, std::size_t index) {
     return text;
 }
 
-SweepRow row_of(const Json& line, std::size_t index) {
-    SweepRow row;
-    row.index = index;
-    if (line.contains("error")) {
-        row.error = line["error"].get<std::string>();
-        return row;
-    }
-    for (const QuantityName& column : sweep_columns()) {
-        row.values.push_back(value_at(line, column.key));
-    }
-    return row;
-}
-
 [[noreturn]] void refuse(const std::string& path, std::size_t line) {
     throw sim::InputError("the file holds something else than the results of this sweep",
                           "give --jsonl another path, or remove the file to begin anew",
@@ -55,6 +42,20 @@ bool may_become(const std::string& cut, const Sweep& sweep, std::size_t index) {
 
 }  // namespace
 
+SweepRow sweep_row(const std::string& text, std::size_t index) {
+    const Json line = Json::parse(text);
+    SweepRow row;
+    row.index = index;
+    if (line.contains("error")) {
+        row.error = line["error"].get<std::string>();
+        return row;
+    }
+    for (const QuantityName& column : sweep_columns()) {
+        row.values.push_back(value_at(line, column.key));
+    }
+    return row;
+}
+
 SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path)
     : path_(path) {
     std::size_t kept = 0;
@@ -68,7 +69,7 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
                 !Json::accept(line)) {
                 refuse(path, finished_.size() + 1);
             }
-            finished_.push_back(row_of(Json::parse(line), index));
+            finished_.push_back(sweep_row(line, index));
         }
         const std::string rest = text.substr(kept);
         if (!rest.empty()) {

@@ -11,6 +11,9 @@
 
 namespace podsim::scenarios {
 
+/// The row of setting `index` that its line holds.
+SweepRow sweep_row(const std::string& text, std::size_t index);
+
 /// One line a setting of the shard, in the order of the settings, each written out before the next. So the file
 /// is at any time the beginning of what it will be, except for a last line that was cut off.
 class SweepRecord {
