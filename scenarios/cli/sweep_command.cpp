@@ -265,9 +265,17 @@ int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
 
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = usage();
-    options.parse(args);
+    const bool silent = launch().rank > 0;  // rank 0 was given the same arguments
+    try {
+        options.parse(args);
+    } catch (const sim::InputError&) {
+        if (silent) {
+            return kDone;
+        }
+        throw;
+    }
     if (options.wants_help()) {
-        out << options.help();
+        out << (silent ? std::string() : options.help());
         return kDone;
     }
     return launch().size > 1 ? sweep_in_team(options, out, err)
