@@ -7,7 +7,7 @@
 
 #include "scenarios/cli/common.h"
 #include "scenarios/console/terminal_watch.h"
-#include "scenarios/ranks/ranks.h"
+#include "scenarios/ranks/joined_ranks.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"

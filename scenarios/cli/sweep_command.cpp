@@ -13,7 +13,7 @@
 #include "scenarios/console/stop_request.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/ranks/deal.h"
-#include "scenarios/ranks/ranks.h"
+#include "scenarios/ranks/joined_ranks.h"
 #include "scenarios/study/parallel.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_record.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "scenarios/ranks/ranks.h"
+#include "scenarios/ranks/joined_ranks.h"
 
 namespace podsim::scenarios {
 

@@ -1,7 +1,7 @@
 // Ranks by MPI: the module podsim_mpi.so. The program does not link it, since libmpi and what it needs would add 4 ms to every start.
 #include <mpi.h>
 
-#include "scenarios/ranks/ranks.h"
+#include "scenarios/ranks/joined_ranks.h"
 
 namespace podsim::scenarios {
 namespace {

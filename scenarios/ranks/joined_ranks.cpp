@@ -1,4 +1,4 @@
-#include "scenarios/ranks/ranks.h"
+#include "scenarios/ranks/joined_ranks.h"
 
 #include <algorithm>
 #include <charconv>
