@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "sim/executor/player.h"
 
@@ -76,44 +77,65 @@ void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Membe
                                                 state_.now);
         }
     }
-    const Departure first_hop = departure(operation, number, transfer, 0);
-    Some servers;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        servers[i] = first_hop.first_server + first_hop.at[places[i]];
-        state_.servers.prefetch(servers[i]);
+    depart(departure(operation, number, path, 0, transfer), places);
+}
+
+/// The first of a row of roots comes to its link; for an observer all of it fires.
+template <class Pending>
+void Player<Pending>::fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
+                               std::uint32_t root) {
+    const TransferTable& table = *operation.table;
+    if (!table.has_behind(root)) {
+        fire(operation, number, Members(&place, 1), root);
+        return;
     }
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        depart(first_hop, servers[i], places[i]);
+    if (state_.hop_observer != nullptr) {
+        for (std::uint32_t each = root; each != TransferTable::kNone; each = table.behind[each]) {
+            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), each,
+                                                state_.now);
+        }
     }
+    depart(departure(operation, number, table.paths[root], 0, first_hop_of(table, root)),
+           Members(&place, 1));
 }
 
 template <class Pending>
 auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t number,
-                                std::uint32_t transfer, std::uint32_t hop) const -> Departure {
-    const TransferPath& path = operation.table->paths[transfer];
+                                const TransferPath& path, std::uint32_t hop,
+                                std::uint32_t what) const -> Departure {
     const Hop& link = operation.schedule->hops[path.first_hop + hop];
-    return {.order = state_.order_of(number, path, hop),
-            .transfer = hop == 0 ? transfer : transfer | Waiting::kLaterHop,
+    return {.order = state_.order_of(number, path, hop, state_.instant_number),
+            .what = what,
             .first_server = operation.first_server + state_.server_of(0, link.port),
             .at = state_.machine.shifts.data() + link.shift * state_.machine.places};
 }
 
-/// Comes to the link. `from`: the source, on later hops the message.
+/// Comes to the links, from all these sources.
 template <class Pending>
-void Player<Pending>::depart(const Departure& departure, std::uint32_t server, std::uint32_t from) {
-    if (state_.servers.add(
-            server, {.order = departure.order, .transfer = departure.transfer, .from = from},
-            [this](const Waiting& a, const Waiting& b) { return state_.goes_before(a, b); })) {
-        listed_.push_back(server);
+void Player<Pending>::depart(const Departure& departure, Members sources) {
+    Some servers;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        servers[i] = departure.first_server + departure.at[sources[i]];
+        state_.servers.prefetch(servers[i]);
+    }
+    state_.servers.prefetch_far(
+        std::span(servers).first(sources.size()),
+        static_cast<std::uint32_t>(departure.order >> Waiting::kInstantBits));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (state_.servers.add(servers[i], {departure.order, departure.what, sources[i]},
+                               goes_before_)) {
+            listed_.push_back(servers[i]);
+        }
     }
 }
 
 template <class Pending>
-void Player<Pending>::head_arrived(std::uint32_t message_index) {
-    const Message& message = state_.messages[message_index];
-    const Departure next_hop = departure(state_.operations[message.operation], message.operation,
-                                         message.transfer, message.hop);
-    depart(next_hop, next_hop.first_server + next_hop.at[message.source], message_index);
+void Player<Pending>::heads_arrived(const Batch<Members>& batch) {
+    const Message& message = state_.messages[batch.number];
+    const LiveOperation& operation = state_.operations[message.operation];
+    depart(departure(operation, message.operation, operation.table->paths[message.transfer],
+                     message.hop, batch.number | Waiting::kLaterHop),
+           batch.members);
 }
 
 template <class Pending>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "sim/state/link_servers.h"
 
@@ -10,6 +12,12 @@ namespace podsim::sim {
 namespace {
 
 constexpr std::uint32_t kMostNarrow = 255;
+
+/// The link at which a root begins.
+std::pair<std::uint32_t, std::uint32_t> begins_of(const Schedule& schedule, std::uint32_t root) {
+    const Hop& hop = schedule.hops[schedule.transfers[root].first_hop];
+    return {hop.port, hop.shift};
+}
 
 }  // namespace
 
@@ -57,9 +65,36 @@ std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule
                 counter_bytes_ += (bytes + 3) / 4 * 4;
             }
         }
+        line_up(schedule, first_root.back());
     }
     first_root.push_back(static_cast<std::uint32_t>(roots.size()));
     return counter;
+}
+
+void TransferTable::line_up(const Schedule& schedule, std::size_t first) {
+    const auto begin = roots.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto joins_end = std::stable_partition(begin, roots.end(), [&](std::uint32_t root) {
+        return schedule.transfers[root].hop_count == 0;
+    });
+    std::sort(joins_end, roots.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const Transfer& one = schedule.transfers[a];
+        const Transfer& other = schedule.transfers[b];
+        return std::tuple(begins_of(schedule, a), one.phase, one.rank) <
+               std::tuple(begins_of(schedule, b), other.phase, other.rank);
+    });
+    auto kept = joins_end;
+    std::uint32_t last = kNone;
+    for (auto at = joins_end; at != roots.end(); ++at) {
+        const std::uint32_t root = *at;
+        if (last != kNone && begins_of(schedule, last) == begins_of(schedule, root)) {
+            behind.resize(schedule.transfers.size(), kNone);
+            behind[last] = root;
+        } else {
+            *kept++ = root;
+        }
+        last = root;
+    }
+    roots.erase(kept, roots.end());
 }
 
 void TransferTable::lay_out_paths(const Schedule& schedule,

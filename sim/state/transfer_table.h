@@ -3,7 +3,9 @@
 // Derived once per schedule. A transfer with a single predecessor fires when that has arrived and needs no
 // counter; the others have one byte per place (four where they have more than 255 predecessors), the places
 // of one transfer side by side, since places that do the same thing at the same time touch them together.
-// The start of the operation is no counter either: transfers without predecessors are listed per role.
+// The start of the operation is no counter either: transfers without predecessors (roots) are listed per role. Those
+// that begin at the same link would all wait there at once, in the order of phase and rank: they are a row, of which
+// only the first is listed and comes to the link; the next comes when it has gone, as if it had always been there.
 #pragma once
 
 #include <cstddef>
@@ -60,14 +62,23 @@ struct TransferTable {
     [[nodiscard]] bool holds(const RolesOfPlaces& roles) const;
     /// The counters of an operation that has not begun.
     [[nodiscard]] std::vector<std::uint8_t> counters() const;
+    /// Transfers that fire at the start, but for those behind them.
     [[nodiscard]] std::span<const std::uint32_t> roots_of(std::uint32_t role) const {
         return std::span(roots).subspan(first_root[role], first_root[role + 1] - first_root[role]);
     }
 
-    std::vector<TransferPath> paths;        ///< [transfer]
-    std::vector<std::uint32_t> waves;       ///< [hop]: the last to which it has added (waves.h)
-    std::vector<Edge> edges;                ///< grouped by transfer
-    std::vector<std::uint32_t> roots;       ///< transfers that fire at the start, grouped by role
+    [[nodiscard]] bool has_behind(std::uint32_t transfer) const {
+        return !behind.empty() && behind[transfer] != kNone;
+    }
+
+    static constexpr std::uint32_t kNone = 0xffffffff;
+
+    std::vector<TransferPath> paths;   ///< [transfer]
+    std::vector<std::uint32_t> waves;  ///< [hop]: the last to which it has added (waves.h)
+    std::vector<Edge> edges;           ///< grouped by transfer
+    std::vector<std::uint32_t> roots;  ///< the first of each row, grouped by role
+    std::vector<std::uint32_t>
+        behind;  ///< [transfer]: the next of its row, or kNone; empty: no row has a second
     std::vector<std::uint32_t> first_root;  ///< [role], and the end
     std::vector<std::uint64_t>
         hops_of_role;        ///< [role]: links crossed by the transfers of one place
@@ -78,6 +89,8 @@ private:
     /// Roots and counters of each role. [transfer]: Edge::counter of those that lead to it.
     std::vector<std::uint64_t> lay_out_roles(const Schedule& schedule);
     void lay_out_paths(const Schedule& schedule, const std::vector<std::uint64_t>& counter);
+    /// Of one role's roots, from `first` on: sorts them, and keeps the first of each row.
+    void line_up(const Schedule& schedule, std::size_t first);
 
     /// The counters of one transfer.
     struct Row {
