@@ -45,14 +45,15 @@ private:
     void arrive_if_written(const Batch<Members>& batch);
     void start_operation(std::uint32_t place, std::uint32_t number);
     static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
-    static void comes_early(LiveOperation& operation, std::uint32_t place, std::uint32_t transfer);
+    static void comes_early(LiveOperation& operation, std::uint32_t place,
+                            const FirstHop& transfer);
     void met(LiveOperation& operation, std::uint32_t number, Members places, const Edge& edge);
     void successors_met(LiveOperation& operation, std::uint32_t number, Members places,
                         const TransferPath& path);
     void fire(LiveOperation& operation, std::uint32_t number, Members places,
-              std::uint32_t transfer);
+              const FirstHop& first);
     void fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
-                  std::uint32_t root);
+                  const FirstHop& root);
     void heads_arrived(const Batch<Members>& batch);
     void arrived(const Batch<Members>& batch);
     void play_picks(std::vector<std::uint32_t>& servers);
@@ -66,7 +67,7 @@ private:
         const std::uint32_t* at = nullptr;  ///< [source]: the place of the link
     };
     Departure departure(const LiveOperation& operation, std::uint32_t number,
-                        const TransferPath& path, std::uint32_t hop, std::uint32_t what) const;
+                        const FirstHop& first) const;
     void depart(const Departure& departure, Members sources);
 
     /// A hop on a link of one class.
@@ -87,10 +88,6 @@ private:
     Crossing crossing(const Message& message, std::uint32_t link_class);
     [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
     void look_up(const Waiting& waiting, std::uint32_t link_class);
-    /// `what` of a root that comes to wait (Waiting).
-    static std::uint32_t first_hop_of(const TransferTable& table, std::uint32_t root) {
-        return table.has_behind(root) ? root | Waiting::kMoreBehind : root;
-    }
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                 Time end) const;
 

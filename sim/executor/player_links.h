@@ -81,6 +81,8 @@ void Player<Pending>::look_up(const Waiting& waiting, std::uint32_t link_class) 
     last_.times =
         times_of(crossing, std::max(state_.now + crossing.path->hold, message.tail_arrival));
     if (crossing.hop + 1 == crossing.path->hop_count) {
+        __builtin_prefetch(state_.operations[crossing.number].table->edges.data() +
+                           crossing.path->first_edge);  // for its arrival
         last_.goes_on_as = kNobody;
         last_.next = pending_.transfers_arrived(last_.times.event, *crossing.wave, crossing.number,
                                                 crossing.transfer);
@@ -96,8 +98,8 @@ void Player<Pending>::look_up(const Waiting& waiting, std::uint32_t link_class) 
         const TransferTable& table = *state_.operations[crossing.number].table;
         const std::uint32_t behind = table.behind[crossing.transfer];
         last_.order_behind =
-            state_.order_of(crossing.number, table.paths[behind], 0, waiting.instant());
-        last_.what_behind = first_hop_of(table, behind);
+            state_.order_of(crossing.number, table.paths[behind].phase, waiting.instant());
+        last_.what_behind = table.has_behind(behind) ? behind | Waiting::kMoreBehind : behind;
     }
 }
 
@@ -108,12 +110,8 @@ auto Player<Pending>::crossing(const Message& message, std::uint32_t link_class)
     TransferPath& path = operation.table->paths[transfer];
     const LinkSpec& link = state_.link_classes[link_class];
     if (path.link_class != link_class) {
-        const Transfer& spec = operation.schedule->transfers[transfer];
-        path.link_class = link_class;
-        path.hold = round_up(spec.bytes / link.rate);
-        path.before = state_.machine.rule == LatencyRule::additive
-                          ? Time{}
-                          : round_up(spec.bytes_before / link.rate);
+        path.work_out_times(operation.schedule->transfers[transfer], link_class, link,
+                            state_.machine.rule);
     }
     return {.number = message.operation,
             .transfer = transfer,

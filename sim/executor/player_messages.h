@@ -27,7 +27,7 @@ bool Player<Pending>::counted_down(LiveOperation& operation, std::uint32_t place
 /// The operation has not started at the place; the transfer will fire when it does.
 template <class Pending>
 void Player<Pending>::comes_early(LiveOperation& operation, std::uint32_t place,
-                                  std::uint32_t transfer) {
+                                  const FirstHop& transfer) {
     PlaceState& state = operation.places[place];
     operation.early.push_back({transfer, state.early});
     state.early = static_cast<std::uint32_t>(operation.early.size() - 1);
@@ -46,11 +46,11 @@ void Player<Pending>::met(LiveOperation& operation, std::uint32_t number, Member
         if (operation.places[place].early == PlaceState::kStarted) {
             firing[count++] = place;
         } else {
-            comes_early(operation, place, edge.transfer);
+            comes_early(operation, place, edge.next);
         }
     }
     if (count > 0) {
-        fire(operation, number, Members(firing.data(), count), edge.transfer);
+        fire(operation, number, Members(firing.data(), count), edge.next);
     }
 }
 
@@ -65,49 +65,51 @@ void Player<Pending>::successors_met(LiveOperation& operation, std::uint32_t num
 
 template <class Pending>
 void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Members places,
-                           std::uint32_t transfer) {
-    const TransferPath& path = operation.table->paths[transfer];
-    if (path.hop_count == 0) {
+                           const FirstHop& first) {
+    const TransferPath& path = operation.table->paths[first.transfer];
+    if (first.port == FirstHop::kJoin) {
         successors_met(operation, number, places, path);
         return;
     }
+    __builtin_prefetch(&path, 1);  // for the link that serves it
     if (state_.hop_observer != nullptr) {
         for (const std::uint32_t place : places) {
-            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), transfer,
+            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), first.transfer,
                                                 state_.now);
         }
     }
-    depart(departure(operation, number, path, 0, transfer), places);
+    depart(departure(operation, number, first), places);
 }
 
 /// The first of a row of roots comes to its link; for an observer all of it fires.
 template <class Pending>
 void Player<Pending>::fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
-                               std::uint32_t root) {
+                               const FirstHop& root) {
     const TransferTable& table = *operation.table;
-    if (!table.has_behind(root)) {
+    if (!table.has_behind(root.transfer)) {
         fire(operation, number, Members(&place, 1), root);
         return;
     }
+    __builtin_prefetch(&table.paths[root.transfer], 1);
     if (state_.hop_observer != nullptr) {
-        for (std::uint32_t each = root; each != TransferTable::kNone; each = table.behind[each]) {
+        for (std::uint32_t each = root.transfer; each != TransferTable::kNone;
+             each = table.behind[each]) {
             state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), each,
                                                 state_.now);
         }
     }
-    depart(departure(operation, number, table.paths[root], 0, first_hop_of(table, root)),
-           Members(&place, 1));
+    Departure departure = this->departure(operation, number, root);
+    departure.what |= Waiting::kMoreBehind;
+    depart(departure, Members(&place, 1));
 }
 
 template <class Pending>
 auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t number,
-                                const TransferPath& path, std::uint32_t hop,
-                                std::uint32_t what) const -> Departure {
-    const Hop& link = operation.schedule->hops[path.first_hop + hop];
-    return {.order = state_.order_of(number, path, hop, state_.instant_number),
-            .what = what,
-            .first_server = operation.first_server + state_.server_of(0, link.port),
-            .at = state_.machine.shifts.data() + link.shift * state_.machine.places};
+                                const FirstHop& first) const -> Departure {
+    return {.order = state_.order_of(number, first.phase, state_.instant_number),
+            .what = first.transfer,
+            .first_server = operation.first_server + state_.server_of(0, first.port),
+            .at = state_.machine.shifts.data() + first.shift * state_.machine.places};
 }
 
 /// Comes to the links, from all these sources.
@@ -133,8 +135,13 @@ template <class Pending>
 void Player<Pending>::heads_arrived(const Batch<Members>& batch) {
     const Message& message = state_.messages[batch.number];
     const LiveOperation& operation = state_.operations[message.operation];
-    depart(departure(operation, message.operation, operation.table->paths[message.transfer],
-                     message.hop, batch.number | Waiting::kLaterHop),
+    const TransferPath& path = operation.table->paths[message.transfer];
+    const Hop& link = operation.schedule->hops[path.first_hop + message.hop];
+    depart(departure(operation, message.operation,
+                     {.transfer = batch.number | Waiting::kLaterHop,
+                      .phase = path.phase + message.hop * path.phase_per_hop,
+                      .shift = link.shift,
+                      .port = link.port}),
            batch.members);
 }
 

@@ -122,7 +122,7 @@ void Taker::append_places(const LiveOperation& operation) {
         early.clear();
         for (std::uint32_t at = place.early; at != PlaceState::kNone;
              at = operation.early[at].next) {
-            early.push_back(operation.early[at].transfer);
+            early.push_back(operation.early[at].first.transfer);
         }
         // They will fire in one instant, where their order has no effect.
         std::ranges::sort(early);

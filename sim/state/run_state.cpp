@@ -93,6 +93,14 @@ void RunState::prepare_links() {
             servers.append(servers.link_class(server - 1), server / machine.places);
         }
     }
+    std::vector<std::uint32_t> class_of_port;
+    for (std::uint32_t port = 0; port < machine.ports; ++port) {
+        class_of_port.push_back(servers.link_class(server_of(0, port)));
+    }
+    for (std::size_t schedule = 0; schedule < tables.size(); ++schedule) {
+        tables[schedule].work_out_times(workload.schedules[schedule], class_of_port, link_classes,
+                                        machine.rule);
+    }
 }
 
 std::array<std::uint64_t, 2> RunState::key_of(const Waiting& waiting) const {

@@ -51,7 +51,8 @@ struct Scene {
         LiveOperation& open = state.operations[layer];
         open.task.assign(kPlaces, 2 * layer + 1);
         open.places[0].early = open.places[1].early = PlaceState::kStarted;
-        open.early = {{.transfer = 2, .next = PlaceState::kNone}, {.transfer = 1, .next = 0}};
+        open.early = {{.first = {.transfer = 2}, .next = PlaceState::kNone},
+                      {.first = {.transfer = 1}, .next = 0}};
         open.places[2].early = 1;
         history.lowest_open.assign(kPlaces, 2 * layer + 1);
         history.highest_touched = 2 * layer + 2;
@@ -74,7 +75,7 @@ struct Scene {
     void wait(std::size_t server, std::uint32_t transfer, std::uint32_t source) {
         const TransferPath& path = state.tables[0].paths[transfer];
         state.servers.add(
-            server, {state.order_of(layer, path, 0, state.instant_number), transfer, source},
+            server, {state.order_of(layer, path.phase, state.instant_number), transfer, source},
             [this](const Waiting& a, const Waiting& b) { return state.goes_before(a, b); });
     }
     [[nodiscard]] Event arrival(std::int64_t in, std::uint32_t operation, std::uint32_t source,
@@ -125,13 +126,14 @@ TEST(TakeSnapshotTest, OperationsCount) {
     EXPECT_FALSE(still_equal(
         [](Scene& s) { s.state.operations[s.layer].places[2].early = PlaceState::kStarted; }));
     EXPECT_FALSE(still_equal([](Scene& s) { s.state.operations[s.layer].places[2].early = 0; }));
-    EXPECT_FALSE(still_equal([](Scene& s) { s.state.operations[s.layer].early[0].transfer = 0; }));
+    EXPECT_FALSE(
+        still_equal([](Scene& s) { s.state.operations[s.layer].early[0].first.transfer = 0; }));
     EXPECT_FALSE(still_equal([](Scene& s) { s.state.operations[s.layer].task[1] = kNoTask; }));
     EXPECT_FALSE(still_equal([](Scene& s) { s.state.open(s.layer + 1); }));
     // Those that came early fire in one instant: their order is nobody's.
     EXPECT_TRUE(still_equal([](Scene& s) {
         LiveOperation& open = s.state.operations[s.layer];
-        std::swap(open.early[0].transfer, open.early[1].transfer);
+        std::swap(open.early[0].first, open.early[1].first);
     }));
 }
 

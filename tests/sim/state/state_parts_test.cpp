@@ -120,7 +120,7 @@ TEST(TransferTableTest, CountersAreAsWideAsNeeded) {
     EXPECT_EQ(table.edges[1].counter, 2U * 4 + 1);
     // All begin at one link: the first comes there, each other when the one before it has gone.
     ASSERT_EQ(table.roots_of(0).size(), 1U);
-    EXPECT_EQ(table.roots_of(0)[0], 0U);
+    EXPECT_EQ(table.roots_of(0)[0].transfer, 0U);
     EXPECT_EQ(table.behind[0], 1U);
     EXPECT_EQ(table.behind[254], 255U);
     EXPECT_FALSE(table.has_behind(255));
@@ -138,9 +138,9 @@ TEST(TransferTableTest, OnePredecessorNeedsNoCounter) {
     EXPECT_TRUE(table.counters().empty());
     ASSERT_EQ(table.edges.size(), 1U);
     EXPECT_EQ(table.edges[0].counter, Edge::kFires);
-    EXPECT_EQ(table.edges[0].transfer, 1U);
+    EXPECT_EQ(table.edges[0].next.transfer, 1U);
     ASSERT_EQ(table.roots_of(0).size(), 1U);
-    EXPECT_EQ(table.roots_of(0)[0], 0U);
+    EXPECT_EQ(table.roots_of(0)[0].transfer, 0U);
     // Without counters any number of places may take part, in the schedule's roles.
     const std::vector<std::uint32_t> many{0, 0, 0, 0, 0};
     EXPECT_TRUE(table.holds(RolesOfPlaces(many)));
