@@ -31,7 +31,7 @@ void measure(benchmark::State& state, const scenarios::CollectiveRequest& reques
 }
 
 /// collective/<operation>/<slice>/<folded or unfolded>. An unfolded AllToAll has a route for each pair of chips and
-/// order of axes: beyond 512 chips that takes minutes.
+/// order of axes: on 4096 chips that takes a minute, on 8960 it would take seven.
 const bool collectives_registered = [] {
     for (const Operation operation :
          {Operation::all_gather, Operation::all_reduce, Operation::all_to_all}) {
@@ -39,7 +39,8 @@ const bool collectives_registered = [] {
             for (const Fold fold : {Fold::automatic, Fold::off}) {
                 const bool unfolded = fold == Fold::off;
                 const bool large = std::string(slice).size() > 5;
-                if (operation == Operation::all_to_all && large && unfolded) {
+                const bool long_run = operation == Operation::all_to_all && large && unfolded;
+                if (long_run && std::string(slice) == kPod) {
                     continue;
                 }
                 auto* const registered = benchmark::RegisterBenchmark(
@@ -51,7 +52,7 @@ const bool collectives_registered = [] {
                     });
                 registered->Unit(benchmark::kMillisecond);
                 if (large && unfolded) {
-                    registered->Iterations(2);
+                    registered->Iterations(long_run ? 1 : 2);
                 }
             }
         }

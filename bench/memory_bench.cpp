@@ -48,16 +48,20 @@ void measure(benchmark::State& state, const Run& run) {
     state.counters["bytes_per_event"] = rise / state.counters["events"];
 }
 
-void memory_collective(benchmark::State& state, const char* slice, double bytes) {
+using collectives::Operation;
+
+void memory_collective(benchmark::State& state, const char* slice, double bytes,
+                       Operation operation = Operation::all_gather) {
     measure(state, [&] {
-        return scenarios::simulate_collective(
-            whole_slice(collectives::Operation::all_gather, slice, bytes), Fold::off);
+        return scenarios::simulate_collective(whole_slice(operation, slice, bytes), Fold::off);
     });
 }
 BENCHMARK_CAPTURE(memory_collective, 8x8x8_1_GB, "8x8x8", 1e9)->Iterations(1);
 BENCHMARK_CAPTURE(memory_collective, 16x16x16_1_GB, "16x16x16", 1e9)->Iterations(1);
 BENCHMARK_CAPTURE(memory_collective, 16x20x28_1_GB, kPod, 1e9)->Iterations(1);
 BENCHMARK_CAPTURE(memory_collective, 16x20x28_4_GB, kPod, 4e9)->Iterations(1);
+BENCHMARK_CAPTURE(memory_collective, all_to_all_8x8x8_1_GB, "8x8x8", 1e9, Operation::all_to_all)
+    ->Iterations(1);
 
 void memory_step(benchmark::State& state, const char* slice, const char* layers) {
     measure(state, [&] {

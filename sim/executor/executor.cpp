@@ -22,10 +22,12 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
         case QueueKind::binary_heap:
             return play<EventPerHop<BinaryQueue>>(workload, observer, reuse);
     }
+    constexpr std::size_t kFewPlaces = 2;
     constexpr std::size_t kManyPlaces = 512;
-    if (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces) {
-        // Skipping for one graph alone takes its events out of waves that others share; on more places waves
-        // are worth more.
+    if (workload.machine.places <= kFewPlaces ||
+        (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces)) {
+        // Of few places waves have one member. Skipping for one graph alone takes its events out of waves that others
+        // share; on more places waves are worth more.
         return play<EventPerHop<RadixQueue>>(workload, observer, reuse);
     }
     return play<Waves<RadixQueue>>(workload, observer, reuse);

@@ -45,13 +45,16 @@ private:
     void arrive_if_written(const Batch<Members>& batch);
     void start_operation(std::uint32_t place, std::uint32_t number);
     static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
-    static void comes_early(LiveOperation& operation, std::uint32_t place, std::uint32_t transfer);
+    static void comes_early(LiveOperation& operation, std::uint32_t place,
+                            const FirstHop& transfer);
     void met(LiveOperation& operation, std::uint32_t number, Members places, const Edge& edge);
     void successors_met(LiveOperation& operation, std::uint32_t number, Members places,
                         const TransferPath& path);
     void fire(LiveOperation& operation, std::uint32_t number, Members places,
-              std::uint32_t transfer);
-    void head_arrived(std::uint32_t message_index);
+              const FirstHop& first);
+    void fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
+                  const FirstHop& root);
+    void heads_arrived(const Batch<Members>& batch);
     void arrived(const Batch<Members>& batch);
     void play_picks(std::vector<std::uint32_t>& servers);
     void serve(std::uint32_t server);
@@ -59,17 +62,18 @@ private:
     /// What is the same for all places at which a transfer fires, or a message goes on, at one time.
     struct Departure {
         std::uint64_t order = 0;
-        std::uint32_t transfer = 0;
+        std::uint32_t what = 0;  ///< of Waiting
         std::uint32_t first_server = 0;
         const std::uint32_t* at = nullptr;  ///< [source]: the place of the link
     };
     Departure departure(const LiveOperation& operation, std::uint32_t number,
-                        std::uint32_t transfer, std::uint32_t hop) const;
-    void depart(const Departure& departure, std::uint32_t server, std::uint32_t from);
+                        const FirstHop& first) const;
+    void depart(const Departure& departure, Members sources);
 
     /// A hop on a link of one class.
     struct Crossing {
         std::uint32_t number = 0;  ///< of the operation
+        std::uint32_t transfer = 0;
         std::uint32_t hop = 0;
         const TransferPath* path = nullptr;
         const LinkSpec* link = nullptr;
@@ -81,24 +85,32 @@ private:
         Time event;  ///< the head's at the next link, or the arrival at the destination
         Time tail;   ///< the tail's at the next link
     };
-    Crossing crossing(std::uint32_t number, std::uint32_t transfer, std::uint32_t hop,
-                      std::uint32_t link_class);
+    Crossing crossing(const Message& message, std::uint32_t link_class);
     [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
-    typename Pending::Group group_of(const Crossing& crossing, std::uint32_t transfer, Time event);
     void look_up(const Waiting& waiting, std::uint32_t link_class);
-    void serve_later_hop(std::uint32_t server, const Waiting& waiting);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
-                std::uint32_t transfer, Time end) const;
+                Time end) const;
 
-    /// The last first hop that was served in this round: most are like it.
-    struct FirstHop {
+    static constexpr std::uint32_t kNobody = 0xffffffff;
+
+    /// The last hop that was served in this round: most are like it.
+    struct ServedHop {
         std::uint64_t order = ~std::uint64_t{0};
-        std::uint32_t transfer = 0;
+        std::uint32_t what = 0;  ///< of Waiting
         std::uint32_t link_class = 0;
         Crossing crossing;
         Times times;
-        bool is_last = false;  ///< hop of the transfer
         typename Pending::Group next{};
+        std::uint32_t goes_on_as = kNobody;  ///< a message to the next link
+        std::uint32_t what_behind = 0;
+        std::uint64_t order_behind = 0;
+    };
+
+    struct GoesBefore {
+        const RunState& state;
+        bool operator()(const Waiting& a, const Waiting& b) const {
+            return state.goes_before(a, b);
+        }
     };
 
     // The calls below these two are small and many, and worth a fifth of the time when inlined; compiling that takes
@@ -118,7 +130,8 @@ private:
     Pending pending_;
     std::uint64_t next_report_ = kFirstReport;
     std::uint64_t all_events_ = 0;  ///< with an observer
-    FirstHop last_;
+    const GoesBefore goes_before_{state_};
+    ServedHop last_;
     std::vector<std::uint32_t> listed_;  ///< servers to which something came in this round
     std::vector<std::uint32_t> freed_;   ///< servers whose link frees in this round
 };

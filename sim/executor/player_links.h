@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "sim/executor/player.h"
 
@@ -40,98 +42,79 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
 /// The first of those that wait crosses the link.
 template <class Pending>
 void Player<Pending>::serve(std::uint32_t server) {
-    const Waiting first = state_.servers.take_first(
-        server, [this](const Waiting& a, const Waiting& b) { return state_.goes_before(a, b); });
+    const Waiting first = state_.servers.take_first(server);
     ++state_.result.events;
-    if ((first.transfer & Waiting::kLaterHop) != 0) {
-        serve_later_hop(server, first);
-        return;
-    }
     const std::uint32_t link_class = state_.servers.link_class(server);
-    if (first.order != last_.order || first.transfer != last_.transfer ||
-        link_class != last_.link_class) {
+    if (first.order != last_.order || first.what != last_.what || link_class != last_.link_class) {
         look_up(first, link_class);
     }
     const Crossing& crossing = last_.crossing;
     state_.servers.hold(server, state_.now, last_.times.end, crossing.path->carried_units);
     if (state_.hop_observer != nullptr) {
-        report(server, crossing, first.from, first.transfer, last_.times.end);
+        report(server, crossing, first.source, last_.times.end);
     }
     if (state_.memories.active()) {
-        reads_and_writes(server, {crossing.number, first.transfer, first.from, 0}, last_.times.end);
+        reads_and_writes(server, {crossing.number, crossing.transfer, first.source, crossing.hop},
+                         last_.times.end);
     }
-    if (last_.is_last) {
-        pending_.add(last_.next, first.from);
-        return;
+    pending_.add(last_.next, first.source);
+    if (last_.goes_on_as != kNobody) {
+        state_.messages.join(last_.goes_on_as);
     }
-    pending_.add(last_.next, state_.messages.add({.tail_arrival = last_.times.tail,
-                                                  .operation = crossing.number,
-                                                  .transfer = first.transfer,
-                                                  .source = first.from,
-                                                  .hop = 1}));
+    if (first.on_later_hop()) {
+        state_.messages.leave(first.message());
+    } else if (first.more_behind()) {
+        state_.servers.add_unlisted(server, {last_.order_behind, last_.what_behind, first.source},
+                                    goes_before_);
+    }
 }
 
 /// What is alike for all that waits so at links of a class, in this round.
 template <class Pending>
 void Player<Pending>::look_up(const Waiting& waiting, std::uint32_t link_class) {
+    const Message message = state_.message_of(waiting);
     last_.order = waiting.order;
-    last_.transfer = waiting.transfer;
+    last_.what = waiting.what;
     last_.link_class = link_class;
-    last_.crossing = crossing(state_.priorities.operation_of[waiting.priority()], waiting.transfer,
-                              0, link_class);
-    last_.times = times_of(last_.crossing, state_.now + last_.crossing.path->hold);
-    last_.is_last = last_.crossing.path->hop_count == 1;
-    last_.next = group_of(last_.crossing, waiting.transfer, last_.times.event);
-}
-
-template <class Pending>
-auto Player<Pending>::group_of(const Crossing& crossing, std::uint32_t transfer, Time event) ->
-    typename Pending::Group {
-    return crossing.hop + 1 == crossing.path->hop_count
-               ? pending_.transfers_arrived(event, *crossing.wave, crossing.number, transfer)
-               : pending_.heads_arrived(event, *crossing.wave);
-}
-
-template <class Pending>
-void Player<Pending>::serve_later_hop(std::uint32_t server, const Waiting& waiting) {
-    Message& message = state_.messages[waiting.from];
-    const Crossing crossing = this->crossing(message.operation, message.transfer, message.hop,
-                                             state_.servers.link_class(server));
-    const Times times =
+    last_.crossing = crossing(message, link_class);
+    const Crossing& crossing = last_.crossing;
+    last_.times =
         times_of(crossing, std::max(state_.now + crossing.path->hold, message.tail_arrival));
-    state_.servers.hold(server, state_.now, times.end, crossing.path->carried_units);
-    if (state_.hop_observer != nullptr) {
-        report(server, crossing, message.source, message.transfer, times.end);
+    if (crossing.hop + 1 == crossing.path->hop_count) {
+        __builtin_prefetch(state_.operations[crossing.number].table->edges.data() +
+                           crossing.path->first_edge);  // for its arrival
+        last_.goes_on_as = kNobody;
+        last_.next = pending_.transfers_arrived(last_.times.event, *crossing.wave, crossing.number,
+                                                crossing.transfer);
+    } else {
+        std::tie(last_.next, last_.goes_on_as) =
+            pending_.heads_arrived(last_.times.event, *crossing.wave, state_.messages,
+                                   {.tail_arrival = last_.times.tail,
+                                    .operation = crossing.number,
+                                    .transfer = crossing.transfer,
+                                    .hop = crossing.hop + 1});
     }
-    if (state_.memories.active()) {
-        reads_and_writes(server, {message.operation, message.transfer, message.source, message.hop},
-                         times.end);
+    if (waiting.more_behind()) {
+        const TransferTable& table = *state_.operations[crossing.number].table;
+        const std::uint32_t behind = table.behind[crossing.transfer];
+        last_.order_behind =
+            state_.order_of(crossing.number, table.paths[behind].phase, waiting.instant());
+        last_.what_behind = table.has_behind(behind) ? behind | Waiting::kMoreBehind : behind;
     }
-    const auto next = group_of(crossing, message.transfer, times.event);
-    if (++message.hop < crossing.path->hop_count) {
-        message.tail_arrival = times.tail;
-        pending_.add(next, waiting.from);
-        return;
-    }
-    pending_.add(next, message.source);
-    state_.messages.release(waiting.from);
 }
 
 template <class Pending>
-auto Player<Pending>::crossing(std::uint32_t number, std::uint32_t transfer, std::uint32_t hop,
-                               std::uint32_t link_class) -> Crossing {
-    const LiveOperation& operation = state_.operations[number];
+auto Player<Pending>::crossing(const Message& message, std::uint32_t link_class) -> Crossing {
+    const LiveOperation& operation = state_.operations[message.operation];
+    const auto [transfer, hop] = std::pair(message.transfer, message.hop);
     TransferPath& path = operation.table->paths[transfer];
     const LinkSpec& link = state_.link_classes[link_class];
     if (path.link_class != link_class) {
-        const Transfer& spec = operation.schedule->transfers[transfer];
-        path.link_class = link_class;
-        path.hold = round_up(spec.bytes / link.rate);
-        path.before = state_.machine.rule == LatencyRule::additive
-                          ? Time{}
-                          : round_up(spec.bytes_before / link.rate);
+        path.work_out_times(operation.schedule->transfers[transfer], link_class, link,
+                            state_.machine.rule);
     }
-    return {.number = number,
+    return {.number = message.operation,
+            .transfer = transfer,
             .hop = hop,
             .path = &path,
             .link = &link,
@@ -153,9 +136,10 @@ auto Player<Pending>::times_of(const Crossing& crossing, Time end) const -> Time
 
 template <class Pending>
 void Player<Pending>::report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
-                             std::uint32_t transfer, Time end) const {
+                             Time end) const {
     state_.hop_observer->link_held({LinkId(state_.link_of(server)), OperationId(crossing.number),
-                                    PlaceId(source), transfer, crossing.hop, state_.now, end});
+                                    PlaceId(source), crossing.transfer, crossing.hop, state_.now,
+                                    end});
 }
 
 }  // namespace podsim::sim

@@ -14,8 +14,7 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, const Memories::Hel
     if (end == state_.now) {
         return;  // a link of infinite rate
     }
-    const LiveOperation& operation = state_.operations[message.operation];
-    const Transfer& spec = operation.schedule->transfers[message.transfer];
+    const TransferPath& path = state_.operations[message.operation].table->paths[message.transfer];
     const double rate = state_.link_classes[state_.servers.link_class(server)].rate.value();
     const auto begin = [&](std::uint32_t kind, std::uint32_t place, std::uint8_t passes) {
         if (passes > 0) {
@@ -24,11 +23,11 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, const Memories::Hel
         }
     };
     if (message.hop == 0) {
-        begin(Memories::kRead, message.source, spec.reads);
+        begin(Memories::kRead, message.source, path.reads);
     }
-    if (message.hop + 1 == spec.hop_count) {
-        begin(Memories::kWrite, state_.machine.shifted(spec.destination_shift, message.source),
-              spec.writes);
+    if (message.hop + 1 == path.hop_count) {
+        begin(Memories::kWrite, state_.machine.shifted(path.destination_shift, message.source),
+              path.writes);
     }
     hear_memories();
 }

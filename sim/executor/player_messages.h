@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "sim/executor/player.h"
 
@@ -26,7 +27,7 @@ bool Player<Pending>::counted_down(LiveOperation& operation, std::uint32_t place
 /// The operation has not started at the place; the transfer will fire when it does.
 template <class Pending>
 void Player<Pending>::comes_early(LiveOperation& operation, std::uint32_t place,
-                                  std::uint32_t transfer) {
+                                  const FirstHop& transfer) {
     PlaceState& state = operation.places[place];
     operation.early.push_back({transfer, state.early});
     state.early = static_cast<std::uint32_t>(operation.early.size() - 1);
@@ -45,11 +46,11 @@ void Player<Pending>::met(LiveOperation& operation, std::uint32_t number, Member
         if (operation.places[place].early == PlaceState::kStarted) {
             firing[count++] = place;
         } else {
-            comes_early(operation, place, edge.transfer);
+            comes_early(operation, place, edge.next);
         }
     }
     if (count > 0) {
-        fire(operation, number, Members(firing.data(), count), edge.transfer);
+        fire(operation, number, Members(firing.data(), count), edge.next);
     }
 }
 
@@ -64,56 +65,84 @@ void Player<Pending>::successors_met(LiveOperation& operation, std::uint32_t num
 
 template <class Pending>
 void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Members places,
-                           std::uint32_t transfer) {
-    const TransferPath& path = operation.table->paths[transfer];
-    if (path.hop_count == 0) {
+                           const FirstHop& first) {
+    const TransferPath& path = operation.table->paths[first.transfer];
+    if (first.port == FirstHop::kJoin) {
         successors_met(operation, number, places, path);
         return;
     }
+    __builtin_prefetch(&path, 1);  // for the link that serves it
     if (state_.hop_observer != nullptr) {
         for (const std::uint32_t place : places) {
-            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), transfer,
+            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), first.transfer,
                                                 state_.now);
         }
     }
-    const Departure first_hop = departure(operation, number, transfer, 0);
-    Some servers;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        servers[i] = first_hop.first_server + first_hop.at[places[i]];
-        state_.servers.prefetch(servers[i]);
+    depart(departure(operation, number, first), places);
+}
+
+/// The first of a row of roots comes to its link; for an observer all of it fires.
+template <class Pending>
+void Player<Pending>::fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
+                               const FirstHop& root) {
+    const TransferTable& table = *operation.table;
+    if (!table.has_behind(root.transfer)) {
+        fire(operation, number, Members(&place, 1), root);
+        return;
     }
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        depart(first_hop, servers[i], places[i]);
+    __builtin_prefetch(&table.paths[root.transfer], 1);
+    if (state_.hop_observer != nullptr) {
+        for (std::uint32_t each = root.transfer; each != TransferTable::kNone;
+             each = table.behind[each]) {
+            state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), each,
+                                                state_.now);
+        }
     }
+    Departure departure = this->departure(operation, number, root);
+    departure.what |= Waiting::kMoreBehind;
+    depart(departure, Members(&place, 1));
 }
 
 template <class Pending>
 auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t number,
-                                std::uint32_t transfer, std::uint32_t hop) const -> Departure {
-    const TransferPath& path = operation.table->paths[transfer];
-    const Hop& link = operation.schedule->hops[path.first_hop + hop];
-    return {.order = state_.order_of(number, path, hop),
-            .transfer = hop == 0 ? transfer : transfer | Waiting::kLaterHop,
-            .first_server = operation.first_server + state_.server_of(0, link.port),
-            .at = state_.machine.shifts.data() + link.shift * state_.machine.places};
+                                const FirstHop& first) const -> Departure {
+    return {.order = state_.order_of(number, first.phase, state_.instant_number),
+            .what = first.transfer,
+            .first_server = operation.first_server + state_.server_of(0, first.port),
+            .at = state_.machine.shifts.data() + first.shift * state_.machine.places};
 }
 
-/// Comes to the link. `from`: the source, on later hops the message.
+/// Comes to the links, from all these sources.
 template <class Pending>
-void Player<Pending>::depart(const Departure& departure, std::uint32_t server, std::uint32_t from) {
-    if (state_.servers.add(
-            server, {.order = departure.order, .transfer = departure.transfer, .from = from},
-            [this](const Waiting& a, const Waiting& b) { return state_.goes_before(a, b); })) {
-        listed_.push_back(server);
+void Player<Pending>::depart(const Departure& departure, Members sources) {
+    Some servers;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        servers[i] = departure.first_server + departure.at[sources[i]];
+        state_.servers.prefetch(servers[i]);
+    }
+    state_.servers.prefetch_far(
+        std::span(servers).first(sources.size()),
+        static_cast<std::uint32_t>(departure.order >> Waiting::kInstantBits));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (state_.servers.add(servers[i], {departure.order, departure.what, sources[i]},
+                               goes_before_)) {
+            listed_.push_back(servers[i]);
+        }
     }
 }
 
 template <class Pending>
-void Player<Pending>::head_arrived(std::uint32_t message_index) {
-    const Message& message = state_.messages[message_index];
-    const Departure next_hop = departure(state_.operations[message.operation], message.operation,
-                                         message.transfer, message.hop);
-    depart(next_hop, next_hop.first_server + next_hop.at[message.source], message_index);
+void Player<Pending>::heads_arrived(const Batch<Members>& batch) {
+    const Message& message = state_.messages[batch.number];
+    const LiveOperation& operation = state_.operations[message.operation];
+    const TransferPath& path = operation.table->paths[message.transfer];
+    const Hop& link = operation.schedule->hops[path.first_hop + message.hop];
+    depart(departure(operation, message.operation,
+                     {.transfer = batch.number | Waiting::kLaterHop,
+                      .phase = path.phase + message.hop * path.phase_per_hop,
+                      .shift = link.shift,
+                      .port = link.port}),
+           batch.members);
 }
 
 template <class Pending>

@@ -132,9 +132,7 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
             freed_.insert(freed_.end(), batch.members.begin(), batch.members.end());
             break;
         case EventKind::head_arrived:
-            for (const std::uint32_t message : batch.members) {
-                head_arrived(message);
-            }
+            heads_arrived(batch);
             break;
         case EventKind::transfer_arrived:
             if (state_.memories.any_late()) {
@@ -218,13 +216,12 @@ template <class Pending>
 void Player<Pending>::start_operation(std::uint32_t place, std::uint32_t number) {
     LiveOperation& operation = state_.operations[number];
     std::uint32_t early = std::exchange(operation.places[place].early, PlaceState::kStarted);
-    for (const std::uint32_t transfer :
-         operation.table->roots_of(state_.role_at(operation, place))) {
-        fire(operation, number, Members(&place, 1), transfer);
+    for (const FirstHop& root : operation.table->roots_of(state_.role_at(operation, place))) {
+        fire_row(operation, number, place, root);
     }
     while (early != PlaceState::kNone) {
         const Early waited = operation.early[early];
-        fire(operation, number, Members(&place, 1), waited.transfer);
+        fire(operation, number, Members(&place, 1), waited.first);
         early = waited.next;
     }
     state_.place_progress(operation, place);

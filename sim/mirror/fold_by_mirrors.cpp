@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "sim/mirror/fold_schedule.h"
@@ -77,6 +78,7 @@ public:
         : workload_(workload),
           alike_(workload.machine),
           images_(workload_.schedules.size()),
+          facts_(workload_.schedules.size()),
           used_(workload_.schedules.size()) {
         for (const OperationSpec& operation : workload_.operations) {
             used_[operation.schedule] = true;
@@ -98,7 +100,7 @@ public:
                                        images_of_shifts(workload_.machine, alike_, mirror)};
         std::vector<ScheduleImages> images = images_;
         for (std::size_t i = 0; i < images.size(); ++i) {
-            if (used_[i] && !add_images(workload_.schedules[i], mirrored, images[i])) {
+            if (used_[i] && !add_images(i, mirrored, images[i])) {
                 return;
             }
         }
@@ -129,12 +131,15 @@ public:
     }
 
 private:
-    [[nodiscard]] bool add_images(const Schedule& schedule, const MirroredMachine& mirrored,
-                                  ScheduleImages& images) const {
+    bool add_images(std::size_t number, const MirroredMachine& mirrored, ScheduleImages& images) {
+        const Schedule& schedule = workload_.schedules[number];
         if (schedule.role_of_place.size() != workload_.machine.places) {
             return false;
         }
-        auto found = images_of_transfers(schedule, alike_, mirrored);
+        if (!facts_[number]) {
+            facts_[number].emplace(schedule, alike_);
+        }
+        auto found = images_of_transfers(schedule, *facts_[number], alike_, mirrored);
         if (!found) {
             return false;
         }
@@ -146,7 +151,7 @@ private:
             }
         }
         images.of_mirror.push_back(std::move(*found));
-        auto ranks = common_ranks(schedule, images.of_mirror);
+        auto ranks = common_ranks(schedule, *facts_[number], images.of_mirror);
         if (!ranks) {
             return false;
         }
@@ -216,8 +221,9 @@ private:
     const Workload& workload_;
     const AlikeShifts alike_;
     std::vector<const Mirror*> mirrors_;
-    std::vector<ScheduleImages> images_;  ///< [schedule]
-    std::vector<bool> used_;              ///< [schedule]: those without places no longer are
+    std::vector<ScheduleImages> images_;               ///< [schedule]
+    std::vector<std::optional<ScheduleFacts>> facts_;  ///< [schedule], where asked for
+    std::vector<bool> used_;  ///< [schedule]: those without places no longer are
 };
 
 std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const Mirror> mirrors) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <map>
-#include <numeric>
 #include <ranges>
 #include <span>
 #include <tuple>
@@ -128,35 +128,44 @@ std::optional<std::vector<std::uint32_t>> images_of_roles(const Schedule& schedu
     return image;
 }
 
+/// The role's transfers by what the view shows of them, in order.
+std::vector<ScheduleFacts::Doing> doings_of(const Schedule& schedule, const Role& role,
+                                            const View& view) {
+    std::vector<ScheduleFacts::Doing> doings;
+    doings.reserve(role.transfer_count);
+    for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+        const std::uint32_t transfer = role.first_transfer + i;
+        const Transfer& spec = schedule.transfers[transfer];
+        doings.push_back({view.hash(spec), spec.rank, transfer});
+    }
+    std::ranges::sort(doings);
+    return doings;
+}
+
 /// Pairs of transfers and images: those that do the same, in the order of their ranks and numbers.
 class Pairing {
 public:
-    Pairing(const Schedule& schedule, const View& plain, const View& mirrored)
+    Pairing(const Schedule& schedule, const ScheduleFacts& facts, const View& plain,
+            const View& mirrored)
         : schedule_(schedule),
+          facts_(facts),
           plain_(plain),
           mirrored_(mirrored),
-          image_(schedule.transfers.size(), kNoImage) {
-        key_.resize(schedule.transfers.size());
-        seen_.resize(schedule.transfers.size());
-        for (std::size_t i = 0; i < key_.size(); ++i) {
-            key_[i] = plain_.hash(schedule.transfers[i]);
-            seen_[i] = mirrored_.hash(schedule.transfers[i]);
-        }
-    }
+          image_(schedule.transfers.size(), kNoImage) {}
 
     bool pair(const Role& role, const Role& image) {
         if (role.transfer_count != image.transfer_count || role.arrivals != image.arrivals) {
             return false;
         }
-        const std::vector<std::uint32_t> from = sorted(role, seen_);
-        const std::vector<std::uint32_t> to = sorted(image, key_);
+        const std::vector<ScheduleFacts::Doing> from = doings_of(schedule_, role, mirrored_);
         for (std::size_t i = 0; i < from.size(); ++i) {
-            const Transfer& one = schedule_.transfers[from[i]];
+            const std::uint32_t to = facts_.doings[image.first_transfer + i].transfer;
+            const Transfer& one = schedule_.transfers[from[i].transfer];
             if (!mirrored_.complete(one) ||
-                !does(one, mirrored_, schedule_.transfers[to[i]], plain_)) {
+                !does(one, mirrored_, schedule_.transfers[to], plain_)) {
                 return false;
             }
-            image_[from[i]] = to[i];
+            image_[from[i].transfer] = to;
         }
         return true;
     }
@@ -164,22 +173,11 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(image_); }
 
 private:
-    [[nodiscard]] std::vector<std::uint32_t> sorted(const Role& role,
-                                                    const std::vector<std::uint64_t>& hash) const {
-        std::vector<std::uint32_t> order(role.transfer_count);
-        std::iota(order.begin(), order.end(), role.first_transfer);
-        std::ranges::sort(order, {}, [&](std::uint32_t i) {
-            return std::tuple(hash[i], schedule_.transfers[i].rank, i);
-        });
-        return order;
-    }
-
     const Schedule& schedule_;
+    const ScheduleFacts& facts_;
     const View& plain_;
     const View& mirrored_;
     std::vector<std::uint32_t> image_;
-    std::vector<std::uint64_t> key_;
-    std::vector<std::uint64_t> seen_;
 };
 
 std::span<const std::uint32_t> successors(const Schedule& schedule, const Transfer& transfer) {
@@ -247,7 +245,27 @@ std::vector<std::uint32_t> images_of_shifts(const Machine& machine, const AlikeS
     return images;
 }
 
+ScheduleFacts::ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike) {
+    const View plain(schedule, alike, nullptr);
+    doings.resize(schedule.transfers.size());
+    for (const Role& role : schedule.roles) {
+        std::ranges::copy(doings_of(schedule, role, plain),
+                          doings.begin() + static_cast<std::ptrdiff_t>(role.first_transfer));
+    }
+    turns.reserve(schedule.hops.size());
+    for (std::uint32_t i = 0; i < schedule.transfers.size(); ++i) {
+        const Transfer& transfer = schedule.transfers[i];
+        for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
+            const std::uint64_t phase = transfer.phase + hop * transfer.phase_per_hop;
+            turns.push_back(
+                {phase << 32 | schedule.hops[transfer.first_hop + hop].port, transfer.rank, i});
+        }
+    }
+    std::ranges::sort(turns);
+}
+
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
+                                                              const ScheduleFacts& facts,
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored) {
     const auto roles = images_of_roles(schedule, *mirrored.mirror);
@@ -256,7 +274,7 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
     }
     const View plain(schedule, alike, nullptr);
     const View seen(schedule, alike, &mirrored);
-    Pairing pairing(schedule, plain, seen);
+    Pairing pairing(schedule, facts, plain, seen);
     for (std::size_t role = 0; role < roles->size(); ++role) {
         if ((*roles)[role] != kNoImage &&
             !pairing.pair(schedule.roles[role], schedule.roles[(*roles)[role]])) {
@@ -268,7 +286,8 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
 }
 
 std::optional<std::vector<std::uint64_t>> common_ranks(
-    const Schedule& schedule, std::span<const std::vector<std::uint32_t>> images) {
+    const Schedule& schedule, const ScheduleFacts& facts,
+    std::span<const std::vector<std::uint32_t>> images) {
     std::vector<std::uint64_t> common;
     for (const Transfer& transfer : schedule.transfers) {
         common.push_back(transfer.rank);
@@ -281,28 +300,16 @@ std::optional<std::vector<std::uint64_t>> common_ranks(
             }
         }
     }
-    // At a port in a phase: ranks and common ranks, which must grow together.
-    using Turn = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-    std::vector<Turn> turns;
-    turns.reserve(schedule.hops.size());
-    for (std::size_t i = 0; i < schedule.transfers.size(); ++i) {
-        const Transfer& transfer = schedule.transfers[i];
-        for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
-            const std::uint64_t phase = transfer.phase + hop * transfer.phase_per_hop;
-            turns.emplace_back(phase << 32 | schedule.hops[transfer.first_hop + hop].port,
-                               transfer.rank, common[i]);
+    // At a port in a phase ranks and common ranks must grow together.
+    for (std::size_t i = 1; i < facts.turns.size(); ++i) {
+        const ScheduleFacts::Turn& one = facts.turns[i - 1];
+        const ScheduleFacts::Turn& next = facts.turns[i];
+        if (one.at != next.at) {
+            continue;
         }
-    }
-    std::ranges::sort(turns);
-    const auto agree = [](const Turn& one, const Turn& next) {
-        const auto& [at, rank, least] = one;
-        const auto& [at_next, rank_next, least_next] = next;
-        return at != at_next || (rank == rank_next) == (least == least_next);
-    };
-    for (std::size_t i = 1; i < turns.size(); ++i) {
-        const bool same = std::get<0>(turns[i - 1]) == std::get<0>(turns[i]);
-        if (!agree(turns[i - 1], turns[i]) ||
-            (same && std::get<2>(turns[i - 1]) > std::get<2>(turns[i]))) {
+        const std::uint64_t least = common[one.transfer];
+        const std::uint64_t least_next = common[next.transfer];
+        if ((one.rank == next.rank) != (least == least_next) || least > least_next) {
             return std::nullopt;
         }
     }

@@ -30,14 +30,39 @@ struct MirroredMachine {
     std::vector<std::uint32_t> shift;
 };
 
+/// What is asked of a schedule whatever the mirror.
+struct ScheduleFacts {
+    ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike);
+
+    /// A transfer by a hash of what it does, and rank.
+    struct Doing {
+        std::uint64_t hash = 0;
+        std::uint64_t rank = 0;
+        std::uint32_t transfer = 0;
+        friend auto operator<=>(const Doing&, const Doing&) = default;
+    };
+    /// A hop by the port and phase in which it is served, and rank.
+    struct Turn {
+        std::uint64_t at = 0;
+        std::uint64_t rank = 0;
+        std::uint32_t transfer = 0;
+        friend auto operator<=>(const Turn&, const Turn&) = default;
+    };
+
+    std::vector<Doing> doings;  ///< role by role as the transfers, in each in order
+    std::vector<Turn> turns;    ///< in order
+};
+
 /// [transfer]: its image; nothing where the mirror is no symmetry of the schedule, or not of the order at links.
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
+                                                              const ScheduleFacts& facts,
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored);
 
 /// The least rank among a transfer's images, where these orders agree at every port: nothing where they do not.
 /// `images`: of mirrors that commute.
 std::optional<std::vector<std::uint64_t>> common_ranks(
-    const Schedule& schedule, std::span<const std::vector<std::uint32_t>> images);
+    const Schedule& schedule, const ScheduleFacts& facts,
+    std::span<const std::vector<std::uint32_t>> images);
 
 }  // namespace podsim::sim

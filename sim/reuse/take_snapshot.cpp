@@ -42,9 +42,10 @@ private:
         return std::int64_t{task} - snapshot_.mark;
     }
     /// What decides how a message goes on: operation, transfer, source, hop and when its tail arrives.
-    [[nodiscard]] std::array<std::int64_t, 5> numbers_of(const Message& message) const {
-        return {relative_operation(message.operation), message.transfer, message.source,
-                message.hop, message.hop == 0 ? 0 : relative(message.tail_arrival)};
+    [[nodiscard]] std::array<std::int64_t, 5> numbers_of(const Message& message,
+                                                         std::uint32_t source) const {
+        return {relative_operation(message.operation), message.transfer, source, message.hop,
+                message.hop == 0 ? 0 : relative(message.tail_arrival)};
     }
     template <class Numbers>
     void push_all(const Numbers& numbers) {
@@ -121,7 +122,7 @@ void Taker::append_places(const LiveOperation& operation) {
         early.clear();
         for (std::uint32_t at = place.early; at != PlaceState::kNone;
              at = operation.early[at].next) {
-            early.push_back(operation.early[at].transfer);
+            early.push_back(operation.early[at].first.transfer);
         }
         // They will fire in one instant, where their order has no effect.
         std::ranges::sort(early);
@@ -147,7 +148,14 @@ void Taker::append_links() {
             for (const Waiting& next : waiting) {
                 // Class and phase follow from the operation and the transfer; of the arrival the order
                 // decides what comes, since nothing more comes in this instant.
-                push_all(numbers_of(state_.message_of(next)));
+                push_all(numbers_of(state_.message_of(next), next.source));
+                if (next.more_behind()) {
+                    // Those behind it, which follow from it, have come when it came.
+                    snapshot_.state.push_back(
+                        std::ranges::count_if(waiting, [&next](const Waiting& other) {
+                            return other.instant() < next.instant();
+                        }));
+                }
             }
         }
     }
@@ -232,7 +240,9 @@ std::array<std::int64_t, 7> Taker::row_of(const Event& event) const {
     const EventKind kind = EventCodec::kind(event.what);
     std::array<std::int64_t, 7> row{relative(event.time), static_cast<std::int64_t>(kind)};
     if (kind == EventKind::head_arrived) {
-        std::ranges::copy(numbers_of(state_.messages[EventCodec::number(event.what)]), &row[2]);
+        std::ranges::copy(numbers_of(state_.messages[EventCodec::number(event.what)],
+                                     EventCodec::source(event.what)),
+                          &row[2]);
     } else {
         const EventCodec::Fields fields = state_.codec.fields(event.what);
         row[2] = kind == EventKind::transfer_arrived ? relative_operation(fields.number)

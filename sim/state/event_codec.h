@@ -10,7 +10,7 @@ namespace podsim::sim {
 
 enum class EventKind : std::uint8_t {
     link_free,           ///< server
-    head_arrived,        ///< message, at a link between its first and its last
+    head_arrived,        ///< message and source, at a link between its first and its last
     transfer_arrived,    ///< operation, source, transfer
     task_ended,          ///< task, place
     operation_launched,  ///< task, place
@@ -26,7 +26,7 @@ constexpr bool of_place(EventKind kind) {
 class EventCodec {
 public:
     struct Fields {
-        std::uint32_t number = 0;  ///< server, message, operation or task
+        std::uint32_t number = 0;  ///< operation or task
         std::uint32_t place = 0;
         std::uint32_t transfer = 0;
     };
@@ -35,19 +35,28 @@ public:
     EventCodec(std::uint64_t operations, std::uint64_t places, std::uint64_t transfers,
                std::uint64_t tasks)
         : place_shift_(kKindBits + width(transfers)), number_shift_(place_shift_ + width(places)) {
-        if (number_shift_ + std::max(width(operations), width(tasks)) > 63) {
+        if (number_shift_ + std::max(width(operations), width(tasks)) > 63 ||
+            kSourceShift + width(places) > 63) {
             throw std::logic_error("too many places, operations and transfers for one run");
         }
     }
 
     static EventKind kind(std::uint64_t what) { return static_cast<EventKind>(what & 7U); }
 
-    /// A server or a message.
+    /// A server, a wave, or a message of no source yet.
     static std::uint64_t of(EventKind kind, std::uint32_t number) {
         return std::uint64_t{number} << kKindBits | static_cast<std::uint64_t>(kind);
     }
     static std::uint32_t number(std::uint64_t what) {
         return static_cast<std::uint32_t>(what >> kKindBits);
+    }
+
+    /// Whose the message is that has arrived.
+    static std::uint64_t of_source(std::uint32_t source) {
+        return std::uint64_t{source} << kSourceShift;
+    }
+    static std::uint32_t source(std::uint64_t what) {
+        return static_cast<std::uint32_t>(what >> kSourceShift);
     }
 
     /// An arrival or a task.
@@ -64,12 +73,14 @@ public:
                     static_cast<std::uint32_t>(what >> kKindBits) & mask(place_shift_ - kKindBits)};
     }
 
-    /// Where the number of a server or a message lies, and the place of an arrival.
+    /// Where the number of a server lies, the source of a message, and the place of an arrival.
     static constexpr unsigned number_shift() { return kKindBits; }
+    static constexpr unsigned source_shift() { return kSourceShift; }
     [[nodiscard]] unsigned place_shift() const { return place_shift_; }
 
 private:
     static constexpr unsigned kKindBits = 3;
+    static constexpr unsigned kSourceShift = kKindBits + 32;
 
     static unsigned width(std::uint64_t count) {
         return count <= 1 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));

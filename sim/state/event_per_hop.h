@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/queue/event.h"
 #include "sim/queue/event_queue.h"
 #include "sim/state/event_codec.h"
+#include "sim/state/message_pool.h"
 #include "sim/state/pending_events.h"
 
 namespace podsim::sim {
@@ -40,8 +42,12 @@ public:
     Group links_free(Time time, std::uint32_t /*port*/) const {
         return {time, EventCodec::of(EventKind::link_free, 0), EventCodec::number_shift()};
     }
-    Group heads_arrived(Time time, std::uint32_t& /*wave*/) const {
-        return {time, EventCodec::of(EventKind::head_arrived, 0), EventCodec::number_shift()};
+    std::pair<Group, std::uint32_t> heads_arrived(Time time, std::uint32_t& /*wave*/,
+                                                  Messages& messages,
+                                                  const Message& message) const {
+        const std::uint32_t number = messages.add(message);
+        return {{time, EventCodec::of(EventKind::head_arrived, number), EventCodec::source_shift()},
+                number};
     }
     Group transfers_arrived(Time time, std::uint32_t& /*wave*/, std::uint32_t operation,
                             std::uint32_t transfer) const {
@@ -81,9 +87,15 @@ private:
     template <class Deliver>
     void play(std::uint64_t what, Time now, const Deliver& deliver) const {
         const EventKind kind = EventCodec::kind(what);
-        if (kind == EventKind::link_free || kind == EventKind::head_arrived) {
-            const std::uint32_t number = EventCodec::number(what);
+        const std::uint32_t number = EventCodec::number(what);
+        if (kind == EventKind::link_free) {
             deliver(now, Batch<Members>{.kind = kind, .members = Members(&number, 1)});
+            return;
+        }
+        if (kind == EventKind::head_arrived) {
+            const std::uint32_t source = EventCodec::source(what);
+            deliver(now,
+                    Batch<Members>{.kind = kind, .number = number, .members = Members(&source, 1)});
             return;
         }
         const EventCodec::Fields fields = codec_.fields(what);

@@ -2,36 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
+#include "sim/state/far_waiting.h"
+#include "sim/state/waiting.h"
 
 namespace podsim::sim {
-
-/// A message that waits for a link: 16 bytes. Lower `order` goes first; where it is equal, the executor
-/// compares keys: rank within the schedule, hop, index of the source among the places that share a server.
-struct Waiting {
-    static constexpr unsigned kInstantBits = 40;
-    static constexpr std::uint32_t kLaterHop = 0x80000000;
-
-    /// The number of its priority (class, operation, phase), then that of the instant of its arrival.
-    std::uint64_t order = 0;
-    std::uint32_t transfer = 0;  ///< with kLaterHop on all hops but the first
-    std::uint32_t from = 0;      ///< its source; on later hops, the message
-
-    [[nodiscard]] std::uint32_t priority() const {
-        return static_cast<std::uint32_t>(order >> kInstantBits);
-    }
-    [[nodiscard]] std::uint64_t instant() const {
-        return order & ((std::uint64_t{1} << kInstantBits) - 1);
-    }
-};
-static_assert(sizeof(Waiting) == 16 && std::is_trivially_copyable_v<Waiting>);
 
 /// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
 inline constexpr double kCarriedUnit = 1024;
@@ -45,7 +28,7 @@ inline std::int64_t carried_units(Bytes bytes) {
 ///
 /// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
 /// it, and what comes late but goes early, the usual case, moves only a few. They lie in rows, the same turn of
-/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is a heap.
+/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is in far_waiting.h.
 /// `goes_before` is the total order, the same in all calls.
 class LinkServers {
 public:
@@ -93,23 +76,28 @@ public:
     /// this round: it is not yet there, nor is an event at free_at pending that will add it.
     template <class GoesBefore>
     bool add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        add_unlisted(server, waiting, goes_before);
         State& state = states_[server];
+        const bool newly = !state.listed && !state.free_event_due;
+        state.listed |= newly;
+        return newly;
+    }
+    /// The same where the server has just picked.
+    template <class GoesBefore>
+    void add_unlisted(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
+        const State& state = states_[server];
         if (!state.has_far && state.near_count < kNear) {
             insert(server, waiting, goes_before);
         } else {
             add_to_many(server, waiting, goes_before);
         }
-        const bool newly = !state.listed && !state.free_event_due;
-        state.listed |= newly;
-        return newly;
     }
 
-    template <class GoesBefore>
-    Waiting take_first(std::size_t server, const GoesBefore& goes_before) {
+    Waiting take_first(std::size_t server) {
         State& state = states_[server];
         const Waiting first = near(server, --state.near_count);
         if (state.near_count == 0 && state.has_far) {
-            refill(server, goes_before);
+            refill(server);
         }
         return first;
     }
@@ -122,6 +110,22 @@ public:
     void prefetch_near(std::size_t server) const {
         const std::size_t count = states_[server].near_count;
         __builtin_prefetch(near_.data() + slot_of(server, count == 0 ? 0 : count - 1), 1);
+    }
+
+    /// The same of what lies far, where messages of that priority will come to the servers.
+    void prefetch_far(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
+        if (far_.empty()) {
+            return;
+        }
+        for (const std::uint32_t server : servers) {
+            __builtin_prefetch(&far_[server], 1);
+        }
+        for (const std::uint32_t server : servers) {
+            far_[server].prefetch_lists();
+        }
+        for (const std::uint32_t server : servers) {
+            far_[server].prefetch_end(priority);
+        }
     }
 
     /// Holds the link from `start` to `end` for bytes of that many units.
@@ -152,8 +156,7 @@ public:
             all.push_back(near_[slot_of(server, i)]);
         }
         if (states_[server].has_far) {
-            const std::vector<Waiting>& far = far_[server];
-            all.insert(all.end(), far.begin(), far.end());
+            far_[server].append_to(all);
         }
         return all;
     }
@@ -168,8 +171,7 @@ public:
             move(near(server, i));
         }
         if (states_[server].has_far) {
-            std::vector<Waiting>& far = far_[server];
-            std::for_each(far.begin(), far.end(), move);
+            far_[server].for_each(move);
         }
         Totals& totals = totals_[server];
         totals.busy += (totals.busy - busy_before) * repeats;
@@ -219,7 +221,7 @@ private:
         if (far_.size() < size()) {
             far_.resize(size());
         }
-        std::vector<Waiting>& far = far_[server];
+        FarWaiting& far = far_[server];
         const Waiting last = near(server, 0);
         const bool goes_far = goes_before(last, waiting);
         if (state.near_count < kNear && (far.empty() || !goes_far)) {
@@ -227,9 +229,9 @@ private:
             return;
         }
         if (goes_far) {
-            far.push_back(waiting);
+            far.add(waiting, chunks_, goes_before);
         } else {
-            far.push_back(last);
+            far.add(last, chunks_, goes_before);
             for (std::size_t i = 1; i < state.near_count; ++i) {
                 near(server, i - 1) = near(server, i);
             }
@@ -237,31 +239,28 @@ private:
             insert(server, waiting, goes_before);
         }
         state.has_far = true;
-        std::push_heap(far.begin(), far.end(), reversed(goes_before));
     }
 
-    template <class GoesBefore>
-    void refill(std::size_t server, const GoesBefore& goes_before) {
+    void refill(std::size_t server) {
         State& state = states_[server];
-        std::vector<Waiting>& far = far_[server];
-        state.near_count = static_cast<std::uint8_t>(std::min(far.size(), kNear / 2));
-        for (std::size_t i = state.near_count; i-- > 0;) {
-            std::pop_heap(far.begin(), far.end(), reversed(goes_before));
-            near(server, i) = far.back();
-            far.pop_back();
+        FarWaiting& far = far_[server];
+        std::array<Waiting, kNear / 2> taken;
+        std::size_t count = 0;
+        while (count < taken.size() && !far.empty()) {
+            taken[count++] = far.take_first(chunks_);
+        }
+        state.near_count = static_cast<std::uint8_t>(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            near(server, count - 1 - i) = taken[i];
         }
         state.has_far = !far.empty();
     }
 
-    template <class GoesBefore>
-    static auto reversed(const GoesBefore& goes_before) {
-        return [&goes_before](const Waiting& a, const Waiting& b) { return goes_before(b, a); };
-    }
-
     std::vector<State> states_;
     std::vector<Totals> totals_;
-    std::vector<Waiting> near_;              ///< [server / kRow][kNear][kRow]
-    std::vector<std::vector<Waiting>> far_;  ///< [server], once many wait anywhere
+    std::vector<Waiting> near_;    ///< [server / kRow][kNear][kRow]
+    std::vector<FarWaiting> far_;  ///< [server], once many wait anywhere
+    WaitingChunks chunks_;
 };
 
 }  // namespace podsim::sim

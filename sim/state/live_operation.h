@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kNoTask = 0xffffffff;
 
 /// A transfer whose predecessors have come to a place that has not started yet.
 struct Early {
-    std::uint32_t transfer = 0;
+    FirstHop first;
     std::uint32_t next = 0;  ///< of the same place, in the operation's list
 };
 

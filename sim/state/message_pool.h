@@ -8,21 +8,25 @@
 
 namespace podsim::sim {
 
-/// A transfer over several links, between its first and its last.
+/// A transfer over several links, between its first and its last: one for all sources that are equally far.
 struct Message {
     Time tail_arrival;  ///< when its last byte can leave the next link, at the earliest
     std::uint32_t operation = 0;
     std::uint32_t transfer = 0;
-    std::uint32_t source = 0;
-    std::uint32_t hop = 0;  ///< the next
+    std::uint32_t hop = 0;      ///< the next
+    std::uint32_t sources = 0;  ///< of which it is under way to that link, or waits there
+
+    [[nodiscard]] bool is_equally_far(const Message& other) const {
+        return tail_arrival == other.tail_arrival && operation == other.operation &&
+               transfer == other.transfer && hop == other.hop;
+    }
 };
 
 class Messages {
 public:
-    [[nodiscard]] Message& operator[](std::uint32_t number) { return all_[number]; }
     [[nodiscard]] const Message& operator[](std::uint32_t number) const { return all_[number]; }
 
-    /// Its number, until it is released.
+    /// Its number, until its last source has left. So far it has no source.
     std::uint32_t add(const Message& message) {
         if (unused_.empty()) {
             all_.push_back(message);
@@ -33,18 +37,20 @@ public:
         all_[number] = message;
         return number;
     }
-    void release(std::uint32_t number) { unused_.push_back(number); }
+    void join(std::uint32_t number) { ++all_[number].sources; }
+    /// A source's message crosses the link.
+    void leave(std::uint32_t number) {
+        if (--all_[number].sources == 0) {
+            unused_.push_back(number);
+        }
+    }
 
-    /// Calls use(Message&) for each that has been added and not released.
+    /// Calls use(Message&) for each that has sources.
     template <class Use>
     void for_each(const Use& use) {
-        std::vector<bool> is_unused(all_.size());
-        for (const std::uint32_t number : unused_) {
-            is_unused[number] = true;
-        }
-        for (std::size_t number = 0; number < all_.size(); ++number) {
-            if (!is_unused[number]) {
-                use(all_[number]);
+        for (Message& message : all_) {
+            if (message.sources > 0) {
+                use(message);
             }
         }
     }

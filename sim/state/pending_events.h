@@ -4,9 +4,10 @@
 // results do not depend on which is used:
 //   void task(kind, Time, task, place);                     a task's event
 //   Group links_free(Time, port);                           like events that hops cause: links that free,
-//   Group heads_arrived(Time, wave);                        messages at a link between their first and last,
+//   pair<Group, number> heads_arrived(Time, wave, Messages&, Message);   a message, so numbered, between its first
+//                                                           link and its last,
 //   Group transfers_arrived(Time, wave, operation, transfer);          a transfer at its destinations
-//   void add(Group, member);                                a server, a message or a source; groups end with
+//   void add(Group, member);                                a server or a source; groups end with
 //                                                           the next play_earliest
 //   Time play_earliest(deliver);                            deliver(Time, Batch) all events of the earliest
 //   bool empty();  bool more_of_instant();  std::vector<Event> pending();  void skip(Skipped, rewrite);
@@ -31,9 +32,10 @@ inline constexpr bool kInlineHotPath = true;
 template <class Members>
 struct Batch {
     EventKind kind = EventKind::link_free;
-    std::uint32_t number = 0;    ///< of task events the task, of arrivals the operation
+    std::uint32_t number =
+        0;  ///< of task events the task, of arrivals the operation, of heads the message
     std::uint32_t transfer = 0;  ///< of arrivals
-    Members members;             ///< places (of arrivals the sources), servers or messages
+    Members members;             ///< places (of arrivals and heads the sources) or servers
 };
 
 /// How far what is pending must move when what repeats has been skipped.

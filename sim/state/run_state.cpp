@@ -93,25 +93,33 @@ void RunState::prepare_links() {
             servers.append(servers.link_class(server - 1), server / machine.places);
         }
     }
+    std::vector<std::uint32_t> class_of_port;
+    for (std::uint32_t port = 0; port < machine.ports; ++port) {
+        class_of_port.push_back(servers.link_class(server_of(0, port)));
+    }
+    for (std::size_t schedule = 0; schedule < tables.size(); ++schedule) {
+        tables[schedule].work_out_times(workload.schedules[schedule], class_of_port, link_classes,
+                                        machine.rule);
+    }
 }
 
 std::array<std::uint64_t, 2> RunState::key_of(const Waiting& waiting) const {
     const Message message = message_of(waiting);
     const TransferTable& table = *operations[message.operation].table;
     const std::uint64_t index_at_shared =
-        machine.index_at_shared.empty() ? 0 : machine.index_at_shared[message.source];
+        machine.index_at_shared.empty() ? 0 : machine.index_at_shared[waiting.source];
     return {table.paths[message.transfer].rank, std::uint64_t{message.hop} << 8 | index_at_shared};
 }
 
 Message RunState::message_of(const Waiting& waiting) const {
-    if ((waiting.transfer & Waiting::kLaterHop) != 0) {
-        return messages[waiting.from];
+    if (waiting.on_later_hop()) {
+        return messages[waiting.message()];
     }
     return {.tail_arrival = {},
             .operation = priorities.operation_of[waiting.priority()],
-            .transfer = waiting.transfer,
-            .source = waiting.from,
-            .hop = 0};
+            .transfer = waiting.transfer(),
+            .hop = 0,
+            .sources = 1};
 }
 
 LinkTotals RunState::totals_of(std::uint32_t server_in_set) const {

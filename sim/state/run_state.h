@@ -112,11 +112,10 @@ struct RunState {
     }
     /// Unique among those of one priority and instant at one server.
     [[nodiscard]] std::array<std::uint64_t, 2> key_of(const Waiting& waiting) const;
-    [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, const TransferPath& path,
-                                         std::uint32_t hop) const {
-        return std::uint64_t{priorities.first[operation] + path.phase + hop * path.phase_per_hop}
-                   << Waiting::kInstantBits |
-               instant_number;
+    [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, std::uint32_t phase,
+                                         std::uint64_t instant) const {
+        return std::uint64_t{priorities.first[operation] + phase} << Waiting::kInstantBits |
+               instant;
     }
     [[nodiscard]] Message message_of(const Waiting& waiting) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "sim/state/link_servers.h"
 
@@ -10,6 +12,21 @@ namespace podsim::sim {
 namespace {
 
 constexpr std::uint32_t kMostNarrow = 255;
+
+std::uint32_t first_phase(const Schedule& schedule) {
+    std::uint32_t first = 0xffffffff;
+    for (const Transfer& transfer : schedule.transfers) {
+        first = std::min(first, transfer.phase);
+    }
+    return first;
+}
+
+std::uint16_t narrow(std::uint32_t count) {
+    if (count > 0xffff) {
+        throw std::logic_error("a transfer crosses too many links");
+    }
+    return static_cast<std::uint16_t>(count);
+}
 
 }  // namespace
 
@@ -29,7 +46,9 @@ RolesOfPlaces::RolesOfPlaces(const std::vector<std::uint32_t>& roles) : role_of_
 }
 
 TransferTable::TransferTable(const Schedule& schedule, const RolesOfPlaces& own)
-    : waves(schedule.hops.size()), places_of_role(own.places_of_role) {
+    : waves(schedule.hops.size()),
+      places_of_role(own.places_of_role),
+      first_phase_(first_phase(schedule)) {
     places_of_role.resize(schedule.roles.size());
     counted_.resize(schedule.roles.size());
     lay_out_paths(schedule, lay_out_roles(schedule));
@@ -47,7 +66,7 @@ std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule
             const std::uint32_t needs = schedule.transfers[transfer].needs;
             hops += schedule.transfers[transfer].hop_count;
             if (needs == 1) {
-                roots.push_back(transfer);
+                roots.push_back(first_hop_of(schedule, transfer));
             } else if (needs > 2) {
                 const bool wide = needs - 1 > kMostNarrow;
                 counted_[role] = true;
@@ -57,17 +76,48 @@ std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule
                 counter_bytes_ += (bytes + 3) / 4 * 4;
             }
         }
+        line_up(schedule, first_root.back());
     }
     first_root.push_back(static_cast<std::uint32_t>(roots.size()));
     return counter;
 }
 
+FirstHop TransferTable::first_hop_of(const Schedule& schedule, std::uint32_t transfer) const {
+    const Transfer& spec = schedule.transfers[transfer];
+    FirstHop first{.transfer = transfer, .phase = spec.phase - first_phase_};
+    if (spec.hop_count > 0) {
+        const Hop& hop = schedule.hops[spec.first_hop];
+        first.shift = hop.shift;
+        first.port = hop.port;
+    }
+    return first;
+}
+
+void TransferTable::line_up(const Schedule& schedule, std::size_t first) {
+    const auto begin = roots.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto turn = [&schedule](const FirstHop& root) {
+        return std::tuple(root.port, root.shift, root.phase,
+                          schedule.transfers[root.transfer].rank);
+    };
+    std::sort(begin, roots.end(),
+              [&turn](const FirstHop& a, const FirstHop& b) { return turn(a) < turn(b); });
+    auto kept = begin;
+    FirstHop last;
+    for (auto at = begin; at != roots.end(); ++at) {
+        const FirstHop root = *at;
+        if (root.port != FirstHop::kJoin && root.port == last.port && root.shift == last.shift) {
+            behind.resize(schedule.transfers.size(), kNone);
+            behind[last.transfer] = root.transfer;
+        } else {
+            *kept++ = root;
+        }
+        last = root;
+    }
+    roots.erase(kept, roots.end());
+}
+
 void TransferTable::lay_out_paths(const Schedule& schedule,
                                   const std::vector<std::uint64_t>& counter) {
-    std::uint32_t first_phase = schedule.transfers.empty() ? 0 : schedule.transfers[0].phase;
-    for (const Transfer& transfer : schedule.transfers) {
-        first_phase = std::min(first_phase, transfer.phase);
-    }
     paths.reserve(schedule.transfers.size());
     edges.reserve(schedule.successors.size());
     for (const Transfer& transfer : schedule.transfers) {
@@ -75,10 +125,12 @@ void TransferTable::lay_out_paths(const Schedule& schedule,
         path.rank = transfer.rank;
         path.carried_units = carried_units(transfer.bytes);
         path.first_hop = transfer.first_hop;
-        path.hop_count = transfer.hop_count;
+        path.hop_count = narrow(transfer.hop_count);
         path.destination_shift = transfer.destination_shift;
-        path.phase = transfer.phase - first_phase;
-        path.phase_per_hop = transfer.phase_per_hop;
+        path.phase = transfer.phase - first_phase_;
+        path.phase_per_hop = narrow(transfer.phase_per_hop);
+        path.reads = transfer.reads;
+        path.writes = transfer.writes;
         phases = std::max(phases, std::size_t{1} + path.phase +
                                       std::size_t{transfer.hop_count} * transfer.phase_per_hop);
         path.first_edge = static_cast<std::uint32_t>(edges.size());
@@ -88,7 +140,20 @@ void TransferTable::lay_out_paths(const Schedule& schedule,
             if (schedule.transfers[next].needs == 1) {
                 throw std::logic_error("a transfer that needs only the start has a predecessor");
             }
-            edges.push_back({counter[next], next});
+            edges.push_back({counter[next], first_hop_of(schedule, next)});
+        }
+    }
+}
+
+void TransferTable::work_out_times(const Schedule& schedule,
+                                   const std::vector<std::uint32_t>& class_of_port,
+                                   const std::vector<LinkSpec>& link_classes, LatencyRule rule) {
+    for (std::size_t transfer = 0; transfer < paths.size(); ++transfer) {
+        TransferPath& path = paths[transfer];
+        if (path.hop_count > 0) {
+            const std::uint32_t of_class = class_of_port[schedule.hops[path.first_hop].port];
+            path.work_out_times(schedule.transfers[transfer], of_class, link_classes[of_class],
+                                rule);
         }
     }
 }

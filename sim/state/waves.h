@@ -11,10 +11,12 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/queue/event.h"
 #include "sim/state/event_codec.h"
+#include "sim/state/message_pool.h"
 #include "sim/state/pending_events.h"
 
 namespace podsim::sim {
@@ -46,8 +48,16 @@ public:
     Group links_free(Time time, std::uint32_t port) {
         return group(time, key_of(kFreeNumber, port), last_free_[port % kFreeing]);
     }
-    Group heads_arrived(Time time, std::uint32_t& wave) {
-        return group(time, key_of(kHeadNumber, 0), wave);
+    std::pair<Group, std::uint32_t> heads_arrived(Time time, std::uint32_t& wave,
+                                                  Messages& messages, const Message& message) {
+        const Wave& known = this->wave(wave);
+        const bool joins = known.time == time && is_of_heads(known.key) &&
+                           messages[number_in(known.key)].is_equally_far(message);
+        const std::uint32_t number = joins ? number_in(known.key) : messages.add(message);
+        if (!joins) {
+            wave = begin(time, key_of(kHeadNumber, number));
+        }
+        return {&this->wave(wave), number};
     }
     Group transfers_arrived(Time time, std::uint32_t& wave, std::uint32_t operation,
                             std::uint32_t transfer) {
@@ -98,12 +108,7 @@ public:
             }
             for_each_part(wave(EventCodec::number(event.what)), [&](const Batch<Members>& batch) {
                 for (const std::uint32_t member : batch.members) {
-                    events.push_back(
-                        {event.time, kind == EventKind::transfer_arrived
-                                         ? codec_.of(kind, {.number = batch.number,
-                                                            .place = member,
-                                                            .transfer = batch.transfer})
-                                         : EventCodec::of(kind, member)});
+                    events.push_back({event.time, what_of(batch, member)});
                 }
             });
         }
@@ -134,7 +139,20 @@ private:
     static constexpr std::size_t kFreeing = 64;
     static constexpr std::uint32_t kBlock = 64;
 
-    /// What is alike: the operation and the transfer that arrive, or these in place of the operation.
+    [[nodiscard]] std::uint64_t what_of(const Batch<Members>& batch, std::uint32_t member) const {
+        switch (batch.kind) {
+            case EventKind::transfer_arrived:
+                return codec_.of(
+                    batch.kind,
+                    {.number = batch.number, .place = member, .transfer = batch.transfer});
+            case EventKind::head_arrived:
+                return EventCodec::of(batch.kind, batch.number) | EventCodec::of_source(member);
+            default:
+                return EventCodec::of(batch.kind, member);
+        }
+    }
+
+    /// What is alike: the operation and the transfer that arrive, the message, or the port.
     static constexpr std::uint32_t kFreeNumber = 0xffffffff;
     static constexpr std::uint32_t kHeadNumber = 0xfffffffe;
     static std::uint64_t key_of(std::uint32_t number, std::uint32_t transfer) {
@@ -190,11 +208,12 @@ private:
         return index;
     }
     static EventKind kind_of(std::uint64_t key) {
-        const auto number = static_cast<std::uint32_t>(key >> 32);
-        return number == kFreeNumber   ? EventKind::link_free
-               : number == kHeadNumber ? EventKind::head_arrived
-                                       : EventKind::transfer_arrived;
+        return key >> 32 == kFreeNumber ? EventKind::link_free
+               : is_of_heads(key)       ? EventKind::head_arrived
+                                        : EventKind::transfer_arrived;
     }
+    static bool is_of_heads(std::uint64_t key) { return key >> 32 == kHeadNumber; }
+    static std::uint32_t number_in(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
     void extend(Wave& wave) {
         Part* part = free_parts_;
@@ -211,10 +230,13 @@ private:
 
     template <class Use>
     void for_each_part(const Wave& wave, const Use& use) const {
+        const EventKind kind = kind_of(wave.key);
         const auto batch = [&](const std::uint32_t* members, std::uint32_t count) {
-            use(Batch<Members>{.kind = kind_of(wave.key),
-                               .number = static_cast<std::uint32_t>(wave.key >> 32),
-                               .transfer = static_cast<std::uint32_t>(wave.key),
+            use(Batch<Members>{.kind = kind,
+                               .number = kind == EventKind::head_arrived
+                                             ? number_in(wave.key)
+                                             : static_cast<std::uint32_t>(wave.key >> 32),
+                               .transfer = number_in(wave.key),
                                .members = {members, count}});
         };
         batch(wave.members.data(), wave.first == nullptr ? kInWave - wave.room : kInWave);

@@ -12,7 +12,7 @@ namespace {
 
 /// Ties go by the number of the transfer.
 bool goes_before(const Waiting& a, const Waiting& b) {
-    return a.order != b.order ? a.order < b.order : a.transfer < b.transfer;
+    return a.order != b.order ? a.order < b.order : a.what < b.what;
 }
 
 TEST(LinkServersTest, PriorityThenArrivalThenKey) {
@@ -22,13 +22,13 @@ TEST(LinkServersTest, PriorityThenArrivalThenKey) {
     const auto order = [](std::uint64_t priority, std::uint64_t instant) {
         return priority << Waiting::kInstantBits | instant;
     };
-    servers.add(0, {.order = order(1, 0), .transfer = 0, .from = 5}, goes_before);
-    servers.add(0, {.order = order(0, 9), .transfer = 0, .from = 4}, goes_before);
-    servers.add(0, {.order = order(0, 8), .transfer = 7, .from = 3}, goes_before);
-    servers.add(0, {.order = order(0, 8), .transfer = 6, .from = 2}, goes_before);
+    servers.add(0, {.order = order(1, 0), .what = 0, .source = 5}, goes_before);
+    servers.add(0, {.order = order(0, 9), .what = 0, .source = 4}, goes_before);
+    servers.add(0, {.order = order(0, 8), .what = 7, .source = 3}, goes_before);
+    servers.add(0, {.order = order(0, 8), .what = 6, .source = 2}, goes_before);
     for (std::uint32_t message = 2; message <= 5; ++message) {
         ASSERT_TRUE(servers.has_waiting(0));
-        EXPECT_EQ(servers.take_first(0, goes_before).from, message);
+        EXPECT_EQ(servers.take_first(0).source, message);
     }
     EXPECT_FALSE(servers.has_waiting(0));
 }
@@ -47,12 +47,17 @@ TEST(LinkServersTest, RandomTurnsAgainstASort) {
             const std::size_t server = random() % 2;
             const std::uint64_t growing = turn < 600 ? 4 : 1;
             if (random() % 6 < growing) {
-                const Waiting added{.order = random() % 40, .transfer = next++, .from = 0};
+                // Of five priorities; instants in any order, or as they come.
+                const std::uint64_t instant = seed % 2 == 0 ? random() % 40 : next / 3;
+                const Waiting added{.order = random() % 5 << Waiting::kInstantBits | instant,
+                                    .what = next ^ static_cast<std::uint32_t>(seed % 4),
+                                    .source = next};
+                ++next;
                 servers.add(server, added, goes_before);
                 waiting[server].push_back(added);
             } else if (!waiting[server].empty()) {
                 const auto least = std::ranges::min_element(waiting[server], goes_before);
-                ASSERT_EQ(servers.take_first(server, goes_before).transfer, least->transfer);
+                ASSERT_EQ(servers.take_first(server).source, least->source);
                 waiting[server].erase(least);
             }
             ASSERT_EQ(servers.has_waiting(server), !waiting[server].empty());
@@ -66,7 +71,7 @@ TEST(LinkServersTest, HoldsAndCounts) {
     servers.append(3);
     EXPECT_EQ(servers.link_class(0), 3U);
     EXPECT_FALSE(servers.can_serve(0, Time{0}));  // nothing waits
-    EXPECT_TRUE(servers.add(0, {.order = 1, .transfer = 0, .from = 0}, goes_before));
+    EXPECT_TRUE(servers.add(0, {.order = 1, .what = 0, .source = 0}, goes_before));
     EXPECT_TRUE(servers.can_serve(0, Time{0}));
     servers.hold(0, Time{10}, Time{30}, carried_units(Bytes(5)));
     EXPECT_FALSE(servers.can_serve(0, Time{29}));

@@ -43,17 +43,22 @@ TEST(EventCodecTest, SixtyThreeBitsMustHoldAll) {
 
 TEST(MessagesTest, NumbersAreUsedAgain) {
     Messages messages;
-    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 5}), 0U);
-    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 6}), 1U);
-    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 7}), 2U);
-    messages.release(1);
-    std::vector<std::uint32_t> sources;
-    messages.for_each([&](Message& message) { sources.push_back(message.source++); });
-    EXPECT_EQ(sources, (std::vector<std::uint32_t>{5, 7}));
-    EXPECT_EQ(messages[0].source, 6U);
-    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 9}), 1U);
-    EXPECT_EQ(messages[1].source, 9U);
-    EXPECT_EQ(messages.add({.tail_arrival = {}, .source = 10}), 3U);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        EXPECT_EQ(messages.add({.tail_arrival = {}, .transfer = 5 + number}), number);
+        messages.join(number);
+        messages.join(number);
+    }
+    messages.leave(1);  // one source of two
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .transfer = 8}), 3U);
+    messages.leave(1);
+    std::vector<std::uint32_t> transfers;
+    messages.for_each([&](Message& message) { transfers.push_back(message.transfer++); });
+    EXPECT_EQ(transfers, (std::vector<std::uint32_t>{5, 7}));  // 1 has no source, 3 none yet
+    EXPECT_EQ(messages[0].transfer, 6U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .transfer = 9}), 1U);
+    EXPECT_EQ(messages[1].transfer, 9U);
+    EXPECT_EQ(messages[1].sources, 0U);
+    EXPECT_EQ(messages.add({.tail_arrival = {}, .transfer = 10}), 4U);
 }
 
 /// Work follows the work before it on its resource, and what it names; operations follow what they name.
@@ -113,7 +118,13 @@ TEST(TransferTableTest, CountersAreAsWideAsNeeded) {
     ASSERT_EQ(table.paths[0].edge_count, 2U);
     EXPECT_EQ(table.edges[0].counter, 2U * 0);
     EXPECT_EQ(table.edges[1].counter, 2U * 4 + 1);
-    EXPECT_EQ(table.roots_of(0).size(), 256U);
+    // All begin at one link: the first comes there, each other when the one before it has gone.
+    ASSERT_EQ(table.roots_of(0).size(), 1U);
+    EXPECT_EQ(table.roots_of(0)[0].transfer, 0U);
+    EXPECT_EQ(table.behind[0], 1U);
+    EXPECT_EQ(table.behind[254], 255U);
+    EXPECT_FALSE(table.has_behind(255));
+    EXPECT_FALSE(table.has_behind(256));
     // And a run of it: 256 picoseconds for what comes first, then one each.
     EXPECT_EQ(execute(workload_of(row_of(3, true, {0}), {schedule}, {operation(0)})).end,
               Time{258});
@@ -127,9 +138,9 @@ TEST(TransferTableTest, OnePredecessorNeedsNoCounter) {
     EXPECT_TRUE(table.counters().empty());
     ASSERT_EQ(table.edges.size(), 1U);
     EXPECT_EQ(table.edges[0].counter, Edge::kFires);
-    EXPECT_EQ(table.edges[0].transfer, 1U);
+    EXPECT_EQ(table.edges[0].next.transfer, 1U);
     ASSERT_EQ(table.roots_of(0).size(), 1U);
-    EXPECT_EQ(table.roots_of(0)[0], 0U);
+    EXPECT_EQ(table.roots_of(0)[0].transfer, 0U);
     // Without counters any number of places may take part, in the schedule's roles.
     const std::vector<std::uint32_t> many{0, 0, 0, 0, 0};
     EXPECT_TRUE(table.holds(RolesOfPlaces(many)));

@@ -1,0 +1,37 @@
+// A message that waits for a link.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace podsim::sim {
+
+/// 16 bytes, of which there are many. Lower `order` goes first; where it is equal, the executor
+/// compares keys: rank within the schedule, hop, index of the source among the places that share a server.
+struct Waiting {
+    static constexpr unsigned kInstantBits = 40;
+    static constexpr std::uint32_t kLaterHop = 0x80000000;
+    static constexpr std::uint32_t kMoreBehind = 0x40000000;
+
+    /// The number of its priority (class, operation, phase), then that of the instant of its arrival.
+    std::uint64_t order = 0;
+    /// On its first hop the transfer, with kMoreBehind where the next of the root's row will come when this has gone
+    /// (transfer_table.h); on later ones kLaterHop and the message.
+    std::uint32_t what = 0;
+    std::uint32_t source = 0;
+
+    [[nodiscard]] bool on_later_hop() const { return (what & kLaterHop) != 0; }
+    [[nodiscard]] bool more_behind() const { return (what & kMoreBehind) != 0 && !on_later_hop(); }
+    [[nodiscard]] std::uint32_t message() const { return what & ~kLaterHop; }
+    [[nodiscard]] std::uint32_t transfer() const { return what & ~kMoreBehind; }
+
+    [[nodiscard]] std::uint32_t priority() const {
+        return static_cast<std::uint32_t>(order >> kInstantBits);
+    }
+    [[nodiscard]] std::uint64_t instant() const {
+        return order & ((std::uint64_t{1} << kInstantBits) - 1);
+    }
+};
+static_assert(sizeof(Waiting) == 16 && std::is_trivially_copyable_v<Waiting>);
+
+}  // namespace podsim::sim
