@@ -1,120 +1,44 @@
 // `podsim sweep`: a scenario under every combination of some values of its keys.
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
-#include <optional>
 #include <ostream>
+#include <span>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/sweep_call.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/progress.h"
 #include "scenarios/console/stop_request.h"
-#include "scenarios/console/terminal_watch.h"
-#include "scenarios/study/parallel.h"
-#include "scenarios/study/sweep.h"
-#include "scenarios/study/sweep_record.h"
-#include "scenarios/study/sweep_shard.h"
-#include "scenarios/study/sweep_table.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
 
-Usage usage() {
-    Usage usage(
-        "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
-        "[--sort column] "
-        "[--csv PATH|-] [--jsonl PATH|-] [--shard i/n] [--gap] [--timings] [--fold auto|off] "
-        "[--no-reuse]",
-        "Simulates a scenario under every combination of the given values, on all cores, and\n"
-        "prints a line for each. The results do not depend on the number of jobs.",
-        "podsim sweep scenarios/quickstart/llama3-70b-v5p-pod.yaml --vary "
-        "batch.tokens=4Mi,8Mi,16Mi "
-        "\\\n    --vary training.remat=none,matmuls,full --sort mfu:desc --jsonl sweep.jsonl",
-        "The values are those of a YAML list, with or without its brackets: a value that holds a\n"
-        "comma is quoted, a map is written {chip: v5p, slice: 4x4x4}.\n\n"
-        "The file of --jsonl is the record: each setting is written there when it is done, in\n"
-        "order. When it holds the beginning of the same sweep already, the sweep goes on from\n"
-        "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C\n"
-        "finishes the settings that are running.\n\n"
-        "With --shard the settings are dealt out to n machines, each with a record of its own, "
-        "which\n"
-        "podsim merge puts together.\n\n"
-        "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
-        "settings are refused, 130 stopped by Ctrl-C. Expectations are judged in the lines and do\n"
-        "not change the status.\n");
-    usage.values("vary", "a key and its values; may be repeated");
-    usage.values("set", "override one value of the scenario in all settings; may be repeated");
-    usage.value("jobs", "threads; the cores of this machine without it");
-    usage.value("sort",
-                "order of the table and the CSV: a varied key or a column of the CSV, as in mfu "
-                "or mfu:desc");
-    usage.value("csv", "write a table as CSV to a file, or alone to standard output (-)");
-    usage.value("jsonl",
-                "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
-                "to standard output (-)");
-    usage.value("shard", "i/n: only settings i, i + n, i + 2 n, ..., i from 0 to n - 1", "0/1");
-    usage.flag("gap",
-               "itemise the gap to the roofline and the critical path in the JSON lines: takes "
-               "several times as long");
-    usage.flag(
-        "timings",
-        "add `wall_time_s` to the JSON lines; without it they are the same on every machine");
-    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
-    usage.flag("no-reuse",
-               "play every repeated layer; the results are the same but for played_events");
-    usage.positional("FILE.yaml", 1);
-    return usage;
-}
-
-Sweep sweep_of(const Usage& options, const std::string& file) {
-    std::vector<Varied> varied;
-    for (const std::string& text : options.all("vary")) {
-        varied.push_back(parse_varied(text));
-    }
-    if (varied.empty()) {
-        throw sim::InputError("--vary is missing",
-                              "write --vary key=value,value, as in --vary mesh.tensor=x%2,x%4");
-    }
-    std::function<double()> clock;
-    if (options.is_set("timings")) {
-        clock = [watch = Stopwatch()] { return watch.seconds(); };
-    }
-    return {file,
-            options.all("set"),
-            std::move(varied),
-            {.fold = parse_fold(options.get("fold")),
-             .step = {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")},
-             .clock = std::move(clock)}};
-}
-
-/// Runs the settings that `rows` lacks and adds theirs, each kept before the next, until Ctrl-C.
-template <class Keep>
-void run_rest(const Sweep& sweep, const SweepShard& shard, int jobs, std::vector<SweepRow>& rows,
-              std::ostream& err, Keep keep) {
+/// Runs the settings that are missing, until Ctrl-C; their lines go to `lines`, where that is not nullptr.
+void run_rest(SweepCall& call, std::ostream* lines, std::ostream& err) {
     StopRequest stop;
-    const std::size_t count = shard.count(sweep.size());
-    Progress progress(err, on_terminal(err), rows.size(), count);
-    run_in_order(
-        rows.size(), count, jobs, [&](std::size_t i) { return sweep.run(shard.setting(i)); },
-        [&](std::size_t, SweepLine line) {
-            keep(line);
-            rows.push_back(std::move(line.row));
+    Progress progress(err, on_terminal(err), call.rows().size(), call.count());
+    call.run(
+        [&](const SweepLine& line) {
+            if (lines != nullptr) {
+                *lines << line.text << std::flush;
+            }
             progress.step();
         },
         [&] { return stop.requested(); });
 }
 
-/// Says what is missing, and gives the exit status. `count`: settings that there are to run.
-int report_end(std::span<const SweepRow> rows, std::size_t count, bool whole, bool recorded,
-               std::ostream& err) {
+/// Says what is missing, and gives the exit status.
+int report_end(const SweepCall& call, std::ostream& err) {
+    const std::span<const SweepRow> rows = call.rows();
+    const std::size_t count = call.count();
     const bool stopped = rows.size() < count;
     if (stopped) {
-        err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", rows.size(),
-                           count,
-                           recorded ? "the same command goes on from there"
-                                    : "with --jsonl PATH the same command would go on from there");
+        err << fmt::format(
+            "podsim sweep: stopped after {} of {} settings; {}\n", rows.size(), count,
+            call.is_recorded() ? "the same command goes on from there"
+                               : "with --jsonl PATH the same command would go on from there");
     }
     const auto refused = std::ranges::count_if(rows, &SweepRow::refused);
     const auto finished = static_cast<std::ptrdiff_t>(rows.size());
@@ -123,13 +47,13 @@ int report_end(std::span<const SweepRow> rows, std::size_t count, bool whole, bo
                            refused, finished);
     }
     // Another shard may have settings that are not refused.
-    return stopped ? kInterrupted : whole && refused == finished ? kBadInput : kDone;
+    return stopped ? kInterrupted : call.is_whole() && refused == finished ? kBadInput : kDone;
 }
 
 }  // namespace
 
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options = usage();
+    Usage options = sweep_usage();
     options.parse(args);
     if (options.wants_help()) {
         out << options.help();
@@ -140,49 +64,22 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no scenario file",
                               "usage: podsim sweep FILE.yaml --vary key=value,value");
     }
-    const int jobs = parse_jobs(options);
-    const std::string csv = output_path(options, "csv");
-    const std::string jsonl = output_path(options, "jsonl");
-    if (csv == "-" && jsonl == "-") {
-        throw sim::InputError("--csv and --jsonl both want standard output",
-                              "give one of them a path");
+    SweepCall call(options, files.front(), varied_keys(options));
+    if (!call.rows().empty()) {
+        err << fmt::format("podsim sweep: {} holds {} of {} settings already\n",
+                           options.get("jsonl"), call.rows().size(), call.count());
     }
-    const SweepShard shard = read_option(options, "shard", parse_shard);
-    const Sweep sweep = sweep_of(options, files.front());
-    const std::size_t count = shard.count(sweep.size());
-    std::optional<SortBy> sort;
-    if (options.has("sort")) {
-        sort = parse_sort(options.get("sort"), sweep);
+    const bool lines = options.has("jsonl") && !call.is_recorded();
+    run_rest(call, lines ? &out : nullptr, err);
+    const int status = report_end(call, err);
+    call.sort();
+    if (call.csv() == "-") {
+        out << sweep_results_csv(call.rows(), call.sweep());
+    } else if (!call.csv().empty()) {
+        write_file("--csv", call.csv(), sweep_results_csv(call.rows(), call.sweep()));
     }
-
-    std::optional<SweepRecord> record;
-    std::vector<SweepRow> rows;
-    if (!jsonl.empty() && jsonl != "-") {
-        record.emplace(sweep, shard, jsonl);
-        rows = record->take_finished();
-        if (!rows.empty()) {
-            err << fmt::format("podsim sweep: {} holds {} of {} settings already\n", jsonl,
-                               rows.size(), count);
-        }
-    }
-    run_rest(sweep, shard, jobs, rows, err, [&](const SweepLine& line) {
-        if (record.has_value()) {
-            record->add(line);
-        } else if (jsonl == "-") {
-            out << line.text << std::flush;
-        }
-    });
-    const int status = report_end(rows, count, shard.of == 1, record.has_value(), err);
-    if (sort.has_value()) {
-        sort_rows(rows, *sort, sweep);
-    }
-    if (csv == "-") {
-        out << sweep_results_csv(rows, sweep);
-    } else if (!csv.empty()) {
-        write_file("--csv", csv, sweep_results_csv(rows, sweep));
-    }
-    if (csv != "-" && jsonl != "-") {
-        out << sweep_table(rows, sweep);
+    if (call.csv() != "-" && !lines) {
+        out << sweep_table(call.rows(), call.sweep());
     }
     return status;
 }
