@@ -4,7 +4,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/commands/collective_call.h"
+#include "scenarios/commands/answer_collective.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/report/collective_json.h"

@@ -4,7 +4,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/commands/compare_call.h"
+#include "scenarios/commands/answer_compare.h"
 #include "scenarios/console/output.h"
 #include "scenarios/study/compare_table.h"
 

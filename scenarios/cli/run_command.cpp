@@ -4,7 +4,7 @@
 #include "scenarios/advice/advice.h"
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/commands/run_call.h"
+#include "scenarios/commands/answer_run.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/report/program_report.h"

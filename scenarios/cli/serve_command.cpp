@@ -3,7 +3,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/commands/serve_call.h"
+#include "scenarios/commands/answer_serve.h"
 #include "scenarios/console/output.h"
 #include "scenarios/serve_report/serving_text.h"
 #include "sim/base/error.h"

@@ -6,7 +6,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
-#include "scenarios/commands/sweep_call.h"
+#include "scenarios/commands/answer_sweep.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/progress.h"
 #include "scenarios/console/stop_request.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <new>
 #include <pybind11/pybind11.h>
+#include <utility>
 
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
@@ -45,7 +46,7 @@ void raise_faults(const sim::InputError& error) {
 
 void translate(std::exception_ptr failure) {
     try {
-        std::rethrow_exception(failure);
+        std::rethrow_exception(std::move(failure));
     } catch (const py::builtin_exception&) {
         throw;
     } catch (const std::bad_alloc&) {

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scenarios/commands/collective_call.h"
-#include "scenarios/commands/compare_call.h"
-#include "scenarios/commands/run_call.h"
-#include "scenarios/commands/serve_call.h"
-#include "scenarios/commands/sweep_call.h"
+#include "scenarios/commands/answer_collective.h"
+#include "scenarios/commands/answer_compare.h"
+#include "scenarios/commands/answer_run.h"
+#include "scenarios/commands/answer_serve.h"
+#include "scenarios/commands/answer_sweep.h"
 #include "scenarios/console/output.h"
 #include "scenarios/python/background_watch.h"
 #include "scenarios/python/python_errors.h"

@@ -17,7 +17,7 @@ import podsim
 LONG: dict[str, Callable[..., Any]] = {
     "run": lambda **more: podsim.run(QUICKSTART, fold="off", reuse=False, **more),
     "explain": lambda **more: podsim.run(
-        QUICKSTART, set={"model.layers": 79, "batch.tokens": "8Mi", "training.microbatches": 8},
+        QUICKSTART, set={"model.layers": 79, "batch.tokens": "8Mi"},
         what_if=True, reuse=False, **more,
     ),
     "collective": lambda **more: podsim.collective(

@@ -1,6 +1,7 @@
 // What `podsim sweep` refuses.
 #include <gmock/gmock.h>
 
+#include "scenarios/study/sweep.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"

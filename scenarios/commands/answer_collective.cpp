@@ -1,4 +1,4 @@
-#include "scenarios/commands/collective_call.h"
+#include "scenarios/commands/answer_collective.h"
 
 #include <string>
 #include <string_view>

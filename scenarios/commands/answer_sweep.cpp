@@ -1,4 +1,4 @@
-#include "scenarios/commands/sweep_call.h"
+#include "scenarios/commands/answer_sweep.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "scenarios/commands/compare_call.h"
+#include "scenarios/commands/answer_compare.h"
 
 #include <utility>
 

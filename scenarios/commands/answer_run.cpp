@@ -1,4 +1,4 @@
-#include "scenarios/commands/run_call.h"
+#include "scenarios/commands/answer_run.h"
 
 #include <utility>
 
@@ -110,7 +110,7 @@ Json answer_json(const RunAnswer& answer) {
 }
 
 std::string trace_path(const Usage& options) {
-    const std::string path = output_path(options, "trace");
+    std::string path = output_path(options, "trace");
     refuse_dash("--trace", path);
     return path;
 }

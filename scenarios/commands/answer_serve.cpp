@@ -1,4 +1,4 @@
-#include "scenarios/commands/serve_call.h"
+#include "scenarios/commands/answer_serve.h"
 
 #include <utility>
 
