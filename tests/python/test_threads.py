@@ -55,6 +55,15 @@ def test_ctrl_c_ends(name: str) -> None:
     assert news[-1].share < 1 or news[-1].phase in ("choosing algorithms", "building", "simulating")
 
 
+def test_ctrl_c_ends_without_a_callback() -> None:
+    """No code of Python runs meanwhile that would hear it. To its end the run would take minutes."""
+    thread = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        LONG["run"]()
+    thread.join()
+
+
 @pytest.mark.parametrize("name", ["run", "sweep"])
 def test_what_a_callback_raises_ends_the_simulation(name: str) -> None:
     class Enough(Exception):
