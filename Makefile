@@ -42,6 +42,21 @@ check: deps ## the quick tests, in a build that a change recompiles little of
 	cmake --build --preset check --parallel $(JOBS)
 	ctest --preset check --parallel $(JOBS) --label-regex quick
 
+# The distribution's Python, for which its pybind11 is, and where `import podsim` is to work.
+PYTHON := /usr/bin/python3
+VENV ?= build/python/venv
+
+.PHONY: python
+python: deps ## pack the Python package as a wheel and install it into VENV=build/python/venv
+	@.ci/deps python
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target podsim_python
+	rm -rf build/python/package build/python/*.whl
+	cmake --install build/release --component python --prefix build/python/package
+	$(PYTHON) -m wheel pack build/python/package --dest-dir build/python
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --no-index --no-deps --force-reinstall build/python/podsim-*.whl
+
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md
 	tests/house/update_docs.sh build/release/podsim

@@ -8,6 +8,7 @@
 #include "scenarios/calibrate/calibration_report.h"
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/load/load.h"
@@ -78,7 +79,9 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help();
         return kDone;
     }
-    const std::vector<Scenario> measurements = load_scenarios(files_of(options.all("FILE|DIR")));
+    const std::vector<std::string> named = options.all("FILE|DIR");
+    const std::vector<Scenario> measurements =
+        load_scenarios(files_of(std::vector<ScenarioSource>(named.begin(), named.end())));
     if (measurements.empty()) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }

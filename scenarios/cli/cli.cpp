@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/ranks/joined_ranks.h"
 #include "scenarios/study/within_clock.h"

@@ -1,13 +1,11 @@
-// What the commands of `podsim` share: their list, and options that several of them have.
+// What the commands of `podsim` share.
 #pragma once
 
 #include <iosfwd>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "scenarios/console/usage.h"
-#include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {
 
@@ -29,19 +27,6 @@ int command_merge(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);
 int command_list(Arguments args, std::ostream& out, std::ostream& err);
-
-/// Where a simulation left the clock's range, when no command named its file: of a collective its size, the only
-/// quantity that its options leave open.
-std::string overflow_place(Arguments args);
-
-/// The value of --fold. Throws sim::InputError.
-Fold parse_fold(const std::string& text);
-
-/// The threads of --jobs: a number up to kMostJobs, without the option the cores of the machine.
-int parse_jobs(const Usage& options);
-
-/// The number of --slices of that hardware, at most kMostChips together. Throws sim::InputError.
-int read_slices(const Usage& options, const Hardware& hardware);
 
 /// Whether the stream is standard error, on a terminal.
 bool on_terminal(const std::ostream& err);

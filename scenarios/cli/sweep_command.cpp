@@ -5,96 +5,20 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/answer_sweep.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/progress.h"
 #include "scenarios/console/stop_request.h"
-#include "scenarios/console/terminal_watch.h"
 #include "scenarios/ranks/deal.h"
 #include "scenarios/ranks/joined_ranks.h"
-#include "scenarios/study/parallel.h"
-#include "scenarios/study/sweep.h"
-#include "scenarios/study/sweep_record.h"
-#include "scenarios/study/sweep_shard.h"
-#include "scenarios/study/sweep_table.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
-
-Usage usage() {
-    Usage usage(
-        "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
-        "[--sort column] "
-        "[--csv PATH|-] [--jsonl PATH|-] [--shard i/n] [--gap] [--timings] [--fold auto|off] "
-        "[--no-reuse]",
-        "Simulates a scenario under every combination of the given values, on all cores, and\n"
-        "prints a line for each. The results do not depend on the number of jobs.",
-        "podsim sweep scenarios/quickstart/llama3-70b-v5p-pod.yaml --vary "
-        "batch.tokens=4Mi,8Mi,16Mi "
-        "\\\n    --vary training.remat=none,matmuls,full --sort mfu:desc --jsonl sweep.jsonl",
-        "The values are those of a YAML list, with or without its brackets: a value that holds a\n"
-        "comma is quoted, a map is written {chip: v5p, slice: 4x4x4}.\n\n"
-        "The file of --jsonl is the record: each setting is written there when it is done, in\n"
-        "order. When it holds the beginning of the same sweep already, the sweep goes on from\n"
-        "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C\n"
-        "finishes the settings that are running.\n\n"
-        "With --shard the settings are dealt out to n machines, each with a record of its own, "
-        "which\n"
-        "podsim merge puts together. Under mpirun the settings are dealt out to the ranks as they\n"
-        "ask for them; rank 0 keeps the record and prints.\n\n"
-        "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
-        "settings are refused, 130 stopped by Ctrl-C. Expectations are judged in the lines and do\n"
-        "not change the status.\n");
-    usage.values("vary", "a key and its values; may be repeated");
-    usage.values("set", "override one value of the scenario in all settings; may be repeated");
-    usage.value(
-        "jobs",
-        "threads (under mpirun of each rank); the cores of this machine without it, shared by "
-        "its ranks");
-    usage.value("sort",
-                "order of the table and the CSV: a varied key or a column of the CSV, as in mfu "
-                "or mfu:desc");
-    usage.value("csv", "write a table as CSV to a file, or alone to standard output (-)");
-    usage.value("jsonl",
-                "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
-                "to standard output (-)");
-    usage.value("shard", "i/n: only settings i, i + n, i + 2 n, ..., i from 0 to n - 1", "0/1");
-    usage.flag("gap",
-               "itemise the gap to the roofline and the critical path in the JSON lines: takes "
-               "several times as long");
-    usage.flag(
-        "timings",
-        "add `wall_time_s` to the JSON lines; without it they are the same on every machine");
-    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
-    usage.flag("no-reuse",
-               "play every repeated layer; the results are the same but for played_events");
-    usage.positional("FILE.yaml", 1);
-    return usage;
-}
-
-Sweep sweep_of(const Usage& options, const std::string& file) {
-    std::vector<Varied> varied;
-    for (const std::string& text : options.all("vary")) {
-        varied.push_back(parse_varied(text));
-    }
-    if (varied.empty()) {
-        throw sim::InputError("--vary is missing",
-                              "write --vary key=value,value, as in --vary mesh.tensor=x%2,x%4");
-    }
-    std::function<double()> clock;
-    if (options.is_set("timings")) {
-        clock = [watch = Stopwatch()] { return watch.seconds(); };
-    }
-    return {file,
-            options.all("set"),
-            std::move(varied),
-            {.fold = parse_fold(options.get("fold")),
-             .step = {.reuse = !options.is_set("no-reuse"), .explain = options.is_set("gap")},
-             .clock = std::move(clock)}};
-}
 
 /// This process as one of several that mpirun started.
 struct Team {
@@ -103,88 +27,59 @@ struct Team {
     bool ended = false;  ///< whether the others are told to end, or this rank has been
 };
 
-/// A command line, read and found good.
-struct Request {
-    Sweep sweep;
-    SweepShard shard;
-    int jobs = 1;
-    std::string csv;
-    std::string jsonl;
-    std::optional<SortBy> sort;
-
-    [[nodiscard]] std::size_t count() const { return shard.count(sweep.size()); }
-    [[nodiscard]] bool recorded() const { return !jsonl.empty() && jsonl != "-"; }
-};
-
-Request read_request(const Usage& options) {
+SweepCall read_call(const Usage& options) {
     const std::vector<std::string> files = options.all("FILE.yaml");
     if (files.empty()) {
         throw sim::InputError("no scenario file",
                               "usage: podsim sweep FILE.yaml --vary key=value,value");
     }
-    const int jobs = parse_jobs(options);
-    std::string csv = output_path(options, "csv");
-    std::string jsonl = output_path(options, "jsonl");
-    if (csv == "-" && jsonl == "-") {
-        throw sim::InputError("--csv and --jsonl both want standard output",
-                              "give one of them a path");
-    }
-    const SweepShard shard = read_option(options, "shard", parse_shard);
-    Request request{.sweep = sweep_of(options, files.front()),
-                    .shard = shard,
-                    .jobs = options.has("jobs") ? jobs : threads_of_rank(jobs, launch()),
-                    .csv = std::move(csv),
-                    .jsonl = std::move(jsonl),
-                    .sort = {}};
-    if (options.has("sort")) {
-        request.sort = parse_sort(options.get("sort"), request.sweep);
-    }
-    return request;
+    return {options, files.front(), varied_keys(options)};
 }
 
-/// What the ranks of a team do with a request.
-SharedWork shared_work(const Request& request, Team& team) {
-    return {.jobs = request.jobs,
-            .title = json_line(request.sweep.head(0)),
-            .work = [&](std::size_t i) { return request.sweep.run(request.shard.setting(i)).text; },
+/// What the ranks of a team do with a call.
+SharedWork shared_work(const Usage& options, const SweepCall& call, Team& team) {
+    return {.jobs = options.has("jobs") ? call.jobs() : threads_of_rank(call.jobs(), launch()),
+            .title = json_line(call.sweep().head(0)),
+            .work = [&](std::size_t i) { return call.sweep().run(call.shard().setting(i)).text; },
             .stop = [&] { return team.stop.requested(); }};
 }
 
-/// Runs the settings that `rows` lacks and adds theirs, each kept before the next, until Ctrl-C.
-/// With a team, on all its ranks.
-template <class Keep>
-void run_rest(const Request& request, Team* team, std::vector<SweepRow>& rows, std::ostream& err,
-              Keep keep) {
-    Progress progress(err, on_terminal(err), rows.size(), request.count());
-    const auto done = [&](std::size_t, SweepLine line) {
-        keep(line);
-        rows.push_back(std::move(line.row));
+/// Runs the settings that are missing, until Ctrl-C; their lines go to `lines`, where that is not nullptr. With a team,
+/// on all its ranks.
+void run_rest(const Usage& options, SweepCall& call, Team* team, std::ostream* lines,
+              std::ostream& err) {
+    Progress progress(err, on_terminal(err), call.rows().size(), call.count());
+    const auto done = [&](const SweepLine& line) {
+        if (lines != nullptr) {
+            *lines << line.text << std::flush;
+        }
         progress.step();
     };
-    if (team != nullptr) {
-        team->ended = true;
-        deal_out(*team->ranks, rows.size(), request.count(), shared_work(request, *team),
-                 [&](std::size_t i, const std::string& text) {
-                     done(i, {sweep_row(text, request.shard.setting(i)), text});
-                 });
+    if (team == nullptr) {
+        StopRequest stop;
+        call.run(done, [&] { return stop.requested(); });
         return;
     }
-    StopRequest stop;
-    run_in_order(
-        rows.size(), request.count(), request.jobs,
-        [&](std::size_t i) { return request.sweep.run(request.shard.setting(i)); }, done,
-        [&] { return stop.requested(); });
+    team->ended = true;
+    call.run(done, SweepCall::Deal([&](const std::function<void(SweepLine)>& keep) {
+                 deal_out(*team->ranks, call.rows().size(), call.count(),
+                          shared_work(options, call, *team),
+                          [&](std::size_t i, const std::string& text) {
+                              keep({sweep_row(text, call.shard().setting(i)), text});
+                          });
+             }));
 }
 
-/// Says what is missing, and gives the exit status. `count`: settings that there are to run.
-int report_end(std::span<const SweepRow> rows, std::size_t count, bool whole, bool recorded,
-               std::ostream& err) {
+/// Says what is missing, and gives the exit status.
+int report_end(const SweepCall& call, std::ostream& err) {
+    const std::span<const SweepRow> rows = call.rows();
+    const std::size_t count = call.count();
     const bool stopped = rows.size() < count;
     if (stopped) {
-        err << fmt::format("podsim sweep: stopped after {} of {} settings; {}\n", rows.size(),
-                           count,
-                           recorded ? "the same command goes on from there"
-                                    : "with --jsonl PATH the same command would go on from there");
+        err << fmt::format(
+            "podsim sweep: stopped after {} of {} settings; {}\n", rows.size(), count,
+            call.is_recorded() ? "the same command goes on from there"
+                               : "with --jsonl PATH the same command would go on from there");
     }
     const auto refused = std::ranges::count_if(rows, &SweepRow::refused);
     const auto finished = static_cast<std::ptrdiff_t>(rows.size());
@@ -193,40 +88,27 @@ int report_end(std::span<const SweepRow> rows, std::size_t count, bool whole, bo
                            refused, finished);
     }
     // Another shard may have settings that are not refused.
-    return stopped ? kInterrupted : whole && refused == finished ? kBadInput : kDone;
+    return stopped ? kInterrupted : call.is_whole() && refused == finished ? kBadInput : kDone;
 }
 
 /// The whole command; with a team, as its rank 0.
-int sweep(const Request& request, Team* team, std::ostream& out, std::ostream& err) {
-    const std::size_t count = request.count();
-    std::optional<SweepRecord> record;
-    std::vector<SweepRow> rows;
-    if (request.recorded()) {
-        record.emplace(request.sweep, request.shard, request.jsonl);
-        rows = record->take_finished();
-        if (!rows.empty()) {
-            err << fmt::format("podsim sweep: {} holds {} of {} settings already\n", request.jsonl,
-                               rows.size(), count);
-        }
+int sweep(const Usage& options, SweepCall& call, Team* team, std::ostream& out, std::ostream& err) {
+    call.take_up_record();
+    if (!call.rows().empty()) {
+        err << fmt::format("podsim sweep: {} holds {} of {} settings already\n",
+                           options.get("jsonl"), call.rows().size(), call.count());
     }
-    run_rest(request, team, rows, err, [&](const SweepLine& line) {
-        if (record.has_value()) {
-            record->add(line);
-        } else if (request.jsonl == "-") {
-            out << line.text << std::flush;
-        }
-    });
-    const int status = report_end(rows, count, request.shard.of == 1, record.has_value(), err);
-    if (request.sort.has_value()) {
-        sort_rows(rows, *request.sort, request.sweep);
+    const bool lines = options.has("jsonl") && !call.is_recorded();
+    run_rest(options, call, team, lines ? &out : nullptr, err);
+    const int status = report_end(call, err);
+    call.sort();
+    if (call.csv() == "-") {
+        out << sweep_results_csv(call.rows(), call.sweep());
+    } else if (!call.csv().empty()) {
+        write_file("--csv", call.csv(), sweep_results_csv(call.rows(), call.sweep()));
     }
-    if (request.csv == "-") {
-        out << sweep_results_csv(rows, request.sweep);
-    } else if (!request.csv.empty()) {
-        write_file("--csv", request.csv, sweep_results_csv(rows, request.sweep));
-    }
-    if (request.csv != "-" && request.jsonl != "-") {
-        out << sweep_table(rows, request.sweep);
+    if (call.csv() != "-" && !lines) {
+        out << sweep_table(call.rows(), call.sweep());
     }
     return status;
 }
@@ -244,12 +126,12 @@ int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     try {
-        const Request request = read_request(options);
+        SweepCall call = read_call(options);
         if (first) {
-            return sweep(request, &*team, out, err);
+            return sweep(options, call, &*team, out, err);
         }
         team->ended = true;
-        take_part(*team->ranks, shared_work(request, *team));
+        take_part(*team->ranks, shared_work(options, call, *team));
     } catch (const std::exception& error) {
         if (!team->ended) {
             give_up(*team->ranks, error.what());
@@ -264,7 +146,7 @@ int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
 }  // namespace
 
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options = usage();
+    Usage options = sweep_usage();
     const bool silent = launch().rank > 0;  // rank 0 was given the same arguments
     try {
         options.parse(args);
@@ -278,8 +160,11 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
         out << (silent ? std::string() : options.help());
         return kDone;
     }
-    return launch().size > 1 ? sweep_in_team(options, out, err)
-                             : sweep(read_request(options), nullptr, out, err);
+    if (launch().size > 1) {
+        return sweep_in_team(options, out, err);
+    }
+    SweepCall call = read_call(options);
+    return sweep(options, call, nullptr, out, err);
 }
 
 }  // namespace podsim::scenarios

@@ -5,6 +5,7 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/collective_ends.h"
 #include "scenarios/load/load.h"

@@ -24,25 +24,15 @@ TerminalWatch::~TerminalWatch() {
     }
 }
 
-WallTime TerminalWatch::wall_time() const {
-    const std::lock_guard lock(mutex_);
-    const double now = seconds();
-    const double before = explaining_since_.value_or(now);
-    return {.simulated_s = before, .explained_s = now - before};
-}
-
-void TerminalWatch::hear(const PhaseProgress& progress) {
+void TerminalWatch::show(const PhaseProgress& progress) {
     if (stop_.requested()) {
         request_stop();
         throw Interrupted(
             fmt::format("stopped after {:.1f} s {}; a run that has not ended has no result",
                         seconds(), reached_text(progress)));
     }
-    const std::lock_guard lock(mutex_);
-    if (progress.phase == Phase::explaining && !explaining_since_) {
-        explaining_since_ = seconds();
-    }
     if (terminal_ && progress.all_events > 0) {
+        const std::lock_guard lock(mutex_);
         drawn_ = true;
         out_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
     }

@@ -16,6 +16,17 @@ std::string text_of(const std::string& text) {
     return text;
 }
 
+void forget_lines(YamlNode& node) {
+    node.mark = {node.mark.file, 0, 0};
+    for (YamlNode& item : node.items) {
+        forget_lines(item);
+    }
+    for (YamlNode::Entry& entry : node.entries) {
+        entry.mark = {entry.mark.file, 0, 0};
+        forget_lines(entry.value);
+    }
+}
+
 /// Inference has no backward pass, and says itself what goes through the model.
 void refuse_training_keys(const Reader& root) {
     for (const std::string_view key : {"batch", "training", "evaluation"}) {
@@ -125,29 +136,38 @@ Scenario load(const YamlNode& tree, const std::string& path, Requests requests) 
 
 }  // namespace
 
-Scenario load_scenario(const std::string& path, std::span<const std::string> settings,
+Scenario load_scenario(const ScenarioSource& source, std::span<const std::string> settings,
                        Requests requests) {
-    YamlNode tree = read_scenario(path);
+    YamlNode tree = read_scenario(source);
     for (const std::string& setting : settings) {
         apply_setting(tree, setting);
     }
-    return load_scenario(tree, path, requests);
+    return load_scenario(tree, source.file, requests);
 }
 
-YamlNode read_scenario(const std::string& path) {
-    return parse_yaml(read_text_file(path), path);
+YamlNode read_scenario(const ScenarioSource& source) {
+    if (source.has_lines) {
+        return parse_yaml(text_of(source), source.file);
+    }
+    try {
+        YamlNode tree = parse_yaml(text_of(source), source.file);
+        forget_lines(tree);
+        return tree;
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(error.problem(), error.remedy(), {source.file, 0, 0});
+    }
 }
 
 Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests) {
     return load(tree, path, requests);
 }
 
-std::vector<Scenario> load_scenarios(std::span<const std::string> files) {
+std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources) {
     std::vector<Scenario> scenarios;
     std::vector<sim::InputError> wrong;
-    for (const std::string& file : files) {
+    for (const ScenarioSource& source : sources) {
         try {
-            scenarios.push_back(load_scenario(file, {}, Requests::any));
+            scenarios.push_back(load_scenario(source, {}, Requests::any));
         } catch (const sim::InputError& error) {
             for (sim::InputError& each : sim::errors_in(error)) {
                 wrong.push_back(std::move(each));

@@ -5,11 +5,11 @@
 // tokens a batch, messages of at least 4 KiB, files of 1 MiB.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "scenarios/load/scenario_source.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/reader.h"
 #include "scenarios/yaml/yaml_tree.h"
@@ -26,17 +26,17 @@ enum class Requests { none, some, any };
 /// their order before anything is checked; paths inside the file are relative to the file.
 /// Throws sim::InputError at file:line:column, or at the `--set` option, of what is wrong; sim::InputErrors where that is
 /// several things of which none only follows from another.
-Scenario load_scenario(const std::string& path, std::span<const std::string> settings = {},
+Scenario load_scenario(const ScenarioSource& source, std::span<const std::string> settings = {},
                        Requests requests = Requests::none);
 
-/// The YAML of a scenario file, read once, from which load_scenario makes many.
-YamlNode read_scenario(const std::string& path);
+/// The YAML of a scenario, read once, from which load_scenario makes many.
+YamlNode read_scenario(const ScenarioSource& source);
 /// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
 Scenario load_scenario(const YamlNode& tree, const std::string& path,
                        Requests requests = Requests::none);
 
-/// The scenarios of several files, serving ones too; throws sim::InputErrors of what is wrong in all of them.
-std::vector<Scenario> load_scenarios(std::span<const std::string> files);
+/// Several scenarios, serving ones too; throws sim::InputErrors of what is wrong in all of them.
+std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources);
 
 /// The value of `name:` in a file, or its stem without one; for listings. Throws as load_scenario
 /// does for what is not YAML.

@@ -36,17 +36,17 @@ std::vector<std::string> library_candidates() {
     return folders;
 }
 
-std::vector<std::string> files_of(std::span<const std::string> paths) {
-    std::vector<std::string> files;
-    for (const std::string& path : paths) {
-        if (!std::filesystem::is_directory(path)) {
-            files.push_back(path);
+std::vector<ScenarioSource> files_of(std::span<const ScenarioSource> named) {
+    std::vector<ScenarioSource> files;
+    for (const ScenarioSource& source : named) {
+        if (source.text || !std::filesystem::is_directory(source.file)) {
+            files.push_back(source);
             continue;
         }
-        const std::vector<std::string> found = scenario_files(path);
+        const std::vector<std::string> found = scenario_files(source.file);
         if (found.empty()) {
             throw sim::InputError("this folder holds no *.yaml file", "name a folder of scenarios",
-                                  {path, 0, 0});
+                                  {source.file, 0, 0});
         }
         files.insert(files.end(), found.begin(), found.end());
     }

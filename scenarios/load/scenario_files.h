@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/load/scenario_source.h"
+
 namespace podsim::scenarios {
 
 /// All *.yaml and *.yml files in a folder and below, sorted by path.
@@ -14,8 +16,8 @@ std::vector<std::string> scenario_files(const std::string& folder);
 /// beside the executable and in the folders above it. In the order in which they are tried.
 std::vector<std::string> library_candidates();
 
-/// The scenario files that these paths name: files as they are, folders as all in them and below. Throws
+/// The scenarios that these name: files and texts as they are, folders as all in them and below. Throws
 /// sim::InputError for a folder without any.
-std::vector<std::string> files_of(std::span<const std::string> paths);
+std::vector<ScenarioSource> files_of(std::span<const ScenarioSource> named);
 
 }  // namespace podsim::scenarios

@@ -50,8 +50,9 @@ struct GenerateLine {
 
 class Loop {
 public:
-    Loop(const ServingSpec& spec, const ServingTimes& times)
+    Loop(const ServingSpec& spec, const ServingTimes& times, Watch* watch)
         : spec_(spec),
+          watch_(watch),
           requests_(draw_requests(spec.load)),
           steps_(spec, *times.steps, times.draft),
           prefills_(spec, times.prefill != nullptr ? *times.prefill : *times.steps, times.draft),
@@ -231,6 +232,9 @@ private:
     void finish(Sequence& sequence) {
         audit_.finished(sequence.request);
         log_.finished(sequence.request, now_);
+        ++finished_;
+        tell(watch_, Phase::serving,
+             static_cast<double>(finished_) / static_cast<double>(requests_.size()));
         if (issued_ < requests_.size()) {  // a closed loop: its client asks again at once
             queue_.push(event_at(now_, Happens::arrival, issued_++));
         }
@@ -326,6 +330,7 @@ private:
     static constexpr std::uint64_t kDraftStreams = 16;  ///< those before are of the arrivals
 
     const ServingSpec& spec_;
+    Watch* watch_;
     std::vector<Request> requests_;
     StepCost steps_;
     StepCost prefills_;
@@ -340,6 +345,7 @@ private:
     Time now_;
     std::size_t first_wave_ = 0;
     std::size_t issued_ = 0;
+    std::size_t finished_ = 0;
     Audit audit_;
     RunLog log_;
 };
@@ -365,8 +371,8 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
     }
 }
 
-ServingResult serve(const ServingSpec& spec, const ServingTimes& times) {
-    return Loop(spec, times).run();
+ServingResult serve(const ServingSpec& spec, const ServingTimes& times, Watch* watch) {
+    return Loop(spec, times, watch).run();
 }
 
 }  // namespace podsim::scenarios

@@ -13,6 +13,7 @@
 #include "scenarios/serve/serving_spec.h"
 #include "scenarios/serve/step_times.h"
 #include "scenarios/serve/transfer_times.h"
+#include "scenarios/watch/watch.h"
 
 namespace podsim::scenarios {
 
@@ -28,7 +29,7 @@ struct ServingTimes {
 void check_cache(const ServingSpec& spec, std::span<const Request> requests);
 
 /// Serves all requests of the spec. Throws sim::InputError where one of them alone is larger than a server's cache,
-/// sim::TimeOverflow beyond the clock's range, std::logic_error for a breach of what audit.h holds.
-ServingResult serve(const ServingSpec& spec, const ServingTimes& times);
+/// sim::TimeOverflow beyond the clock's range, Stopped where the watch ends it, std::logic_error for a breach of what audit.h holds.
+ServingResult serve(const ServingSpec& spec, const ServingTimes& times, Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -51,7 +51,7 @@ GridLimits limits_of(const ServingSpec& spec) {
 }  // namespace
 
 ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& spec,
-                       const ServingTimes& exact, bool measure) {
+                       const ServingTimes& exact, bool measure, Watch* watch) {
     const GridLimits limits = limits_of(spec);
     const Gridded steps(exact.steps, spec.per_octave, limits);
     const Gridded prefill(exact.prefill, spec.per_octave, limits);
@@ -64,7 +64,7 @@ ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& 
     run.name = std::move(name);
     run.chips = chips;
     run.spec = spec;
-    run.result = serve(spec, times);
+    run.result = serve(spec, times, watch);
     run.summary = summarise(spec, run.result);
     run.balance = balance_of(spec, times);
     run.buckets = steps.buckets() + prefill.buckets() + draft.buckets();

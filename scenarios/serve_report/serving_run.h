@@ -29,6 +29,6 @@ struct ServingRun {
 /// Serves with the spec's grid over exact step times: each source is asked for a bucket once, or (`grid: exact`) for every
 /// shape once. Throws as serve() does. Without `measure` the grids' errors are left open.
 ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& spec,
-                       const ServingTimes& exact, bool measure = true);
+                       const ServingTimes& exact, bool measure = true, Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

@@ -51,7 +51,8 @@ std::vector<CachedRun> runs_of(const StepShape& shape) {
     return runs;
 }
 
-SimulatedStepTimes::SimulatedStepTimes(const Scenario& scenario) : scenario_(scenario) {
+SimulatedStepTimes::SimulatedStepTimes(const Scenario& scenario, Watch* watch)
+    : scenario_(scenario), watch_(watch) {
     scenario_.hardware.efficiency.host_s = 0;
 }
 
@@ -65,7 +66,7 @@ sim::Time SimulatedStepTimes::time_of(const StepShape& shape) {
     plan.inference->runs = std::move(runs);
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
-    return simulate_step(step, Fold::automatic, {.explain = false}).step_time;
+    return simulate_step(step, Fold::automatic, {.explain = false, .watch = &watch_}).step_time;
 }
 
 }  // namespace podsim::scenarios

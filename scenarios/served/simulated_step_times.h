@@ -10,6 +10,7 @@
 
 #include "scenarios/serve/step_times.h"
 #include "scenarios/spec/scenario.h"
+#include "scenarios/watch/watch.h"
 #include "workloads/plan/inference.h"
 
 namespace podsim::scenarios {
@@ -19,13 +20,15 @@ std::vector<workloads::CachedRun> runs_of(const StepShape& shape);
 
 class SimulatedStepTimes final : public StepTimes {
 public:
-    /// Of a step of inference, whose own runs do not count. The host's time between steps is left to the loop.
-    explicit SimulatedStepTimes(const Scenario& scenario);
+    /// Of a step of inference, whose own runs do not count. The host's time between steps is left to the loop. `watch`
+    /// ends a step's simulation, and hears nothing of it.
+    explicit SimulatedStepTimes(const Scenario& scenario, Watch* watch = nullptr);
 
     sim::Time time_of(const StepShape& shape) override;
 
 private:
     Scenario scenario_;
+    QuietWatch watch_;
 };
 
 }  // namespace podsim::scenarios

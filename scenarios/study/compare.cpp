@@ -51,24 +51,26 @@ std::vector<Verdict> verdicts_of(std::span<const Comparison> rows, const std::st
 
 }  // namespace
 
-Comparison compare(const Scenario& scenario) {
+Comparison compare(const Scenario& scenario, Watch* watch) {
     Comparison row;
     row.scenario = scenario;
     row.family = folder_of(scenario.file);
     if (scenario.serving != nullptr) {
-        ServingRun run = within_clock(scenario.file, [&] { return serve_scenario(scenario); });
+        ServingRun run =
+            within_clock(scenario.file, [&] { return serve_scenario(scenario, watch); });
         row.simulated = run.summary.gap.median;
         row.verdicts = judge(scenario, run.summary);
         row.result = std::move(run);
     } else if (scenario.is_program()) {
         ProgramResult result = within_clock(scenario.file, [&] {
-            return simulate_program(scenario.hardware, scenario.program(), Fold::automatic);
+            return simulate_program(scenario.hardware, scenario.program(), Fold::automatic, watch);
         });
         row.gap_to_book = result.gap_to_book;
         take(row, std::move(result));
     } else {
-        StepResult result =
-            within_clock(scenario.file, [&] { return simulate_step(scenario, Fold::automatic); });
+        StepResult result = within_clock(scenario.file, [&] {
+            return simulate_step(scenario, Fold::automatic, {.watch = watch});
+        });
         result.spans.clear();  // the timeline, many times as large as all else
         take(row, std::move(result));
     }

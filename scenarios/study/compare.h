@@ -32,8 +32,8 @@ struct Comparison {
     std::vector<Share> gap_to_book;  ///< of one collective
 };
 
-/// Simulates it, folded.
-Comparison compare(const Scenario& scenario);
+/// Simulates it, folded. Throws as the simulations do.
+Comparison compare(const Scenario& scenario, Watch* watch = nullptr);
 
 /// Of which references: what was simulated is not averaged with what formulas give, which has no model in it.
 enum class ReferenceKind { all, simulated, formula };

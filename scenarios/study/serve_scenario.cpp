@@ -28,7 +28,7 @@ std::int64_t pages_that_fit(const Scenario& server) {
     return pages;
 }
 
-ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure) {
+ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, Watch* watch) {
     ServingSpec spec = *scenario.serving;
     if (!spec.cache.pages) {
         spec.cache.pages = pages_that_fit(scenario);
@@ -42,18 +42,18 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure) 
                                                            spec.disaggregation->generate_servers
                                                      : 1;
     return run_serving(scenario.name, servers * scenario.hardware.chips(), spec, {.steps = &steps},
-                       measure);
+                       measure, watch);
 }
 
 }  // namespace
 
-ServingRun serve_scenario(const Scenario& scenario) {
-    SimulatedStepTimes steps(scenario);
-    return serve_with(scenario, steps, true);
+ServingRun serve_scenario(const Scenario& scenario, Watch* watch) {
+    SimulatedStepTimes steps(scenario, watch);
+    return serve_with(scenario, steps, true, watch);
 }
 
 ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps) {
-    return serve_with(scenario, steps, false);
+    return serve_with(scenario, steps, false, nullptr);
 }
 
 }  // namespace podsim::scenarios

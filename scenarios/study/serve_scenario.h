@@ -8,8 +8,8 @@ namespace podsim::scenarios {
 
 /// Serves the requests of a scenario with `serving`: every step simulated, on a grid or exactly. Without pages in the file,
 /// a server has as many as its memory holds beside weights and steps. Throws sim::InputError where that is not one, and
-/// sim::TimeOverflow as the simulation does.
-ServingRun serve_scenario(const Scenario& scenario);
+/// sim::TimeOverflow as the simulation does, Stopped where the watch ends it.
+ServingRun serve_scenario(const Scenario& scenario, Watch* watch = nullptr);
 
 /// The same with step times from there, as SimulatedStepTimes of the scenario gives them, and without the grids' errors.
 ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps);

@@ -59,6 +59,19 @@ std::string fingerprint_of(std::span<const std::string> texts) {
     return fmt::format("{:016x}", hash);
 }
 
+/// The values as texts, no two alike.
+void add_texts(Varied& varied, const sim::SourceMark& mark) {
+    for (const YamlNode& value : varied.values) {
+        varied.texts.push_back(value.kind == YamlNode::Kind::scalar ? value.text
+                                                                    : json_of(value).dump());
+        if (std::ranges::count(varied.texts, varied.texts.back()) > 1) {
+            throw sim::InputError(
+                fmt::format("the value {} is given twice", in_quotes(varied.texts.back())),
+                "keep one of the two", mark);
+        }
+    }
+}
+
 /// Refuses what `check_schema` refuses, at the --vary option.
 void check_values(const YamlNode& base, const Varied& varied) {
     for (std::size_t i = 0; i < varied.values.size(); ++i) {
@@ -109,22 +122,30 @@ Varied parse_varied(const std::string& text) {
         throw sim::InputError("no values", kForm, mark);
     }
     varied.values = std::move(list.items);
-    for (const YamlNode& value : varied.values) {
-        varied.texts.push_back(value.kind == YamlNode::Kind::scalar ? value.text
-                                                                    : json_of(value).dump());
-        if (std::ranges::count(varied.texts, varied.texts.back()) > 1) {
-            throw sim::InputError(
-                fmt::format("the value {} is given twice", in_quotes(varied.texts.back())),
-                "keep one of the two", mark);
-        }
-    }
+    add_texts(varied, mark);
     return varied;
 }
 
-Sweep::Sweep(const std::string& path, std::span<const std::string> settings,
+Varied varied_of(const std::string& key, std::span<const std::string> values) {
+    const sim::SourceMark mark{"--vary " + printable(key), 0, 0};
+    if (values.empty()) {
+        throw sim::InputError("no values", "give at least one", mark);
+    }
+    Varied varied{.key = key, .values = {}, .texts = {}};
+    for (const std::string& value : values) {
+        varied.values.push_back(parse_yaml(value, option_of(key, value)));
+    }
+    add_texts(varied, mark);
+    return varied;
+}
+
+Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings,
              std::vector<Varied> varied, SweepOptions options)
-    : path_(path), base_(read_scenario(path)), varied_(std::move(varied)), options_(options) {
-    std::vector<std::string> decisive = {PODSIM_VERSION, path, read_text_file(path)};
+    : path_(source.file),
+      base_(read_scenario(source)),
+      varied_(std::move(varied)),
+      options_(std::move(options)) {
+    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source)};
     for (const std::string& setting : settings) {
         apply_setting(base_, setting);
         decisive.push_back("--set " + setting);
@@ -146,8 +167,8 @@ Sweep::Sweep(const std::string& path, std::span<const std::string> settings,
         decisive.push_back("--vary " + each->key);
         decisive.insert(decisive.end(), each->texts.begin(), each->texts.end());
     }
-    decisive.push_back(fmt::format("fold {} reuse {} gap {}", options.fold == Fold::automatic,
-                                   options.step.reuse, options.step.explain));
+    decisive.push_back(fmt::format("fold {} reuse {} gap {}", options_.fold == Fold::automatic,
+                                   options_.step.reuse, options_.step.explain));
     fingerprint_ = fingerprint_of(decisive);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/load/load.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/yaml/yaml_tree.h"
@@ -26,6 +27,8 @@ struct Varied {
 /// `x%2,x%4`, `[x%2, x%4]`; a value that holds a comma or a bracket is quoted, a map is written
 /// `{chip: v5p, slice: 4x4x4}`. Throws sim::InputError at `--vary ...`.
 Varied parse_varied(const std::string& text);
+/// The same, each value by itself as --set reads it. Throws sim::InputError at `--vary key`.
+Varied varied_of(const std::string& key, std::span<const std::string> values);
 
 struct SweepOptions {
     Fold fold = Fold::automatic;
@@ -59,7 +62,7 @@ class Sweep {
 public:
     /// `settings` (`--set`) hold for all. Throws sim::InputError for what makes the whole sweep
     /// senseless: a key varied twice or unknown, a value of the wrong kind, more than kMostSettings.
-    Sweep(const std::string& path, std::span<const std::string> settings,
+    Sweep(const ScenarioSource& source, std::span<const std::string> settings,
           std::vector<Varied> varied, SweepOptions options);
 
     [[nodiscard]] std::size_t size() const { return size_; }

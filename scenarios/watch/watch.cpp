@@ -17,6 +17,12 @@ std::string_view to_string(Phase phase) {
             return "explaining";
         case Phase::calibrating:
             return "calibrating";
+        case Phase::serving:
+            return "serving";
+        case Phase::sweeping:
+            return "sweeping";
+        case Phase::comparing:
+            return "comparing";
     }
     return "unknown";
 }
@@ -52,9 +58,9 @@ void tell_reached(Watch* watch, const sim::Reached& reached) {
 }
 
 PhaseWatch::PhaseWatch(Watch* outer, Phase phase)
-    : Watch(outer != nullptr ? stop_source_of(*outer) : std::stop_source()),
-      outer_(outer),
-      phase_(phase) {}
+    : Watch(stop_source_of(outer)), outer_(outer), phase_(phase) {}
+
+QuietWatch::QuietWatch(Watch* outer) : Watch(stop_source_of(outer)) {}
 
 void PhaseWatch::hear(const PhaseProgress& progress) {
     if (outer_ != nullptr) {

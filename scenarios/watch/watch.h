@@ -24,9 +24,12 @@ enum class Phase {
     simulating,
     explaining,   ///< more runs, for the critical path, the terms of the gap and the ceilings
     calibrating,  ///< many runs, between which factors are fitted
+    serving,      ///< requests, by steps each of which is simulated when it is first needed
+    sweeping,     ///< the settings of a sweep
+    comparing,    ///< scenarios beside each other
 };
 
-/// `building`, `choosing algorithms`, `simulating`, `explaining`, `calibrating`.
+/// `building`, `choosing algorithms`, `simulating`, `explaining`, `calibrating`, `serving`, `sweeping`, `comparing`.
 std::string_view to_string(Phase phase);
 
 struct PhaseProgress {
@@ -65,8 +68,9 @@ public:
 protected:
     /// A watch whose requests to stop are those of another.
     explicit Watch(std::stop_source stop) : stop_(std::move(stop)) {}
-    [[nodiscard]] static const std::stop_source& stop_source_of(const Watch& watch) {
-        return watch.stop_;
+    /// Of `watch`; without one, of nobody.
+    [[nodiscard]] static std::stop_source stop_source_of(const Watch* watch) {
+        return watch != nullptr ? watch->stop_ : std::stop_source();
     }
 
 private:
@@ -89,6 +93,16 @@ private:
 
     Watch* outer_;
     Phase phase_;
+};
+
+/// Runs that are pieces of what `outer`, where there is one, hears of as a whole: keeps their news to itself, and
+/// ends them with it.
+class QuietWatch final : public Watch {
+public:
+    explicit QuietWatch(Watch* outer);
+
+private:
+    void hear(const PhaseProgress& /*progress*/) override {}
 };
 
 /// An observer of a run that only tells how far it is; `watch` may be nullptr. As fast as no observer.

@@ -302,11 +302,16 @@ std::string read_text_file(const std::string& path) {
         throw sim::InputError("cannot read the file to its end", "check the disk", mark);
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kLargestFile) {
-        throw sim::InputError("the file is larger than 1 MiB", "a scenario needs a few kB", mark);
-    }
-    check_characters(text, path);
+    check_text(text, path);
     return text;
+}
+
+void check_text(const std::string& text, const std::string& file) {
+    if (text.size() > kLargestFile) {
+        throw sim::InputError("the file is larger than 1 MiB", "a scenario needs a few kB",
+                              {file, 0, 0});
+    }
+    check_characters(text, file);
 }
 
 YamlNode parse_yaml(const std::string& text, const std::string& file) {

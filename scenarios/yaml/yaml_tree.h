@@ -45,6 +45,9 @@ std::string_view describe(YamlNode::Kind kind);
 /// larger than kLargestFile, or that holds NUL or other control characters.
 std::string read_text_file(const std::string& path);
 
+/// The same for a text that was handed over: `file` names it in the error.
+void check_text(const std::string& text, const std::string& file);
+
 /// Parses one document; `file` names it in marks. An empty document is a null node.
 YamlNode parse_yaml(const std::string& text, const std::string& file);
 

@@ -55,8 +55,8 @@ const std::vector<Layer>& layers() {
           {"step"}}},
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
-         {"Eigen/", "boost/", "dlfcn.h", "fmt/", "mpi.h", "nlohmann/", "oneapi/", "unistd.h",
-          "unsupported/Eigen/", "yaml-cpp/"},
+         {"Eigen/", "boost/", "dlfcn.h", "fmt/", "mpi.h", "nlohmann/", "oneapi/", "pybind11/",
+          "unistd.h", "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch", "ranks"},
           {"yaml", "lower", "requests"},
           {"training", "serve"},
@@ -70,7 +70,8 @@ const std::vector<Layer>& layers() {
           {"serve_report"},
           {"study"},
           {"calibrate", "console"},
-          {"cli"}}},
+          {"commands"},
+          {"cli", "python"}}},
     };
     return all;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes what the program prints between the markers of README.md, docs/ and scenarios/book/README.md.
+# Writes what the program prints between the markers of README.md, docs/ and scenarios/book/README.md, and the outputs
+# of the notebook, with the Python package beside the program where it was built.
 # Usage: tests/house/update_docs.sh path/to/podsim
 # Takes five minutes.
 set -euo pipefail
@@ -35,3 +36,7 @@ fill docs/fidelity.md published compare scenarios/published
 fill scenarios/book/README.md book compare scenarios/book
 fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu \
     --pooled straggler,fusion,attention
+package=$(dirname "$program")/python
+if [[ -d $package ]]; then
+    PYTHONPATH=$package /usr/bin/python3 -B tests/python/notebook.py docs/podsim.ipynb
+fi

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/study/within_clock.h"
 #include "tests/scenarios/cli/command_fixture.h"
 

@@ -54,6 +54,43 @@ TEST_F(ServeScenario, HasTheQuantitiesOfItsSummary) {
     EXPECT_THROW(static_cast<void>(value_of("step_time", summary)), std::out_of_range);
 }
 
+/// Hears of shares, and asks to stop at the first.
+class Impatient final : public Watch {
+public:
+    explicit Impatient(bool stops) : stops_(stops) {}
+    [[nodiscard]] const std::vector<double>& shares() const { return shares_; }
+
+private:
+    void hear(const PhaseProgress& progress) override {
+        EXPECT_EQ(progress.phase, Phase::serving);
+        shares_.push_back(progress.share);
+        if (stops_) {
+            request_stop();
+        }
+    }
+
+    bool stops_;
+    std::vector<double> shares_;
+};
+
+/// Two requests: half of them is done, then all.
+TEST_F(ServeScenario, TellsWhichShareOfItsRequestsIsServed) {
+    const Scenario scenario = load_scenario(write(kServer), {}, Requests::some);
+    Impatient patient(false);
+    const ServingRun watched = serve_scenario(scenario, &patient);
+    EXPECT_EQ(patient.shares(), (std::vector{0.5, 1.0}));
+    EXPECT_EQ(watched.summary.gap.mean, serve_scenario(scenario).summary.gap.mean);
+    Impatient stops(true);
+    EXPECT_THROW(static_cast<void>(serve_scenario(scenario, &stops)), Stopped);
+    EXPECT_EQ(stops.shares(), std::vector{0.5});
+    // The simulated steps end with it, and so does a comparison.
+    Impatient before(false);
+    before.request_stop();
+    EXPECT_THROW(static_cast<void>(serve_scenario(scenario, &before)), Stopped);
+    EXPECT_TRUE(before.shares().empty());
+    EXPECT_THROW(static_cast<void>(compare(scenario, &before)), Stopped);
+}
+
 TEST_F(ServeScenario, IsHeldToWhatServingRunsHave) {
     EXPECT_THAT(
         error_of(kServer + "expect: {mfu: {of: 40 %, within: 5 %}}\n"),
@@ -98,7 +135,7 @@ TEST_F(ServeScenario, IsMeasuredByItsTimesAndByItsTokens) {
     const std::string rate =
         kServer + "expect: {output_tokens_per_s: {of: 200, within: 50 %, tier: B}}\n";
     const std::string time = kServer + "expect: {mean_itl: {of: 2 ms, within: 50 %, tier: A}}\n";
-    const std::vector<std::string> files{write(rate, "rate.yaml"), write(time, "time.yaml")};
+    const std::vector<ScenarioSource> files{write(rate, "rate.yaml"), write(time, "time.yaml")};
     const std::vector<Scenario> scenarios = load_scenarios(files);
     EXPECT_TRUE(measurements_of(scenarios, false).empty());
     const std::vector<Measurement> found = measurements_of(scenarios, true);

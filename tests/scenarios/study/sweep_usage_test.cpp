@@ -1,6 +1,7 @@
 // What `podsim sweep` refuses.
 #include <gmock/gmock.h>
 
+#include "scenarios/study/sweep.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -11,6 +12,31 @@ namespace {
 using SweepUsage = CommandTest;
 using small_sweep::kSmall;
 using small_sweep::with;
+
+TEST(Varied, ValuesOneByOneAreThoseOfAList) {
+    const Varied list = parse_varied("mesh={fsdp: x y z},{fsdp: x y, tensor: z},null");
+    const std::vector<std::string> texts{"{fsdp: x y z}", "{fsdp: x y, tensor: z}", "null"};
+    const Varied one_by_one = varied_of("mesh", texts);
+    EXPECT_EQ(one_by_one.key, list.key);
+    EXPECT_EQ(one_by_one.texts, list.texts);
+    ASSERT_EQ(one_by_one.values.size(), 3U);
+    EXPECT_EQ(one_by_one.values[2].kind, YamlNode::Kind::null);
+    // A comma outside of brackets separates values of a list, and is a part of one value.
+    const std::vector<std::string> comma{"a, b"};
+    EXPECT_EQ(parse_varied("name=a, b").values.size(), 2U);
+    EXPECT_EQ(varied_of("name", comma).texts, comma);
+    const std::vector<std::string> twice{"a", "'a'"};
+    const auto message = [](std::span<const std::string> values) {
+        try {
+            static_cast<void>(varied_of("name", values));
+        } catch (const sim::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(message(twice), "--vary name: the value 'a' is given twice; keep one of the two");
+    EXPECT_EQ(message({}), "--vary name: no values; give at least one");
+}
 
 TEST_F(SweepUsage, RefusesBadUsage) {
     const std::string file = write(kSmall);

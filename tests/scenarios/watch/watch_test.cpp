@@ -94,6 +94,17 @@ TEST(Watch, OfAPhaseCallsEverythingThatPhase) {
     EXPECT_NO_THROW(tell_reached(nullptr, {}));
 }
 
+TEST(Watch, OfPiecesKeepsTheirNewsAndSharesTheWish) {
+    Listener outer;
+    QuietWatch pieces(&outer);
+    EXPECT_NO_THROW(pieces.tell({.phase = Phase::simulating, .share = 0.5}));
+    EXPECT_TRUE(outer.heard().empty());
+    outer.request_stop();
+    EXPECT_THROW(pieces.tell({}), Stopped);
+    QuietWatch nobody(nullptr);
+    EXPECT_NO_THROW(nobody.tell({}));
+}
+
 TEST(Watch, HearsWhichShareOfARunIsDone) {
     Listener watch;
     tell_reached(&watch, {.now = {5}, .events = 30, .all_events = 120});

@@ -1,4 +1,4 @@
-#include "scenarios/cli/ends_options.h"
+#include "scenarios/commands/ends_options.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scenarios/console/usage.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/request.h"
 
 namespace podsim::scenarios {
 

@@ -1,0 +1,158 @@
+#include "scenarios/commands/answer_collective.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/commands/ends_options.h"
+#include "scenarios/console/output.h"
+#include "scenarios/load/load.h"
+#include "scenarios/report/collective_json.h"
+#include "scenarios/text/quantity_text.h"
+#include "scenarios/text/size_range.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::string_view kDtypes[] = {"bf16", "fp32", "fp16", "fp8", "int8", "int32"};
+
+std::string parse_dtype(const std::string& text) {
+    for (const std::string_view dtype : kDtypes) {
+        if (dtype == text) {
+            return text;
+        }
+    }
+    throw sim::unknown_name("dtype", printable(text), kDtypes);
+}
+
+CollectiveRequest read_request(const Usage& options) {
+    CollectiveRequest request;
+    request.hardware = hardware_from_options({.chip = options.get("chip"),
+                                              .slice = options.get("slice"),
+                                              .twisted = options.is_set("twisted"),
+                                              .latency = options.get("latency"),
+                                              .hbm = options.get("hbm")});
+    request.operation = read_option(options, "op", [](const std::string& text) {
+        return collectives::parse_operation(printable(text));
+    });
+    request.hardware.slices = read_slices(options, request.hardware);
+    request.hardware.oversubscription = read_option(options, "oversubscription", parse_multiple);
+    if (request.operation != collectives::Operation::send) {
+        request.members = read_option(options, "axes", [&](const std::string& text) {
+            collectives::Members members =
+                parse_members(text, request.hardware.slice, request.hardware.slices);
+            if (members.size() < 2) {
+                throw sim::InputError("the group has a single member", "name axes longer than 1");
+            }
+            return members;
+        });
+    }
+    request.ends = read_ends(options, request);
+    return request;
+}
+
+}  // namespace
+
+Usage collective_usage() {
+    Usage usage(
+        "collective --chip v5p --slice 16x20x28 [--twisted] --op all-gather --axes xyz\n"
+        "       --bytes 1e9|1e3:1e10[:POINTS|:xFACTOR] [--shift N] [--root X,Y,Z]\n"
+        "       [--from X,Y,Z --to X,Y,Z] [--dtype bf16] [--latency additive|floor]\n"
+        "       [--hbm shared|private]\n"
+        "       [--algorithm NAME] [--fold auto|off] [--slices N [--oversubscription O]]\n"
+        "       [--csv PATH|-] [--json PATH|-]",
+        "Simulates one collective hop by hop and sets it beside the algorithm's closed form,\n"
+        "the reference text's estimate and the physical bound; says which links limit it and\n"
+        "itemises what keeps it from the bound. A range of sizes makes a table instead.",
+        "podsim collective --chip v5p --slice 16x20x28 --op all-gather --axes xyz --bytes 1e9",
+        "Terms of the gap, which add up exactly (zeros are left out):\n"
+        "  launch       what the run would save without launch cost\n"
+        "  latency      what it would save besides with links of zero latency\n"
+        "  uneven load  at zero latency, the busiest link's busy time beyond the bound\n"
+        "  idle         at zero latency, the time in which that link waits for earlier steps\n"
+        "  HBM          at zero latency, what the run would save with an HBM that is never waited "
+        "for\n"
+        "Regimes, by the share of launch and latency in the time: latency-bound from 50 %,\n"
+        "bandwidth-bound below 10 %.\n"
+        "Bandwidths follow nccl-tests, which counts S bytes, the buffer of one rank: the whole\n"
+        "array, but for all-to-all and permute its n-th part. Algorithm bandwidth is S / time, "
+        "bus\n"
+        "bandwidth that times (n-1)/n, for all-reduce 2(n-1)/n, for permute, send and broadcast "
+        "1.\n");
+    usage.value("chip", "a chip of `podsim list chips`");
+    usage.value("slice", "chips along each axis, as in 16x20x28");
+    usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
+    usage.value(
+        "op",
+        "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather "
+        "or scatter");
+    usage.value("axes",
+                "the group: whole axes run together (xyz), or factors (\"x%4 y\"); `slice` is "
+                "the axis across slices (\"xyz slice\"); a send has none");
+    usage.value("slices", "number of slices, joined by the data-centre network", "1");
+    usage.value("oversubscription", "of that network: a host's share is its rate divided by this",
+                "1");
+    usage.value("shift", "of a permute: to the member that many further; 1 when left out");
+    usage.value("root",
+                "the chip from which a broadcast or scatter goes, to which a gather; every group "
+                "does so from its member at that place");
+    usage.value("from", "the chip that sends");
+    usage.value("to", "the chip that a send is for");
+    usage.value("bytes",
+                "size of the array as it is complete in one group: 1e9, 64 MiB; or "
+                "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
+                "the one before (1KiB:64MiB:x2)");
+    usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");
+    usage.value("latency", "additive or floor", "additive");
+    usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
+    usage.value("algorithm", "an algorithm of `podsim list algorithms`", "auto");
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.value("csv",
+                "write the table of a range as CSV to a file, or alone to standard output (-)");
+    usage.value("json",
+                "write the result (of a range: an array) as JSON to a file, or alone to standard "
+                "output (-)");
+    return usage;
+}
+
+std::string csv_path(const Usage& options) {
+    std::string path = output_path(options, "csv");
+    if (!path.empty() && !is_range(options.get("bytes"))) {
+        throw sim::InputError("--csv is for a range of sizes",
+                              "give --bytes a range such as 1e3:1e10");
+    }
+    return path;
+}
+
+CollectiveAnswer answer_collective(const Usage& options, TimedWatch& watch) {
+    CollectiveRequest request = read_request(options);
+    const std::vector<sim::Bytes> sizes = read_option(options, "bytes", parse_sizes);
+    request.algorithm = read_option(options, "algorithm", [](const std::string& text) {
+        return collectives::parse_algorithm(printable(text));
+    });
+    const std::string dtype = read_option(options, "dtype", parse_dtype);
+    const Fold fold = parse_fold(options.get("fold"));
+
+    CollectiveAnswer answer{.runs = {}, .range = is_range(options.get("bytes"))};
+    watch.begin();
+    for (const sim::Bytes bytes : sizes) {
+        request.bytes = bytes;
+        const double before = watch.seconds();
+        answer.runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
+                               simulate_collective(request, fold, &watch), 0});
+        answer.runs.back().wall_time_s = watch.seconds() - before;
+    }
+    return answer;
+}
+
+Json answer_json(const CollectiveAnswer& answer) {
+    Json array = Json::array();
+    for (const CollectiveRun& run : answer.runs) {
+        array.push_back(collective_json(run));
+    }
+    return answer.range ? array : array.front();
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,125 @@
+#include "scenarios/commands/answer_run.h"
+
+#include <utility>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/console/output.h"
+#include "scenarios/load/load.h"
+#include "scenarios/report/program_report.h"
+#include "scenarios/report/step_json.h"
+#include "scenarios/report/trace_json.h"
+#include "scenarios/study/what_if.h"
+#include "scenarios/study/within_clock.h"
+#include "scenarios/yaml/schema.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, TimedWatch& watch) {
+    if (options.is_set("what-if")) {
+        throw sim::InputError("a program has no ceilings",
+                              "leave --what-if out: the report has the terms of the gap");
+    }
+    if (options.has("trace")) {
+        throw sim::InputError("a program has no trace",
+                              "leave --trace out: the report has the times of the stages");
+    }
+    watch.begin();
+    ProgramResult result = within_clock(scenario.file, [&] {
+        return simulate_program(scenario.hardware, scenario.program(), fold, &watch);
+    });
+    const WallTime wall{.simulated_s = watch.seconds()};
+    std::vector<Verdict> verdicts = judge(scenario, result);
+    return {.scenario = std::move(scenario),
+            .result = std::move(result),
+            .verdicts = std::move(verdicts),
+            .wall = wall};
+}
+
+}  // namespace
+
+Usage run_usage() {
+    Usage usage(
+        "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
+        "[--reschedule] [--no-reuse] [--json PATH|-] [--trace PATH]",
+        "Simulates one training step of a scenario (or its program) and reports how long it takes, "
+        "where the\n"
+        "time goes, and what the analytic estimates say.",
+        "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
+        "The scenario:\n" + schema_help());
+    usage.values("set",
+                 "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
+                 "repeated");
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("what-if",
+               "say how long the step would take with infinitely fast links, memory or matmuls, "
+               "without latency, with perfect overlap, without remat");
+    usage.flag(
+        "reschedule",
+        "with --what-if and overlap.schedule: latency_hiding: order operations anew for each, "
+        "in place of the step's order");
+    usage.flag("no-reuse",
+               "play every repeated layer; the result is the same but for played_events");
+    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWatch& watch) {
+    const Fold fold = parse_fold(options.get("fold"));
+    if (options.is_set("reschedule") && !options.is_set("what-if")) {
+        throw sim::InputError("--reschedule says how --what-if runs", "write --what-if with it");
+    }
+    Scenario scenario = load_scenario(source, options.all("set"));
+    if (scenario.is_program()) {
+        return answer_program(options, std::move(scenario), fold, watch);
+    }
+    const bool reuse = !options.is_set("no-reuse");
+    watch.begin();
+    StepResult result = within_clock(scenario.file, [&] {
+        return simulate_step(scenario, fold, {.reuse = reuse, .watch = &watch});
+    });
+    std::optional<OrderNoise> noise =
+        order_noise(scenario, result, reuse, available_jobs(), &watch);
+    const WallTime wall = watch.wall_time();
+    if (options.is_set("what-if")) {
+        result.ceilings = what_if(scenario, result, fold,
+                                  {.reuse = reuse, .reschedule = options.is_set("reschedule")},
+                                  available_jobs(), &watch);
+    }
+    std::vector<Verdict> verdicts = judge(scenario, result);
+    return {.scenario = std::move(scenario),
+            .result = std::move(result),
+            .noise = std::move(noise),
+            .verdicts = std::move(verdicts),
+            .wall = wall};
+}
+
+Json answer_json(const RunAnswer& answer) {
+    if (const auto* const program = std::get_if<ProgramResult>(&answer.result)) {
+        return program_json(answer.scenario, *program, answer.verdicts, answer.wall);
+    }
+    Json json = step_json(answer.scenario, std::get<StepResult>(answer.result), answer.verdicts,
+                          answer.wall);
+    if (answer.noise.has_value()) {
+        json["order_noise"] = order_noise_json(*answer.noise);
+    }
+    return json;
+}
+
+std::string trace_path(const Usage& options) {
+    std::string path = output_path(options, "trace");
+    refuse_dash("--trace", path);
+    return path;
+}
+
+void write_trace(const RunAnswer& answer, const std::string& path) {
+    if (!path.empty()) {
+        write_file("--trace", path,
+                   json_line(trace_json(answer.scenario, std::get<StepResult>(answer.result))));
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,39 @@
+// What `podsim run` computes: a step, or a program, and what is said of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scenarios/console/timed_watch.h"
+#include "scenarios/console/usage.h"
+#include "scenarios/load/scenario_source.h"
+#include "scenarios/report/verdict.h"
+#include "scenarios/study/order_noise.h"
+#include "scenarios/text/json_text.h"
+
+namespace podsim::scenarios {
+
+Usage run_usage();
+
+struct RunAnswer {
+    Scenario scenario;
+    std::variant<StepResult, ProgramResult> result;
+    std::optional<OrderNoise> noise{};  ///< of a step
+    std::vector<Verdict> verdicts{};
+    WallTime wall{};
+};
+
+/// Runs the scenario by those options. Throws sim::InputError, Stopped, and what the watch throws.
+RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWatch& watch);
+
+/// What --json writes.
+Json answer_json(const RunAnswer& answer);
+
+/// The path of --trace, empty without it. Throws sim::InputError where nothing can be written there.
+std::string trace_path(const Usage& options);
+/// Writes the timeline of a step there; nothing without a path.
+void write_trace(const RunAnswer& answer, const std::string& path);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,70 @@
+#include "scenarios/commands/common_options.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <vector>
+
+#include "scenarios/load/load.h"
+#include "scenarios/study/parallel.h"
+#include "scenarios/text/quantity_text.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+
+std::string overflow_place(Arguments args) {
+    constexpr std::string_view kOption = "--bytes";
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        if (args[i] == kOption && i + 1 < args.size()) {
+            return fmt::format("{} {}", kOption, printable(args[i + 1]));
+        }
+        if (args[i].starts_with(fmt::format("{}=", kOption))) {
+            return fmt::format("{} {}", kOption, printable(args[i].substr(kOption.size() + 1)));
+        }
+    }
+    return "podsim";
+}
+
+Fold parse_fold(const std::string& text) {
+    if (text == "auto") {
+        return Fold::automatic;
+    }
+    if (text == "off") {
+        return Fold::off;
+    }
+    const std::vector<std::string> names = {"auto", "off"};
+    throw sim::unknown_name("--fold", printable(text), names);
+}
+
+int parse_jobs(const Usage& options) {
+    if (!options.has("jobs")) {
+        return available_jobs();
+    }
+    const std::string text = options.get("jobs");
+    const sim::SourceMark mark{"--jobs " + printable(text), 0, 0};
+    const std::string allowed = fmt::format("write a number of threads from 1 to {}", kMostJobs);
+    std::int64_t jobs = 0;
+    try {
+        jobs = parse_count(text);
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(error.problem(), allowed, mark);
+    }
+    if (jobs < 1 || jobs > kMostJobs) {
+        throw sim::InputError("out of range", allowed, mark);
+    }
+    return static_cast<int>(jobs);
+}
+
+int read_slices(const Usage& options, const Hardware& hardware) {
+    return read_option(options, "slices", [&](const std::string& text) {
+        const std::int64_t slices = parse_count(text);
+        const int most = kMostChips / hardware.slice.size();
+        if (slices < 1 || slices > most) {
+            throw sim::InputError(
+                fmt::format("{} slices", slices),
+                fmt::format("from 1 to {} are allowed: {} chips", most, kMostChips));
+        }
+        return static_cast<int>(slices);
+    });
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,25 @@
+// Options that several commands have.
+#pragma once
+
+#include <string>
+
+#include "scenarios/console/usage.h"
+#include "scenarios/spec/request.h"
+#include "scenarios/spec/scenario.h"
+
+namespace podsim::scenarios {
+
+/// Where a simulation left the clock's range, when no command named its file: of a collective its size, the only
+/// quantity that its options leave open.
+std::string overflow_place(Arguments args);
+
+/// The value of --fold. Throws sim::InputError.
+Fold parse_fold(const std::string& text);
+
+/// The threads of --jobs: a number up to kMostJobs, without the option the cores of the machine.
+int parse_jobs(const Usage& options);
+
+/// The number of --slices of that hardware, at most kMostChips together. Throws sim::InputError.
+int read_slices(const Usage& options, const Hardware& hardware);
+
+}  // namespace podsim::scenarios

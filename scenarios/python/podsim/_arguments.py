@@ -1,0 +1,108 @@
+"""Arguments as the command line has them."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+
+Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Source = Union[bytes, Tuple[bytes, str, str, bool]]
+Path = Union[str, "os.PathLike[str]"]
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for: paths, mappings, numbers and arrays of other libraries."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    if hasattr(value, "__float__"):
+        return float(value)
+    raise TypeError(f"a scenario holds no {type(value).__name__}")
+
+
+def _check_keys(value: Any) -> None:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is no text")
+            _check_keys(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check_keys(item)
+
+
+def yaml_text(value: Any) -> str:
+    """A value as YAML: its JSON, which is YAML. A text is YAML already."""
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    try:
+        _check_keys(value)
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+    except RecursionError:
+        raise ValueError("a value holds itself, or is nested too deep") from None
+
+
+def is_path(scenario: Scenario) -> bool:
+    """Of a file. A scenario of one line is a map in braces: a block of one line lacks half of what is required."""
+    if isinstance(scenario, str):
+        return "\n" not in scenario and not scenario.lstrip().startswith("{")
+    return not isinstance(scenario, Mapping)
+
+
+def source(scenario: Scenario, base: Optional[Path]) -> Source:
+    """A path, or the folder, name and text of what is handed over, and whether its lines are the user's."""
+    folder = b"" if base is None else os.fsencode(base)
+    if isinstance(scenario, Mapping):
+        return folder, "<dict>", _json(scenario), False
+    if isinstance(scenario, str) and not is_path(scenario):
+        return folder, "<text>", scenario, True
+    if base is not None:
+        raise TypeError("base is for texts and dictionaries: paths in a file are relative to it")
+    return os.fsencode(scenario)
+
+
+def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
+    """Keys with the texts of their values, or texts as --vary takes them."""
+    return [
+        f"{key}={values}"
+        if isinstance(values, str)
+        else (key, [yaml_text(value) for value in values])
+        for key, values in vary.items()
+    ]
+
+
+def joined(separator: str, value: Union[str, Iterable[int], None]) -> Optional[str]:
+    """``4x4x8`` of ``(4, 4, 8)``; texts as they are."""
+    return value if value is None or isinstance(value, str) else separator.join(map(str, value))
+
+
+def options(**given: Any) -> list[str]:
+    """The options of a command line: ``bytes=1e9`` is ``--bytes=1e9``, ``what_if=True`` ``--what-if``, a list the
+    option again and again; nothing for None and False. A ``_`` at the end only tells it from a word of Python."""
+    words: list[str] = []
+    for name, value in given.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif isinstance(value, list):
+            words.extend(f"{option}={item}" for item in value)
+        elif value is not None and value is not False:
+            words.append(f"{option}={value}")
+    return words
+
+
+def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
+    """``key=value`` of each, as --set takes them."""
+    return [f"{key}={yaml_text(value)}" for key, value in (values or {}).items()]
+
+
+def path(value: Optional[Path]) -> Optional[str]:
+    return None if value is None else os.fspath(value)
