@@ -114,8 +114,8 @@ public:
 
     /// The same of what lies far, where messages of that priority will come to the servers.
     void prefetch_far(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
-        if (far_.empty()) {
-            return;
+        if (far_.size() < size()) {
+            return;  // nothing lies far, or links have been added since
         }
         for (const std::uint32_t server : servers) {
             __builtin_prefetch(&far_[server], 1);
