@@ -14,6 +14,16 @@
 // distance j ahead, farthest first, once its own contribution is ready and the partial sum from behind has arrived.
 // A phase begins at a member when that member's previous phase has ended there.
 //
+// Who goes first at a link. Chunk sizes double, 1, 2, 4, ..., and the last is as large as the one before it:
+//   AllGather       the earlier phase, of one phase the smaller chunk
+//   ReduceScatter   the earlier phase, of one phase the larger chunk
+//   AllReduce       the phases that gather, but for the last, as in an AllGather; then those that reduce, the larger
+//                   chunk and of one chunk the earlier phase; at the end the last phases, the smaller chunk
+// The last phase of a gather has most of the bytes, and it begins when the other factors are done with its chunk: links
+// idle when they wait for that, so it comes last, and the first chunk is small (docs/collectives.md). What is reduced along
+// lines, and members in several slices: chunks of one size, of which the first `chunks_in_flight` go before the next,
+// and among those the earlier phase.
+//
 // Of several slices, the members at the same place in each also form a factor: gathered first and
 // reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
 // the other way round). A phase between slices sends every other slice its block straight away, on the machine
@@ -42,11 +52,13 @@ namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 6;                    ///< of each part, when the group has several factors
-    int chunks_between_slices = 24;    ///< of each part, of a group with members in several slices
-    topology::DeadLinks dead_links{};  ///< of the places that are simulated
+    int chunks = 5;  ///< of each part, of several factors: 1, 2, 4, ... units, the last two alike
+    int chunks_on_lines =
+        6;  ///< of each part, where lines are among the factors of what is reduced
+    int chunks_between_slices = 24;  ///< of each part, of a group with members in several slices
     int chunks_in_flight =
-        2;  ///< chunks that share a priority; later ones wait behind them at every link
+        2;  ///< on lines and between slices: chunks, all alike, that share a priority
+    topology::DeadLinks dead_links{};  ///< of the places that are simulated
     sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay
     bool payloads = true;    ///< false: schedules of rings and lines leave theirs out
 };

@@ -113,4 +113,12 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     return parts;
 }
 
+std::vector<int> growing_chunks(int chunks) {
+    std::vector<int> sizes(static_cast<std::size_t>(chunks), 1);
+    for (std::size_t c = 1; c < sizes.size(); ++c) {
+        sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);
+    }
+    return sizes;
+}
+
 }  // namespace podsim::collectives

@@ -29,4 +29,8 @@ Algorithm fastest_for_large(const Group& group);
 /// Up to three factors every order is a part, beyond that the rotations.
 std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Algorithm algorithm);
 
+/// Sizes of the chunks of a part whose chunks grow, in units of the first: 1, 2, 4, ..., the last as large as the one
+/// before it.
+std::vector<int> growing_chunks(int chunks);
+
 }  // namespace podsim::collectives

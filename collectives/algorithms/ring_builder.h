@@ -21,8 +21,12 @@ struct Phase {
     int factor = 0;  ///< index within the group, or kBetweenSlices
     int length = 1;  ///< members along it; on a twisted torus this depends on the order
     Motion motion{};
-    sim::Bytes block;          ///< of one member, of one chunk
-    std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
+    /// What one member holds of a chunk.
+    struct Block {
+        sim::Bytes bytes;
+        std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
+    };
+    std::vector<Block> blocks;  ///< [chunk]
 };
 
 /// The messages of one step in one direction: pieces [first_piece, first_piece + count) of the block.
@@ -51,7 +55,10 @@ public:
     CollectiveSchedule build();
 
 private:
+    void plan_chunks(const ScheduleOptions& options);
     void plan_phases(sim::Bytes v, const ScheduleOptions& options);
+    /// Of a part that starts with `held` for each unit of a chunk.
+    [[nodiscard]] std::vector<Phase::Block> blocks(sim::Bytes held, sim::Bytes message_cap);
     /// Refuses what is too large, and reserves memory for the rest.
     void check_size();
     void emit_role(std::uint32_t role);
@@ -116,12 +123,8 @@ private:
                                     std::size_t phase, int direction) const {
         return &slots_[role][slot_index(part, chunk, phase, direction, 0)];
     }
-    /// Earlier chunks in flight first, among them the earlier phase.
-    [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const {
-        const auto wave = static_cast<std::uint32_t>(chunk / chunks_in_flight_);
-        return wave * static_cast<std::uint32_t>(phases_[part].size()) +
-               static_cast<std::uint32_t>(phase);
-    }
+    /// Which goes first at a link: the order of collective_schedule.h.
+    [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const;
     [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
         return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *
                    phases_[0].size() +
@@ -135,7 +138,9 @@ private:
     bool one_way_ = false;
     bool one_shot_ = false;
     bool payloads_ = true;
-    int chunks_in_flight_ = 1;
+    std::vector<int> chunk_sizes_{1};  ///< in units that add up to chunk_units_
+    int chunk_units_ = 1;
+    int chunks_in_flight_ = 0;  ///< 0: chunks grow
     ShiftTable& shifts_;
     topology::DeadLinks dead_links_;
     Roles roles_;

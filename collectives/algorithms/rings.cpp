@@ -1,6 +1,7 @@
 #include "collectives/algorithms/rings.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "collectives/algorithms/messages.h"
@@ -18,7 +19,6 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveCall& call, Motions motions,
       one_way_(call.algorithm == Algorithm::one_way),
       one_shot_(call.algorithm == Algorithm::one_shot),
       payloads_(options.payloads),
-      chunks_in_flight_(options.chunks_in_flight),
       shifts_(shifts),
       dead_links_(options.dead_links),
       roles_(call.slice, call.group(), options.dead_links) {
@@ -27,11 +27,37 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveCall& call, Motions motions,
     if (group_.empty() && between_slices) {
         result_.parts = {Part{}};
     }
+    plan_chunks(options);
+    plan_phases(call.bytes, options);
+}
+
+void ScheduleBuilder::plan_chunks(const ScheduleOptions& options) {
+    const bool between_slices = across_.length > 1;
     const bool several = result_.parts.size() > 1 || (between_slices && !group_.empty());
+    bool rings = true;
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+        rings = rings && roles_.ring(static_cast<int>(i));
+    }
+    const bool alike = between_slices || (motions_.reduces && !rings);
     result_.chunks = !several || one_shot_ ? 1
                      : between_slices      ? options.chunks_between_slices
+                     : alike               ? options.chunks_on_lines
                                            : options.chunks;
-    plan_phases(call.bytes, options);
+    chunks_in_flight_ = alike ? options.chunks_in_flight : 0;
+    chunk_sizes_ = alike ? std::vector<int>(static_cast<std::size_t>(result_.chunks), 1)
+                         : growing_chunks(result_.chunks);
+    chunk_units_ = std::accumulate(chunk_sizes_.begin(), chunk_sizes_.end(), 0);
+}
+
+std::vector<Phase::Block> ScheduleBuilder::blocks(sim::Bytes held, sim::Bytes message_cap) {
+    std::vector<Phase::Block> list;
+    for (const int size : chunk_sizes_) {
+        const sim::Bytes bytes = held * size;
+        const std::uint32_t pieces = message_count(bytes, message_cap);
+        most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
+        list.push_back({bytes, pieces});
+    }
+    return list;
 }
 
 void ScheduleBuilder::plan_phases(sim::Bytes v, const ScheduleOptions& options) {
@@ -39,15 +65,14 @@ void ScheduleBuilder::plan_phases(sim::Bytes v, const ScheduleOptions& options) 
         std::vector<Phase> gather;
         int hops = 0;
         sim::Bytes held = v * (part.weight / (one_shot_ ? 1 : group_size(group_)) / across_.length /
-                               result_.chunks);
+                               chunk_units_);
         const auto between_slices = [&] {
             if (across_.length == 1) {
                 return;
             }
             longest_ = std::max(longest_, static_cast<std::size_t>(across_.length));
-            const std::uint32_t pieces = message_count(held, options.message_cap);
-            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
-            gather.push_back({kBetweenSlices, across_.length, Motion::gather, held, pieces});
+            gather.push_back({kBetweenSlices, across_.length, Motion::gather,
+                              blocks(held, options.message_cap)});
             held = held * across_.length;
             hops += shifts_.links_between_slices();
         };
@@ -58,9 +83,7 @@ void ScheduleBuilder::plan_phases(sim::Bytes v, const ScheduleOptions& options) 
             const int index = part.order[i];
             const int length = part.lengths[i];
             longest_ = std::max(longest_, static_cast<std::size_t>(length) + 1);
-            const std::uint32_t pieces = message_count(held, options.message_cap);
-            most_pieces_ = std::max<std::uint64_t>(most_pieces_, pieces);
-            gather.push_back({index, length, Motion::gather, held, pieces});
+            gather.push_back({index, length, Motion::gather, blocks(held, options.message_cap)});
             held = held * (one_shot_ ? 1 : length);
             const int steps = roles_.ring(index) && !one_way_ ? length / 2 : length - 1;
             hops += steps * factor(index).stride;
@@ -89,8 +112,10 @@ void ScheduleBuilder::check_size() {
     double hops = 0;
     for (const auto& phases : phases_) {
         for (const Phase& phase : phases) {
+            for (const Phase::Block& block : phase.blocks) {
+                transfers += 1.0 * phase.length * block.pieces;
+            }
             const double slots = 1.0 * phase.length * result_.chunks;
-            transfers += slots * phase.pieces;
             hops += slots * (phase.factor == kBetweenSlices ? shifts_.links_between_slices()
                                                             : factor(phase.factor).stride);
         }
@@ -189,6 +214,27 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
     }
 }
 
+std::uint32_t ScheduleBuilder::turn(std::size_t part, int chunk, std::size_t phase) const {
+    const auto phases = static_cast<std::uint32_t>(phases_[part].size());
+    const auto at = static_cast<std::uint32_t>(phase);
+    if (chunks_in_flight_ > 0) {
+        return static_cast<std::uint32_t>(chunk / chunks_in_flight_) * phases + at;
+    }
+    const auto chunks = static_cast<std::uint32_t>(result_.chunks);
+    const auto from_smallest = static_cast<std::uint32_t>(chunk);
+    const std::uint32_t from_largest = chunks - 1 - from_smallest;
+    const bool gathers = phases_[part][phase].motion == Motion::gather;
+    if (!motions_.reduces || !motions_.gathers || one_shot_) {
+        return at * chunks + (gathers ? from_smallest : from_largest);
+    }
+    const std::uint32_t half = phases / 2;
+    if (!gathers) {
+        return (half - 1) * chunks + from_largest * half + at;
+    }
+    const std::uint32_t turn = at + 1 == phases ? phases - 1 : at - half;
+    return turn * chunks + from_smallest;
+}
+
 std::uint64_t ScheduleBuilder::rank_of_slot(std::size_t part, int chunk, std::size_t phase,
                                             int direction, int distance) const {
     const std::uint64_t step = static_cast<std::uint64_t>(
@@ -208,11 +254,12 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
     sim::Schedule& schedule = result_.schedule;
 
     // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
-    const std::uint32_t unit = 2 * spec.pieces;
+    const Phase::Block& block = spec.blocks[static_cast<std::size_t>(chunk)];
+    const std::uint32_t unit = 2 * block.pieces;
     const bool half = spec.factor != kBetweenSlices && roles_.ring(role, spec.factor) &&
                       !one_way_ && 2 * distance == spec.length;
-    const std::uint32_t begin = half && direction < 0 ? spec.pieces : 0;
-    const std::uint32_t end = half && direction > 0 ? spec.pieces : unit;
+    const std::uint32_t begin = half && direction < 0 ? block.pieces : 0;
+    const std::uint32_t end = half && direction > 0 ? block.pieces : unit;
 
     arrivals_[way.destination_role] += (end + 1) / 2 - begin / 2;
     Slot& slot = slots_[role][slot_index(part, chunk, phase, direction, distance)];
@@ -234,7 +281,7 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         const std::uint32_t high = std::min(end, 2 * piece + 2);
         // The two directions take the messages in opposite orders, so that each begins with those
         // of its own half of the opposite member's block.
-        const std::uint32_t place_in_step = direction > 0 ? piece : spec.pieces - 1 - piece;
+        const std::uint32_t place_in_step = direction > 0 ? piece : block.pieces - 1 - piece;
         const std::uint32_t units_before = direction > 0 ? low - begin : end - high;
         sim::Transfer& transfer = schedule.transfers.emplace_back();
         transfer.first_hop = way.first_hop;
@@ -243,8 +290,8 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         transfer.phase = turn;
         transfer.rank = (rank + place_in_step) * sources + source;
         transfer.writes = sums ? kPassesOfSum : kWritesOfCopy;
-        transfer.bytes = spec.block * (static_cast<double>(high - low) / unit);
-        transfer.bytes_before = spec.block * (static_cast<double>(units_before) / unit);
+        transfer.bytes = block.bytes * (static_cast<double>(high - low) / unit);
+        transfer.bytes_before = block.bytes * (static_cast<double>(units_before) / unit);
         emit_payload({.part = static_cast<std::uint16_t>(part),
                       .chunk = static_cast<std::uint16_t>(chunk),
                       .phase = static_cast<std::uint16_t>(phase),

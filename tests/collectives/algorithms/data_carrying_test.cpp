@@ -54,7 +54,8 @@ Case make(const topology::Lattice& slice, const Group& group, Operation operatio
     c.group = group;
     c.algorithm = algorithm;
     c.v = sim::Bytes(kBlock * group_size(group));
-    c.options.chunks = 2;
+    c.options.chunks = 3;
+    c.options.chunks_on_lines = 2;
     c.options.chunks_in_flight = 1;
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     return c;
@@ -136,7 +137,8 @@ TEST(DataCarryingTest, ThreeAxes) {
             for (const Operation operation : gathering_operations()) {
                 for (const AlgorithmInfo& info : gathering_algorithms()) {
                     Case c = make(slice, whole_axes(slice), operation, info.algorithm);
-                    c.options.chunks = slice.size() > 32 ? 1 : 2;
+                    c.options.chunks = slice.size() > 32 ? 1 : 3;
+                    c.options.chunks_on_lines = slice.size() > 32 ? 1 : 2;
                     c.options.message_cap = sim::Bytes(kCaps[turn / 3 % 2]);
                     prove(c);
                     ASSERT_FALSE(HasFailure());

@@ -46,7 +46,7 @@ Case make(const topology::Lattice& slice, const Group& group, Operation operatio
     c.group = group;
     c.algorithm = algorithm;
     c.v = sim::Bytes(48e3 * group_size(group));
-    c.options.chunks = slice.size() > 100 ? 1 : 2;
+    c.options.chunks = slice.size() > 100 ? 1 : 3;
     c.options.chunks_in_flight = 1;
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     return c;

@@ -1,6 +1,7 @@
 #include "tests/collectives/carriers/brute_force.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -35,8 +36,8 @@ struct Message {
     std::vector<std::size_t> links;
     double bytes = 0;
     double bytes_before = 0;
-    int wave = 0;
-    bool far_first = false;  ///< more links to go first
+    std::array<int, 3> goes{};  ///< the lesser goes first
+    bool far_first = false;     ///< more links to go first
     int part = 0, phase = 0, step = 0, chunk = 0, backward = 0, turn = 0;
     std::optional<Name> follows;    ///< must have arrived here
     std::optional<PhaseAt> begins;  ///< must have ended here
@@ -163,9 +164,39 @@ private:
         return static_cast<Clock>(std::ceil(bytes / case_.link.rate.value() * 1e12));
     }
 
+    bool one_size() const {
+        return case_.operation != Operation::all_gather &&
+               !std::ranges::all_of(case_.group, [&](const auto& f) { return is_ring(f); });
+    }
+
+    void set_chunks(bool several) {
+        const int count = !several     ? 1
+                          : one_size() ? case_.options.chunks_on_lines
+                                       : case_.options.chunks;
+        for (int chunk = 0; chunk < count; ++chunk) {
+            const bool grows = !one_size() && chunk > 0 && chunk + 1 < count;
+            chunks_.push_back(chunk == 0 ? 1 : chunks_.back() * (grows ? 2 : 1));
+            units_ += chunks_.back();
+        }
+    }
+
+    std::array<int, 3> goes(int chunk, int phase, bool reduce) const {
+        if (one_size()) {
+            return {chunk / case_.options.chunks_in_flight, phase, 0};
+        }
+        if (case_.operation != Operation::all_reduce) {
+            return {phase, reduce ? -chunk : chunk, 0};
+        }
+        if (reduce) {
+            return {1, -chunk, phase};
+        }
+        const bool last = phase + 1 == 2 * static_cast<int>(case_.group.size());
+        return {last ? 2 : 0, phase, chunk};
+    }
+
     void write_messages() {
         const std::vector<Part> parts = divide(case_.slice, case_.group, case_.algorithm);
-        const int chunks = parts.size() > 1 ? case_.options.chunks : 1;
+        set_chunks(parts.size() > 1);
         const int factors = static_cast<int>(case_.group.size());
         for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
             const Part& p = parts[static_cast<std::size_t>(part)];
@@ -176,11 +207,12 @@ private:
             if (whole_twisted_) {
                 lengths = twisted_lengths(p.order);
             }
-            double block = case_.v.value() * (p.weight / group_size(case_.group) / chunks);
+            double unit = case_.v.value() * (p.weight / group_size(case_.group) / units_);
             for (int stage = 0; stage < factors; ++stage) {
                 const int factor = p.order[static_cast<std::size_t>(stage)];
                 const int n = lengths[static_cast<std::size_t>(stage)];
-                for (int chunk = 0; chunk < chunks; ++chunk) {
+                for (int chunk = 0; chunk < static_cast<int>(chunks_.size()); ++chunk) {
+                    const double block = unit * chunks_[static_cast<std::size_t>(chunk)];
                     if (case_.operation != Operation::all_gather) {
                         write_phase(part, chunk, factors - 1 - stage, factor, n, block, true);
                     }
@@ -189,7 +221,7 @@ private:
                         write_phase(part, chunk, before + stage, factor, n, block, false);
                     }
                 }
-                block = block * n;
+                unit = unit * n;
             }
         }
     }
@@ -239,7 +271,7 @@ private:
             m.bytes = piece_bytes;
             const int sent_before = direction > 0 ? piece - first : last - 1 - piece;
             m.bytes_before = block * (static_cast<double>(sent_before) / pieces);
-            m.wave = chunk / case_.options.chunks_in_flight;
+            m.goes = goes(chunk, phase, reduce);
             m.part = part;
             m.phase = phase;
             m.step = reduce ? -distance : distance;
@@ -306,8 +338,8 @@ private:
 
     static auto turn(const Message& m) {
         const auto left = static_cast<std::int64_t>(m.links.size() - m.hop);
-        return std::tuple(m.wave, m.phase, m.far_first ? -left : 0, m.queued_at, m.part, m.step,
-                          m.chunk, m.backward, m.turn, m.hop);
+        return std::tuple(m.goes, m.far_first ? -left : 0, m.queued_at, m.part, m.step, m.chunk,
+                          m.backward, m.turn, m.hop);
     }
 
     /// Every idle link takes the message whose turn it is.
@@ -344,6 +376,8 @@ private:
 
     const Case& case_;
     const bool whole_twisted_;
+    std::vector<int> chunks_;  ///< sizes in units
+    int units_ = 0;
     std::vector<Message> messages_;
     std::map<Name, std::size_t> names_;
     std::map<PhaseAt, std::vector<std::size_t>> arriving_;

@@ -15,8 +15,12 @@
 //   ahead when its phase has begun and the same message from the member behind has come, if there is one.
 // - A member's phase ends when all that comes to it in that phase has come (reducing: the sums for
 //   itself) and its phase before has ended; then its next phase begins.
-// - A link serves one message at a time to its end. It takes first: the earlier group of chunks in
-//   flight, the earlier phase, the earlier arrival at the link; then part, phase, step (gathering near
+// - Chunks double in size, the last is as large as the one before. But where something is reduced and a factor is
+//   a line, they are of one size.
+// - A link serves one message at a time to its end. It takes first, of chunks of one size: the earlier group of
+//   chunks in flight, the earlier phase; of growing ones: the earlier phase, the smaller chunk (ReduceScatter: the
+//   larger), in an AllReduce all phases that gather but the last, then those that reduce, the larger chunk before the
+//   earlier phase, then the last phase. Then the earlier arrival at the link; then part, phase, step (gathering near
 //   first, reducing far first), chunk, forward before backward, the earlier message of the step (the backward
 //   way counts a block's messages from the last), the message that has crossed fewer links.
 // - A message holds a link for bytes / rate, rounded up. Over several links it is cut-through: its

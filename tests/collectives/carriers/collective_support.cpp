@@ -219,7 +219,7 @@ Case random_case(Random& random, int longest, int most) {
     // One message a block, or a few.
     const double block = c.v.value() / group_size(c.group);
     c.options.message_cap = sim::Bytes(random.coin() ? c.v.value() : block / random.between(1, 4));
-    c.options.chunks = random.between(1, 5);
+    c.options.chunks = c.options.chunks_on_lines = random.between(1, 5);
     c.options.chunks_in_flight = random.between(1, 3);
     c.link.rate = random.below(6) == 0 ? sim::BytesPerSecond::infinity()
                                        : sim::BytesPerSecond(random.pick(kRates));
