@@ -50,6 +50,7 @@ private:
 }  // namespace
 }  // namespace podsim::scenarios
 
-extern "C" podsim::scenarios::Ranks* podsim_join_ranks() {
+// All else in podsim is hidden.
+extern "C" [[gnu::visibility("default")]] podsim::scenarios::Ranks* podsim_join_ranks() {
     return new podsim::scenarios::MpiRanks();
 }

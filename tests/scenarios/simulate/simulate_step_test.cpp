@@ -42,8 +42,8 @@ Scenario fsdp_8b(std::int64_t tokens_per_chip) {
 
 // LLaMA 3-8B, FSDP over 4096 chips and three axes. Compute-bound above 850 tokens a chip (2550 / 3).
 // At four times that only the first gather (embedding, 1.05 GB) and the last ReduceScatter (its
-// gradient) cannot hide behind compute; the rest is within 2 %: 3400 tokens are no multiple of the
-// systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
+// gradient) cannot hide behind compute, beside what they keep from kernels of the HBM; the rest is within 2 %: 3400
+// tokens are no multiple of the systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
 TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
     for (const std::int64_t tokens : {3400, 3456}) {
         const StepResult result = simulate_step(fsdp_8b(tokens), Fold::automatic);
@@ -51,7 +51,11 @@ TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
         const double edges =
             span_of(result, "embedding forward gather weights").seconds() +
             span_of(result, "embedding backward reduce-scatter gradients").seconds();
-        EXPECT_LE(result.step_time.seconds(), 1.02 * result.lower.time.value() + edges);
+        const auto shared =
+            std::ranges::find(result.gap, "HBM shared with collectives", &Share::name);
+        ASSERT_NE(shared, result.gap.end());
+        EXPECT_LE(result.step_time.seconds(),
+                  1.02 * result.lower.time.value() + edges + shared->time.seconds());
         EXPECT_GE(result.step_time.ps, floor_ps(result.lower.time));
     }
 }
