@@ -1,0 +1,28 @@
+#include "scenarios/commands/report_option.h"
+
+#include "scenarios/console/output.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+void add_report_option(Usage& usage) {
+    usage.value("report",
+                "write a page with charts to a file: HTML of at most 3 MB that needs no network");
+}
+
+std::string report_path(const Usage& options) {
+    std::string path = output_path(options, "report");
+    refuse_dash("--report", path);
+    if (!path.empty() && !has_pages()) {
+        throw sim::InputError(
+            "this podsim was built without pages",
+            "install nodejs and npm (packages.txt; make deps), configure anew and build");
+    }
+    return path;
+}
+
+void write_report(const Page& page, const std::string& path) {
+    write_file("--report", path, page_html(page));
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,97 @@
+// A chart as a figure: title, how to read it, the drawing, the same in words, and its numbers as a table.
+import { el, table } from './dom.js';
+import { colours } from './theme.js';
+import { addKeys } from './keys.js';
+
+const kConfig = {
+  responsive: true, displaylogo: false, displayModeBar: 'hover',
+  modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d', 'toggleSpikelines'],
+  toImageButtonOptions: { format: 'svg' },
+};
+const charts = [];
+
+function axis(theme, own = {}) {
+  return {
+    gridcolor: theme.line, zerolinecolor: theme.soft, linecolor: theme.soft, tickcolor: theme.soft, automargin: true,
+    ...own, title: { standoff: 8, ...(typeof own.title === 'string' ? { text: own.title } : own.title) },
+  };
+}
+
+/// The layout of all charts, with what one of them wants otherwise.
+function layoutOf(own, theme, height) {
+  const layout = {
+    height, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
+    font: { family: 'system-ui, sans-serif', size: 13, color: theme.ink },
+    margin: { l: 10, r: 16, t: 12, b: 40, ...own.margin },
+    hoverlabel: { bgcolor: theme.raised, bordercolor: theme.soft, font: { color: theme.ink }, align: 'left', namelength: -1 },
+    legend: { orientation: 'h', x: 0, y: -0.18, yanchor: 'top', ...own.legend },
+    ...Object.fromEntries(Object.entries(own).filter(([key]) => !/^(margin|legend|[xy]axis)/.test(key))),
+  };
+  for (const name of new Set(['xaxis', 'yaxis', ...Object.keys(own).filter((key) => /^[xy]axis/.test(key))])) {
+    layout[name] = axis(theme, own[name]);
+  }
+  return layout;
+}
+
+function draw(chart) {
+  const theme = colours();
+  const { data, layout } = chart.build(theme);
+  return window.Plotly.react(chart.node, data, layoutOf(layout, theme, chart.height), kConfig);
+}
+
+/// What cannot be printed as it is drawn (WebGL) is printed as a picture.
+async function keepPicture(chart) {
+  if (!chart.picture) return;
+  const width = Math.max(chart.node.clientWidth, 300);
+  chart.picture.src = await window.Plotly.toImage(chart.node, { format: 'png', width, height: chart.height, scale: 2 });
+}
+
+/// Adds a figure to `parent` and draws it. build(theme) gives { data, layout }; `alt` says what is to be seen; `numbers`
+/// is a table ({ columns, rows }) of what is drawn; `gl`: drawn by WebGL.
+export async function addChart(parent, { id, title, how, alt, build, numbers, height = 360, gl = false, controls }) {
+  const node = el('div', { class: 'chart', id: `${id}-chart`, role: 'img', tabindex: '0', 'aria-label': `${title}. ${alt}` });
+  node.style.minHeight = `${height}px`;
+  const picture = gl ? el('img', { class: 'printed', alt: '' }) : undefined;
+  const figure = el('figure', { id }, el('h3', {}, title), how ? el('p', { class: 'how' }, how) : undefined, controls, node,
+    picture, el('figcaption', {}, alt));
+  if (numbers) {
+    figure.append(el('details', {}, el('summary', {}, 'The numbers'), table({ caption: title, ...numbers })));
+  }
+  parent.append(figure);
+  const chart = { id, node, build, height, picture };
+  charts.push(chart);
+  await draw(chart);
+  addKeys(node);
+  await keepPicture(chart);
+  return { node, redraw: () => draw(chart) };
+}
+
+/// All of them, in the colours of now.
+export async function redrawAll() {
+  for (const chart of charts) {
+    await draw(chart);
+    await keepPicture(chart);
+  }
+}
+
+/// Prints in light colours, and back.
+export function addPrinting() {
+  let before;
+  addEventListener('beforeprint', () => {
+    before = document.documentElement.dataset.theme ?? '';
+    document.documentElement.dataset.theme = 'light';
+    charts.filter((chart) => !chart.picture).forEach(draw);
+  });
+  addEventListener('afterprint', () => {
+    if (before) document.documentElement.dataset.theme = before;
+    else delete document.documentElement.dataset.theme;
+    redrawAll();
+  });
+}
+
+export function addSection(id, title, ...intro) {
+  const section = el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), ...intro);
+  document.getElementById('main').append(section);
+  document.getElementById('nav').append(el('a', { href: `#${id}` }, title));
+  return section;
+}
