@@ -77,7 +77,7 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
         scenario.hardware.efficiency =
             topology::with_inference_overheads(scenario.hardware.efficiency);
     }
-    step.mesh_text = mesh_text(step.mesh, scenario.hardware);
+    step.mesh_axes = mesh_axes(step.mesh, scenario.hardware);
     const auto& read = serves ? read_inference : read_plan;
     step.plan = read(root, step.mesh, scenario.hardware, step.model);
     if (!serves) {

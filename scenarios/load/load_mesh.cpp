@@ -126,20 +126,21 @@ DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping, const Hardw
     }
 }
 
-std::string mesh_text(const DeviceMesh& mesh, const Hardware& hardware) {
+std::vector<std::string> mesh_axes(const DeviceMesh& mesh, const Hardware& hardware) {
     std::vector<std::string> axes;
     for (const LogicalAxis& axis : mesh.axes()) {
-        std::string text = axis.name;
+        std::vector<std::string> factors;
         for (const AxisFactor& factor : axis.factors) {
             if (factor.length > 1) {
-                text += ' ' + topology::to_string(factor, factor.axis == topology::kSliceAxis
-                                                              ? hardware.slices
-                                                              : hardware.slice.length(factor.axis));
+                factors.push_back(
+                    topology::to_string(factor, factor.axis == topology::kSliceAxis
+                                                    ? hardware.slices
+                                                    : hardware.slice.length(factor.axis)));
             }
         }
-        axes.push_back(axis.size() == 1 ? axis.name + " 1" : text);
+        axes.push_back(factors.empty() ? "1" : fmt::format("{}", fmt::join(factors, " ")));
     }
-    return fmt::format("{}", fmt::join(axes, ", "));
+    return axes;
 }
 
 collectives::Members parse_members(const std::string& text, const Lattice& slice, int slices) {

@@ -31,8 +31,8 @@ workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path
 topology::DeviceMesh read_mesh(const Reader& mesh, const Reader& mesh_mapping,
                                const Hardware& hardware, const char* whole);
 
-/// `fsdp x/4 y z/2, context z%2, tensor x%4`.
-std::string mesh_text(const topology::DeviceMesh& mesh, const Hardware& hardware);
+/// The factors of each axis as `mesh:` has them: `x/4 y z/2`; `1` for an axis of one member.
+std::vector<std::string> mesh_axes(const topology::DeviceMesh& mesh, const Hardware& hardware);
 
 /// `perturb:` on that hardware.
 std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);

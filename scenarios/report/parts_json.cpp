@@ -18,7 +18,7 @@ Json links_json(std::span<const LinkUse> links) {
                              {"busiest_busy_fraction", link.busiest_fraction},
                              {"busiest_bytes", link.busiest_bytes.value()}};
         for (const auto& [user, share] : link.by_user) {
-            object[link.name]["busy_by"][user] = share;
+            object[link.name]["busy_fraction_by"][user] = share;
         }
     }
     return object;

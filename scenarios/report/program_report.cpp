@@ -92,13 +92,13 @@ std::string program_report(const Scenario& scenario, const ProgramResult& result
 Json program_json(const Scenario& scenario, const ProgramResult& result,
                   std::span<const Verdict> verdicts, std::optional<WallTime> wall) {
     Json json = {
-        {"schema", kSchemaName}, {"name", scenario.name}, {"chip", scenario.hardware.chip.name}};
+        {"schema", kSchemaName}, {"scenario", scenario.name}, {"chip", scenario.hardware.chip.name}};
     const auto add = [&](JsonPart part) { add_values(json, part, scenario, result); };
     add(JsonPart::machine);
     add(JsonPart::times);
     add(JsonPart::bounds);
-    json["gap"] = shares_json(result.gap);
-    json["gap_to_book"] = shares_json(result.gap_to_book);
+    json["gap_s"] = shares_json(result.gap);
+    json["gap_to_book_s"] = shares_json(result.gap_to_book);
     json["stages"] = stages_json(result);
     json["links"] = links_json(result.links);
     add(JsonPart::events);

@@ -14,7 +14,7 @@ namespace podsim::scenarios {
 
 std::string program_report(const Scenario& scenario, const ProgramResult& result,
                            std::span<const Verdict> verdicts, WallTime wall = {});
-/// Schema `podsim/1`; `wall_time_s` is left out where no wall time is given.
+/// Schema `podsim/2`; `wall_time_s` is left out where no wall time is given.
 Json program_json(const Scenario& scenario, const ProgramResult& result,
                   std::span<const Verdict> verdicts, std::optional<WallTime> wall = std::nullopt);
 

@@ -8,6 +8,17 @@
 namespace podsim::scenarios {
 namespace {
 
+/// The mesh as `mesh:` of a scenario takes it, and how many members each of its axes has.
+void add_mesh(Json& json, const TrainingStep& step) {
+    json["mesh"] = Json::object();
+    json["mesh_sizes"] = Json::object();
+    for (std::size_t i = 0; i < step.mesh_axes.size(); ++i) {
+        const topology::LogicalAxis& axis = step.mesh.axes()[i];
+        json["mesh"][axis.name] = step.mesh_axes[i];
+        json["mesh_sizes"][axis.name] = axis.size();
+    }
+}
+
 /// What was asked.
 Json head_json(const Scenario& scenario, const StepResult& result) {
     Json json = {
@@ -19,7 +30,7 @@ Json head_json(const Scenario& scenario, const StepResult& result) {
                                       scenario.hardware.chip.torus_dimensions.value)},
     };
     add_values(json, JsonPart::machine, scenario, result);
-    json["mesh"] = scenario.step().mesh_text;
+    add_mesh(json, scenario.step());
     json["model"] = scenario.step().model.name;
     json["parameters"] = workloads::count_parameters(scenario.step().model).total;
     json["batch_tokens"] = scenario.step().plan.batch.tokens;
@@ -32,7 +43,7 @@ Json head_json(const Scenario& scenario, const StepResult& result) {
 Json at_peak_json(const MemoryUse& memory) {
     Json at_peak = Json::object();
     for (const auto& [name, bytes] : memory.at_peak) {
-        at_peak[name + "_bytes"] = bytes.value();
+        at_peak[name] = bytes.value();
     }
     return at_peak;
 }
@@ -44,7 +55,7 @@ void add_profile(Json& json, const Scenario& scenario) {
         json["profile_version"] = scenario.hardware.profile_version;
     }
     if (const auto band = band_of(scenario)) {
-        json["error_band"] = {{"share", band->share}, {"like_published", band->like}};
+        json["error_band"] = {{"fraction", band->share}, {"like_published", band->like}};
     }
 }
 
@@ -60,12 +71,12 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     if (scenario.hardware.hbm == HbmRule::shared) {
         json["analytic"]["book_weight_loading"] = result.book_loading.parts();
     }
-    json["gap"] = shares_json(result.gap);
-    json["critical_path"] = shares_json(result.critical_path);
+    json["gap_s"] = shares_json(result.gap);
+    json["critical_path_s"] = shares_json(result.critical_path);
     add(JsonPart::memory);
-    json["memory"]["at_peak"] = at_peak_json(result.memory);
+    json["memory"]["at_peak_bytes"] = at_peak_json(result.memory);
     json["links"] = links_json(result.links);
-    json["breakdown"] = {{"compute", shares_json(result.breakdown)},
+    json["breakdown_s"] = {{"compute", shares_json(result.breakdown)},
                          {"exposed_communication", shares_json(result.exposed)}};
     add(JsonPart::layers);
     add_profile(json, scenario);
@@ -79,7 +90,7 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     }
     add(JsonPart::even_work);
     for (const Ceiling& ceiling : result.ceilings) {
-        json["what_if"][ceiling.name + "_s"] = decimal_seconds(ceiling.step_time);
+        json["what_if_s"][ceiling.name] = decimal_seconds(ceiling.step_time);
     }
     add(JsonPart::evaluation);
     add(JsonPart::training_run);

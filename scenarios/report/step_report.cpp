@@ -24,13 +24,10 @@ namespace {
 /// `fsdp x/4 y z/2 (1120), context z%2 (2), tensor x%4 (4)`.
 std::string mesh_with_sizes(const Scenario& scenario) {
     std::vector<std::string> axes;
-    std::size_t start = 0;
-    for (const topology::LogicalAxis& axis : scenario.step().mesh.axes()) {
-        const std::size_t end =
-            std::min(scenario.step().mesh_text.find(", ", start), scenario.step().mesh_text.size());
-        axes.push_back(fmt::format("{} ({})", scenario.step().mesh_text.substr(start, end - start),
-                                   axis.size()));
-        start = end + 2;
+    for (std::size_t i = 0; i < scenario.step().mesh_axes.size(); ++i) {
+        const topology::LogicalAxis& axis = scenario.step().mesh.axes()[i];
+        axes.push_back(
+            fmt::format("{} {} ({})", axis.name, scenario.step().mesh_axes[i], axis.size()));
     }
     return fmt::format("{}", fmt::join(axes, ", "));
 }

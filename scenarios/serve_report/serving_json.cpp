@@ -71,7 +71,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
     const ServingResult& result = run.result;
     const auto chips = static_cast<double>(run.chips);
     Json json = {{"schema", kSchemaName},
-                 {"name", run.name},
+                 {"scenario", run.name},
                  {"chips", run.chips},
                  {"batching", to_string(run.spec.batching.kind)},
                  {"slots", run.spec.batching.slots},
@@ -91,7 +91,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"offered_requests_per_s", or_null(summary.offered_per_s)},
                  {"served_requests_per_s", or_null(summary.served_per_s)},
                  {"goodput_requests_per_s", summary.goodput_per_s},
-                 {"good_share", summary.good_share},
+                 {"good_fraction", summary.good_share},
                  {"queue", queue_json(result)},
                  {"mean_in_system", result.mean_in_system},
                  {"most_in_system", result.most_in_system},
@@ -106,7 +106,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"preempted_requests", summary.preempted_requests},
                  {"recomputed_tokens", summary.recomputed},
                  {"tokens_per_decode", summary.tokens_a_decode},
-                 {"accepted_share", summary.accepted_share},
+                 {"accepted_fraction", summary.accepted_share},
                  {"transfers_s", decimal_seconds(result.transfers)},
                  {"transfers",
                   {{"count", result.caches_sent},

@@ -32,8 +32,8 @@ struct ReportOptions {
 struct TrainingStep {
     workloads::ModelSpec model;
     topology::DeviceMesh mesh;
-    /// The factors, as the report prints them: `fsdp x/4 y z/2, context z%2, tensor x%4`.
-    std::string mesh_text;
+    /// The factors of each axis of the mesh, as a scenario has them: `x/4 y z/2`.
+    std::vector<std::string> mesh_axes;
     workloads::TrainingPlan plan;
     std::optional<Evaluation> evaluation;
     ReportOptions report;

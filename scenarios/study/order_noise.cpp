@@ -120,7 +120,7 @@ std::string order_noise_text(const std::optional<OrderNoise>& noise, const StepR
 }
 
 Json order_noise_json(const OrderNoise& noise) {
-    Json json = {{"share", noise.share}};
+    Json json = {{"fraction", noise.share}};
     if (!noise.with.empty()) {
         json["with"] = noise.with;
         json["step_time_s"] = decimal_seconds(noise.step_time);

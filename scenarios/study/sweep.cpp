@@ -238,8 +238,8 @@ void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
     }
     line.update(step_json(setting, result, judge(setting, result), wall));
     if (!options_.step.explain) {
-        line.erase("gap");
-        line.erase("critical_path");
+        line.erase("gap_s");
+        line.erase("critical_path_s");
     }
 }
 

@@ -17,7 +17,7 @@ namespace podsim::scenarios {
 using Json = nlohmann::ordered_json;
 
 /// The value of `schema` in every JSON document of podsim.
-inline constexpr const char* kSchemaName = "podsim/1";
+inline constexpr const char* kSchemaName = "podsim/2";
 
 /// Each level indented by so many blanks more, or all in one line. Bytes that are not UTF-8 are replaced; numbers that are
 /// none are null.

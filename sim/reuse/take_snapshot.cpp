@@ -58,6 +58,7 @@ private:
     void append_operations();
     void append_places(const LiveOperation& operation);
     void append_links();
+    void append_instants(const Waiting& head, const std::vector<Waiting>& waiting);
     void append_memories();
     [[nodiscard]] std::int64_t canonical_link(std::uint32_t server) const;
     void append_events(const std::vector<Event>& pending);
@@ -150,13 +151,22 @@ void Taker::append_links() {
                 // decides what comes, since nothing more comes in this instant.
                 push_all(numbers_of(state_.message_of(next), next.source));
                 if (next.more_behind()) {
-                    // Those behind it, which follow from it, have come when it came.
-                    snapshot_.state.push_back(
-                        std::ranges::count_if(waiting, [&next](const Waiting& other) {
-                            return other.instant() < next.instant();
-                        }));
+                    append_instants(next, waiting);
                 }
             }
+        }
+    }
+}
+
+/// Those behind one come to wait as if they had come with it (transfer_table.h), each with a phase of its own: before
+/// which of its operation's they go follows from which of them came before, with and after it. Those of other
+/// operations have other priorities, and never compare by when they came.
+void Taker::append_instants(const Waiting& head, const std::vector<Waiting>& waiting) {
+    const std::uint32_t operation = state_.message_of(head).operation;
+    for (const Waiting& other : waiting) {
+        if (state_.message_of(other).operation == operation) {
+            snapshot_.state.push_back(int{other.instant() > head.instant()} -
+                                      int{other.instant() < head.instant()});
         }
     }
 }

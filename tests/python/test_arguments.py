@@ -55,9 +55,9 @@ def test_any_text_is_kept() -> None:
     letters = "ab 0:#,-[]{}&*!|>'\"%@`\\/?~=é漢\u2028\u0085\U0001f600"
     for _ in range(200):
         name = "".join(draw.choice(letters) for _ in range(draw.randint(1, 30)))
-        assert podsim.run({**MATMUL, "name": name})["name"] == name, (seed, name)
+        assert podsim.run({**MATMUL, "name": name})["scenario"] == name, (seed, name)
     for name in ["null", "~", "true", "1e3", "- a", "{a: b}", "a: b", " blanks ", "0x10", "2024-06-11"]:
-        assert podsim.run({**MATMUL, "name": name})["name"] == name
+        assert podsim.run({**MATMUL, "name": name})["scenario"] == name
 
 
 def test_numbers_lists_and_flags_are_those_of_a_file(tmp_path: pathlib.Path) -> None:

@@ -17,7 +17,7 @@ def test_run_of_a_file() -> None:
     mine = podsim.run(QUICKSTART)
     assert same(mine, json_of("run", QUICKSTART))
     assert same(mine, podsim.run(str(QUICKSTART)))
-    assert mine["schema"] == "podsim/1"
+    assert mine["schema"] == "podsim/2"
 
 
 def test_run_of_a_text_and_of_a_dictionary(tmp_path: pathlib.Path) -> None:
@@ -47,7 +47,7 @@ def test_run_with_options(tmp_path: pathlib.Path) -> None:
     )  # fmt: skip
     mine = podsim.run(file, set=settings, fold="off", what_if=True, reuse=False)
     assert same(mine, theirs)
-    assert "mxu=inf_s" in mine["what_if"] and mine["simulated_chips"] == 8
+    assert "mxu=inf" in mine["what_if_s"] and mine["simulated_chips"] == 8
 
 
 def test_trace_is_that_of_the_command(tmp_path: pathlib.Path) -> None:

@@ -153,7 +153,7 @@ TEST_F(Cli, TopologyJson) {
         podsim({"topology", "--chip", "v4p", "--slice", "4x4x8", "--twisted", "--json", "-"});
     EXPECT_EQ(outcome.status, 0);
     const Json json = Json::parse(outcome.out);
-    EXPECT_EQ(json["schema"], "podsim/1");
+    EXPECT_EQ(json["schema"], "podsim/2");
     EXPECT_EQ(json["chips"], 128);
     EXPECT_EQ(json["hosts"], 32);
     EXPECT_EQ(json["ici_links"], 384);

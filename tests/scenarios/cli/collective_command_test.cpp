@@ -218,9 +218,9 @@ TEST_F(CollectiveCommand, JsonSaysWhy) {
     const Json json = Json::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
     EXPECT_EQ(json["requested_algorithm"], "auto");
     EXPECT_EQ(json["algorithm"], "two-way");
-    EXPECT_EQ(json["gap"].size(), 4U);
-    EXPECT_EQ(json["gap"]["latency"], 2e-6);
-    EXPECT_EQ(json["gap"]["launch"], 0);
+    EXPECT_EQ(json["gap_s"].size(), 4U);
+    EXPECT_EQ(json["gap_s"]["latency"], 2e-6);
+    EXPECT_EQ(json["gap_s"]["launch"], 0);
     EXPECT_EQ(json["regime"], "in between");
     EXPECT_EQ(json["limiting"][0]["link"], "ici_x");
     EXPECT_EQ(json["limiting"][0]["place"], "all alike");

@@ -85,8 +85,8 @@ TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     };
     const double step = json["step_time_s"];
     const double lower = json["analytic"]["roofline_lower_s"];
-    EXPECT_NEAR(sum(json["gap"]), step - lower, 2e-12);
-    EXPECT_NEAR(sum(json["breakdown"]["compute"]) + sum(json["breakdown"]["exposed_communication"]),
+    EXPECT_NEAR(sum(json["gap_s"]), step - lower, 2e-12);
+    EXPECT_NEAR(sum(json["breakdown_s"]["compute"]) + sum(json["breakdown_s"]["exposed_communication"]),
                 step, 1e-12);
     EXPECT_LE(lower, step);
 }
@@ -117,7 +117,7 @@ TEST_F(Command, CompareTakesFilesAndFolders) {
     EXPECT_THAT(text.out, StartsWith("scenario  simulated"));
     EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 3);
     const Json json = Json::parse(podsim({"compare", folder, "--json", "-"}).out);
-    EXPECT_EQ(json["schema"], "podsim/1");
+    EXPECT_EQ(json["schema"], "podsim/2");
     ASSERT_EQ(json["scenarios"].size(), 2U);
     for (const Json& scenario : json["scenarios"]) {
         EXPECT_GE(scenario["ratio"]["roofline_lower"], 1);
@@ -148,7 +148,7 @@ TEST_F(Command, CollectiveHasTheKeysOfTheContract) {
                 "xyz", "--bytes", "1e9", "--json", "-"});
     EXPECT_EQ(outcome.status, 0);
     const Json json = Json::parse(outcome.out);
-    EXPECT_EQ(json["schema"], "podsim/1");
+    EXPECT_EQ(json["schema"], "podsim/2");
     for (const char* const key :
          {"simulated_s", "analytic_s", "book_s", "physical_bound_s", "algorithm", "hops", "events",
           "simulated_chips", "wall_time_s"}) {

@@ -224,7 +224,7 @@ TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
     const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
     EXPECT_EQ(json["profile"], "ours");
     EXPECT_EQ(json["profile_version"], "3");
-    EXPECT_EQ(json["error_band"]["share"], 0.06);
+    EXPECT_EQ(json["error_band"]["fraction"], 0.06);
     EXPECT_EQ(json["error_band"]["like_published"], true);
     const Outcome unlike = podsim({"run", file, "--set", "training.precision=int8"});
     EXPECT_THAT(unlike.out, HasSubstr(", no published step is like it, those unlike others were "

@@ -37,7 +37,7 @@ TEST_F(Source, OfATextIsTheScenarioOfAFileOfIt) {
     const Scenario text = load_scenario(handed_over("", "<text>", kGood, true));
     EXPECT_EQ(text.file, "<text>");
     EXPECT_EQ(text.name, "<text>");  // where the text gives none, as a file's stem
-    EXPECT_EQ(text.step().mesh_text, file.step().mesh_text);
+    EXPECT_EQ(text.step().mesh_axes, file.step().mesh_axes);
     EXPECT_EQ(text.step().plan.batch.tokens, file.step().plan.batch.tokens);
     const std::vector<std::string> settings{"batch.tokens=512Ki"};
     EXPECT_EQ(

@@ -49,7 +49,7 @@ TEST_F(ProgramReport, ValuesAreReadOffTheirFields) {
     EXPECT_EQ(json["bound"], "multiply");
     EXPECT_TRUE(json["analytic"]["book_s"].is_null());
     EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.006);
-    EXPECT_EQ(json["gap"]["before multiply"], 0.002);
+    EXPECT_EQ(json["gap_s"]["before multiply"], 0.002);
     EXPECT_EQ(json["stages"][0]["ended_s"], 0.004);
     EXPECT_EQ(json["stages"][1]["began_s"], 0.002);
     EXPECT_EQ(json["stages"][1]["bound_s"], 0.006);

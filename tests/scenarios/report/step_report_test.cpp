@@ -173,10 +173,10 @@ TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
 TEST_F(Report, JsonHasTheKeysOfTheContract) {
     const Scenario scenario = load_scenario(write(kGood));
     const Json json = step_json(scenario, hand_made(), {}, WallTime{0.0123, 0.5});
-    EXPECT_EQ(json["schema"], "podsim/1");
+    EXPECT_EQ(json["schema"], "podsim/2");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
-          "bound", "analytic", "gap", "critical_path", "memory", "links", "breakdown", "events",
+          "bound", "analytic", "gap_s", "critical_path_s", "memory", "links", "breakdown_s", "events",
           "played_events", "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
@@ -186,13 +186,13 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["analytic"]["book_s"], 0.31);
     EXPECT_EQ(json["analytic"]["roofline_lower_s"], 0.3);
     EXPECT_EQ(json["analytic"]["roofline_serial_s"], 0.4);
-    EXPECT_EQ(json["gap"]["latency"], 0.001);
+    EXPECT_EQ(json["gap_s"]["latency"], 0.001);
     EXPECT_EQ(json["memory"]["peak_bytes"], 40e9);
     EXPECT_EQ(json["memory"]["capacity_bytes"], 96e9);
     EXPECT_EQ(json["memory"]["fits"], true);
     EXPECT_EQ(json["links"]["ici_x"]["busy_fraction"], 0.4);
     EXPECT_EQ(json["links"]["ici_x"]["bytes"], 5e9);
-    EXPECT_EQ(json["breakdown"]["compute"]["forward"], 0.1);
+    EXPECT_EQ(json["breakdown_s"]["compute"]["forward"], 0.1);
     EXPECT_EQ(json["simulated_chips"], 1);
     EXPECT_EQ(json["wall_time_s"], 0.0123);
     EXPECT_FALSE(step_json(scenario, hand_made(), {}).contains("wall_time_s"));

@@ -108,7 +108,13 @@ TEST_F(MultisliceCommand, AllToAllGoesBetweenSlices) {
 class MeshMapping : public CommandTest {
 protected:
     std::string mesh(const std::string& text) {
-        return load_scenario(write(good_but("mesh: {fsdp: x y z}\n", text))).step().mesh_text;
+        const Scenario scenario = load_scenario(write(good_but("mesh: {fsdp: x y z}\n", text)));
+        std::string axes;
+        for (std::size_t i = 0; i < scenario.step().mesh_axes.size(); ++i) {
+            axes += (i == 0 ? "" : ", ") + scenario.step().mesh.axes()[i].name + ' ' +
+                    scenario.step().mesh_axes[i];
+        }
+        return axes;
     }
     std::string error(const std::string& text) {
         try {

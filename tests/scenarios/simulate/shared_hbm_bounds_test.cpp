@@ -147,7 +147,6 @@ TEST(SharedHbmBounds, TheBookOfAFewTokensIsTheLoadingOfWeights) {
     Scenario scenario =
         make_scenario("v5e", {1, 1, 1}, workloads::find_model("llama-2-13b"), {}, 1, 8);
     scenario.step().plan.forward_only = true;
-    scenario.step().mesh_text = "none";
     scenario.hardware.hbm = HbmRule::separate;
     const StepResult apart = simulate_step(scenario, Fold::automatic);
     const double layer = 5120.0 * (4 * 5120 + 3 * 13824);

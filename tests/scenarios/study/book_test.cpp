@@ -22,9 +22,9 @@ TEST_F(Book, EveryScenarioHolds) {
     const Json json = Json::parse(file);
     EXPECT_GE(json["scenarios"].size(), 170U);
     for (const Json& scenario : json["scenarios"]) {
-        EXPECT_FALSE(scenario["expectations"].empty()) << scenario["name"];
+        EXPECT_FALSE(scenario["expectations"].empty()) << scenario["scenario"];
         for (const Json& expectation : scenario["expectations"]) {
-            EXPECT_NE(expectation["source"], "") << scenario["name"];
+            EXPECT_NE(expectation["source"], "") << scenario["scenario"];
             EXPECT_NE(expectation["analytic"].is_null(), expectation["simulated"].is_null());
         }
     }

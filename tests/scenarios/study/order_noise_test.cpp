@@ -104,7 +104,7 @@ TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {
     const auto json = nlohmann::json::parse(run.out);
     const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
-    EXPECT_EQ(json["order_noise"]["share"], order_noise(scenario, result, true)->share);
+    EXPECT_EQ(json["order_noise"]["fraction"], order_noise(scenario, result, true)->share);
 }
 
 // Ordered for infinitely fast links between slices the step is slower than in its own order, which is then kept.

@@ -144,8 +144,8 @@ TEST_F(JsonTextOfSteps, SharesOfTheCriticalPathAddUpAsDecimals) {
     result.step_time = {779'985'161'481 + 70'191'339 + 4'292'314'879'064};
     const auto texts = NumberTexts::of(json_text(step_json(scenario, result, {}), 2));
     EXPECT_EQ(picoseconds(texts.at("step_time_s")), result.step_time.ps);
-    EXPECT_EQ(sum_under(texts, "critical_path"), result.step_time.ps);
-    EXPECT_EQ(sum_under(texts, "gap"), 280'874'553'475'770 - 779'985'161'481);
+    EXPECT_EQ(sum_under(texts, "critical_path_s"), result.step_time.ps);
+    EXPECT_EQ(sum_under(texts, "gap_s"), 280'874'553'475'770 - 779'985'161'481);
 }
 
 TEST_F(JsonTextOfSteps, EveryPartOfARunAddsUpAsDecimals) {
@@ -154,12 +154,12 @@ TEST_F(JsonTextOfSteps, EveryPartOfARunAddsUpAsDecimals) {
         const Outcome run = podsim({"run", write(good_but("fsdp: x y z", mesh)), "--json", "-"});
         const auto texts = NumberTexts::of(run.out);
         const std::int64_t step = picoseconds(texts.at("step_time_s"));
-        EXPECT_EQ(sum_under(texts, "critical_path"), step);
-        EXPECT_EQ(sum_under(texts, "breakdown"), step);
+        EXPECT_EQ(sum_under(texts, "critical_path_s"), step);
+        EXPECT_EQ(sum_under(texts, "breakdown_s"), step);
         EXPECT_EQ(
             picoseconds(texts.at("compute_s")) + picoseconds(texts.at("exposed_communication_s")),
             step);
-        EXPECT_EQ(sum_under(texts, "gap"),
+        EXPECT_EQ(sum_under(texts, "gap_s"),
                   step - picoseconds(texts.at("analytic.roofline_lower_s"), Fraction::is_dropped));
     }
 }
@@ -175,7 +175,7 @@ training: {remat: {save: [qkv_proj]}, microbatches: 8, gradients: fp32}
                                 "--json", "-"});
     const auto texts = NumberTexts::of(run.out);
     EXPECT_EQ(texts.at("analytic.roofline_lower_s"), "0.0080680576");
-    EXPECT_EQ(sum_under(texts, "gap"), picoseconds(texts.at("step_time_s")) - 8'068'057'600);
+    EXPECT_EQ(sum_under(texts, "gap_s"), picoseconds(texts.at("step_time_s")) - 8'068'057'600);
 }
 
 }  // namespace

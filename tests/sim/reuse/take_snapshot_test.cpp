@@ -167,6 +167,37 @@ TEST(TakeSnapshotTest, WhatWaitsCountsInItsTurn) {
     EXPECT_FALSE(still_equal(with(2, 1)));
 }
 
+/// Three wait in the order of their phases: the head of a row, which came at instant 5, and two that came at these.
+/// Those behind the head may be of any phase.
+Snapshot row_beside(std::uint32_t its_layer, std::uint64_t of_one, std::uint64_t of_two) {
+    Workload workload = layers();
+    Schedule schedule = workload.schedules[0];
+    for (std::uint32_t transfer = 0; transfer < 3; ++transfer) {
+        schedule.transfers[transfer].phase = transfer;
+    }
+    workload.schedules = {schedule};
+    Scene scene(workload, its_layer);
+    const auto add = [&](std::uint32_t transfer, std::uint64_t instant, std::uint32_t flags) {
+        scene.state.servers.add(
+            1, {scene.state.order_of(its_layer, transfer, instant), transfer | flags, transfer},
+            [&](const Waiting& a, const Waiting& b) { return scene.state.goes_before(a, b); });
+    };
+    add(0, 5, Waiting::kMoreBehind);
+    add(1, of_one, 0);
+    add(2, of_two, 0);
+    return scene.snapshot();
+}
+
+TEST(TakeSnapshotTest, WhatCameBeforeTheHeadOfARowCounts) {
+    const Snapshot first = row_beside(3, 4, 7);
+    EXPECT_TRUE(row_beside(4, 3, 9).is_image_of(first));
+    // One came before the head in both, as in the first.
+    EXPECT_FALSE(row_beside(4, 7, 4).is_image_of(first));
+    EXPECT_FALSE(row_beside(4, 4, 5).is_image_of(first));
+    EXPECT_FALSE(row_beside(4, 3, 4).is_image_of(first));
+    EXPECT_FALSE(row_beside(4, 6, 7).is_image_of(first));
+}
+
 TEST(TakeSnapshotTest, PendingEventsCount) {
     EXPECT_TRUE(still_equal([](Scene& s) { std::swap(s.pending[0], s.pending[3]); }));
     EXPECT_FALSE(still_equal([](Scene& s) { s.pending.pop_back(); }));
