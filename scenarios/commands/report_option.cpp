@@ -25,4 +25,14 @@ void write_report(const Page& page, const std::string& path) {
     write_file("--report", path, page_html(page));
 }
 
+void write_fitting_report(const std::string& path, std::size_t most,
+                          const std::function<Page(std::size_t most)>& make) {
+    std::string html = page_html(make(most));
+    while (html.size() > kMostPageBytes && most > 1) {
+        most /= 2;
+        html = page_html(make(most));
+    }
+    write_file("--report", path, html);
+}
+
 }  // namespace podsim::scenarios

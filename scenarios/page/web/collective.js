@@ -58,7 +58,7 @@ async function madeOf(section, runs) {
     build: () => ({
       data: parts.map((part, i) => ({
         type: 'bar', name: part, x: runs.map((run) => bytes(run.bytes)), y: runs.map((run) => 100 * run.shares[part]),
-        marker: { color: colours[i], pattern: { shape: ['x', '/', ''][i], fgopacity: 0.4 } }, hovertemplate: `${part}: %{y:.1f} %<extra>%{x}</extra>`,
+        marker: { color: colours[i], pattern: { shape: ['x', '/', ''][i], fillmode: 'overlay', fgopacity: 0.4 } }, hovertemplate: `${part}: %{y:.1f} %<extra>%{x}</extra>`,
       })),
       layout: { barmode: 'relative', xaxis: { type: 'category' }, yaxis: { title: 'share', ticksuffix: ' %' } },
     }),

@@ -1,1 +1,132 @@
-export async function comparePage() {}
+// The page of `podsim compare`: simulated beside measured, and how far off.
+import { el, table } from './dom.js';
+import { addChart, addSection } from './chart.js';
+import { expectationsOf } from './data.js';
+import { standing } from './expectations.js';
+import { number, percent, several, signed, time } from './format.js';
+import { kColours, kSymbols } from './theme.js';
+
+/// References of all scenarios, each with its scenario.
+function referencesOf(scenarios) {
+  return scenarios.flatMap((scenario) => expectationsOf(scenario.expectations).map((row) => ({
+    ...row, scenario: scenario.scenario, family: folder(scenario.file), chip: scenario.chip, band: scenario.error_band?.fraction,
+    profile: scenario.profile,
+  })));
+}
+
+const folder = (file) => (file ?? '').split('/').slice(-2, -1)[0] ?? '';
+const kStandings = { holds: kColours.green, differs: kColours.orange, fails: kColours.vermilion };
+
+function verdict(scenarios, rows, errors) {
+  const failing = rows.filter((row) => !row.holds);
+  const worst = rows.slice().sort((a, b) => Math.abs(b.error) - Math.abs(a.error))[0];
+  const all = errors?.all?.simulated ?? errors?.all;
+  const head = `${several(scenarios.length, 'scenario')}, ${several(rows.length, 'reference')}: ${rows.length - failing.length} hold, ${failing.length} fail.`;
+  if (!worst) return head;
+  return `${head} Simulated values are off by ${percent(all.mean_absolute)} on average (bias ${signed(all.bias)}); the worst of all is ${worst.scenario}, ${worst.quantity}: ${signed(worst.error)}.`;
+}
+
+/// Times, both axes in seconds: on the diagonal they agree.
+async function addAgreement(section, rows) {
+  const times = rows.filter((row) => /time|^block/.test(row.quantity) && row.reference > 0 && row.value > 0);
+  if (times.length === 0) return;
+  const ends = [Math.min(...times.flatMap((row) => [row.reference, row.value])) / 1.5, Math.max(...times.flatMap((row) => [row.reference, row.value])) * 1.5];
+  const chips = [...new Set(times.map((row) => row.chip ?? 'other'))];
+  const colours = Object.values(kColours);
+  const within = times.filter((row) => Math.abs(row.error) <= 0.1).length;
+  await addChart(section, {
+    id: 'agreement', title: 'Simulated against reference times', height: 520,
+    how: 'On the line both agree; the grey lines are 10 % away from it. Bars are the error band of the profile: how far published steps that it had not seen lay from its predictions.',
+    alt: `${several(times.length, 'time')}; ${within} of them within 10 % of their reference.`,
+    build: (theme) => ({
+      data: [
+        ...[[1, 'solid', 'equal'], [1.1, 'dot', '10 % above'], [1 / 1.1, 'dot', '10 % below']].map(([factor, dash, name]) => ({
+          type: 'scatter', mode: 'lines', name, x: ends, y: ends.map((s) => s * factor), line: { dash, color: factor === 1 ? theme.ink : theme.soft, width: 1.5 }, hoverinfo: 'skip', showlegend: factor === 1,
+        })),
+        ...chips.map((chip, i) => {
+          const some = times.filter((row) => (row.chip ?? 'other') === chip);
+          return {
+            type: 'scatter', mode: 'markers', name: chip, meta: 'references', x: some.map((row) => row.reference), y: some.map((row) => row.value),
+            marker: { color: colours[i % colours.length], symbol: kSymbols[i % kSymbols.length], size: 9, line: { width: 1, color: theme.ink } },
+            error_y: { type: 'data', array: some.map((row) => (row.band ?? 0) * row.value), color: colours[i % colours.length], thickness: 1, width: 3 },
+            customdata: some.map((row) => `${row.scenario}<br>${row.quantity}: ${time(row.value)}, reference ${time(row.reference)} (${signed(row.error)})${row.band ? `<br>band ±${(100 * row.band).toFixed(0)} %` : ''}`),
+            hovertemplate: '%{customdata}<extra></extra>',
+          };
+        }),
+      ],
+      layout: {
+        hovermode: 'closest', legend: { y: -0.15 },
+        xaxis: { type: 'log', title: 'reference, seconds', exponentformat: 'power', dtick: 1 }, yaxis: { type: 'log', title: 'simulated, seconds', exponentformat: 'power', dtick: 1 },
+      },
+    }),
+  });
+}
+
+/// Every reference with its tolerance, by folder.
+async function addErrors(section, rows) {
+  const order = rows.slice().sort((a, b) => a.family.localeCompare(b.family) || b.error - a.error);
+  const label = (row) => `${row.scenario.length > 44 ? `${row.scenario.slice(0, 43)}…` : row.scenario} · ${row.quantity}`;
+  const names = [];
+  for (const row of order) {
+    const again = names.filter((name) => name.replace(/ \(\d+\)$/, '') === label(row)).length;
+    names.push(again > 0 ? `${label(row)} (${again + 1})` : label(row));
+  }
+  const worst = Math.max(...order.map((row) => Math.abs(row.error)));
+  await addChart(section, {
+    id: 'errors', title: 'Errors and what is allowed', height: 150 + 19 * order.length,
+    how: 'A mark is simulated or analytic over reference, less one; the bar behind it is the tolerance that the scenario states.',
+    alt: `${several(order.length, 'reference')}, errors up to ${percent(worst)}; ${order.filter((row) => !row.holds).length} outside their tolerance.`,
+    build: (theme) => ({
+      data: [
+        { type: 'bar', orientation: 'h', name: 'allowed', y: names, base: order.map((row) => -100 * row.within), x: order.map((row) => 200 * row.within), marker: { color: theme.line }, width: 0.6, hoverinfo: 'skip' },
+        ...Object.entries(kStandings).map(([name, colour], i) => {
+          const chosen = order.map((row, at) => [row, at]).filter(([row]) => standing(row) === name);
+          return {
+            type: 'scatter', mode: 'markers', name, meta: 'references', y: chosen.map(([, at]) => names[at]), x: chosen.map(([row]) => 100 * row.error), marker: { color: colour, symbol: kSymbols[i], size: 9 },
+            customdata: chosen.map(([row]) => `${row.scenario}<br>${row.quantity}: ${number(row.value)}, reference ${number(row.reference)}<br>${signed(row.error)}, within ${percent(row.within)}${row.analytic ? ', by a formula' : ''}<br>${row.source}`),
+            hovertemplate: '%{customdata}<extra></extra>',
+          };
+        }).filter((trace) => trace.x.length > 0),
+      ],
+      layout: {
+        hovermode: 'closest', barmode: 'overlay', legend: { y: 1.0, yanchor: 'bottom' }, margin: { t: 30 },
+        xaxis: { title: 'error', ticksuffix: ' %', zeroline: true }, yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: names, tickfont: { size: 11 }, dtick: 1, ticks: '' },
+      },
+    }),
+  });
+}
+
+async function addRatios(section, scenarios) {
+  const names = ['book', 'roofline_lower', 'roofline_serial'];
+  const rows = scenarios.filter((scenario) => names.some((name) => typeof scenario.ratio?.[name] === 'number'));
+  const of = (scenario) => scenario.simulated_s ?? scenario.step_time_s;
+  section.append(table({
+    id: 'scenarios-table', caption: 'Every scenario; click a heading to sort', sortable: true,
+    columns: [{ name: 'Scenario' }, { name: 'Folder' }, { name: 'Chip' }, { name: 'Chips', number: true }, { name: 'Simulated', number: true, text: time },
+      ...names.map((name) => ({ name: `/ ${name}`, number: true, text: (ratio) => ratio.toFixed(3) })), { name: 'Holds', text: (holds) => (holds ? 'yes' : 'no') }],
+    rows: scenarios.map((scenario) => [scenario.scenario, folder(scenario.file), scenario.chip, scenario.chips, of(scenario), ...names.map((name) => scenario.ratio?.[name]), scenario.holds]),
+  }));
+  return rows.length;
+}
+
+function referencesTable(rows) {
+  return table({
+    id: 'references-table', caption: 'Every reference (base units); click a heading to sort', sortable: true,
+    columns: [{ name: 'Scenario' }, { name: 'Folder' }, { name: 'Quantity' }, { name: 'Reference', number: true, text: number }, { name: 'Here', number: true, text: number },
+      { name: 'Error', number: true, text: signed }, { name: 'Within', number: true, text: percent }, { name: 'Standing' }, { name: 'Source' }],
+    rows: rows.map((row) => [row.scenario, row.family, row.quantity, row.reference, row.value, row.error, row.within, standing(row), row.source]),
+  });
+}
+
+export async function comparePage(page) {
+  const { scenarios, errors } = page.result;
+  const rows = referencesOf(scenarios);
+  addSection('summary', 'Summary', el('p', { class: 'verdict' }, verdict(scenarios, rows, errors)));
+  if (rows.length > 0) {
+    const section = addSection('references', 'Simulated and measured');
+    await addAgreement(section, rows);
+    await addErrors(section, rows);
+  }
+  await addRatios(addSection('scenarios', 'Scenarios'), scenarios);
+  if (rows.length > 0) addSection('table', 'References').append(referencesTable(rows));
+}

@@ -14,9 +14,14 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
   const alt = gap > 0
     ? `From ${time(from[1])} (${from[0]}) to ${time(to[1])} (${to[0]}): ${time(gap)} in ${seen.length} terms, most of all ${list(largest)}.`
     : `${to[0]} is ${time(to[1])}, no more than ${from[0]}.`;
+  // Where the terms are small beside the bound, the axis begins near it.
+  const sums = seen.reduce((all, [, s]) => [...all, all[all.length - 1] + s], [from[1]]);
+  const [least, most] = [Math.min(...sums), Math.max(...sums)];
+  const near = most - least < 0.15 * most && least > 0;
+  const range = near ? [least - 0.15 * (most - least), most + 0.25 * (most - least)] : [Math.min(0, 1.1 * least), most * 1.12];
   return addChart(parent, {
     id, title, alt, height: 110 + 24 * names.length,
-    how: 'Each bar begins where the one above ends: what the step would save without that cause. Bars to the left save time.',
+    how: `Each bar begins where the one above ends: what would be saved without that cause. Bars to the left save time.${near ? ' The axis does not begin at 0.' : ''}`,
     build: (theme) => ({
       data: [{
         type: 'waterfall', orientation: 'h', y: names, x: values, customdata: values.map((s) => [time(s), gap ? percent(s / gap) : '']),
@@ -28,7 +33,7 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
       }],
       layout: {
         margin: { r: 70 }, showlegend: false,
-        xaxis: { title: 'seconds', rangemode: 'tozero' }, yaxis: { autorange: 'reversed', ticks: '' },
+        xaxis: { title: 'time', tickformat: '~s', ticksuffix: 's', range }, yaxis: { autorange: 'reversed', ticks: '' },
       },
     }),
     numbers: {
