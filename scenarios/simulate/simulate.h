@@ -20,6 +20,8 @@ struct StepOptions {
     /// Itemise the gap to the roofline and the critical path, by several more runs; off: they are
     /// empty.
     bool explain = true;
+    /// Keep what the step was made of and what every chip did (StepResult::trail), for timelines.
+    bool keep_trail = false;
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another
     /// than the step then runs on: what a changed machine costs with the order of the step as it is.
     const IdealHardware* compiled_for = nullptr;

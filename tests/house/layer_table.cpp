@@ -65,7 +65,7 @@ const std::vector<Layer>& layers() {
           {"load", "run"},
           {"explain"},
           {"simulate"},
-          {"advice", "served"},
+          {"advice", "served", "timeline"},
           {"report"},
           {"serve_report"},
           {"study"},
