@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/program_report.h"
@@ -42,7 +43,7 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
 Usage run_usage() {
     Usage usage(
         "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
-        "[--reschedule] [--no-reuse] [--json PATH|-] [--trace PATH]",
+        "[--reschedule] [--no-reuse] [--json PATH|-] [--trace PATH] [--report PATH]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -63,6 +64,7 @@ Usage run_usage() {
                "play every repeated layer; the result is the same but for played_events");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
+    add_report_option(usage);
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -79,7 +81,8 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     const bool reuse = !options.is_set("no-reuse");
     watch.begin();
     StepResult result = within_clock(scenario.file, [&] {
-        return simulate_step(scenario, fold, {.reuse = reuse, .watch = &watch});
+        return simulate_step(
+            scenario, fold, {.reuse = reuse, .keep_trail = options.has("report"), .watch = &watch});
     });
     std::optional<OrderNoise> noise =
         order_noise(scenario, result, reuse, available_jobs(), &watch);

@@ -62,16 +62,20 @@ export async function addChart(parent, { id, title, how, alt, build, numbers, he
   charts.push(chart);
   await draw(chart);
   addKeys(node);
-  await keepPicture(chart);
   return { node, redraw: () => draw(chart) };
+}
+
+/// Pictures of those that cannot be printed as they are drawn.
+export async function keepPictures() {
+  for (const chart of charts) await keepPicture(chart);
 }
 
 /// All of them, in the colours of now.
 export async function redrawAll() {
   for (const chart of charts) {
     await draw(chart);
-    await keepPicture(chart);
   }
+  await keepPictures();
 }
 
 /// Prints in light colours, and back.

@@ -62,27 +62,43 @@ async function addAgreement(section, rows) {
   });
 }
 
+/// Up to so many references have a line each; more are points on their folder's line.
+const kMostLines = 40;
+
+/// The lines of the chart, and on which of them (and how far beside it) each reference lies.
+function linesOf(rows) {
+  if (rows.length <= kMostLines) {
+    const cut = (text) => (text.length > 44 ? `${text.slice(0, 43)}…` : text);
+    return { labels: rows.map((row) => `${cut(row.scenario)} · ${row.quantity}`), at: rows.map((_, i) => i) };
+  }
+  const labels = [...new Set(rows.map((row) => row.family))];
+  const seen = new Map();
+  const at = rows.map((row) => {
+    const n = (seen.get(row.family) ?? 0) + 1;
+    seen.set(row.family, n);
+    return labels.indexOf(row.family) + ((n * 0.618) % 1 - 0.5) * 0.7;  // beside each other, never at random
+  });
+  return { labels: labels.map((label) => `${label} (${seen.get(label)})`), at };
+}
+
 /// Every reference with its tolerance, by folder.
 async function addErrors(section, rows) {
   const order = rows.slice().sort((a, b) => a.family.localeCompare(b.family) || b.error - a.error);
-  const label = (row) => `${row.scenario.length > 44 ? `${row.scenario.slice(0, 43)}…` : row.scenario} · ${row.quantity}`;
-  const names = [];
-  for (const row of order) {
-    const again = names.filter((name) => name.replace(/ \(\d+\)$/, '') === label(row)).length;
-    names.push(again > 0 ? `${label(row)} (${again + 1})` : label(row));
-  }
+  const { labels, at } = linesOf(order);
+  const single = order.length <= kMostLines;
   const worst = Math.max(...order.map((row) => Math.abs(row.error)));
   await addChart(section, {
-    id: 'errors', title: 'Errors and what is allowed', height: 150 + 19 * order.length,
-    how: 'A mark is simulated or analytic over reference, less one; the bar behind it is the tolerance that the scenario states.',
+    id: 'errors', title: 'Errors and what is allowed', height: 150 + (single ? 22 : 70) * labels.length,
+    how: single ? 'A mark is simulated (or analytic) over reference, less one; the bar behind it is the tolerance that the scenario states.'
+      : 'A mark is simulated (or analytic) over reference, less one, on the line of its folder; point at it for its tolerance.',
     alt: `${several(order.length, 'reference')}, errors up to ${percent(worst)}; ${order.filter((row) => !row.holds).length} outside their tolerance.`,
     build: (theme) => ({
       data: [
-        { type: 'bar', orientation: 'h', name: 'allowed', y: names, base: order.map((row) => -100 * row.within), x: order.map((row) => 200 * row.within), marker: { color: theme.line }, width: 0.6, hoverinfo: 'skip' },
+        ...(single ? [{ type: 'bar', orientation: 'h', name: 'allowed', y: at, base: order.map((row) => -100 * row.within), x: order.map((row) => 200 * row.within), marker: { color: theme.line }, width: 0.6, hoverinfo: 'skip' }] : []),
         ...Object.entries(kStandings).map(([name, colour], i) => {
-          const chosen = order.map((row, at) => [row, at]).filter(([row]) => standing(row) === name);
+          const chosen = order.map((row, n) => [row, at[n]]).filter(([row]) => standing(row) === name);
           return {
-            type: 'scatter', mode: 'markers', name, meta: 'references', y: chosen.map(([, at]) => names[at]), x: chosen.map(([row]) => 100 * row.error), marker: { color: colour, symbol: kSymbols[i], size: 9 },
+            type: 'scatter', mode: 'markers', name, meta: 'references', y: chosen.map(([, y]) => y), x: chosen.map(([row]) => 100 * row.error), marker: { color: colour, symbol: kSymbols[i], size: 9, opacity: 0.85 },
             customdata: chosen.map(([row]) => `${row.scenario}<br>${row.quantity}: ${number(row.value)}, reference ${number(row.reference)}<br>${signed(row.error)}, within ${percent(row.within)}${row.analytic ? ', by a formula' : ''}<br>${row.source}`),
             hovertemplate: '%{customdata}<extra></extra>',
           };
@@ -90,7 +106,7 @@ async function addErrors(section, rows) {
       ],
       layout: {
         hovermode: 'closest', barmode: 'overlay', legend: { y: 1.0, yanchor: 'bottom' }, margin: { t: 30 },
-        xaxis: { title: 'error', ticksuffix: ' %', zeroline: true }, yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: names, tickfont: { size: 11 }, dtick: 1, ticks: '' },
+        xaxis: { title: 'error', ticksuffix: ' %', zeroline: true }, yaxis: { range: [labels.length - 0.4, -0.6], tickvals: labels.map((_, i) => i), ticktext: labels, ticks: '', zeroline: false },
       },
     }),
   });
@@ -113,7 +129,7 @@ function referencesTable(rows) {
   return table({
     id: 'references-table', caption: 'Every reference (base units); click a heading to sort', sortable: true,
     columns: [{ name: 'Scenario' }, { name: 'Folder' }, { name: 'Quantity' }, { name: 'Reference', number: true, text: number }, { name: 'Here', number: true, text: number },
-      { name: 'Error', number: true, text: signed }, { name: 'Within', number: true, text: percent }, { name: 'Standing' }, { name: 'Source' }],
+      { name: 'Error', number: true, text: signed }, { name: 'Within', number: true, text: percent }, { name: 'Standing' }, { name: 'Source', long: true }],
     rows: rows.map((row) => [row.scenario, row.family, row.quantity, row.reference, row.value, row.error, row.within, standing(row), row.source]),
   });
 }

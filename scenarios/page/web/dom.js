@@ -29,7 +29,7 @@ export function table({ caption, columns, rows, sortable = false, id }) {
     body.replaceChildren(...order.slice(0, shown).map((row) => el('tr', {}, columns.map((column, i) => {
       const value = row[i];
       const text = value === null || value === undefined ? '' : (column.text ?? String)(value);
-      return el(i === 0 ? 'th' : 'td', { class: column.number ? 'number' : undefined, scope: i === 0 ? 'row' : undefined }, text);
+      return el(i === 0 ? 'th' : 'td', { class: column.number ? 'number' : column.long ? 'long' : undefined, title: column.long ? text : undefined, scope: i === 0 ? 'row' : undefined }, text);
     }))));
     more.hidden = order.length <= shown;
     more.textContent = `Show the other ${order.length - shown} rows`;

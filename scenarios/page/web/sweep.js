@@ -3,7 +3,7 @@ import { el, table } from './dom.js';
 import { addChart, addSection } from './chart.js';
 import { bytes, count, list, percent, several, time } from './format.js';
 import { addFronts } from './pareto.js';
-import { kColours, kScale } from './theme.js';
+import { kColours } from './theme.js';
 
 const kTexts = {
   time, share: percent, bytes, count, money: (usd) => `${count(usd)} USD`, token_rate: count, text: String, truth: (holds) => (holds ? 'yes' : 'no'),
@@ -46,15 +46,16 @@ function dimension(label, values, text) {
 async function addParallel(section, json, rows) {
   const seen = rows.filter((row) => !row.error);
   const wanted = [['step_time_s', 'step time', time], ['mfu', 'MFU', percent], ['tokens_per_s', 'tokens/s', count], ['memory.peak_bytes', 'peak memory', bytes], ['chips', 'chips', count]];
-  const measures = wanted.filter(([key]) => seen.every((row) => typeof row.values[key] === 'number'));
+  const measures = wanted.filter(([key]) => seen.every((row) => typeof row.values[key] === 'number')
+    && new Set(seen.map((row) => row.values[key])).size > 1);
   const short = (key) => key.slice(key.lastIndexOf('.') + 1);
   await addChart(section, {
     id: 'parallel', title: 'All settings at once', height: 440, gl: true,
-    how: 'A line is a setting: from the keys that vary (left) to what came of them. Drag along an axis to keep only lines that cross it there; drag a heading to move the axis. Dark lines are short steps.',
+    how: 'A line is a setting: from the keys that vary (left) to what came of them. Drag along an axis to keep only lines that cross it there; drag a heading to move the axis. Blue lines are short steps, orange ones long.',
     alt: `${several(seen.length, 'setting')} over ${list(json.varied.map(({ key }) => key))}: step time from ${time(Math.min(...seen.map((row) => row.values.step_time_s)))} to ${time(Math.max(...seen.map((row) => row.values.step_time_s)))}.`,
     build: (theme) => ({
       data: [{
-        type: 'parcoords', line: { color: seen.map((row) => row.values.step_time_s), colorscale: kScale, showscale: false },
+        type: 'parcoords', line: { color: seen.map((row) => row.values.step_time_s), colorscale: [[0, kColours.blue], [0.5, kColours.purple], [1, kColours.orange]], showscale: false },
         labelfont: { color: theme.ink, size: 13 }, tickfont: { color: theme.ink, size: 11 }, rangefont: { color: 'rgba(0,0,0,0)' }, unselected: { line: { color: theme.line, opacity: 0.4 } },
         dimensions: [
           ...json.varied.map(({ key, values }, i) => ({
@@ -74,7 +75,7 @@ function addTable(section, json, rows) {
   section.append(table({
     id: 'sweep-table', caption: `${several(rows.length, 'setting')}; click a heading to sort`, sortable: true,
     columns: [...json.varied.map(({ key, values }) => ({ name: key, number: values.every((value) => value !== '' && Number.isFinite(Number(value))) })),
-      ...columns.map(({ name, unit }) => ({ name: name.replaceAll('_', ' '), number: !['text', 'truth'].includes(unit), text: kTexts[unit] })), ...(refused ? [{ name: 'refused' }] : [])],
+      ...columns.map(({ name, unit }) => ({ name: name.replaceAll('_', ' '), number: !['text', 'truth'].includes(unit), text: kTexts[unit] })), ...(refused ? [{ name: 'refused', long: true }] : [])],
     rows: rows.map((row) => [...row.settings.map((value) => (value !== '' && Number.isFinite(Number(value)) ? Number(value) : value)), ...columns.map(({ key }) => row.values[key]), ...(refused ? [row.error] : [])]),
   }));
 }
