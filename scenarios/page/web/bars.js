@@ -20,8 +20,8 @@ export async function addBars(parent, { id, title, how, alt, groups, text, of, a
         hovertemplate: '%{y}<br>%{customdata}<extra></extra>',
       })),
       layout: {
-        margin: { r: 80 }, barmode: 'stack', showlegend: groups.length > 1, xaxis: { title: axis, rangemode: 'tozero', range, ...kTicks.get(text) },
-        yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: rows.map(([label]) => label), ticks: '' },
+        margin: { r: 80 }, barmode: 'stack', showlegend: groups.length > 1, xaxis: { title: text === time ? 'time' : axis, rangemode: 'tozero', range, ...kTicks.get(text) },
+        yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: rows.map(([label]) => label), ticks: '', showgrid: false },
       },
     }),
     numbers: {

@@ -24,7 +24,7 @@ function layoutOf(own, theme, height) {
     font: { family: 'system-ui, sans-serif', size: 13, color: theme.ink },
     margin: { l: 10, r: 16, t: 12, b: 40, ...own.margin },
     hoverlabel: { bgcolor: theme.raised, bordercolor: theme.soft, font: { color: theme.ink }, align: 'left', namelength: -1 },
-    legend: { orientation: 'h', x: 0, y: -0.18, yanchor: 'top', ...own.legend },
+    legend: { orientation: 'h', x: 0, y: -0.18, yanchor: 'top', traceorder: 'normal', ...own.legend },
     ...Object.fromEntries(Object.entries(own).filter(([key]) => !/^(margin|legend|[xy]axis)/.test(key))),
   };
   for (const name of new Set(['xaxis', 'yaxis', ...Object.keys(own).filter((key) => /^[xy]axis/.test(key))])) {
@@ -39,43 +39,30 @@ function draw(chart) {
   return window.Plotly.react(chart.node, data, layoutOf(layout, theme, chart.height), kConfig);
 }
 
-/// What cannot be printed as it is drawn (WebGL) is printed as a picture.
-async function keepPicture(chart) {
-  if (!chart.picture) return;
-  const width = Math.max(chart.node.clientWidth, 300);
-  chart.picture.src = await window.Plotly.toImage(chart.node, { format: 'png', width, height: chart.height, scale: 2 });
-}
-
 /// Adds a figure to `parent` and draws it. build(theme) gives { data, layout }; `alt` says what is to be seen; `numbers`
-/// is a table ({ columns, rows }) of what is drawn; `gl`: drawn by WebGL.
-export async function addChart(parent, { id, title, how, alt, build, numbers, height = 360, gl = false, controls }) {
+/// is a table ({ columns, rows }) of what is drawn.
+export async function addChart(parent, { id, title, how, alt, build, numbers, height = 360, controls }) {
   const node = el('div', { class: 'chart', id: `${id}-chart`, role: 'img', tabindex: '0', 'aria-label': `${title}. ${alt}` });
   node.style.minHeight = `${height}px`;
-  const picture = gl ? el('img', { class: 'printed', alt: '' }) : undefined;
   const figure = el('figure', { id }, el('h3', {}, title), how ? el('p', { class: 'how' }, how) : undefined, controls, node,
-    picture, el('figcaption', {}, alt));
+    el('figcaption', {}, alt));
   if (numbers) {
     figure.append(el('details', {}, el('summary', {}, 'The numbers'), table({ caption: title, ...numbers })));
   }
   parent.append(figure);
-  const chart = { id, node, build, height, picture };
+  const chart = { node, build, height };
   charts.push(chart);
   await draw(chart);
   addKeys(node);
   return { node, redraw: () => draw(chart) };
 }
 
-/// Pictures of those that cannot be printed as they are drawn.
-export async function keepPictures() {
-  for (const chart of charts) await keepPicture(chart);
-}
+/// Those that are still on the page.
+const drawn = () => charts.filter((chart) => chart.node.isConnected);
 
 /// All of them, in the colours of now.
 export async function redrawAll() {
-  for (const chart of charts) {
-    await draw(chart);
-  }
-  await keepPictures();
+  for (const chart of drawn()) await draw(chart);
 }
 
 /// Prints in light colours, and back.
@@ -84,7 +71,7 @@ export function addPrinting() {
   addEventListener('beforeprint', () => {
     before = document.documentElement.dataset.theme ?? '';
     document.documentElement.dataset.theme = 'light';
-    charts.filter((chart) => !chart.picture).forEach(draw);
+    drawn().forEach(draw);
   });
   addEventListener('afterprint', () => {
     if (before) document.documentElement.dataset.theme = before;

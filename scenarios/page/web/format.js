@@ -1,6 +1,8 @@
 // Numbers with units, as the reports of podsim write them: four digits.
 
-function scaled(value, steps, separator = ' ') {
+const kBlank = '\u00a0';  // number and unit stay on one line
+
+function scaled(value, steps, separator = kBlank) {
   if (value === 0) return `0${separator}${steps[steps.length - 1][1]}`.trim();
   const [scale, unit] = steps.find(([least]) => Math.abs(value) >= least * 0.99995) ?? steps[steps.length - 1];
   const number = value / scale;
@@ -16,8 +18,8 @@ export const bytes = (b) => scaled(b, withUnit('B'));
 export const rate = (r) => scaled(r, withUnit('B/s'));
 export const flopRate = (r) => scaled(r, withUnit('FLOP/s'));
 export const count = (n) => (Number.isInteger(n) && Math.abs(n) < 1e5 ? String(n) : scaled(n, kDecimal, ''));
-export const percent = (share) => `${(100 * share).toFixed(1)} %`;
-export const signed = (share) => `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(1)} %`;
+export const percent = (share) => `${(100 * share).toFixed(1)}${kBlank}%`;
+export const signed = (share) => `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(1)}${kBlank}%`;
 export const number = (n) => (Number.isInteger(n) ? String(n) : n.toPrecision(4));
 
 /// `1 layer`, `2 layers`.

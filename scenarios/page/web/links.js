@@ -71,10 +71,10 @@ function torusTraces({ found }, most, theme) {
   const middle = (axis) => found.map((edge) => (edge.from[axis] + edge.to[axis]) / 2);
   const scale = { colorscale: kScale, cmin: 0, cmax: 100 * most };
   return [
-    { type: 'scatter3d', mode: 'lines', x: line.x, y: line.y, z: line.z, line: { color: line.colour, width: 6, ...scale }, hoverinfo: 'skip', showlegend: false },
+    { type: 'scatter3d', mode: 'lines', x: line.x, y: line.y, z: line.z, line: { color: line.colour, width: found.length > 1000 ? 3 : 6, ...scale }, hoverinfo: 'skip', showlegend: false },
     {
       type: 'scatter3d', mode: 'markers', name: 'links', x: middle(0), y: middle(1), z: middle(2), showlegend: false,
-      marker: { size: 3, color: found.map((edge) => 100 * busier(edge)), ...scale, colorbar: { title: { text: 'busy' }, ticksuffix: ' %', thickness: 14, len: 0.8, outlinecolor: theme.soft } },
+      marker: { size: found.length > 1000 ? 1.5 : 3, color: found.map((edge) => 100 * busier(edge)), ...scale, colorbar: { title: { text: 'busy' }, ticksuffix: ' %', thickness: 14, len: 0.8, outlinecolor: theme.soft } },
       customdata: found.map((edge) => `${edge.axis} link${edge.round ? ' round the slice' : ''} at ${edge.from.map(Math.floor).join(', ')}<br>up ${percent(edge.up ?? 0)}, down ${percent(edge.down ?? 0)} of the step<br>${bytes(edge.bytes ?? 0)} up`),
       hovertemplate: '%{customdata}<extra></extra>',
     },
@@ -86,14 +86,14 @@ async function addTorus(parent, torus, slice, most) {
   const axis = (title, theme) => ({ title: { text: title }, color: theme.ink, gridcolor: theme.line, backgroundcolor: 'rgba(0,0,0,0)', zerolinecolor: theme.line });
   const part = drawn.whole ? 'All its links are drawn' : `Of ${slice.place_of_chip.length} chips those of three faces are drawn`;
   await addChart(parent, {
-    id: 'torus', title: `The slice ${torus.shape.join('x')}${torus.twisted ? ', twisted' : ''}`, height: 520, gl: true,
+    id: 'torus', title: `The slice ${torus.shape.join('x')}${torus.twisted ? ', twisted' : ''}`, height: 520,
     how: `${part}; links that go round the slice are the stubs that stick out. A link has the colour of its busier direction. Drag to turn.`,
     alt: `${drawn.found.length} links drawn; the busiest is held ${percent(most)} of the step, the idlest ${percent(Math.min(...drawn.found.map(busier)))}.`,
     build: (theme) => ({
       data: torusTraces(drawn, most, theme),
       layout: {
         margin: { l: 0, r: 0, t: 0, b: 0 }, uirevision: 'torus',
-        scene: { aspectmode: 'data', xaxis: axis('x', theme), yaxis: axis('y', theme), zaxis: axis('z', theme), camera: { eye: { x: 1.5, y: 1.25, z: 0.9 } } },
+        scene: { aspectmode: 'data', xaxis: axis('x', theme), yaxis: axis('y', theme), zaxis: axis('z', theme), camera: { eye: { x: 1.7, y: 1.4, z: 0.9 } } },
       },
     }),
   });
@@ -128,7 +128,7 @@ async function addHeat(parent, slice, most) {
     build: (theme) => ({
       data: [{
         type: 'heatmap', x: Array.from({ length: width }, (_, i) => i), y: labels, z, zmin: 0, zmax: 100 * most, colorscale: kScale, xgap: 1, ygap: 3, hoverongaps: false,
-        text: z.map((row) => row.map((value) => (value === null ? '' : value.toFixed(0)))), texttemplate: width <= 28 ? '%{text}' : undefined, textfont: { size: 11 },
+        text: z.map((row) => row.map((value) => (value === null ? '' : value.toFixed(0)))), texttemplate: width <= 16 ? '%{text}' : undefined, textfont: { size: 11 },
         hovertemplate: '%{y} at %{x}: %{z:.2f} %<extra></extra>', colorbar: { ticksuffix: ' %', thickness: 14, outlinecolor: theme.soft },
       }],
       layout: { xaxis: { title: 'place along the axis', dtick: width > 40 ? undefined : width > 16 ? 4 : 1, zeroline: false }, yaxis: { autorange: 'reversed', ticks: '' } },

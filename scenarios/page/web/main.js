@@ -1,6 +1,6 @@
 // A page of podsim: what kind it is, and what they all have.
 import { el } from './dom.js';
-import { addPrinting, keepPictures, redrawAll } from './chart.js';
+import { addPrinting, redrawAll } from './chart.js';
 import { themeButton } from './theme.js';
 import { collectivePage } from './collective.js';
 import { comparePage } from './compare.js';
@@ -30,5 +30,4 @@ window.podsimPage = async (page) => {
     el('p', {}, `Simulated by podsim ${page.version}. Charts: plotly.js ${window.Plotly.version} (MIT licence). `
       + 'Nothing on this page is fetched from elsewhere. On a chart: drag to zoom, double-click to see all; by keyboard arrows, + − and 0.'));
   document.documentElement.dataset.ready = 'true';
-  requestIdleCallback(keepPictures);
 };

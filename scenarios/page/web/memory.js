@@ -31,7 +31,7 @@ export async function addMemory(section, memory, curve) {
         data: [
           ...used.map(({ name, values }, i) => ({
             type: 'scatter', mode: 'lines', stackgroup: 'held', name, x: at, y: [...values, values[values.length - 1]],
-            line: { shape: 'hv', width: 0.5, color: colour(i) }, fillcolor: colour(i), fillpattern: { shape: kHatches[i], fillmode: 'overlay', fgopacity: 0.35, size: 7 },
+            line: { shape: 'hv', width: 0.5, color: colour(i) }, fillcolor: colour(i), fillpattern: { shape: kHatches[i], fillmode: 'overlay', fgopacity: 0.2, size: 7 },
             customdata: values.map(bytes), hovertemplate: '%{customdata}',
           })),
           ...(small ? [] : [{ type: 'scatter', mode: 'lines', name: 'capacity', x: [0, end], y: [memory.capacity, memory.capacity], line: { dash: 'dash', color: theme.ink, width: 2 }, hoverinfo: 'skip' }]),

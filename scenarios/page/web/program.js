@@ -1,5 +1,5 @@
 // The page of `podsim run` of a program: stages one after the other.
-import { el, table } from './dom.js';
+import { el } from './dom.js';
 import { addChart, addSection } from './chart.js';
 import { programOf } from './data.js';
 import { expectationsTable } from './expectations.js';

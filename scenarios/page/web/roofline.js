@@ -24,7 +24,8 @@ function roofs(roofline, [from, to], theme) {
     line: { color: theme.ink, dash: kDashes[i], width: 1.8 }, hovertemplate: `${row.name}: ${flopRate(row.flops_per_s)}<extra></extra>`,
   }));
   const colours = [kColours.green, kColours.vermilion, kColours.purple, kColours.grey];
-  const slopes = roofline.rates.map((row, i) => {
+  const used = roofline.rates.filter((row) => row.name !== 'PCIe' || roofline.moved.some(({ name, bytes: b }) => name === row.name && b > 0));
+  const slopes = used.map((row, i) => {
     const knee = Math.min(peak / row.bytes_per_s, 10 ** to);
     return {
       type: 'scatter', mode: 'lines', name: `${row.name} ${rate(row.bytes_per_s)}`, x: [10 ** from, knee], y: [10 ** from * row.bytes_per_s, knee * row.bytes_per_s],
@@ -71,7 +72,7 @@ export async function addRoofline(section, roofline, step) {
   const largest = roofline.operations.slice().sort((a, b) => b.count * b.time_s - a.count * a.time_s).slice(0, 3)
     .map((row) => `${row.name} (${row.pass}) at ${percent(place(row).y / (row.flops > 0 ? top : roofline.peaks[1] ?? top).flops_per_s)} of the ${row.flops > 0 ? top.name : 'VPU'}`);
   await addChart(section, {
-    id: 'roofline-chart-figure', title: 'Operations under their roofs', height: 560,
+    id: 'operations', title: 'Operations under their roofs', height: 560,
     how: 'A point is an operation of all layers, as large as its share of the step; open ones do elementwise work alone (VPU). Stars are the whole step by what it moves over HBM, ICI and the rest. Roofs are the chip’s own rates, before what the profile takes off.',
     alt: `${roofline.operations.length} kinds of operations; the longest: ${list(largest)}.`,
     build: (theme) => ({

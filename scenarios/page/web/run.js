@@ -1,5 +1,5 @@
 // The page of `podsim run`: a step.
-import { el, table } from './dom.js';
+import { el } from './dom.js';
 import { addSection } from './chart.js';
 import { addBars } from './bars.js';
 import { causesOf } from './causes.js';

@@ -50,7 +50,7 @@ async function addParallel(section, json, rows) {
     && new Set(seen.map((row) => row.values[key])).size > 1);
   const short = (key) => key.slice(key.lastIndexOf('.') + 1);
   await addChart(section, {
-    id: 'parallel', title: 'All settings at once', height: 440, gl: true,
+    id: 'parallel', title: 'All settings at once', height: 440,
     how: 'A line is a setting: from the keys that vary (left) to what came of them. Drag along an axis to keep only lines that cross it there; drag a heading to move the axis. Blue lines are short steps, orange ones long.',
     alt: `${several(seen.length, 'setting')} over ${list(json.varied.map(({ key }) => key))}: step time from ${time(Math.min(...seen.map((row) => row.values.step_time_s)))} to ${time(Math.max(...seen.map((row) => row.values.step_time_s)))}.`,
     build: (theme) => ({

@@ -4,9 +4,9 @@ import { addChart } from './chart.js';
 import { list, percent, several, time } from './format.js';
 import { kColours, kHatches, kOrder } from './theme.js';
 
-const kMostBars = 1500;
+const kMostBars = 2400;
 /// Slices below this share of what is shown are drawn together.
-const kSmallest = 1 / 900;
+const kSmallest = 1 / 1000;
 const kPicosecond = 1e-12;
 const kFixed = {
   forward: kColours.blue, recompute: kColours.sky, backward: kColours.orange, optimizer: kColours.purple, wait: kColours.grey,
@@ -32,29 +32,53 @@ function unpack(timeline, process) {
   };
 }
 
-/// The slices of a track between two times, small neighbours as one.
-function seen(track, from, to) {
-  const least = (to - from) * kSmallest;
+/// Slices side by side that are too short to see, as one bar a category: as long together as they are.
+function crowdBars(slices) {
+  const sums = new Map();
+  for (const slice of slices) {
+    const sum = sums.get(slice.category) ?? { time: 0, count: 0 };
+    sum.time += slice.end - slice.start;
+    sum.count += 1;
+    sums.set(slice.category, sum);
+  }
+  let at = slices[0].start;
+  return [...sums].map(([category, { time: length, count }]) => {
+    const start = at;
+    at += length;
+    return { start, end: at, category, layer: -1, name: `${several(count, 'slice')} of ${category}`, text: 'together; zoom in to see them' };
+  });
+}
+
+/// The slices of a track between two times; those shorter than `least` together, as long as they lie within `4 least`.
+function seen(track, from, to, least) {
   const bars = [];
-  let crowd;
+  let crowd = [];
   const close = () => {
-    if (crowd) bars.push(crowd.slices.length === 1 ? crowd.slices[0] : { ...crowd, name: several(crowd.slices.length, 'slice'), text: 'zoom in to see them', category: crowd.slices[0].category, layer: -1 });
-    crowd = undefined;
+    bars.push(...(crowd.length > 1 ? crowdBars(crowd) : crowd));
+    crowd = [];
   };
   for (const slice of track.slices) {
     if (slice.end <= from || slice.start >= to) continue;
     if (slice.end - slice.start >= least) {
       close();
       bars.push(slice);
-    } else if (crowd && slice.end - crowd.start <= 2 * least && slice.start - crowd.end <= least / 2) {
-      crowd.slices.push(slice);
-      crowd.end = slice.end;
-    } else {
-      close();
-      crowd = { start: slice.start, end: slice.end, slices: [slice] };
+      continue;
     }
+    if (crowd.length > 0 && (slice.end - crowd[0].start > 4 * least || slice.start - crowd[crowd.length - 1].end > least)) close();
+    crowd.push(slice);
   }
   close();
+  return bars;
+}
+
+/// The same with no more bars than a browser draws at once: more is drawn together until they are few.
+function fewBars(track, from, to, most) {
+  let least = (to - from) * kSmallest;
+  let bars = seen(track, from, to, least);
+  while (bars.length > most) {
+    least *= 2;
+    bars = seen(track, from, to, least);
+  }
   return bars;
 }
 
@@ -64,13 +88,11 @@ function hover(track, slice) {
   return `<b>${slice.name}</b>${layer}<br>${track.name}<br>${time((slice.end - slice.start) * kPicosecond)} from ${(slice.start * kPicosecond).toPrecision(9)} s${more}`;
 }
 
-function traces(tracks, from, to) {
+function traces(tracks, from, to, width) {
+  const fits = (slice) => (slice.end - slice.start) / (to - from) * width > 7.5 * slice.name.length;
   const byCategory = new Map();
-  let bars = 0;
   for (const track of tracks) {
-    for (const slice of seen(track, from, to)) {
-      if (bars >= kMostBars) break;
-      bars += 1;
+    for (const slice of fewBars(track, from, to, kMostBars / tracks.length)) {
       if (!byCategory.has(slice.category)) byCategory.set(slice.category, []);
       byCategory.get(slice.category).push([track, slice]);
     }
@@ -81,7 +103,7 @@ function traces(tracks, from, to) {
     base: rows.map(([, slice]) => slice.start * kPicosecond), x: rows.map(([, slice]) => (slice.end - slice.start) * kPicosecond),
     marker: { color: kFixed[category] ?? free[i % free.length], pattern: { shape: category === 'wait' ? '/' : kHatches[0], fillmode: 'overlay', fgopacity: 0.5, size: 6 }, line: { width: 0 } },
     customdata: rows.map(([track, slice]) => hover(track, slice)), hovertemplate: '%{customdata}<extra></extra>',
-    text: rows.map(([, slice]) => ((slice.end - slice.start) > (to - from) / 25 ? slice.name : '')), textposition: 'inside', insidetextanchor: 'middle', constraintext: 'none', textangle: 0,
+    text: rows.map(([, slice]) => (fits(slice) ? slice.name : '')), textposition: 'inside', insidetextanchor: 'middle', constraintext: 'none', textangle: 0,
   }));
 }
 
@@ -93,12 +115,13 @@ class TimelineChart {
 
   build() {
     const [from, to] = this.range;
+    const width = Math.max((this.chart?.node ?? document.getElementById('main')).clientWidth - 260, 100);
     return {
-      data: traces(this.tracks, from, to),
+      data: traces(this.tracks, from, to, width),
       layout: {
         barmode: 'overlay', bargap: 0.1, hovermode: 'closest', dragmode: 'zoom', legend: { y: -0.1, traceorder: 'normal' }, margin: { b: 70 },
         xaxis: { title: 'time', range: [from * kPicosecond, to * kPicosecond], tickformat: '~s', ticksuffix: 's', nticks: 8 },
-        yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: this.tracks.map((track) => track.name), fixedrange: true, ticks: '' },
+        yaxis: { type: 'category', categoryorder: 'array', categoryarray: this.tracks.map((track) => track.name), fixedrange: true, ticks: '', showgrid: false, range: [this.tracks.length - 0.5, -0.5] },
       },
     };
   }
@@ -134,6 +157,8 @@ function buttons(ranges, show) {
   return el('div', { class: 'controls', role: 'group', 'aria-label': 'What is shown' }, all);
 }
 
+const touches = (track, [from, to]) => track.slices.some((slice) => slice.end > from && slice.start < to);
+
 /// What a stream did, for the words beside the chart.
 function inWords(process) {
   const ops = process.tracks.find((track) => track.kind === 'ops');
@@ -158,7 +183,7 @@ export async function addTimelines(section, timeline) {
     holder.replaceChildren();
     const process = unpack(timeline, timeline.processes[index]);
     const whole = [0, process.end_s / kPicosecond];
-    const step = new TimelineChart('timeline-step', process.tracks.filter((track) => track.kind !== 'link'), whole, whole);
+    const step = new TimelineChart('timeline-step', process.tracks.filter(({ kind }) => kind !== 'link' && kind !== 'steps'), whole, whole);
     const ranges = [{ name: 'Whole step', range: whole }, ...process.steady.map((window) => ({ name: `Layer ${window.layer} ${window.pass}`, range: [window.from_ps, window.until_ps] }))];
     await step.add(holder, {
       title: 'The step', alt: inWords(process), controls: buttons(ranges, (range) => step.show(range)),
@@ -166,7 +191,7 @@ export async function addTimelines(section, timeline) {
     });
     if (process.steady.length === 0) return;
     const windows = process.steady.map((window) => ({ name: `Layer ${window.layer} ${window.pass}`, range: [window.from_ps, window.until_ps] }));
-    const layer = new TimelineChart('timeline-layer', process.tracks.filter(({ kind }) => !['steps'].includes(kind)), windows[0].range, windows[0].range);
+    const layer = new TimelineChart('timeline-layer', process.tracks.filter((track) => track.kind !== 'steps' && windows.some(({ range }) => touches(track, range))), windows[0].range, windows[0].range);
     const length = (windows[0].range[1] - windows[0].range[0]) * kPicosecond;
     await layer.add(holder, {
       title: 'One layer', controls: buttons(windows, (range) => { layer.whole = range; return layer.show(range); }),

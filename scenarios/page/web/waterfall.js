@@ -33,7 +33,7 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
       }],
       layout: {
         margin: { r: 70 }, showlegend: false,
-        xaxis: { title: 'time', tickformat: '~s', ticksuffix: 's', range }, yaxis: { autorange: 'reversed', ticks: '' },
+        xaxis: { title: 'time', tickformat: '~s', ticksuffix: 's', range }, yaxis: { autorange: 'reversed', ticks: '', showgrid: false },
       },
     }),
     numbers: {
