@@ -29,7 +29,7 @@ export function podsim(kind, args, { json = true, files = {} } = {}) {
 let browser;
 export async function start() {
   browser = await chromium.launch({
-    executablePath: process.env.PODSIM_CHROMIUM ?? 'chromium',
+    executablePath: process.env.PODSIM_CHROMIUM ?? '/usr/bin/chromium',
     // As root, without a GPU.
     args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-dev-shm-usage'],
   });
