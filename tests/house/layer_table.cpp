@@ -66,7 +66,7 @@ const std::vector<Layer>& layers() {
           {"explain"},
           {"simulate"},
           {"advice", "served", "timeline"},
-          {"report"},
+          {"report", "trace"},
           {"serve_report"},
           {"study"},
           {"calibrate", "console"},
