@@ -31,7 +31,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         write_json(compare_json(rows), json, out);
     }
     if (!report.empty()) {
-        write_report(compare_page(compare_json(rows)), report);
+        write_report(compare_page(rows, compare_json(rows)), report);
     }
     return std::ranges::all_of(rows, [](const Comparison& row) { return all_hold(row.verdicts); })
                ? kDone

@@ -57,7 +57,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     if (!json.empty()) {
         write_json(answer_json(answer), json, out);
     }
-    write_trace(answer, trace);
+    write_trace(answer, trace, trace_detail(options));
     write_run_report(answer, options, files.front(), report);
     return all_hold(answer.verdicts) ? kDone : kExpectationFails;
 }

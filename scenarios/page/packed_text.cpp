@@ -1,35 +1,24 @@
 #include "scenarios/page/packed_text.h"
 
-#include <stdexcept>
-#include <zlib.h>
+#include <ios>
 
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
+#include <boost/iostreams/device/back_inserter.hpp>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
 
 namespace podsim::scenarios {
 namespace {
 
 std::string gzip(std::string_view text) {
-    constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header
-    constexpr int kMemory = 9;
-    z_stream stream{};
-    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemory,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-        throw std::runtime_error("zlib cannot begin");
-    }
-    std::string bytes(deflateBound(&stream, text.size()), '\0');
-    // NOLINTBEGIN(*-reinterpret-cast, *-const-cast): zlib's interface; it only reads
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-    // NOLINTEND(*-reinterpret-cast, *-const-cast)
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.avail_out = static_cast<uInt>(bytes.size());
-    const int end = deflate(&stream, Z_FINISH);
-    bytes.resize(stream.total_out);
-    deflateEnd(&stream);
-    if (end != Z_STREAM_END) {
-        throw std::runtime_error("zlib cannot end");
-    }
+    std::string bytes;
+    boost::iostreams::filtering_ostream out;
+    out.push(boost::iostreams::gzip_compressor(
+        boost::iostreams::gzip_params(boost::iostreams::gzip::best_compression)));
+    out.push(boost::iostreams::back_inserter(bytes));
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.reset();  // writes what is left
     return bytes;
 }
 

@@ -6,8 +6,7 @@
 
 namespace podsim::scenarios {
 
-/// gzip (RFC 1952, without a time: the same text gives the same bytes) in base64 (RFC 4648). Throws std::runtime_error where zlib
-/// refuses.
+/// gzip (RFC 1952, without a time: the same text gives the same bytes) in base64 (RFC 4648).
 std::string packed_text(std::string_view text);
 
 }  // namespace podsim::scenarios

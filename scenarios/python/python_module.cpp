@@ -86,7 +86,7 @@ py::tuple call_run(const Options& texts, const py::object& scenario, const py::o
     watch.run([&] {
         answer = answer_run(options, source, watch);
         json = json_line(answer_json(*answer));
-        write_trace(*answer, trace);
+        write_trace(*answer, trace, trace_detail(options));
     });
     return py::make_tuple(json, spans_of(*answer));
 }

@@ -54,8 +54,19 @@ std::string without_place(const workloads::Op& op) {
 }
 
 std::string shapes_text(const std::vector<workloads::MatmulShape>& matmuls) {
-    std::vector<std::string> texts;
+    std::vector<workloads::MatmulShape> different;
     for (const workloads::MatmulShape& shape : matmuls) {
+        const auto same = std::ranges::find_if(different, [&](const workloads::MatmulShape& one) {
+            return one.m == shape.m && one.k == shape.k && one.n == shape.n;
+        });
+        if (same == different.end()) {
+            different.push_back(shape);
+        } else {
+            same->count += shape.count;
+        }
+    }
+    std::vector<std::string> texts;
+    for (const workloads::MatmulShape& shape : different) {
         texts.push_back(fmt::format("{}{:.10g}x{:.10g}x{:.10g}",
                                     shape.count == 1 ? "" : fmt::format("{:.10g} of ", shape.count),
                                     shape.m, shape.k, shape.n));
@@ -171,7 +182,7 @@ void OpArguments::add_collective(std::size_t program, workloads::OpIndex index,
     if (algorithm != collectives::Algorithm::automatic) {
         arguments.push_back({"algorithm", std::string(collectives::to_string(algorithm))});
     }
-    arguments.push_back({"bound_us", microseconds(bound(collective))});
+    arguments.push_back({"group_bound_us", microseconds(bound(collective))});
 }
 
 sim::Seconds OpArguments::bound(const workloads::Collective& collective) {

@@ -34,7 +34,8 @@ public:
 
     /// Where it stands in the step (`op`, `pass`, `layer`, `microbatch`), and of
     ///   compute      `flops`, `bytes` of HBM, `shapes`, `dtype`, what bounds it (`bound`) and for how long (`bound_us`)
-    ///   a collective `bytes` (V), `group` and its `members`, `algorithm`, and the `bound_us` that no algorithm beats
+    ///   a collective `bytes` (V), `group` and its `members`, `algorithm`, and the `group_bound_us` that no algorithm beats: of the
+    ///                member that ends last, where this chip may end earlier
     ///   a transfer   `bytes`, and the stage at its other end (`peer`)
     [[nodiscard]] std::vector<Argument> of(std::size_t program, workloads::OpIndex op);
 

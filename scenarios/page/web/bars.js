@@ -1,5 +1,5 @@
 // Named amounts as horizontal bars, in groups told apart by colour and hatching.
-import { addChart } from './chart.js';
+import { addChart, labelled } from './chart.js';
 import { percent, time } from './format.js';
 import { kHatches, kOrder } from './theme.js';
 
@@ -21,7 +21,7 @@ export async function addBars(parent, { id, title, how, alt, groups, text, of, a
       })),
       layout: {
         margin: { r: 80 }, barmode: 'stack', showlegend: groups.length > 1, xaxis: { title: text === time ? 'time' : axis, rangemode: 'tozero', range, ...kTicks.get(text) },
-        yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: rows.map(([label]) => label), ticks: '', showgrid: false },
+        yaxis: { autorange: 'reversed', categoryorder: 'array', categoryarray: rows.map(([label]) => label), ticks: '', showgrid: false, ...labelled(rows.map(([label]) => label)) },
       },
     }),
     numbers: {

@@ -17,6 +17,20 @@ function axis(theme, own = {}) {
   };
 }
 
+const kNarrow = 640;
+const kLabel = 24;
+
+/// The ticks of a category axis: on a narrow page long names are smaller, and stand in two lines.
+export function labelled(names) {
+  if (innerWidth >= kNarrow) return { tickmode: 'array', tickvals: names, ticktext: names };
+  const broken = (name) => {
+    const blanks = [...name.matchAll(/ /g)].map(({ index }) => index);
+    const at = blanks.sort((a, b) => Math.abs(a - name.length / 2) - Math.abs(b - name.length / 2))[0];
+    return name.length > kLabel && at ? `${name.slice(0, at)}<br>${name.slice(at + 1)}` : name;
+  };
+  return { tickmode: 'array', tickvals: names, ticktext: names.map(broken), tickfont: { size: 9 } };
+}
+
 /// The layout of all charts, with what one of them wants otherwise.
 function layoutOf(own, theme, height) {
   const layout = {

@@ -7,14 +7,13 @@ import { number, percent, several, signed, time } from './format.js';
 import { kColours, kSymbols } from './theme.js';
 
 /// References of all scenarios, each with its scenario.
-function referencesOf(scenarios) {
-  return scenarios.flatMap((scenario) => expectationsOf(scenario.expectations).map((row) => ({
-    ...row, scenario: scenario.scenario, family: folder(scenario.file), chip: scenario.chip, band: scenario.error_band?.fraction,
+function referencesOf(scenarios, families) {
+  return scenarios.flatMap((scenario, i) => expectationsOf(scenario.expectations).map((row) => ({
+    ...row, scenario: scenario.scenario, family: families[i], chip: scenario.chip, band: scenario.error_band?.fraction,
     profile: scenario.profile,
   })));
 }
 
-const folder = (file) => (file ?? '').split('/').slice(-2, -1)[0] ?? '';
 const kStandings = { holds: kColours.green, differs: kColours.orange, fails: kColours.vermilion };
 
 function verdict(scenarios, rows, errors) {
@@ -112,17 +111,15 @@ async function addErrors(section, rows) {
   });
 }
 
-async function addRatios(section, scenarios) {
+function addScenarios(section, scenarios, families) {
   const names = ['book', 'roofline_lower', 'roofline_serial'];
-  const rows = scenarios.filter((scenario) => names.some((name) => typeof scenario.ratio?.[name] === 'number'));
   const of = (scenario) => scenario.simulated_s ?? scenario.step_time_s;
   section.append(table({
     id: 'scenarios-table', caption: 'Every scenario; click a heading to sort', sortable: true,
     columns: [{ name: 'Scenario' }, { name: 'Folder' }, { name: 'Chip' }, { name: 'Chips', number: true }, { name: 'Simulated', number: true, text: time },
       ...names.map((name) => ({ name: `/ ${name}`, number: true, text: (ratio) => ratio.toFixed(3) })), { name: 'Holds', text: (holds) => (holds ? 'yes' : 'no') }],
-    rows: scenarios.map((scenario) => [scenario.scenario, folder(scenario.file), scenario.chip, scenario.chips, of(scenario), ...names.map((name) => scenario.ratio?.[name]), scenario.holds]),
+    rows: scenarios.map((scenario, i) => [scenario.scenario, families[i], scenario.chip, scenario.chips, of(scenario), ...names.map((name) => scenario.ratio?.[name]), scenario.holds]),
   }));
-  return rows.length;
 }
 
 function referencesTable(rows) {
@@ -136,13 +133,14 @@ function referencesTable(rows) {
 
 export async function comparePage(page) {
   const { scenarios, errors } = page.result;
-  const rows = referencesOf(scenarios);
+  const { families } = page.extra;
+  const rows = referencesOf(scenarios, families);
   addSection('summary', 'Summary', el('p', { class: 'verdict' }, verdict(scenarios, rows, errors)));
   if (rows.length > 0) {
     const section = addSection('references', 'Simulated and measured');
     await addAgreement(section, rows);
     await addErrors(section, rows);
   }
-  await addRatios(addSection('scenarios', 'Scenarios'), scenarios);
+  addScenarios(addSection('scenarios', 'Scenarios'), scenarios, families);
   if (rows.length > 0) addSection('table', 'References').append(referencesTable(rows));
 }

@@ -49,13 +49,14 @@ async function addParallel(section, json, rows) {
   const measures = wanted.filter(([key]) => seen.every((row) => typeof row.values[key] === 'number')
     && new Set(seen.map((row) => row.values[key])).size > 1);
   const short = (key) => key.slice(key.lastIndexOf('.') + 1);
+  const ranks = seen.map((row) => row.values.step_time_s).sort((a, b) => a - b);
   await addChart(section, {
     id: 'parallel', title: 'All settings at once', height: 440,
     how: 'A line is a setting: from the keys that vary (left) to what came of them. Drag along an axis to keep only lines that cross it there; drag a heading to move the axis. Blue lines are short steps, orange ones long.',
     alt: `${several(seen.length, 'setting')} over ${list(json.varied.map(({ key }) => key))}: step time from ${time(Math.min(...seen.map((row) => row.values.step_time_s)))} to ${time(Math.max(...seen.map((row) => row.values.step_time_s)))}.`,
     build: (theme) => ({
       data: [{
-        type: 'parcoords', line: { color: seen.map((row) => row.values.step_time_s), colorscale: [[0, kColours.blue], [0.5, kColours.purple], [1, kColours.orange]], showscale: false },
+        type: 'parcoords', line: { color: seen.map((row) => ranks.indexOf(row.values.step_time_s)), colorscale: [[0, kColours.blue], [0.5, kColours.purple], [1, kColours.orange]], showscale: false },
         labelfont: { color: theme.ink, size: 13 }, tickfont: { color: theme.ink, size: 11 }, rangefont: { color: 'rgba(0,0,0,0)' }, unselected: { line: { color: theme.line, opacity: 0.4 } },
         dimensions: [
           ...json.varied.map(({ key, values }, i) => ({

@@ -1,5 +1,5 @@
 // From a bound to what was simulated, cause by cause: bars that add up.
-import { addChart } from './chart.js';
+import { addChart, labelled } from './chart.js';
 import { list, percent, time } from './format.js';
 import { kColours } from './theme.js';
 
@@ -33,7 +33,7 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
       }],
       layout: {
         margin: { r: 70 }, showlegend: false,
-        xaxis: { title: 'time', tickformat: '~s', ticksuffix: 's', range }, yaxis: { autorange: 'reversed', ticks: '', showgrid: false },
+        xaxis: { title: 'time', tickformat: '~s', ticksuffix: 's', range }, yaxis: { autorange: 'reversed', ticks: '', showgrid: false, ...labelled(names) },
       },
     }),
     numbers: {

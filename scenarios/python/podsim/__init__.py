@@ -133,6 +133,7 @@ def run(
     reschedule: bool = False,
     reuse: bool = True,
     trace: Optional[Path] = None,
+    trace_all: bool = False,
     progress: Optional[Callback] = None,
 ) -> Run:
     """Simulates one step of a scenario, or its program.
@@ -143,7 +144,9 @@ def run(
     ``what_if``: also how long the step would take if one thing cost nothing; ``reschedule`` with an order of operations
         of its own for each (``overlap.schedule: latency_hiding``).
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
-    ``trace``: write the chip's timeline to this file, for chrome://tracing or ui.perfetto.dev.
+    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev, chrome://tracing or XProf's
+        trace viewer; compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of
+        one layer.
     """
     text, spans = _podsim.run(
         _arguments.options(
@@ -153,6 +156,7 @@ def run(
             reschedule=reschedule,
             no_reuse=not reuse,
             trace=_arguments.path(trace),
+            trace_all=trace_all,
         ),
         _arguments.source(scenario, base),
         _heard(progress),
