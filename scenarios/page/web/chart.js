@@ -12,17 +12,18 @@ const charts = [];
 
 function axis(theme, own = {}) {
   return {
-    gridcolor: theme.line, zerolinecolor: theme.soft, linecolor: theme.soft, tickcolor: theme.soft, automargin: true,
+    gridcolor: theme.line, zerolinecolor: theme.soft, linecolor: theme.soft, tickcolor: theme.soft, automargin: true, ...(narrow() ? { nticks: 4, tickangle: 0 } : {}),
     ...own, title: { standoff: 8, ...(typeof own.title === 'string' ? { text: own.title } : own.title) },
   };
 }
 
 const kNarrow = 640;
 const kLabel = 24;
+export const narrow = () => innerWidth < kNarrow;
 
 /// The ticks of a category axis: on a narrow page long names are smaller, and stand in two lines.
 export function labelled(names) {
-  if (innerWidth >= kNarrow) return { tickmode: 'array', tickvals: names, ticktext: names };
+  if (!narrow()) return { tickmode: 'array', tickvals: names, ticktext: names };
   const broken = (name) => {
     const blanks = [...name.matchAll(/ /g)].map(({ index }) => index);
     const at = blanks.sort((a, b) => Math.abs(a - name.length / 2) - Math.abs(b - name.length / 2))[0];
@@ -35,10 +36,10 @@ export function labelled(names) {
 function layoutOf(own, theme, height) {
   const layout = {
     height, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
-    font: { family: 'system-ui, sans-serif', size: 13, color: theme.ink },
-    margin: { l: 10, r: 16, t: 12, b: 40, ...own.margin },
+    font: { family: 'system-ui, sans-serif', size: narrow() ? 11 : 13, color: theme.ink },
+    margin: { l: 10, r: 16, t: 12, b: 30, ...own.margin },
     hoverlabel: { bgcolor: theme.raised, bordercolor: theme.soft, font: { color: theme.ink }, align: 'left', namelength: -1 },
-    legend: { orientation: 'h', x: 0, y: -0.18, yanchor: 'top', traceorder: 'normal', ...own.legend },
+    legend: { orientation: 'h', x: 0, y: 0, yref: 'container', yanchor: 'bottom', traceorder: 'normal', ...own.legend },
     ...Object.fromEntries(Object.entries(own).filter(([key]) => !/^(margin|legend|[xy]axis)/.test(key))),
   };
   for (const name of new Set(['xaxis', 'yaxis', ...Object.keys(own).filter((key) => /^[xy]axis/.test(key))])) {

@@ -54,7 +54,7 @@ async function addAgreement(section, rows) {
         }),
       ],
       layout: {
-        hovermode: 'closest', legend: { y: -0.15 },
+        hovermode: 'closest',
         xaxis: { type: 'log', title: 'reference, seconds', exponentformat: 'power', dtick: 1 }, yaxis: { type: 'log', title: 'simulated, seconds', exponentformat: 'power', dtick: 1 },
       },
     }),
@@ -104,7 +104,7 @@ async function addErrors(section, rows) {
         }).filter((trace) => trace.x.length > 0),
       ],
       layout: {
-        hovermode: 'closest', barmode: 'overlay', legend: { y: 1.0, yanchor: 'bottom' }, margin: { t: 30 },
+        hovermode: 'closest', barmode: 'overlay', legend: { y: 1.0, yref: 'paper', yanchor: 'bottom' }, margin: { t: 30 },
         xaxis: { title: 'error', ticksuffix: ' %', zeroline: true }, yaxis: { range: [labels.length - 0.4, -0.6], tickvals: labels.map((_, i) => i), ticktext: labels, ticks: '', zeroline: false },
       },
     }),

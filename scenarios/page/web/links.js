@@ -1,7 +1,7 @@
 // The slice and its links by how long they are held: a torus in 3-D, a heat map by axis and direction, a bar a kind.
 import { el } from './dom.js';
 import { addBars } from './bars.js';
-import { addChart } from './chart.js';
+import { addChart, narrow } from './chart.js';
 import { bytes, list, percent } from './format.js';
 import { kColours, kScale } from './theme.js';
 
@@ -93,7 +93,7 @@ async function addTorus(parent, torus, slice, most) {
       data: torusTraces(drawn, most, theme),
       layout: {
         margin: { l: 0, r: 0, t: 0, b: 0 }, uirevision: 'torus',
-        scene: { aspectmode: 'data', xaxis: axis('x', theme), yaxis: axis('y', theme), zaxis: axis('z', theme), camera: { eye: { x: 1.7, y: 1.4, z: 0.9 } } },
+        scene: { aspectmode: 'data', xaxis: axis('x', theme), yaxis: axis('y', theme), zaxis: axis('z', theme), camera: { eye: narrow() ? { x: 2.6, y: 2.2, z: 1.4 } : { x: 1.7, y: 1.4, z: 0.9 } } },
       },
     }),
   });
@@ -131,7 +131,7 @@ async function addHeat(parent, slice, most) {
         text: z.map((row) => row.map((value) => (value === null ? '' : value.toFixed(0)))), texttemplate: width <= 16 ? '%{text}' : undefined, textfont: { size: 11 },
         hovertemplate: '%{y} at %{x}: %{z:.2f} %<extra></extra>', colorbar: { ticksuffix: ' %', thickness: 14, outlinecolor: theme.soft },
       }],
-      layout: { xaxis: { title: 'place along the axis', dtick: width > 40 ? undefined : width > 16 ? 4 : 1, zeroline: false }, yaxis: { autorange: 'reversed', ticks: '' } },
+      layout: { xaxis: { title: 'place along the axis', dtick: width > 40 ? undefined : width > 16 ? 4 : 1, zeroline: false }, yaxis: { autorange: 'reversed', ticks: '', dtick: 1 } },
     }),
     numbers: { columns: [{ name: 'Links' }, ...z[0].map((_, i) => ({ name: String(i), number: true, text: (value) => value.toFixed(2) }))], rows: labels.map((label, i) => [label, ...z[i]]) },
   });

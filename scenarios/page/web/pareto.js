@@ -33,7 +33,7 @@ async function addFront(parent, { id, title, axis, of, text, log }, rows, named)
         { type: 'scatter', mode: 'lines+markers', name: 'front', x: best.map(of), y: best.map((row) => row.values.step_time_s), line: { color: kColours.vermilion, shape: 'hv', width: 2 }, marker: { symbol: 'diamond', size: 10, color: kColours.vermilion }, customdata: best.map(about), hovertemplate: '%{customdata}<extra></extra>' },
       ].filter((trace) => trace.x.length > 0),
       layout: {
-        hovermode: 'closest', legend: { y: -0.25 }, xaxis: { title: axis, tickformat: '~s', type: log && new Set(rows.map(of)).size > 1 ? 'log' : 'linear', rangemode: 'tozero', nticks: 6 },
+        hovermode: 'closest',  xaxis: { title: axis, tickformat: '~s', type: log && new Set(rows.map(of)).size > 1 ? 'log' : 'linear', rangemode: 'tozero', nticks: 6 },
         yaxis: { title: 'step time', tickformat: '~s', ticksuffix: 's', rangemode: 'tozero' },
       },
     }),

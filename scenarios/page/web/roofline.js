@@ -78,7 +78,7 @@ export async function addRoofline(section, roofline, step) {
     build: (theme) => ({
       data: [...roofs(roofline, xs, theme), ...points(roofline, step), steps(roofline, step, theme)],
       layout: {
-        hovermode: 'closest', legend: { y: -0.12 },
+        hovermode: 'closest',
         xaxis: { type: 'log', title: 'FLOPs per byte', range: xs, exponentformat: 'power', dtick: 1 },
         yaxis: { type: 'log', title: 'FLOP/s of a chip', range: ys, exponentformat: 'SI', dtick: 1 },
       },

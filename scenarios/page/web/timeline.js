@@ -1,6 +1,6 @@
 // What the chips did when: tracks of slices. Of many slices those are drawn that can be seen; zooming shows more.
 import { el } from './dom.js';
-import { addChart, labelled } from './chart.js';
+import { addChart, labelled, narrow } from './chart.js';
 import { list, percent, several, time } from './format.js';
 import { kColours, kHatches, kOrder } from './theme.js';
 
@@ -119,8 +119,8 @@ class TimelineChart {
     return {
       data: traces(this.tracks, from, to, width),
       layout: {
-        barmode: 'overlay', bargap: 0.1, hovermode: 'closest', dragmode: 'zoom', legend: { y: -0.1, traceorder: 'normal' }, margin: { b: 70 },
-        xaxis: { title: 'time', range: [from * kPicosecond, to * kPicosecond], tickformat: '~s', ticksuffix: 's', nticks: 8 },
+        barmode: 'overlay', bargap: 0.1, hovermode: 'closest', dragmode: 'zoom',
+        xaxis: { title: 'time', range: [from * kPicosecond, to * kPicosecond], tickformat: '~s', ticksuffix: 's', nticks: narrow() ? 4 : 8 },
         yaxis: { ...labelled(this.tracks.map((track) => track.name)), type: 'category', categoryorder: 'array', categoryarray: this.tracks.map((track) => track.name), fixedrange: true, ticks: '', showgrid: false, range: [this.tracks.length - 0.5, -0.5] },
       },
     };
