@@ -22,7 +22,7 @@ constexpr const char* kRunUsage =
     "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--reschedule] "
     "[--no-reuse] [--json "
     "PATH|-] "
-    "[--trace PATH]";
+    "[--trace PATH] [--trace-all]";
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
@@ -35,7 +35,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error(
         {"run", "x.yaml", "--fodl", "off"},
         "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-        "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace");
+        "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace, --trace-all");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");
@@ -121,7 +121,7 @@ TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
 
 TEST_F(Cli, HelpNamesEveryOption) {
     const std::pair<std::string, std::vector<std::string>> commands[] = {
-        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace"}},
+        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace", "--trace-all"}},
         {"sweep",
          {"--vary", "--set", "--jobs", "--sort", "--csv", "--jsonl", "--gap", "--fold",
           "--no-reuse"}},
