@@ -11,9 +11,8 @@
 namespace podsim::scenarios {
 namespace {
 
-constexpr const char *
-    kWritten =
-       R"({"displayTimeUnit":"ms","otherData":{"simulator":"podsim","scenario":"a \"name\""},"traceEvents":[
+constexpr const char* kWritten =
+    R"json({"displayTimeUnit":"ms","otherData":{"simulator":"podsim","scenario":"a \"name\""},"traceEvents":[
 {"name":"process_name","ph":"M","pid":1,"tid":1001,"args":{"name":"/device:TPU:0"}},
 {"name":"process_sort_index","ph":"M","pid":1,"tid":1001,"args":{"sort_index":1}},
 {"name":"thread_name","ph":"M","pid":1,"tid":1001,"args":{"name":"XLA Ops"}},
@@ -22,18 +21,13 @@ constexpr const char *
 {"name":"bubble","cat":"wait","ph":"X","pid":1,"tid":1001,"ts":1.500001,"dur":0.499999,"args":{}},
 {"name":"thread_name","ph":"M","pid":1,"tid":1002,"args":{"name":"AllGather over fsdp"}},
 {"name":"thread_sort_index","ph":"M","pid":1,"tid":1002,"args":{"sort_index":2}},
-{"name":"HBM memory (bytes)",
-   "ph" : "C", "pid" : 1, "ts" : 0.5, "args" : {
-    "parameters" : 1e+16, "buffers" : 0
-}
-},
+{"name":"HBM memory (bytes)","ph":"C","pid":1,"ts":0.5,"args":{"parameters":1e+16,"buffers":0}},
 {"name":"process_name","ph":"M","pid":2,"tid":2001,"args":{"name":"/device:TPU:1"}},
 {"name":"process_sort_index","ph":"M","pid":2,"tid":2001,"args":{"sort_index":2}},
 {"name":"wait","cat":"op","ph":"s","id":1,"pid":1,"tid":1002,"ts":0.000007},
 {"name":"wait","cat":"op","ph":"f","bp":"e","id":1,"pid":2,"tid":2001,"ts":10}
-]
-}
-)";
+]}
+)json";
 
 TEST(TraceEvents, AreWrittenAsTheFormatWantsThem) {
     std::ostringstream out;

@@ -1,5 +1,5 @@
 // Traces in files.
-#include "scenarios/trace/trace_file.h"
+#include "scenarios/trace/event_file.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace podsim::scenarios {
 namespace {
 
-class TraceFile : public CommandTest {};
+class EventFile : public CommandTest {};
 
 std::string bytes_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -27,9 +27,9 @@ void tell_a_track(TimelineSink& sink) {
     sink.track({TrackKind::ops, "XLA Ops"});
 }
 
-TEST_F(TraceFile, IsCompressedWhereItsNameEndsInGz) {
-    write_trace_file(path("t.json"), "one", tell_a_track);
-    write_trace_file(path("t.json.gz"), "one", tell_a_track);
+TEST_F(EventFile, IsCompressedWhereItsNameEndsInGz) {
+    write_event_file(path("t.json"), "one", tell_a_track);
+    write_event_file(path("t.json.gz"), "one", tell_a_track);
     const std::string packed = bytes_of(path("t.json.gz"));
     ASSERT_GT(packed.size(), 18U);
     EXPECT_EQ(packed.substr(0, 2), "\x1f\x8b");
@@ -41,10 +41,10 @@ TEST_F(TraceFile, IsCompressedWhereItsNameEndsInGz) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), bytes_of(path("t.json")));
 }
 
-TEST_F(TraceFile, ThatDoesNotArriveIsAnError) {
+TEST_F(EventFile, ThatDoesNotArriveIsAnError) {
     const auto refusal = [](const std::string& path) {
         try {
-            write_trace_file(path, "one", [](TimelineSink& sink) {
+            write_event_file(path, "one", [](TimelineSink& sink) {
                 for (int i = 0; i < 100'000; ++i) {
                     tell_a_track(sink);
                 }
