@@ -12,7 +12,7 @@
 #include "scenarios/study/within_clock.h"
 #include "scenarios/timeline/program_timeline.h"
 #include "scenarios/timeline/step_timeline.h"
-#include "scenarios/trace/trace_file.h"
+#include "scenarios/trace/event_file.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -136,7 +136,7 @@ void write_trace(const RunAnswer& answer, const std::string& path, Detail detail
     if (path.empty()) {
         return;
     }
-    write_trace_file(path, answer.scenario.name, [&](TimelineSink& sink) {
+    write_event_file(path, answer.scenario.name, [&](TimelineSink& sink) {
         if (const auto* const program = std::get_if<ProgramResult>(&answer.result)) {
             tell_program(answer.scenario, *program, sink);
         } else {

@@ -23,8 +23,9 @@ std::vector<Exchanges> exchanges_of(const ChipView& view) {
         const workloads::Op& op = view.program.ops[i];
         const auto index = static_cast<workloads::OpIndex>(i);
         const Interval time = view.time_of(index);
+        const bool told = view.shows(time) || std::holds_alternative<workloads::Handover>(op.work);
         if (std::holds_alternative<workloads::Compute>(op.work) || time.from == time.until ||
-            !view.shows(time)) {
+            !told) {
             continue;
         }
         const std::string name = track_of(op);

@@ -27,6 +27,15 @@ std::string port_name(std::size_t port) {
                        topology::axis_name(topology::axis_of(ici)));
 }
 
+/// The chip that stands for the host of a chip: the host's links are its.
+int head_of_host(const Layout& layout, int chip) {
+    topology::Point point = layout.folded.point(chip);
+    for (std::size_t axis = 0; axis < point.size(); ++axis) {
+        point[axis] -= point[axis] % layout.host_box[axis];
+    }
+    return layout.folded.index(point, layout.folded.slice_of(chip));
+}
+
 /// [operation of the kernel]: a program that takes part in it, that of the chip if it does, and its operation.
 std::vector<std::pair<std::size_t, workloads::OpIndex>> users_of(const ChipView& view) {
     const sim::Workload& workload = view.trail.step.workload;
@@ -64,9 +73,12 @@ Slice message(const ChipView& view, const workloads::Op& op, const sim::Holding&
 std::vector<ChipLink> links_of(const ChipView& view) {
     const sim::Machine& machine = view.trail.step.workload.machine;
     std::vector<ChipLink> links;
+    const Layout& layout = view.trail.step.layout;
+    const int chip = view.chip.representative;
+    const int host = head_of_host(layout, chip);
     for (std::size_t port = 0; port < machine.ports; ++port) {
-        const std::size_t server =
-            view.trail.step.layout.link_of(view.chip.representative, port, machine.ports);
+        const bool of_host = port == collectives::kDcnOut || port == collectives::kDcnIn;
+        const std::size_t server = layout.link_of(of_host ? host : chip, port, machine.ports);
         if (view.trail.run.result.links[server].busy.ps > 0) {
             links.push_back({port_name(port), server});
         }

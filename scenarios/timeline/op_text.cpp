@@ -40,7 +40,7 @@ std::string without_place(const workloads::Op& op) {
     take_number(text, kMicrobatch);
     take_number(text, "layer ");
     if (text.starts_with("stage ")) {
-        text.remove_prefix(6);
+        text.remove_prefix(std::string_view("stage ").size());
     }
     std::string name(text);
     const std::string pass = std::string(workloads::to_string(op.pass)) + " ";

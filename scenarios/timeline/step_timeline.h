@@ -11,7 +11,7 @@ namespace podsim::scenarios {
 
 /// With more operations than that in all its programs, a step is told of by layer, but for the steady windows: its
 /// compute stream has a slice for each pass over a layer (waits between its operations included), and collectives,
-/// transfers and units are left out.
+/// host transfers and units are left out, while what stages send each other is not.
 inline constexpr std::size_t kOpsInFull = 20'000;
 
 /// Tells of a process for each program of the step (stages, and members that do unequal work): the chip of it that ends

@@ -80,6 +80,7 @@ void tell_ops(const ChipView& view, TrackLog& log) {
         }
         const bool inside = pass != view.passes.end() && stretch->from >= pass->from;
         if (inside && !view.shows({pass->from, pass->until})) {
+            const workloads::OpIndex first = stretch->op;
             sim::Time waited;
             std::int64_t operations = 0;
             const auto next = std::find_if(
@@ -89,7 +90,7 @@ void tell_ops(const ChipView& view, TrackLog& log) {
                 waited += stretch->busy ? sim::Time{} : stretch->until - stretch->from;
             }
             --stretch;
-            log.slice(whole_pass(*pass, operations, waited));
+            log.slice(first, whole_pass(*pass, operations, waited));
         } else if (stretch->from == stretch->until) {
             continue;
         } else if (stretch->busy) {
@@ -106,13 +107,13 @@ struct Busy {
     std::array<sim::Time, 3> units;
 };
 
-/// Of an operation that takes as long as it does: what it takes alone, each rounded down.
+/// Of an operation that takes as long as it does: what it takes alone, to the nearest picosecond.
 Busy busy_with(const workloads::Compute& work, const workloads::MachineRates& rates, double pace,
                Interval time) {
     const workloads::ComputeTime alone = workloads::compute_time(work, rates);
     const auto scaled = [&](sim::Seconds seconds, sim::Time most) {
         const double ps = seconds.value() * 1e12 * pace;
-        return ps < static_cast<double>(most.ps) ? sim::Time{static_cast<std::int64_t>(ps)} : most;
+        return ps < static_cast<double>(most.ps) ? sim::Time{std::llround(ps)} : most;
     };
     const sim::Time before = scaled(alone.host + alone.start, time.until - time.from);
     const sim::Time rest = time.until - time.from - before;
@@ -174,7 +175,8 @@ std::vector<Flow> waits_of(const ChipView& view, const TrackLog& log) {
         stream_of(view.program, view.chip, view.trail.run.result.end);
     for (const Stretch& stretch : stream) {
         if (stretch.busy && before != nullptr && !before->busy) {
-            const Flow flow{log.of(before->op), log.of(stretch.op)};
+            const bool known = before->op != workloads::kWholeStep;
+            const Flow flow{known ? log.of(before->op) : Flow::End{}, log.of(stretch.op)};
             if (flow.from.start < flow.from.end && flow.to.start < flow.to.end) {
                 flows.push_back(flow);
             }

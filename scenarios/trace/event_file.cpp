@@ -1,4 +1,4 @@
-#include "scenarios/trace/trace_file.h"
+#include "scenarios/trace/event_file.h"
 
 #include <cerrno>
 #include <fstream>
@@ -11,7 +11,7 @@
 
 namespace podsim::scenarios {
 
-void write_trace_file(const std::string& path, const std::string& name,
+void write_event_file(const std::string& path, const std::string& name,
                       const std::function<void(TimelineSink&)>& tell) {
     errno = 0;
     std::ofstream file(path, std::ios::binary);
