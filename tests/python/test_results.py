@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import pathlib
 import pickle
+import re
 
 import pytest
 import support
@@ -197,3 +199,25 @@ def test_a_range_of_sizes(tmp_path: pathlib.Path) -> None:
     )  # fmt: skip
     assert len(mine) == 4 and same(mine, json_of(*command, "--csv", tmp_path / "theirs.csv"))
     assert (tmp_path / "mine.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+
+
+def data_of(page: pathlib.Path) -> dict:
+    """What a page holds, unpacked."""
+    packed = re.search(r'id="data">([^<]*)<', page.read_text())
+    assert packed is not None
+    return json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
+
+
+def test_reports_hold_the_results(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.html"
+    step = podsim.run(SMALL, report=page)
+    assert data_of(page)["kind"] == "run" and data_of(page)["result"] == step
+    compared = podsim.compare(SMALL, report=page)
+    assert data_of(page)["kind"] == "compare" and data_of(page)["result"] == compared
+    ring = podsim.collective(
+        chip="v5p", slice="2x2x2", op="all-gather", axes="xyz", bytes="1e3:1e6", report=page
+    )
+    assert data_of(page)["kind"] == "collective" and data_of(page)["result"] == ring
+    swept = podsim.sweep(SMALL, {"model.layers": [1, 2]}, report=page)
+    rows = data_of(page)["result"]["rows"]
+    assert [row[2] for row in rows] == [setting["step_time_s"] for setting in swept]

@@ -87,8 +87,9 @@ TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     const double step = json["step_time_s"];
     const double lower = json["analytic"]["roofline_lower_s"];
     EXPECT_NEAR(sum(json["gap_s"]), step - lower, 2e-12);
-    EXPECT_NEAR(sum(json["breakdown_s"]["compute"]) + sum(json["breakdown_s"]["exposed_communication"]),
-                step, 1e-12);
+    EXPECT_NEAR(
+        sum(json["breakdown_s"]["compute"]) + sum(json["breakdown_s"]["exposed_communication"]),
+        step, 1e-12);
     EXPECT_LE(lower, step);
 }
 
@@ -214,6 +215,16 @@ TEST_F(Command, OnlyJsonGoesToStandardOutput) {
     EXPECT_EQ(trace.status, 2);
     EXPECT_EQ(trace.out, "");
     EXPECT_EQ(trace.err, "--trace -" + problem + "--trace the path of a file\n");
+    for (const Outcome& page :
+         {podsim({"run", write(kSmall), "--report", "-"}),
+          podsim({"compare", write(kSmall), "--report", "-"}),
+          podsim({"sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--report", "-"}),
+          podsim({"collective", "--chip", "v5p", "--slice", "2x2x2", "--op", "all-gather", "--axes",
+                  "xyz", "--bytes", "1e6", "--report", "-"})}) {
+        EXPECT_EQ(page.status, 2);
+        EXPECT_EQ(page.out, "");
+        EXPECT_EQ(page.err, "--report -" + problem + "--report the path of a file\n");
+    }
     const Outcome graph =
         podsim({"topology", "--chip", "v5p", "--slice", "2x2x2", "--graphviz", "-"});
     EXPECT_EQ(graph.status, 2);
