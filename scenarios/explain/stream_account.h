@@ -23,6 +23,7 @@ struct Stretch {
     sim::Time until;
     std::string name;  ///< of the pass; of what is waited for as in StreamAccount
     bool busy = false;
+    std::string cause{};  ///< of a wait: Share::cause
 };
 /// All of them, in order of time, from 0 to `end_of_run` without gaps or overlaps.
 std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,

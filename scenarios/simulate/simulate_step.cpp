@@ -103,7 +103,8 @@ StepResult StepSimulation::run() {
     account_bytes(step, run, result);
     evaluate(result);
     count_flops(result);
-    if (options_.explain) {
+    result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
+    if (result.explained) {
         explain(step, run, result);
     }
     find_imbalance(step, result);
@@ -244,7 +245,7 @@ void StepSimulation::count_flops(StepResult& result) const {
 
 void StepSimulation::find_imbalance(const LoweredStep& step, StepResult& result) const {
     result.imbalance = imbalance_of(described_, programs_, step);
-    if (!result.imbalance || !options_.explain) {
+    if (!result.imbalance || !result.explained) {
         return;
     }
     if (const std::optional<Scenario> even = with_even_work(scenario_)) {
