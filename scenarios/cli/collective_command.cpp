@@ -6,6 +6,7 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_collective.h"
 #include "scenarios/commands/report_option.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/page/collective_page.h"
@@ -35,7 +36,8 @@ Outputs read_outputs(const Usage& options) {
 void write_results(const CollectiveAnswer& answer, const Outputs& outputs, std::ostream& out) {
     const std::span<const CollectiveRun> runs = answer.runs;
     if (outputs.json != "-" && outputs.csv != "-") {
-        out << (answer.range ? size_sweep_report(runs) : collective_report(runs.front()));
+        out << shown(answer.range ? size_sweep_report(runs) : collective_report(runs.front()),
+                     look_of(out));
     }
     if (outputs.csv == "-") {
         out << size_sweep_csv(runs);

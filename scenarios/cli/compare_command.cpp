@@ -6,6 +6,7 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_compare.h"
 #include "scenarios/commands/report_option.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/page/compare_page.h"
 #include "scenarios/study/compare_table.h"
@@ -25,7 +26,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const std::vector<Comparison> rows =
         answer_compare(options, std::vector<ScenarioSource>(named.begin(), named.end()));
     if (json != "-") {
-        out << compare_report(rows);
+        out << shown(compare_report(rows), look_of(out));
     }
     if (!json.empty()) {
         write_json(compare_json(rows), json, out);

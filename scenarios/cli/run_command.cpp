@@ -7,27 +7,12 @@
 #include "scenarios/commands/answer_run.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/commands/run_report.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
-#include "scenarios/report/program_report.h"
-#include "scenarios/report/step_report.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
-namespace {
-
-std::string text_of(const RunAnswer& answer) {
-    const auto* const step = std::get_if<StepResult>(&answer.result);
-    if (step == nullptr) {
-        return program_report(answer.scenario, std::get<ProgramResult>(answer.result),
-                              answer.verdicts, answer.wall);
-    }
-    return step_report(answer.scenario, *step, answer.verdicts, answer.wall) +
-           order_noise_text(answer.noise, *step);
-}
-
-}  // namespace
-
 int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = run_usage();
     options.parse(args);
@@ -52,7 +37,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         }
     }
     if (json != "-") {
-        out << text_of(answer);
+        out << shown(answer_text(answer, options), look_of(out));
     }
     if (!json.empty()) {
         write_json(answer_json(answer), json, out);

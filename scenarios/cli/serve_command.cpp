@@ -4,6 +4,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_serve.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/serve_report/serving_text.h"
 #include "sim/base/error.h"
@@ -27,7 +28,7 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     const ServeAnswer answer = answer_serve(options, files.front());
     if (json != "-") {
-        out << serving_text(answer.run, answer.verdicts);
+        out << shown(serving_text(answer.run, answer.verdicts), look_of(out));
     }
     if (!json.empty()) {
         write_json(answer_json(options, answer), json, out);

@@ -1,5 +1,9 @@
 #include "scenarios/commands/answer_run.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <sstream>
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
@@ -8,6 +12,8 @@
 #include "scenarios/load/load.h"
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/step_json.h"
+#include "scenarios/report/step_report.h"
+#include "scenarios/report/step_sections.h"
 #include "scenarios/study/what_if.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/timeline/program_timeline.h"
@@ -36,12 +42,36 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
             .wall = wall};
 }
 
+/// `breakdown (compute by pass, ...), gap (...)`
+std::string section_help() {
+    std::vector<std::string> texts;
+    for (const StepSection& section : step_sections()) {
+        texts.push_back(fmt::format("{} ({})", section.name, section.meaning));
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string names_text() {
+    return fmt::format("{}", fmt::join(names_of_sections(), ","));
+}
+
+/// The sections that --show names; throws sim::InputError for others.
+std::vector<std::string> shown_sections(const Usage& options) {
+    std::vector<std::string> names;
+    std::istringstream list(options.has("show") ? options.get("show") : "");
+    for (std::string name; std::getline(list, name, ',');) {
+        names.emplace_back(find_section(name).name);
+    }
+    return options.is_set("verbose") ? names_of_sections() : names;
+}
+
 }  // namespace
 
 Usage run_usage() {
     Usage usage(
-        "run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] "
-        "[--reschedule] [--no-reuse] [--json PATH|-] [--trace PATH] [--trace-all] [--report PATH]",
+        "run FILE.yaml [--set key=value]... [--verbose] [--show section,...] [--fold auto|off] "
+        "[--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] [--json PATH|-] "
+        "[--trace PATH] [--trace-all] [--report PATH]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -51,6 +81,12 @@ Usage run_usage() {
                  "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
                  "repeated");
     usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.flag("verbose", "every section of the report");
+    usage.value("show", "sections after the first screen: " + section_help());
+    usage.flag("no-explain",
+               "the step alone: no gap, critical path and advice, which take more runs");
+    usage.flag("explain-all", fmt::format("explain steps of more than {} million events, too",
+                                          kMostEventsToExplain / 1'000'000));
     usage.flag("what-if",
                "say how long the step would take with infinitely fast links, memory or matmuls, "
                "without latency, with perfect overlap, without remat");
@@ -75,6 +111,7 @@ Usage run_usage() {
 }
 
 RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWatch& watch) {
+    shown_sections(options);
     const Fold fold = parse_fold(options.get("fold"));
     if (options.is_set("reschedule") && !options.is_set("what-if")) {
         throw sim::InputError("--reschedule says how --what-if runs", "write --what-if with it");
@@ -87,15 +124,24 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
         return answer_program(options, std::move(scenario), fold, watch);
     }
     const bool reuse = !options.is_set("no-reuse");
+    const bool explain = !options.is_set("no-explain");
+    StepOptions how{.reuse = reuse,
+                    .explain = explain,
+                    .keep_trail = options.has("trace") || options.has("report"),
+                    .watch = &watch};
+    if (options.is_set("explain-all")) {
+        how.most_events_to_explain = std::numeric_limits<std::uint64_t>::max();
+    }
     watch.begin();
-    StepResult result = within_clock(scenario.file, [&] {
-        return simulate_step(scenario, fold,
-                             {.reuse = reuse,
-                              .keep_trail = options.has("trace") || options.has("report"),
-                              .watch = &watch});
-    });
-    std::optional<OrderNoise> noise =
-        order_noise(scenario, result, reuse, available_jobs(), &watch);
+    StepResult result =
+        within_clock(scenario.file, [&] { return simulate_step(scenario, fold, how); });
+    std::optional<OrderNoise> noise;
+    std::optional<Suggestions> advice;
+    if (explain) {
+        noise = order_noise(scenario, result, reuse, available_jobs(), &watch);
+        advice = suggestions(source, options.all("set"), scenario, result, reuse, available_jobs(),
+                             &watch);
+    }
     const WallTime wall = watch.wall_time();
     if (options.is_set("what-if")) {
         result.ceilings = what_if(scenario, result, fold,
@@ -106,8 +152,28 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     return {.scenario = std::move(scenario),
             .result = std::move(result),
             .noise = std::move(noise),
+            .advice = std::move(advice),
             .verdicts = std::move(verdicts),
             .wall = wall};
+}
+
+std::string answer_text(const RunAnswer& answer, const Usage& options) {
+    if (const auto* const program = std::get_if<ProgramResult>(&answer.result)) {
+        return program_report(answer.scenario, *program, answer.verdicts, answer.wall);
+    }
+    const StepResult& step = std::get<StepResult>(answer.result);
+    const bool left_out = !step.explained && !options.is_set("no-explain");
+    ReportParts parts{.sections = shown_sections(options),
+                      .suggestions = answer.advice ? suggestions_text(*answer.advice, step) : "",
+                      .order = order_noise_text(answer.noise, step)};
+    if (left_out) {
+        parts.order += fmt::format(
+            "Gap and critical path left out: they take up to ten more runs of {} events each; "
+            "--explain-all has them\n",
+            step.played_events);
+    }
+    return step_report(answer.scenario, step, answer.verdicts, answer.wall, parts) +
+           (parts.sections.empty() ? "More: --verbose, or --show " + names_text() + '\n' : "");
 }
 
 Json answer_json(const RunAnswer& answer) {
@@ -118,6 +184,9 @@ Json answer_json(const RunAnswer& answer) {
                           answer.wall);
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
+    }
+    if (answer.advice.has_value()) {
+        json["advice"] = suggestions_json(*answer.advice, std::get<StepResult>(answer.result));
     }
     return json;
 }

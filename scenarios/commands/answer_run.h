@@ -11,6 +11,7 @@
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/study/order_noise.h"
+#include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/json_text.h"
 #include "scenarios/timeline/timeline.h"
 
@@ -21,13 +22,17 @@ Usage run_usage();
 struct RunAnswer {
     Scenario scenario;
     std::variant<StepResult, ProgramResult> result;
-    std::optional<OrderNoise> noise{};  ///< of a step
+    std::optional<OrderNoise> noise{};    ///< of a step
+    std::optional<Suggestions> advice{};  ///< of a step that is explained
     std::vector<Verdict> verdicts{};
     WallTime wall{};
 };
 
 /// Runs the scenario by those options. Throws sim::InputError, Stopped, and what the watch throws.
 RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWatch& watch);
+
+/// The report that the options ask for.
+std::string answer_text(const RunAnswer& answer, const Usage& options);
 
 /// What --json writes.
 Json answer_json(const RunAnswer& answer);

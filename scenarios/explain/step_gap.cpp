@@ -213,7 +213,7 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
         for (const Share& share : idle_by_cause(
                  record.held(busiest),
                  stream_of(programs_.programs[program], last.chips[program], last.result.end))) {
-            gap.push_back({"idle links: " + share.name, share.time});
+            gap.push_back({"idle links: " + share.name, share.time, share.cause});
         }
         return;
     }
@@ -244,7 +244,8 @@ void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
         gap.push_back({uneven, own - bound});
     }
     for (const Share& share : stream.waited_for) {
-        gap.push_back({"exposed " + share.name, share.time});
+        gap.push_back({"exposed " + share.name, share.time,
+                       "exposed " + (share.cause.empty() ? share.name : share.cause)});
     }
 }
 

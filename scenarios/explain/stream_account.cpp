@@ -27,11 +27,21 @@ std::string describe(const workloads::Op& op) {
                        fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
 }
 
-void add(std::vector<Share>& shares, const std::string& name, sim::Time time) {
+/// `collectives over tensor`; of what else holds the stream up, itself.
+std::string cause_of(const workloads::Op& op) {
+    if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+        return fmt::format("collectives over {}", fmt::join(collective->axes, "+"));
+    }
+    return std::holds_alternative<workloads::HostTransfer>(op.work) ? "PCIe (offload)"
+                                                                    : describe(op);
+}
+
+void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
+         const std::string& cause) {
     const auto found = std::find_if(shares.begin(), shares.end(),
                                     [&](const Share& share) { return share.name == name; });
     if (found == shares.end()) {
-        shares.push_back({name, time});
+        shares.push_back({name, time, cause});
     } else {
         found->time += time;
     }
@@ -62,8 +72,12 @@ std::vector<Stretch> stream_of(const workloads::StepProgram& program, const Chip
             // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
             if (until > sent) {
-                stream.push_back(
-                    {.from = sent, .until = until, .name = describe(program.ops[op]), .op = op});
+                const workloads::Op& held_by = program.ops[op];
+                stream.push_back({.from = sent,
+                                  .until = until,
+                                  .name = describe(held_by),
+                                  .cause = cause_of(held_by),
+                                  .op = op});
             }
             if (sent > since) {
                 const bool handover =
@@ -120,7 +134,7 @@ std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
             rest = rest - (std::min(one->until, stretch.until) - std::max(one->from, stretch.from));
         }
         if (rest.ps > 0) {
-            add(idle, stretch.busy ? stretch.name : "exposed " + stretch.name, rest);
+            add(idle, stretch.busy ? stretch.name : "exposed " + stretch.name, rest, "idle links");
         }
     }
     return idle;
@@ -131,7 +145,7 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     StreamAccount account;
     for (const Stretch& stretch : stream_of(program, chip, end_of_run)) {
         const sim::Time time = stretch.until - stretch.from;
-        add(stretch.busy ? account.by_pass : account.waited_for, stretch.name, time);
+        add(stretch.busy ? account.by_pass : account.waited_for, stretch.name, time, stretch.cause);
         (stretch.busy ? account.busy : account.waited) += time;
         account.end = stretch.until;
     }

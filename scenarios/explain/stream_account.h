@@ -24,6 +24,7 @@ struct Stretch {
     sim::Time until;
     std::string name;  ///< of the pass; of what is waited for as in StreamAccount
     bool busy = false;
+    std::string cause{};  ///< of a wait: Share::cause
     /// What it did, or what held it up; kWholeStep where that is the end of others.
     workloads::OpIndex op = workloads::kWholeStep;
 };

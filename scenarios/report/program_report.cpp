@@ -91,8 +91,9 @@ std::string program_report(const Scenario& scenario, const ProgramResult& result
 
 Json program_json(const Scenario& scenario, const ProgramResult& result,
                   std::span<const Verdict> verdicts, std::optional<WallTime> wall) {
-    Json json = {
-        {"schema", kSchemaName}, {"scenario", scenario.name}, {"chip", scenario.hardware.chip.name}};
+    Json json = {{"schema", kSchemaName},
+                 {"scenario", scenario.name},
+                 {"chip", scenario.hardware.chip.name}};
     const auto add = [&](JsonPart part) { add_values(json, part, scenario, result); };
     add(JsonPart::machine);
     add(JsonPart::times);

@@ -71,13 +71,15 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     if (scenario.hardware.hbm == HbmRule::shared) {
         json["analytic"]["book_weight_loading"] = result.book_loading.parts();
     }
-    json["gap_s"] = shares_json(result.gap);
-    json["critical_path_s"] = shares_json(result.critical_path);
+    if (result.explained) {
+        json["gap_s"] = shares_json(result.gap);
+        json["critical_path_s"] = shares_json(result.critical_path);
+    }
     add(JsonPart::memory);
     json["memory"]["at_peak_bytes"] = at_peak_json(result.memory);
     json["links"] = links_json(result.links);
     json["breakdown_s"] = {{"compute", shares_json(result.breakdown)},
-                         {"exposed_communication", shares_json(result.exposed)}};
+                           {"exposed_communication", shares_json(result.exposed)}};
     add(JsonPart::layers);
     add_profile(json, scenario);
     json["warnings"] = warnings(scenario, result);

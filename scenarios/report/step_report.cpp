@@ -1,15 +1,15 @@
 #include "scenarios/report/step_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 #include "scenarios/advice/advice.h"
 #include "scenarios/advice/inference_report.h"
 #include "scenarios/advice/memory_report.h"
-#include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
+#include "scenarios/report/step_sections.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -84,7 +84,28 @@ std::string band_text(const Scenario& scenario) {
                        100 * band->share);
 }
 
-/// What bounds the step, and the largest part of the gap, in a sentence each.
+std::string percent_of(sim::Time part, sim::Time whole) {
+    return fmt::format("{:.0f} %", 100 * part.seconds() / whole.seconds());
+}
+
+/// What the step is made of, in a line.
+std::string halves(const StepResult& result) {
+    std::string text =
+        fmt::format("  compute {}, {} of the step", format_time(result.compute.seconds()),
+                    percent_of(result.compute, result.step_time));
+    const std::vector<Share> waits = by_cause(result.exposed);
+    if (result.exposed_total.ps > 0) {
+        text += fmt::format("; it waits {}", format_time(result.exposed_total.seconds()));
+        if (!waits.empty()) {
+            text += fmt::format(", {} of that for {}",
+                                percent_of(waits.front().time, result.exposed_total),
+                                waits.front().name);
+        }
+    }
+    return text + '\n';
+}
+
+/// What bounds the step, and the largest causes of what it takes beyond, in a sentence each.
 std::string diagnosis(const Scenario& scenario, const StepResult& result) {
     const double lower = result.lower.time.value();
     std::string text =
@@ -93,16 +114,28 @@ std::string diagnosis(const Scenario& scenario, const StepResult& result) {
                              : "  does NOT fit in the memory of a chip (see below)\n";
     text += fmt::format("  bound by {}: no schedule of these operations takes less than {}\n",
                         result.lower.bound, format_time(lower));
-    const std::vector<Share> gap = without_zeros(result.gap);
-    const sim::Time total = total_of(gap);
-    if (gap.empty() || total.ps <= 0) {
+    const sim::Time total = total_of(result.gap);
+    if (!result.explained) {
+        return text + few_rows_text(scenario, result);
+    }
+    if (total.ps <= 0) {
         return text + "  the step is at that bound\n";
     }
-    const Share& largest = *std::ranges::max_element(gap, {}, &Share::time);
-    text +=
-        fmt::format("  {} above it, most of all for {}: {}, {:.0f} % of the gap\n",
-                    format_time(total.seconds()), largest.name, format_time(largest.time.seconds()),
-                    100 * largest.time.seconds() / total.seconds());
+    const std::vector<Share> causes = by_cause(result.gap);
+    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap\n",
+                        format_time(total.seconds()), causes[0].name,
+                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total));
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < std::min<std::size_t>(causes.size(), 3); ++i) {
+        if (causes[i].time.seconds() > 0.05 * total.seconds()) {
+            others.push_back(fmt::format("{} {}, {}", causes[i].name,
+                                         format_time(causes[i].time.seconds()),
+                                         percent_of(causes[i].time, total)));
+        }
+    }
+    if (!others.empty()) {
+        text += fmt::format("  then {}\n", fmt::join(others, "; "));
+    }
     return text + few_rows_text(scenario, result);
 }
 
@@ -141,81 +174,25 @@ std::string name_of_mfu(workloads::FlopRule rule) {
 }
 
 std::string rates(const Scenario& scenario, const StepResult& result) {
-    Table table;
-    table.row({name_of_mfu(scenario.step().report.flop_rule), format_percent(result.mfu)});
-    table.row({"HFU", format_percent(result.hfu)});
-    table.row({"tokens/s", format_count(result.tokens_per_s)});
-    table.row({"tokens/s per chip", format_count(result.tokens_per_s / scenario.hardware.chips())});
-    return table.text(2);
+    return fmt::format("  {} {}, HFU {}, {} tokens/s, {} a chip\n",
+                       name_of_mfu(scenario.step().report.flop_rule), format_percent(result.mfu),
+                       format_percent(result.hfu), format_count(result.tokens_per_s),
+                       format_count(result.tokens_per_s / scenario.hardware.chips()));
 }
 
-std::string breakdown(const StepResult& result) {
-    std::vector<Share> shares = without_zeros(result.breakdown);
-    const std::size_t passes = shares.size();
-    const std::vector<Share> exposed = without_zeros(result.exposed);
-    shares.insert(shares.end(), exposed.begin(), exposed.end());
-    const ShareColumns columns(shares, result.step_time);
-    Table table;
-    table.row({"Where the step goes", "ms", "% of step"});
-    for (std::size_t i = 0; i < passes; ++i) {
-        table.row(columns.cells("    " + shares[i].name, i, i + 1));
+/// Links and memory of a chip, in a line each; what does not fit, or hardly, has its table.
+std::string machine_lines(const StepResult& result) {
+    std::vector<std::string> busy;
+    for (const LinkUse& link : result.links) {
+        busy.push_back(fmt::format("{} {:.0f} %", link.name, 100 * link.busy_fraction));
     }
-    table.row(columns.cells("  compute", 0, passes));
-    for (std::size_t i = passes; i < shares.size(); ++i) {
-        table.row(columns.cells("    " + shares[i].name, i, i + 1));
+    std::string text = busy.empty() ? "" : fmt::format("  busy: {}\n", fmt::join(busy, ", "));
+    if (result.memory.fits && !result.memory.tight) {
+        text += fmt::format("  fits: {} of {} at the peak, {:.1f} %\n",
+                            format_bytes(result.memory.peak), format_bytes(result.memory.capacity),
+                            100 * (result.memory.peak / result.memory.capacity));
     }
-    table.row(columns.cells("  exposed communication", passes, shares.size()));
-    table.row(columns.cells("  step", 0, shares.size()));
-    return table.text(0);
-}
-
-std::string critical_path(const StepResult& result) {
-    const std::vector<Share>& shares = result.critical_path;
-    if (shares.empty()) {
-        return {};
-    }
-    const ShareColumns columns(shares, result.step_time);
-    Table table;
-    table.row({"Critical path: what the end waited for", "ms", "% of step"});
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        table.row(columns.cells("  " + shares[i].name, i, i + 1));
-    }
-    table.row(columns.cells("  step", 0, shares.size()));
-    return table.text(0);
-}
-
-std::string analytic(const StepResult& result) {
-    Table table({3});
-    table.row({"Analytic estimates", "time", "simulated/estimate"});
-    const auto row = [&](const std::string& name, sim::Seconds estimate, std::string meaning) {
-        table.row({"  " + name, format_time(estimate.value()),
-                   fmt::format("{:.4f}", result.step_time.seconds() / estimate.value()),
-                   std::move(meaning)});
-    };
-    row("roofline_lower", result.lower.time, "a true bound");
-    const std::vector<std::string> loading = result.book_loading.parts();
-    row("book", result.book,
-        loading.empty()
-            ? "the reference text's closed forms"
-            : fmt::format("the reference text's closed forms; bound by loading weights: {}",
-                          fmt::join(loading, ", ")));
-    row("roofline_serial", result.serial, "every operation after the other");
-    return table.text(0);
-}
-
-std::string gap(const StepResult& result) {
-    const std::vector<Share> shares = without_zeros(result.gap);
-    if (shares.empty()) {
-        return {};
-    }
-    const ShareColumns columns(shares, total_of(shares));
-    Table table;
-    table.row({"Gap: step - roofline_lower", "ms", "% of gap"});
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        table.row(columns.cells("  " + shares[i].name, i, i + 1));
-    }
-    table.row(columns.cells("  gap", 0, shares.size()));
-    return table.text(0) + negative_terms(shares);
+    return text;
 }
 
 std::string evaluation(const Scenario& scenario, const StepResult& result) {
@@ -307,29 +284,30 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
 }  // namespace
 
 std::string step_report(const Scenario& scenario, const StepResult& result,
-                        std::span<const Verdict> verdicts, WallTime wall) {
-    const std::string sections[] = {
+                        std::span<const Verdict> verdicts, WallTime wall,
+                        const ReportParts& parts) {
+    std::vector<std::string> sections{
         header(scenario),
         fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
                     band_text(scenario)) +
-            diagnosis(scenario, result) + pipeline_text(scenario.step().plan, result) +
-            imbalance_report(scenario, result),
-        rates(scenario, result),
-        breakdown(result),
-        analytic(result),
-        critical_path(result),
-        gap(result),
-        ceilings_report(result),
-        links_report(result.links),
-        inference_report(scenario, result),
-        memory_report(scenario, result),
-        evaluation(scenario, result),
-        scenario.step().plan.inference ? ""
-                                       : padding_text(scenario.step().model, scenario.step().plan),
-        training_run(scenario, result),
-        verdicts_report(verdicts),
-        assumptions(scenario, result),
+            rates(scenario, result) + halves(result) + diagnosis(scenario, result) +
+            pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result) +
+            machine_lines(result),
     };
+    const bool memory_asked = std::ranges::find(parts.sections, "memory") != parts.sections.end();
+    if ((!result.memory.fits || result.memory.tight) && !memory_asked) {
+        sections.push_back(memory_report(scenario, result));
+    }
+    sections.push_back(parts.suggestions);
+    for (const std::string& name : parts.sections) {
+        sections.push_back(find_section(name).text(scenario, result));
+    }
+    for (std::string section :
+         {ceilings_report(result), inference_report(scenario, result), evaluation(scenario, result),
+          training_run(scenario, result), verdicts_report(verdicts), parts.order,
+          assumptions(scenario, result)}) {
+        sections.push_back(std::move(section));
+    }
     std::string report;
     for (const std::string& section : sections) {
         if (!section.empty()) {
@@ -338,6 +316,14 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
     }
     return report + effort_line(result.simulated_chips, result.chips, result.events, wall,
                                 result.played_events);
+}
+
+std::vector<std::string> names_of_sections() {
+    std::vector<std::string> names;
+    for (const StepSection& section : step_sections()) {
+        names.emplace_back(section.name);
+    }
+    return names;
 }
 
 }  // namespace podsim::scenarios

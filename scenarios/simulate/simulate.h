@@ -12,6 +12,9 @@
 
 namespace podsim::scenarios {
 
+/// Some four seconds of a run.
+inline constexpr std::uint64_t kMostEventsToExplain = 20'000'000;
+
 /// What a simulation of a step does beside the times: neither changes another value of the result
 /// than is said here.
 struct StepOptions {
@@ -20,6 +23,8 @@ struct StepOptions {
     /// Itemise the gap to the roofline and the critical path, by several more runs; off: they are
     /// empty.
     bool explain = true;
+    /// A step that plays more events is not explained: that takes up to ten times as long as the step.
+    std::uint64_t most_events_to_explain = kMostEventsToExplain;
     /// Keep what the step was made of and what every chip did (StepResult::trail), for timelines.
     bool keep_trail = false;
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another

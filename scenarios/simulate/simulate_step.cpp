@@ -104,7 +104,8 @@ StepResult StepSimulation::run() {
     account_bytes(step, run, result);
     evaluate(result);
     count_flops(result);
-    if (options_.explain || options_.keep_trail) {
+    result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
+    if (result.explained || options_.keep_trail) {
         look_back(step, run, result);
     }
     find_imbalance(step, result);
@@ -161,12 +162,12 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
         fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining)) : std::nullopt;
     const LoweredStep& folded = again.has_value() ? *again : step;
     std::optional<StepGap> gap;
-    if (options_.explain) {
+    if (result.explained) {
         gap.emplace(scenario_, programs_, folded, result.lower, options_.reuse, &explaining);
     }
     const auto record = std::make_shared<RunRecord>(folded.workload, &explaining);
     sim::execute(folded.workload, record.get(), options_.reuse);
-    if (options_.explain) {
+    if (result.explained) {
         result.critical_path =
             critical_path(programs_, folded, achieved_rates(hardware_), *record, run.result.end);
         result.gap = gap->shares(run);
@@ -255,7 +256,7 @@ void StepSimulation::count_flops(StepResult& result) const {
 
 void StepSimulation::find_imbalance(const LoweredStep& step, StepResult& result) const {
     result.imbalance = imbalance_of(described_, programs_, step);
-    if (!result.imbalance || !options_.explain) {
+    if (!result.imbalance || !result.explained) {
         return;
     }
     if (const std::optional<Scenario> even = with_even_work(scenario_)) {

@@ -65,6 +65,7 @@ struct StepResult {
     std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
     double prefetch_layers = 0;     ///< in force after the memory bound
     std::uint64_t events = 0;
+    bool explained = false;           ///< gap and critical path are there
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;

@@ -245,10 +245,6 @@ void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
         wall = WallTime{.simulated_s = options_.clock() - begun};
     }
     line.update(step_json(setting, result, judge(setting, result), wall));
-    if (!options_.step.explain) {
-        line.erase("gap_s");
-        line.erase("critical_path_s");
-    }
 }
 
 }  // namespace podsim::scenarios

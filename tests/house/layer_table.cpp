@@ -56,7 +56,7 @@ const std::vector<Layer>& layers() {
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
          {"Eigen/", "boost/", "dlfcn.h", "fmt/", "mpi.h", "nlohmann/", "oneapi/", "pybind11/",
-          "unistd.h", "unsupported/Eigen/", "yaml-cpp/"},
+          "sys/ioctl.h", "unistd.h", "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch", "ranks"},
           {"yaml", "lower", "requests"},
           {"training", "serve"},
@@ -69,7 +69,7 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "page"},
+          {"calibrate", "console", "page", "suggest"},
           {"commands"},
           {"cli", "python"}}},
     };

@@ -1,4 +1,4 @@
-// README.md, docs/fidelity.md and scenarios/book/README.md show what the program prints: it is run and compared line
+// README.md, docs/ and scenarios/book/README.md show what the program prints: it is run and compared line
 // by line.
 #include <algorithm>
 #include <cstdio>
@@ -112,6 +112,32 @@ TEST_P(PageTest, shows_what_the_program_prints) {
             << remedy;
     }
     ASSERT_EQ(block.size(), run.lines.size()) << remedy;
+}
+
+/// The commands of the tutorial, each with the block behind it.
+std::vector<Shown> tutorial() {
+    std::vector<Shown> shown;
+    std::string command;
+    for (const std::string& line :
+         read_lines(std::filesystem::path(source_folder()) / "docs/tutorial.md")) {
+        const std::string program = "    podsim ";
+        const std::string begin = "<!-- ";
+        const std::size_t end = line.find(":begin -->");
+        if (line.starts_with(program)) {
+            command = line.substr(program.size());
+        } else if (line.starts_with(begin) && end != std::string::npos) {
+            shown.push_back(
+                {"docs/tutorial.md", line.substr(begin.size(), end - begin.size()), command});
+        }
+    }
+    return shown;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tutorial, PageTest, testing::ValuesIn(tutorial()),
+                         [](const auto& shown) { return shown.param.marker; });
+
+TEST(Tutorial, has_its_five_questions) {
+    EXPECT_EQ(tutorial().size(), 5U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, PageTest, testing::ValuesIn(kShown),

@@ -32,6 +32,11 @@ fill docs/inference.md pareto sweep scenarios/examples/llama3-70b-decode-v5e.yam
     --vary inference.context=2048,8192,32768 --vary inference.batch=1,32,64,120,240
 fill docs/inference.md serve serve scenarios/examples/serve-llama3-8b-v5e.yaml
 fill README.md quickstart run scenarios/quickstart/llama3-70b-v5p-pod.yaml
+# The commands of the tutorial stand in it, each above its block.
+while IFS=$'\t' read -r marker arguments; do
+    eval "fill docs/tutorial.md $marker $arguments"
+done < <(awk '/^    podsim / { command = substr($0, 12) }
+    /^<!-- .*:begin -->$/ { sub(":begin", "", $2); print $2 "\t" command }' docs/tutorial.md)
 fill docs/fidelity.md published compare scenarios/published
 fill scenarios/book/README.md book compare scenarios/book
 fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu \

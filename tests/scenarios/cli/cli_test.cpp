@@ -19,10 +19,9 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 }
 
 constexpr const char* kRunUsage =
-    "usage: podsim run FILE.yaml [--set key=value]... [--fold auto|off] [--what-if] [--reschedule] "
-    "[--no-reuse] [--json "
-    "PATH|-] "
-    "[--trace PATH] [--trace-all] [--report PATH]";
+    "usage: podsim run FILE.yaml [--set key=value]... [--verbose] [--show section,...] "
+    "[--fold auto|off] [--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] "
+    "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH]";
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
@@ -32,11 +31,11 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
-    expect_usage_error(
-        {"run", "x.yaml", "--fodl", "off"},
-        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-        "--help, --set, --fold, --what-if, --reschedule, --no-reuse, --json, --trace, --trace-all, "
-        "--report");
+    expect_usage_error({"run", "x.yaml", "--fodl", "off"},
+                       "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
+                       "--help, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
+                       "--what-if, --reschedule, --no-reuse, --json, --trace, --trace-all, "
+                       "--report");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");

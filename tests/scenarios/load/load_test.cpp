@@ -1,6 +1,8 @@
 // What a scenario becomes: defaults, overrides, every section.
 #include "scenarios/load/load.h"
 
+#include <gmock/gmock.h>
+
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "tests/checkout.h"
@@ -185,9 +187,9 @@ TEST_F(Load, TheLibraryOfScenariosLoads) {
     const Scenario pod = load_scenario(library + "quickstart/llama3-70b-v5p-pod.yaml");
     EXPECT_EQ(pod.hardware.slice.size(), 8960);
     EXPECT_EQ(pod.step().plan.ways.fsdp, 1120);
-    EXPECT_EQ(pod.step().plan.ways.context, 2);
-    EXPECT_EQ(pod.step().plan.ways.tensor, 4);
-    EXPECT_THAT(pod.step().mesh_axes, testing::ElementsAre("x/4 y z/2", "z%2", "x%4"));
+    EXPECT_EQ(pod.step().plan.ways.context, 4);
+    EXPECT_EQ(pod.step().plan.ways.tensor, 2);
+    EXPECT_THAT(pod.step().mesh_axes, testing::ElementsAre("x/4 y z/2", "x/2%2 z%2", "x%2"));
     EXPECT_EQ(load_scenario(library + "examples/llama3-8b-fsdp-v5p.yaml").step().plan.ways.fsdp,
               4096);
     EXPECT_EQ(load_scenario(library + "examples/llama2-13b-v5e-pod.yaml").step().plan.ways.tensor,

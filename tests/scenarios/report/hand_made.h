@@ -31,6 +31,7 @@ inline StepResult hand_made() {
     result.memory = {
         sim::Bytes(40e9), {5}, sim::Bytes(96e9), true, false, {{"parameters", sim::Bytes(4e10)}}};
     result.links = {{"ici_x", 0.4, sim::Bytes(5e9)}};
+    result.explained = true;
     result.events = 1234;
     result.played_events = 234;
     result.chips = 64;

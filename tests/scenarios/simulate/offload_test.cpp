@@ -157,7 +157,7 @@ TEST_F(OffloadInput, ReportAndTraceNameWhatIsOffloaded) {
         {"run",
          write(std::string(kGood) + "training: {remat: {save: [out_proj], offload: "
                                     "[decoder_layer_input, query_proj, key_proj, value_proj]}}\n"),
-         "--trace", path("t.json")});
+         "--trace", path("t.json"), "--show", "links"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_THAT(outcome.out,
                 HasSubstr("remat {save: [out_proj], offload: [decoder_layer_input, qkv_proj]}"));

@@ -83,7 +83,8 @@ TEST_F(TensorTransposeFile, RunsAndSaysWhatIsWrong) {
     const std::string mesh = "mesh: {fsdp: x y z}";
     const Outcome run = podsim(
         {"run",
-         write(good_but(mesh, "mesh: {fsdp: z, tensor: x, tensor_transpose: y%2, data: y/2}"))});
+         write(good_but(mesh, "mesh: {fsdp: z, tensor: x, tensor_transpose: y%2, data: y/2}")),
+         "--show", "breakdown"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_NE(run.out.find("tensor_transpose y%2 (2)"), std::string::npos) << run.out;
     EXPECT_NE(run.out.find("ReduceScatter over tensor_transpose (tensor)"), std::string::npos);

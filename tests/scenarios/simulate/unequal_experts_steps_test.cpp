@@ -138,7 +138,7 @@ constexpr const char* kGood =
 
 TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
     const std::string file = write(std::string(kGood) + "{expert_imbalance: [4, 2, 1, 1]}\n");
-    const Outcome run = podsim({"run", file});
+    const Outcome run = podsim({"run", file, "--show", "memory"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, ::testing::HasSubstr("  unequal experts over expert (4): the fullest rank "
                                               "has 2.000 x the mean of tokens; the fullest chip "));

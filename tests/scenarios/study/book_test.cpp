@@ -39,7 +39,7 @@ TEST_F(Book, TheGapToTheTextAddsUp) {
             podsim({"run", source_folder() + "/scenarios/book/" + name + ".yaml", "--json", "-"})
                 .out);
         double sum = 0;
-        for (const auto& [term, seconds] : json["gap_to_book"].items()) {
+        for (const auto& [term, seconds] : json["gap_to_book_s"].items()) {
             sum += seconds.get<double>();
         }
         const double step = json["step_time_s"];
@@ -57,9 +57,9 @@ TEST_F(Book, TheGapToTheTextIsWhatAChipNeedNotReceiveAndLatency) {
                         .out);
     const double whole = 2097152 / 9e10;
     EXPECT_NEAR(json["analytic"]["book_s"], whole, 1e-15);
-    EXPECT_NEAR(json["gap_to_book"]["(n-1)/n"], -whole / 4, 1.1e-12);
-    EXPECT_EQ(json["gap_to_book"]["text's latency"], 0);
-    EXPECT_NEAR(json["gap_to_book"]["latency"], 2e-6, 1e-12);
+    EXPECT_NEAR(json["gap_to_book_s"]["(n-1)/n"], -whole / 4, 1.1e-12);
+    EXPECT_EQ(json["gap_to_book_s"]["text's latency"], 0);
+    EXPECT_NEAR(json["gap_to_book_s"]["latency"], 2e-6, 1e-12);
 }
 
 constexpr const char* kFormulaScenario =

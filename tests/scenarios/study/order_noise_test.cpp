@@ -95,8 +95,8 @@ TEST_F(OrderNoiseTest, IsToldAboveHalfAPercent) {
     EXPECT_EQ(order_noise_text(OrderNoise{0.0049, "HBM", {}}, result), "");
     EXPECT_EQ(order_noise_text(std::nullopt, result), "");
     EXPECT_EQ(order_noise_json(less).dump(),
-              R"({"share":0.034,"with":"1 % slower ICI","step_time_s":0.0966})");
-    EXPECT_EQ(order_noise_json({}).dump(), R"({"share":0.0})");
+              R"({"fraction":0.034,"with":"1 % slower ICI","step_time_s":0.0966})");
+    EXPECT_EQ(order_noise_json({}).dump(), R"({"fraction":0.0})");
 }
 
 TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {

@@ -138,6 +138,7 @@ TEST(JsonText, LooksAsUsual) {
 TEST_F(JsonTextOfSteps, SharesOfTheCriticalPathAddUpAsDecimals) {
     const Scenario scenario = load_scenario(write(kGood));
     StepResult result;
+    result.explained = true;
     result.critical_path = {
         {"MXU", {779'985'161'481}}, {"latency", {70'191'339}}, {"DCN", {4'292'314'879'064}}};
     result.gap = {{"latency", {-779'985'161'481}}, {"padding", {280'874'553'475'770}}};

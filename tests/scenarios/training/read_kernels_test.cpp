@@ -99,21 +99,23 @@ TEST_F(ReadKernels, PathsThatAreNoneAreRefused) {
 
 // 8192 rows for 8 experts: 16 tiles and 7 that are visited twice.
 TEST_F(ReadKernels, TheReportSaysWhatIsComputedBeyond) {
-    const std::string of = podsim({"run", write(text("remat: full", "mixtral-8x7b"))}).out;
+    const std::string of =
+        podsim({"run", write(text("remat: full", "mixtral-8x7b")), "--show", "flops"}).out;
     EXPECT_THAT(of, HasSubstr("Beyond the FLOPs that MFU counts\n"));
     EXPECT_THAT(of, HasSubstr("  attention: blocks of scores compute 1."));
     EXPECT_THAT(of, HasSubstr("  experts: sparse, tiles of 512 x 1024 x 1024 compute 1."));
     const std::string dense =
-        podsim(
-            {"run", write(text("capacity_factor: 1.25, attention_blocks: none", "mixtral-8x7b"))})
+        podsim({"run", write(text("capacity_factor: 1.25, attention_blocks: none", "mixtral-8x7b")),
+                "--show", "flops"})
             .out;
     EXPECT_THAT(dense, ::testing::Not(HasSubstr("  attention: blocks")));
     EXPECT_THAT(
         dense,
         HasSubstr(" places an expert and sequence, 1.25 x the mean; dispatch and combine add "));
     const std::string exact =
-        podsim(
-            {"run", write(text("attention_backward: book, moe: {matmul: ideal}", "mixtral-8x7b"))})
+        podsim({"run",
+                write(text("attention_backward: book, moe: {matmul: ideal}", "mixtral-8x7b")),
+                "--show", "flops"})
             .out;
     EXPECT_THAT(exact, ::testing::Not(HasSubstr("Beyond the FLOPs")));
 }

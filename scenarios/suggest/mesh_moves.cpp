@@ -1,0 +1,203 @@
+#include "scenarios/suggest/mesh_moves.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/spec/training_step.h"
+#include "workloads/program/axis_names.h"
+
+namespace podsim::scenarios {
+namespace {
+
+namespace axis = workloads::axis;
+
+/// What a logical axis has of a physical one; of a row of these, by stride, each begins where the one before it ends.
+struct Part {
+    std::string owner;
+    int length = 1;
+};
+using Row = std::vector<Part>;
+using Rows = std::array<Row, topology::kAxes>;
+
+constexpr std::array kMovable{axis::fsdp, axis::context, axis::tensor, axis::data};
+constexpr std::array kTakers{axis::fsdp, axis::context, axis::tensor};
+
+bool movable(const Part& part) {
+    return std::ranges::find(kMovable, part.owner) != kMovable.end();
+}
+
+std::vector<int> primes_of(int number) {
+    std::vector<int> primes;
+    for (int prime = 2; prime <= number; ++prime) {
+        if (number % prime == 0) {
+            primes.push_back(prime);
+        }
+        while (number % prime == 0) {
+            number /= prime;
+        }
+    }
+    return primes;
+}
+
+Rows rows_of(const topology::DeviceMesh& mesh) {
+    std::array<std::vector<std::pair<int, Part>>, topology::kAxes> by_stride;
+    for (const topology::LogicalAxis& logical : mesh.axes()) {
+        for (const topology::AxisFactor& factor : logical.factors) {
+            if (factor.axis != topology::kSliceAxis && factor.length > 1) {
+                by_stride.at(static_cast<std::size_t>(factor.axis))
+                    .push_back({factor.stride, {logical.name, factor.length}});
+            }
+        }
+    }
+    Rows rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::ranges::sort(by_stride[i], {}, &std::pair<int, Part>::first);
+        for (auto& [stride, part] : by_stride[i]) {
+            rows[i].push_back(std::move(part));
+        }
+    }
+    return rows;
+}
+
+/// Without parts of one member, and with neighbours of one owner as one.
+Row tidy(const Row& row) {
+    Row tidy;
+    for (const Part& part : row) {
+        if (part.length == 1) {
+            continue;
+        }
+        if (!tidy.empty() && tidy.back().owner == part.owner) {
+            tidy.back().length *= part.length;
+        } else {
+            tidy.push_back(part);
+        }
+    }
+    return tidy;
+}
+
+/// The rows beside one, in which part `from` has given something.
+std::vector<Row> moves_of(const Row& row, std::size_t from) {
+    std::vector<Row> moves;
+    const auto give = [&](std::size_t to, int factor) {
+        Row moved = row;
+        moved[from].length /= factor;
+        moved[to].length *= factor;
+        moves.push_back(tidy(moved));
+    };
+    for (const std::size_t to : {from - 1, from + 1}) {
+        if (to >= row.size() || !movable(row[to])) {
+            continue;
+        }
+        for (const int prime : primes_of(row[from].length)) {
+            give(to, prime);
+        }
+        give(to, row[from].length);
+    }
+    for (const std::string_view taker : kTakers) {
+        const bool beside = (from > 0 && row[from - 1].owner == taker) ||
+                            (from + 1 < row.size() && row[from + 1].owner == taker);
+        if (row[from].owner == taker || beside) {
+            continue;
+        }
+        for (const int prime : primes_of(row[from].length)) {
+            for (const std::size_t at : {from, from + 1}) {
+                Row moved = row;
+                moved[from].length /= prime;
+                moved.insert(moved.begin() + static_cast<std::ptrdiff_t>(at),
+                             {std::string(taker), prime});
+                moves.push_back(tidy(moved));
+            }
+        }
+    }
+    return moves;
+}
+
+/// `{fsdp: x/4 y z/2, context: z%2, tensor: x%4}`: the axes of `mesh` that have members, then new ones.
+std::string text_of(const Rows& rows, const topology::DeviceMesh& mesh, const Hardware& hardware) {
+    std::vector<std::pair<std::string, std::string>> axes;
+    for (const topology::LogicalAxis& logical : mesh.axes()) {
+        axes.emplace_back(logical.name, "");
+    }
+    const auto add = [&](const std::string& owner, const std::string& factor) {
+        auto found = std::ranges::find(axes, owner, &std::pair<std::string, std::string>::first);
+        if (found == axes.end()) {
+            found = axes.insert(axes.end(), {owner, ""});
+        }
+        found->second += (found->second.empty() ? "" : " ") + factor;
+    };
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        int stride = 1;
+        for (const Part& part : rows[i]) {
+            const topology::AxisFactor factor{static_cast<int>(i), stride, part.length};
+            add(part.owner, topology::to_string(factor, hardware.slice.length(factor.axis)));
+            stride *= part.length;
+        }
+    }
+    for (const topology::LogicalAxis& logical : mesh.axes()) {
+        for (const topology::AxisFactor& factor : logical.factors) {
+            if (factor.axis == topology::kSliceAxis && factor.length > 1) {
+                add(logical.name, topology::to_string(factor, hardware.slices));
+            }
+        }
+    }
+    std::vector<std::string> texts;
+    for (const auto& [name, factors] : axes) {
+        if (!factors.empty()) {
+            texts.push_back(fmt::format("{}: {}", name, factors));
+        }
+    }
+    return fmt::format("{{{}}}", fmt::join(texts, ", "));
+}
+
+/// `2 tensor ways instead of 4, 2240 fsdp ways instead of 1120`
+std::string meaning_of(const Rows& before, const Rows& after) {
+    const auto size = [](const Rows& rows, std::string_view owner) {
+        int members = 1;
+        for (const Row& row : rows) {
+            for (const Part& part : row) {
+                members *= part.owner == owner ? part.length : 1;
+            }
+        }
+        return members;
+    };
+    std::vector<std::string> texts;
+    for (const std::string_view owner : kMovable) {
+        if (const int now = size(after, owner), then = size(before, owner); now != then) {
+            texts.push_back(fmt::format("{} {} instead of {}", owner, now, then));
+        }
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::vector<PlanChange> mesh_moves(const Scenario& scenario) {
+    const topology::DeviceMesh& mesh = scenario.step().mesh;
+    const Rows rows = rows_of(mesh);
+    std::vector<PlanChange> moves;
+    std::set<std::string> known{text_of(rows, mesh, scenario.hardware)};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t from = 0; from < rows[i].size(); ++from) {
+            if (!movable(rows[i][from])) {
+                continue;
+            }
+            for (const Row& moved : moves_of(rows[i], from)) {
+                Rows changed = rows;
+                changed[i] = moved;
+                const std::string text = text_of(changed, mesh, scenario.hardware);
+                if (known.insert(text).second) {
+                    moves.push_back({"mesh", {"mesh=" + text}, meaning_of(rows, changed)});
+                }
+            }
+        }
+    }
+    return moves;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,242 @@
+#include "scenarios/suggest/suggestions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "scenarios/load/load.h"
+#include "scenarios/suggest/mesh_moves.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// A change that turned out not to be allowed is none.
+struct Trial {
+    std::optional<Suggestion> suggestion{};
+    bool left_out = false;
+    std::exception_ptr error{};
+};
+
+/// Ends a run of more events than these, before it begins.
+class TrialWatch final : public Watch {
+public:
+    TrialWatch(Watch& outer, std::uint64_t most_events)
+        : outer_(outer), most_events_(most_events) {}
+    [[nodiscard]] bool ended_it() const { return ended_it_; }
+
+private:
+    void hear(const PhaseProgress& progress) override {
+        outer_.tell(progress);
+        if (progress.phase == Phase::simulating && progress.all_events > most_events_) {
+            ended_it_ = true;
+            request_stop();
+        }
+    }
+
+    Watch& outer_;
+    const std::uint64_t most_events_;
+    std::atomic<bool> ended_it_ = false;
+};
+
+class Trials {
+public:
+    Trials(const ScenarioSource& source, std::span<const std::string> settings,
+           const StepResult& result, bool reuse, int jobs, Watch* watch)
+        : path_(source.file),
+          tree_(read_scenario(source)),
+          result_(result),
+          reuse_(reuse),
+          jobs_(jobs),
+          watch_(watch, Phase::explaining) {
+        for (const std::string& setting : settings) {
+            apply_setting(tree_, setting);
+        }
+    }
+
+    /// How many of the last were too large to be tried.
+    [[nodiscard]] int left_out() const { return left_out_; }
+
+    /// Of those, what is worth saying, in their order.
+    std::vector<Suggestion> worthwhile(const std::vector<PlanChange>& changes) {
+        std::vector<Suggestion> worthwhile;
+        left_out_ = 0;
+        run_in_order(
+            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
+            [&](std::size_t, const Trial& trial) {
+                if (trial.error) {
+                    std::rethrow_exception(trial.error);
+                }
+                left_out_ += trial.left_out ? 1 : 0;
+                if (trial.suggestion && helps(*trial.suggestion)) {
+                    worthwhile.push_back(*trial.suggestion);
+                }
+            },
+            [] { return false; });
+        return worthwhile;
+    }
+
+private:
+    [[nodiscard]] bool helps(const Suggestion& suggestion) const {
+        return suggestion.memory.fits &&
+               (!result_.memory.fits ||
+                suggestion.step_time.seconds() < (1 - kLeastGain) * result_.step_time.seconds());
+    }
+
+    Trial run(const PlanChange& change) {
+        TrialWatch watch(watch_, kMostTimesTheEvents * result_.events);
+        try {
+            YamlNode tree = tree_;
+            for (const std::string& setting : change.set) {
+                apply_setting(tree, setting);
+            }
+            const Scenario scenario = load_scenario(tree, path_);
+            StepResult result = simulate_step(scenario, Fold::automatic,
+                                              {.reuse = reuse_, .explain = false, .watch = &watch});
+            return {.suggestion = Suggestion{change, result.step_time, std::move(result.memory)}};
+        } catch (const sim::InputError&) {
+            return {};
+        } catch (const sim::TimeOverflow&) {
+            return {};
+        } catch (...) {
+            return watch.ended_it() ? Trial{.left_out = true}
+                                    : Trial{.error = std::current_exception()};
+        }
+    }
+
+    const std::string path_;
+    YamlNode tree_;
+    const StepResult& result_;
+    const bool reuse_;
+    const int jobs_;
+    PhaseWatch watch_;
+    int left_out_ = 0;
+};
+
+/// The fastest of each kind.
+std::vector<Suggestion> best_of_kinds(const std::vector<Suggestion>& all) {
+    std::vector<Suggestion> best;
+    for (const Suggestion& one : all) {
+        const auto same = std::ranges::find_if(
+            best, [&](const Suggestion& other) { return other.change.kind == one.change.kind; });
+        if (same == best.end()) {
+            best.push_back(one);
+        } else if (one.step_time < same->step_time) {
+            *same = one;
+        }
+    }
+    std::ranges::stable_sort(best, {}, &Suggestion::step_time);
+    return best;
+}
+
+/// The first two, the first three, ... of them together.
+std::vector<PlanChange> together(const std::vector<Suggestion>& best) {
+    std::vector<PlanChange> changes;
+    PlanChange sum{"together", {}, {}};
+    for (const Suggestion& one : best) {
+        sum.set.insert(sum.set.end(), one.change.set.begin(), one.change.set.end());
+        sum.meaning += (sum.meaning.empty() ? "" : ", ") + one.change.kind;
+        if (&one != &best.front()) {
+            changes.push_back(sum);
+        }
+    }
+    for (PlanChange& change : changes) {
+        change.meaning += " together";
+    }
+    return changes;
+}
+
+/// `--set training.remat=none --set 'mesh={fsdp: x}'`
+std::string options_text(const PlanChange& change) {
+    std::string text;
+    for (const std::string& setting : change.set) {
+        const bool plain = setting.find_first_of(" {}[]") == std::string::npos;
+        text += (text.empty() ? "--set " : " --set ") + (plain ? setting : '\'' + setting + '\'');
+    }
+    return text;
+}
+
+double gain(const Suggestion& suggestion, const StepResult& result) {
+    return static_cast<double>((result.step_time - suggestion.step_time).ps) /
+           static_cast<double>(result.step_time.ps);
+}
+
+}  // namespace
+
+Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
+                        const Scenario& scenario, const StepResult& result, bool reuse, int jobs,
+                        Watch* watch) {
+    if (result.played_events > kMostEventsOfSuggestions) {
+        return {.tried = false};
+    }
+    std::vector<PlanChange> changes = plan_changes(scenario, result);
+    for (PlanChange& move : mesh_moves(scenario)) {
+        changes.push_back(std::move(move));
+    }
+    Trials trials(source, settings, result, reuse, jobs, watch);
+    Suggestions found{.best = best_of_kinds(trials.worthwhile(changes))};
+    found.left_out = trials.left_out();
+    const std::vector<Suggestion> sums = best_of_kinds(trials.worthwhile(together(found.best)));
+    if (!sums.empty() && sums.front().step_time < found.best.front().step_time) {
+        found.best.insert(found.best.begin(), sums.front());
+    }
+    return found;
+}
+
+std::string suggestions_text(const Suggestions& suggestions, const StepResult& result) {
+    if (!suggestions.tried) {
+        return fmt::format(
+            "What to change: not tried, since the step plays {} events and dozens of runs would "
+            "follow\n",
+            result.played_events);
+    }
+    const std::string left_out =
+        suggestions.left_out == 0
+            ? ""
+            : fmt::format("  not tried: {} {} that {} {} times the events of the step\n",
+                          suggestions.left_out, suggestions.left_out == 1 ? "change" : "changes",
+                          suggestions.left_out == 1 ? "takes" : "take", kMostTimesTheEvents);
+    if (suggestions.best.empty()) {
+        return fmt::format("What to change: no neighbour of this plan saves {:.0f} %\n{}",
+                           100 * kLeastGain, left_out);
+    }
+    Table table;
+    table.row({"What to change, each simulated", "step", "saves", "memory"});
+    for (const Suggestion& one : suggestions.best) {
+        table.row({"  " + one.change.meaning, format_time(one.step_time.seconds()),
+                   format_percent(gain(one, result)), format_bytes(one.memory.peak)});
+    }
+    // Below each row what makes it so.
+    std::istringstream rows(table.text(0));
+    std::string text;
+    std::string row;
+    std::getline(rows, row);
+    text += row + '\n';
+    for (const Suggestion& one : suggestions.best) {
+        std::getline(rows, row);
+        text += row + "\n    " + options_text(one.change) + '\n';
+    }
+    return text + left_out;
+}
+
+Json suggestions_json(const Suggestions& suggestions, const StepResult& result) {
+    Json list = Json::array();
+    for (const Suggestion& one : suggestions.best) {
+        list.push_back({{"kind", one.change.kind},
+                        {"set", one.change.set},
+                        {"meaning", one.change.meaning},
+                        {"step_time_s", decimal_seconds(one.step_time)},
+                        {"saved_fraction", gain(one, result)},
+                        {"peak_bytes", one.memory.peak.value()}});
+    }
+    return list;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,49 @@
+// What to change about a step, each change simulated.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/load/scenario_source.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/study/parallel.h"
+#include "scenarios/suggest/plan_changes.h"
+#include "scenarios/text/json_text.h"
+
+namespace podsim::scenarios {
+
+struct Suggestion {
+    PlanChange change;
+    sim::Time step_time;  ///< of the scenario with it
+    MemoryUse memory;
+};
+
+struct Suggestions {
+    std::vector<Suggestion> best{};  ///< by step time
+    int left_out =
+        0;  ///< changes whose runs have more than kMostTimesTheEvents of the step's events
+    bool tried = true;
+};
+
+/// Steps of more played events than these are not simulated again for suggestions.
+inline constexpr std::uint64_t kMostEventsOfSuggestions = 1'000'000;
+/// A change whose run has so many times the step's events is not tried: where groups do not fill an axis, fewer chips are alike.
+inline constexpr std::uint64_t kMostTimesTheEvents = 4;
+/// What gains less than this share of the step is not said: it is less than kernels differ between compilers.
+inline constexpr double kLeastGain = 0.01;
+
+/// Of the step that `source` describes with `settings` (--set), whose run is `result`: of each kind of change the one with the least
+/// step time, and what the best of the kinds gain together where that is more than each alone; by step time. All of them fit memory.
+/// Of a step that fits they gain at least kLeastGain; of one that does not, any that fits counts. Runs are folded, on `jobs` threads.
+/// Throws Stopped, and what the watch throws.
+Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
+                        const Scenario& scenario, const StepResult& result, bool reuse,
+                        int jobs = available_jobs(), Watch* watch = nullptr);
+
+/// A section of the report.
+std::string suggestions_text(const Suggestions& suggestions, const StepResult& result);
+/// The value of `advice`.
+Json suggestions_json(const Suggestions& suggestions, const StepResult& result);
+
+}  // namespace podsim::scenarios

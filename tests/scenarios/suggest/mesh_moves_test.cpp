@@ -1,0 +1,66 @@
+// The meshes beside a mesh, listed by hand.
+#include "scenarios/suggest/mesh_moves.h"
+
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+
+class MeshMoves : public CommandTest {
+protected:
+    std::vector<std::string> moves(const std::string& hardware, const std::string& mesh) {
+        std::vector<std::string> texts;
+        for (const PlanChange& move :
+             mesh_moves(load_scenario(write("hardware: " + hardware +
+                                            "\nmodel: llama-3-8b\n"
+                                            "batch: {tokens: 256Ki, sequence: 4096}\n"
+                                            "mesh: " +
+                                            mesh + "\n")))) {
+            EXPECT_EQ(move.kind, "mesh");
+            EXPECT_EQ(move.set.size(), 1U);
+            texts.push_back(move.set.front() + " | " + move.meaning);
+        }
+        return texts;
+    }
+};
+
+// x is tensor (inner 2) and fsdp (outer 2), y is one chip, z 2 of fsdp. On x tensor gives its 2 to fsdp, which then has all of x, and the
+// other way round; context takes the 2 of either, beyond or within the other, which is one place where nothing is left of the giver. On z
+// context or tensor takes the 2.
+TEST_F(MeshMoves, OfASmallSlice) {
+    EXPECT_THAT(
+        moves("{chip: v5p, slice: 4x1x2}", "{fsdp: x/2 z, tensor: x%2}"),
+        ElementsAre(
+            "mesh={fsdp: x z} | fsdp 8 instead of 4, tensor 1 instead of 2",
+            "mesh={fsdp: x/2 z, context: x%2} | context 2 instead of 1, tensor 1 instead of 2",
+            "mesh={fsdp: z, tensor: x} | fsdp 2 instead of 4, tensor 4 instead of 2",
+            "mesh={fsdp: z, tensor: x%2, context: x/2} | fsdp 2 instead of 4, context 2 instead of "
+            "1",
+            "mesh={fsdp: x/2, tensor: x%2, context: z} | fsdp 2 instead of 4, context 2 instead of "
+            "1",
+            "mesh={fsdp: x/2, tensor: x%2 z} | fsdp 2 instead of 4, tensor 4 instead of 2"));
+}
+
+// 4 = 2 x 2 of y: context takes 2 of the innermost or of the outermost strides, tensor likewise; x and z are single chips.
+TEST_F(MeshMoves, ATakerSitsWithinOrBeyond) {
+    EXPECT_THAT(
+        moves("{chip: v5p, slice: 1x4x1}", "{fsdp: y}"),
+        ElementsAre("mesh={fsdp: y/2, context: y%2} | fsdp 2 instead of 4, context 2 instead of 1",
+                    "mesh={fsdp: y%2, context: y/2} | fsdp 2 instead of 4, context 2 instead of 1",
+                    "mesh={fsdp: y/2, tensor: y%2} | fsdp 2 instead of 4, tensor 2 instead of 1",
+                    "mesh={fsdp: y%2, tensor: y/2} | fsdp 2 instead of 4, tensor 2 instead of 1"));
+}
+
+// Stages stay where they are, slices too.
+TEST_F(MeshMoves, PipelineAndSlicesStay) {
+    EXPECT_THAT(moves("{chip: v5p, slice: 1x1x2, slices: 2}", "{pipeline: z, data: slice}"),
+                ElementsAre());
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

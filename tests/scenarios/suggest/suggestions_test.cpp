@@ -1,0 +1,132 @@
+// What is promised is what one gets: each suggestion is applied, and has its time to the picosecond.
+#include "scenarios/suggest/suggestions.h"
+
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SuggestionsTest : public CommandTest {
+protected:
+    struct Advised {
+        StepResult result;
+        Suggestions suggestions;
+    };
+    static Advised advised(const std::string& file, const std::vector<std::string>& settings,
+                           int jobs = 2) {
+        const Scenario scenario = load_scenario(file, settings);
+        StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+        Suggestions all = suggestions(file, settings, scenario, result, true, jobs);
+        return {std::move(result), std::move(all)};
+    }
+    static void expect_kept(const std::string& file, const std::vector<std::string>& settings,
+                            const Advised& advised) {
+        for (const Suggestion& one : advised.suggestions.best) {
+            std::vector<std::string> with = settings;
+            with.insert(with.end(), one.change.set.begin(), one.change.set.end());
+            const StepResult result =
+                simulate_step(load_scenario(file, with), Fold::automatic, {.explain = false});
+            EXPECT_EQ(result.step_time, one.step_time) << one.change.meaning;
+            EXPECT_EQ(result.memory.peak, one.memory.peak) << one.change.meaning;
+            EXPECT_TRUE(result.memory.fits);
+        }
+    }
+};
+
+constexpr const char* kTensor =
+    "hardware: {chip: v5p, slice: 4x4x4}\n"
+    "model: llama-3-8b\n"
+    "batch: {tokens: 64Ki, sequence: 4096}\n"
+    "mesh: {fsdp: y z, tensor: x}\n";
+
+TEST_F(SuggestionsTest, EachKeepsItsPromise) {
+    const std::string file = write(kTensor);
+    const std::vector<std::string> settings{"model.layers=4"};
+    const Advised all = advised(file, settings);
+    ASSERT_GE(all.suggestions.best.size(), 3U);
+    std::vector<std::string> kinds;
+    for (const Suggestion& one : all.suggestions.best) {
+        kinds.push_back(one.change.kind);
+        EXPECT_LT(one.step_time.seconds(), (1 - kLeastGain) * all.result.step_time.seconds());
+    }
+    EXPECT_THAT(kinds, ::testing::IsSupersetOf({"remat", "tensor overlap"}));
+    EXPECT_EQ(std::set(kinds.begin(), kinds.end()).size(), kinds.size());
+    EXPECT_TRUE(std::ranges::is_sorted(all.suggestions.best, {}, &Suggestion::step_time));
+    expect_kept(file, settings, all);
+    // The same on any number of threads.
+    EXPECT_EQ(suggestions_json(advised(file, settings, 1).suggestions, all.result),
+              suggestions_json(all.suggestions, all.result));
+}
+
+// 70B with all of its forward pass kept: 8 chips hold 16 bytes of each of 70.55 G parameters no way, 64 of v5p 17.6 GB each, and 80 layers'
+// intermediates of a sequence of 4096 not beside them.
+TEST_F(SuggestionsTest, WhatDoesNotFitIsTold) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4}\nmodel: llama-3-70b\n"
+        "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y z}\ntraining: {remat: none}\n");
+    const Advised all = advised(file, {});
+    ASSERT_FALSE(all.result.memory.fits);
+    ASSERT_FALSE(all.suggestions.best.empty());
+    EXPECT_THAT(all.suggestions.best.front().memory.peak,
+                ::testing::Lt(all.result.memory.capacity));
+    expect_kept(file, {}, all);
+}
+
+// One chip with nothing recomputed: no mesh beside it, no collective to overlap.
+TEST_F(SuggestionsTest, NothingToSay) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 1x1x1}\nmodel: {name: small, layers: 2, d_model: 1024, d_ff: "
+        "4096, "
+        "heads: 8, kv_heads: 8, head_dim: 128, vocabulary: 32000}\n"
+        "batch: {tokens: 4096, sequence: 4096}\ntraining: {remat: none}\n");
+    const Advised none = advised(file, {});
+    EXPECT_THAT(none.suggestions.best, IsEmpty());
+    EXPECT_EQ(suggestions_text(none.suggestions, none.result),
+              "What to change: no neighbour of this plan saves 1 %\n");
+}
+
+TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
+    StepResult result;
+    result.step_time = {1'000'000'000'000};
+    Suggestion mesh{{"mesh", {"mesh={fsdp: y z, context: x}"}, "context 4 instead of 1"},
+                    {750'000'000'000},
+                    {}};
+    mesh.memory.peak = sim::Bytes(5e9);
+    Suggestion remat{
+        {"remat", {"training.remat=none"}, "nothing is computed twice"}, {900'000'000'000}, {}};
+    remat.memory.peak = sim::Bytes(2e10);
+    EXPECT_EQ(suggestions_text({.best = {mesh, remat}, .left_out = 2}, result),
+              "What to change, each simulated      step    saves    memory\n"
+              "  context 4 instead of 1        750.0 ms  25.00 %  5.000 GB\n"
+              "    --set 'mesh={fsdp: y z, context: x}'\n"
+              "  nothing is computed twice     900.0 ms  10.00 %  20.00 GB\n"
+              "    --set training.remat=none\n"
+              "  not tried: 2 changes that take 4 times the events of the step\n");
+    EXPECT_EQ(
+        suggestions_json({.best = {remat}}, result).dump(),
+        R"([{"kind":"remat","set":["training.remat=none"],"meaning":"nothing is computed twice",)"
+        R"("step_time_s":0.9,"saved_fraction":0.1,"peak_bytes":20000000000.0}])");
+}
+
+TEST_F(SuggestionsTest, RunSaysThemUnlessToldNotToExplain) {
+    const std::string file = write(kTensor);
+    const Outcome with =
+        podsim({"run", file, "--set", "model.layers=2", "--json", path("with.json")});
+    EXPECT_THAT(with.out, HasSubstr("\nWhat to change, each simulated "));
+    const Outcome without =
+        podsim({"run", file, "--set", "model.layers=2", "--no-explain", "--json", "-"});
+    const auto json = nlohmann::json::parse(without.out);
+    for (const char* key : {"advice", "gap_s", "critical_path_s", "order_noise"}) {
+        EXPECT_FALSE(json.contains(key)) << key;
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
