@@ -131,6 +131,8 @@ def run(
     fold: str = "auto",
     what_if: bool = False,
     reschedule: bool = False,
+    explain: bool = True,
+    explain_all: bool = False,
     reuse: bool = True,
     trace: Optional[Path] = None,
     progress: Optional[Callback] = None,
@@ -142,6 +144,8 @@ def run(
     ``fold``: ``auto`` simulates the chips that differ, ``off`` every chip.
     ``what_if``: also how long the step would take if one thing cost nothing; ``reschedule`` with an order of operations
         of its own for each (``overlap.schedule: latency_hiding``).
+    ``explain``: also why the step takes so long and what would make it shorter (``gap_s``, ``critical_path_s``, ``advice``), by
+        dozens of more runs; ``explain_all`` of steps of more than 20 million events, too.
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
     ``trace``: write the chip's timeline to this file, for chrome://tracing or ui.perfetto.dev.
     """
@@ -151,6 +155,8 @@ def run(
             fold=fold,
             what_if=what_if,
             reschedule=reschedule,
+            no_explain=not explain,
+            explain_all=explain_all,
             no_reuse=not reuse,
             trace=_arguments.path(trace),
         ),
