@@ -86,8 +86,9 @@ TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     const double step = json["step_time_s"];
     const double lower = json["analytic"]["roofline_lower_s"];
     EXPECT_NEAR(sum(json["gap_s"]), step - lower, 2e-12);
-    EXPECT_NEAR(sum(json["breakdown_s"]["compute"]) + sum(json["breakdown_s"]["exposed_communication"]),
-                step, 1e-12);
+    EXPECT_NEAR(
+        sum(json["breakdown_s"]["compute"]) + sum(json["breakdown_s"]["exposed_communication"]),
+        step, 1e-12);
     EXPECT_LE(lower, step);
 }
 
