@@ -22,8 +22,8 @@ MATMUL = {
 }
 
 # Options that are arguments by another name, or the command line's alone.
-NAMES = {"from": "from_", "no-reuse": "reuse"}
-OF_THE_TERMINAL = {"json", "help"}
+NAMES = {"from": "from_", "no-reuse": "reuse", "no-explain": "explain"}
+OF_THE_TERMINAL = {"json", "help", "show", "verbose"}
 # Arguments that are no options.
 OF_PYTHON = {"scenario", "scenarios", "base", "progress"}
 

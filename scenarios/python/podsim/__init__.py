@@ -131,6 +131,8 @@ def run(
     fold: str = "auto",
     what_if: bool = False,
     reschedule: bool = False,
+    explain: bool = True,
+    explain_all: bool = False,
     reuse: bool = True,
     trace: Optional[Path] = None,
     trace_all: bool = False,
@@ -144,6 +146,8 @@ def run(
     ``fold``: ``auto`` simulates the chips that differ, ``off`` every chip.
     ``what_if``: also how long the step would take if one thing cost nothing; ``reschedule`` with an order of operations
         of its own for each (``overlap.schedule: latency_hiding``).
+    ``explain``: also why the step takes so long and what would make it shorter (``gap_s``, ``critical_path_s``, ``advice``), by
+        dozens of more runs; ``explain_all`` of steps of more than 20 million events, too.
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
     ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev, chrome://tracing or XProf's
         trace viewer; compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of
@@ -156,6 +160,8 @@ def run(
             fold=fold,
             what_if=what_if,
             reschedule=reschedule,
+            no_explain=not explain,
+            explain_all=explain_all,
             no_reuse=not reuse,
             trace=_arguments.path(trace),
             trace_all=trace_all,

@@ -181,8 +181,8 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["schema"], "podsim/2");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
-          "bound", "analytic", "gap_s", "critical_path_s", "memory", "links", "breakdown_s", "events",
-          "played_events", "simulated_chips", "wall_time_s"}) {
+          "bound", "analytic", "gap_s", "critical_path_s", "memory", "links", "breakdown_s",
+          "events", "played_events", "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
     EXPECT_EQ(json["events"], 1234);

@@ -1,0 +1,104 @@
+"""Every kind of document that podsim writes is as docs/podsim-2.schema.json says, and every number's key says its unit."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Iterator
+
+import jsonschema
+import pytest
+
+from support import GATHER, SERVER, SMALL, SOURCE, json_of, podsim
+
+SCHEMA = json.loads((SOURCE / "docs/podsim-2.schema.json").read_text())
+
+
+def validator(kind: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
+
+
+def faults(kind: str, document: Any) -> list[str]:
+    return [f"{list(e.path)}: {e.message}" for e in validator(kind).iter_errors(document)]
+
+
+@pytest.fixture
+def files(tmp_path: Any) -> Any:
+    for name, text in {"small": SMALL, "server": SERVER, "gather": GATHER}.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def documents(files: Any) -> Iterator[tuple[str, Any]]:
+    small, server, gather = (files / f"{n}.yaml" for n in ("small", "server", "gather"))
+    yield "step", json_of("run", small)
+    yield "step", json_of("run", small, "--what-if")
+    yield "step", json_of("run", small, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
+    yield "step", json_of("run", small, "--set", "mesh={fsdp: x y, pipeline: z}", "--set", "training.microbatches=2")
+    yield "step", json_of("run", SOURCE / "scenarios/book/sec6-4pods.yaml")
+    yield "step", json_of("run", SOURCE / "scenarios/examples/llama3-70b-decode-v5e.yaml")
+    yield "program", json_of("run", gather)
+    one = ["collective", "--chip", "v5p", "--slice", "4x4x4", "--axes", "x"]
+    yield "collective", json_of(*one, "--op", "all-reduce", "--bytes", "1e6")
+    yield "collective", json_of(*one, "--op", "broadcast", "--root", "0,0,0", "--bytes", "1e6")
+    yield "sizes", json_of(*one, "--op", "all-gather", "--bytes", "1e6:4e6:x2")
+    yield "topology", json_of("topology", "--chip", "v4p", "--slice", "4x4x8", "--twisted")
+    yield "comparison", json_of("compare", SOURCE / "scenarios/book/sec6-4pods.yaml", gather, server)
+    yield "serving", json_of("serve", server)
+    yield "serving", json_of("serve", server, "--requests")
+    for more in [], ["--gap", "--timings"]:
+        lines = podsim("sweep", small, "--vary", "batch.tokens=32Ki,3Ki", "--jsonl", "-", *more)
+        for line in lines.stdout.splitlines():
+            yield "sweep_line", json.loads(line)
+
+
+def test_every_kind_of_document(files: Any) -> None:
+    seen = set()
+    for kind, document in documents(files):
+        assert faults(kind, document) == []
+        assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)) == []
+        seen.add(kind)
+    assert seen == {name["$ref"].rsplit("/", 1)[1] for name in SCHEMA["anyOf"]}
+
+
+def test_a_key_that_is_not_there_or_new_is_a_fault(files: Any) -> None:
+    step = json_of("run", files / "small.yaml")
+    assert faults("step", {**step, "gap": {}}) == ["[]: Unevaluated properties are not allowed ('gap' was unexpected)"]
+    del step["step_time_s"]
+    assert faults("step", step)[0] == "[]: 'step_time_s' is a required property"
+
+
+# What has no unit: counts, and what the field knows by its name (MFU) or compares with an equal.
+COUNTS = re.compile(
+    r"(^|_)(chips|slices|hosts|cores|members|links|hops|events|parameters|tokens|sequence|stages?|microbatches|layers|steps|slots|"
+    r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
+    r"references|differ|days|hours|off|load|loads|decode|server)$"
+)
+RATIOS = {
+    "fraction", "mfu", "hfu", "bound_over_simulated", "attention_over_mean", "expert_tokens_over_mean", "compute_over_mean", "error", "within",
+    "reference", "analytic", "simulated", "mean_error", "largest_error", "mean_absolute", "bias", "worst", "book", "roofline_lower",
+    "roofline_serial",
+}
+UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_usd|_flops|_fraction_by)$")
+
+
+# Chips, and numbers of them.
+PLACES = {"from", "to", "root", "shift", "mesh_sizes"}
+
+
+def numeric_keys(schema: Any, key: str = "") -> Iterator[str]:
+    types = schema.get("type", [])
+    if {"number", "integer"} & set([types] if isinstance(types, str) else types):
+        yield key
+    for name, value in schema.get("properties", {}).items():
+        if name not in PLACES and not UNITS.search(key):  # a map's key says the unit of all it holds
+            yield from numeric_keys(value, name)
+    for inner in ("items", "additionalProperties"):
+        if isinstance(schema.get(inner), dict):
+            yield from numeric_keys(schema[inner], key)
+
+
+def test_keys_say_their_units() -> None:
+    keys = {k for name, d in SCHEMA["$defs"].items() if name != "seconds" for k in numeric_keys(d)}
+    assert len(keys) > 100
+    assert [k for k in sorted(keys) if not (UNITS.search(k) or COUNTS.search(k) or k in RATIOS)] == []
