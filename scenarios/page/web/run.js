@@ -1,8 +1,7 @@
 // The page of `podsim run`: a step.
-import { el } from './dom.js';
+import { el, table } from './dom.js';
 import { addSection } from './chart.js';
 import { addBars } from './bars.js';
-import { causesOf } from './causes.js';
 import { stepOf } from './data.js';
 import { expectationsTable } from './expectations.js';
 import { bytes, count, list, percent, several, time } from './format.js';
@@ -14,9 +13,10 @@ import { kColours } from './theme.js';
 import { addTimelines } from './timeline.js';
 import { addWaterfall } from './waterfall.js';
 
-function verdict(step) {
+/// causes: [name, seconds] of the gap, parts of one thing together, the largest first.
+function verdict(step, causes) {
   const gap = step.step - step.lower;
-  const [cause, seconds] = causesOf(step.gap)[0] ?? [];
+  const [cause, seconds] = causes[0] ?? [];
   const why = cause && gap > 0 ? ` It is ${time(gap)} above the bound, most of all for ${cause}: ${time(seconds)}, ${percent(seconds / gap)} of the gap.` : '';
   const { memory } = step;
   const fits = memory.fits ? `fits with ${bytes(memory.capacity - memory.peak)} to spare` : `does not fit: ${bytes(memory.peak - memory.capacity)} too much`;
@@ -40,15 +40,21 @@ function tiles(step) {
   return el('dl', { class: 'tiles' }, all.map(([name, value, more]) => el('div', {}, el('dt', {}, name), el('dd', {}, value, more ? el('small', {}, more) : ''))));
 }
 
-function summary(step) {
+function adviceTable(advice) {
+  return table({
+    id: 'advice', caption: 'What to change, each simulated',
+    columns: [{ name: 'Change' }, { name: 'Step', number: true, text: time }, { name: 'Saved', number: true, text: percent }, { name: 'Memory', number: true, text: bytes }, { name: 'Options' }],
+    rows: advice.map((one) => [one.meaning, one.step_time_s, one.saved_fraction, one.peak_bytes, one.set.map((setting) => `--set ${setting}`).join(' ')]),
+  });
+}
+
+function summary(step, causes) {
   const tokens = step.tokens ? `, ${count(step.tokens)} tokens` : '';
   const section = addSection('summary', 'Summary',
-    el('p', { class: 'verdict' }, verdict(step)), tiles(step),
+    el('p', { class: 'verdict' }, verdict(step, causes)), tiles(step),
     el('p', { class: 'facts' }, `${step.model}, ${step.chip} ${step.slice}, mesh ${step.mesh}${tokens}; profile ${step.profile}${step.profileVersion ? `@${step.profileVersion}` : ''}.`),
     step.warnings.map((warning) => el('p', { class: 'warning' }, warning)));
-  if (step.advice.length > 0) {
-    section.append(el('h3', {}, 'What to change'), el('ul', { id: 'advice' }, step.advice.map((line) => el('li', {}, line.text ?? line.sentence ?? JSON.stringify(line)))));
-  }
+  if (step.advice.length > 0) section.append(adviceTable(step.advice));
 }
 
 async function addTimes(step) {
@@ -81,7 +87,7 @@ async function addTimes(step) {
 export async function runPage(page) {
   const step = stepOf(page.result);
   const { extra } = page;
-  summary(step);
+  summary(step, extra.causes);
   await addTimes(step);
   if (step.gap.length > 0) {
     await addWaterfall(addSection('bound', 'Bound and simulation'), {
