@@ -11,28 +11,37 @@ const here = dirname(fileURLToPath(import.meta.url));
 const esbuild = createRequire(join(modules, 'any.js'))('esbuild');
 
 const bundled = esbuild.buildSync({
-  entryPoints: [join(here, 'main.js')],
-  bundle: true, write: false, format: 'iife', target: 'es2021', charset: 'utf8', legalComments: 'none',
+    entryPoints: [join(here, 'main.js')],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2021',
+    charset: 'utf8',
+    legalComments: 'none',
 });
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 const parts = {
-  page_template: readFileSync(join(here, 'template.html'), 'utf8'),
-  page_style: readFileSync(join(here, 'page.css'), 'utf8'),
-  page_unpacker: readFileSync(join(here, 'unpack.js'), 'utf8'),
-  page_script: packed(bundled.outputFiles[0].contents),
-  page_library: packed(readFileSync(join(modules, 'plotly.js-dist-min/plotly.min.js'))),
+    page_template: readFileSync(join(here, 'template.html'), 'utf8'),
+    page_style: readFileSync(join(here, 'page.css'), 'utf8'),
+    page_unpacker: readFileSync(join(here, 'unpack.js'), 'utf8'),
+    page_script: packed(bundled.outputFiles[0].contents),
+    page_library: packed(readFileSync(join(modules, 'plotly.js-dist-min/plotly.min.js'))),
 };
 
 // Raw strings of at most 32 KiB each, beside each other: one text.
-const literal = (text) => (text.match(/[^]{1,32000}/gu) ?? [''])
-  .map((piece) => `R"podsim(${piece})podsim"`).join('\n');
-const functions = Object.entries(parts)
-  .map(([name, text]) => `std::string_view ${name}() {\n    return std::string_view(${literal(text)}, ${Buffer.byteLength(text)});\n}\n`);
-writeFileSync(out, `// Made by scenarios/page/web/build.mjs.
+const literal = (text) => (text.match(/[^]{1,32000}/gu) ?? ['']).map((piece) => `R"podsim(${piece})podsim"`).join('\n');
+const functions = Object.entries(parts).map(
+    ([name, text]) =>
+        `std::string_view ${name}() {\n    return std::string_view(${literal(text)}, ${Buffer.byteLength(text)});\n}\n`,
+);
+writeFileSync(
+    out,
+    `// Made by scenarios/page/web/build.mjs.
 #include "scenarios/page/page_parts.h"
 
 namespace podsim::scenarios {
 
 ${functions.join('\n')}
 }  // namespace podsim::scenarios
-`);
+`,
+);
