@@ -11,6 +11,7 @@
 #include "scenarios/page/roofline_json.h"
 #include "scenarios/page/timeline_json.h"
 #include "scenarios/page/torus_json.h"
+#include "scenarios/timeline/op_text.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -80,9 +81,11 @@ TEST(RooflineJson, has_all_operations_that_work) {
         seconds += operation["count"].get<double>() * operation["time_s"].get<double>();
         flops += operation["count"].get<double>() * operation["flops"].get<double>();
     }
-    for (const Span& span : result.spans) {
-        if (span.name.find("embedding lookup") != std::string::npos) {
-            seconds += (span.end - span.start).seconds();
+    const StepRun& run = result.trail->run;
+    const workloads::StepProgram& program = result.trail->programs.programs[run.program];
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        if (short_name(program.ops[i]) == "embedding lookup") {
+            seconds += (run.reported().ended[i] - run.reported().began[i]).seconds();
         }
     }
     EXPECT_NEAR(seconds, result.compute.seconds(), 1e-9);
