@@ -26,18 +26,21 @@ run: build ## simulate the quick start: a training step of LLaMA 3-70B on a v5p 
 
 .PHONY: test
 test: deps ## run every test, without sanitizers
+	@.ci/deps test
 	cmake --preset test
 	cmake --build --preset test --parallel $(JOBS)
 	ctest --preset test --parallel $(JOBS)
 
 .PHONY: sanitize
 sanitize: deps ## run the quick tests with ASan and UBSan (half an hour on 2 cores)
+	@.ci/deps test
 	cmake --preset sanitize
 	cmake --build --preset sanitize --parallel $(JOBS)
 	ctest --preset sanitize --parallel $(JOBS) --label-regex quick
 
 .PHONY: check
 check: deps ## the quick tests, in a build that a change recompiles little of
+	@.ci/deps test
 	cmake --preset check
 	cmake --build --preset check --parallel $(JOBS)
 	ctest --preset check --parallel $(JOBS) --label-regex quick

@@ -5,9 +5,11 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_collective.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
+#include "scenarios/page/collective_page.h"
 #include "scenarios/report/collective_json.h"
 #include "scenarios/report/collective_report.h"
 #include "sim/base/error.h"
@@ -19,10 +21,11 @@ namespace {
 struct Outputs {
     std::string json;
     std::string csv;
+    std::string report;
 };
 
 Outputs read_outputs(const Usage& options) {
-    Outputs outputs{output_path(options, "json"), csv_path(options)};
+    Outputs outputs{output_path(options, "json"), csv_path(options), report_path(options)};
     if (outputs.csv == "-" && outputs.json == "-") {
         throw sim::InputError("--csv and --json both want standard output",
                               "give one of them a path");
@@ -43,6 +46,9 @@ void write_results(const CollectiveAnswer& answer, const Outputs& outputs, std::
     }
     if (!outputs.json.empty()) {
         write_json(answer_json(answer), outputs.json, out);
+    }
+    if (!outputs.report.empty()) {
+        write_report(collective_page(runs, answer_json(answer)), outputs.report);
     }
 }
 

@@ -5,8 +5,10 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_compare.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
+#include "scenarios/page/compare_page.h"
 #include "scenarios/study/compare_table.h"
 
 namespace podsim::scenarios {
@@ -20,6 +22,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     const std::vector<std::string> named = options.all("FILE|DIR");
     const std::string json = output_path(options, "json");
+    const std::string report = report_path(options);
     const std::vector<Comparison> rows =
         answer_compare(options, std::vector<ScenarioSource>(named.begin(), named.end()));
     if (json != "-") {
@@ -27,6 +30,9 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     if (!json.empty()) {
         write_json(compare_json(rows), json, out);
+    }
+    if (!report.empty()) {
+        write_report(compare_page(rows, compare_json(rows)), report);
     }
     return std::ranges::all_of(rows, [](const Comparison& row) { return all_hold(row.verdicts); })
                ? kDone

@@ -5,6 +5,8 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_run.h"
+#include "scenarios/commands/report_option.h"
+#include "scenarios/commands/run_report.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
@@ -24,6 +26,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     }
     const std::string json = output_path(options, "json");
     const std::string trace = trace_path(options);
+    const std::string report = report_path(options);
     const RunAnswer answer = [&] {
         TerminalWatch watch(err, on_terminal(err));
         return answer_run(options, files.front(), watch);
@@ -39,7 +42,8 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     if (!json.empty()) {
         write_json(answer_json(answer), json, out);
     }
-    write_trace(answer, trace);
+    write_trace(answer, trace, trace_detail(options));
+    write_run_report(answer, options, files.front(), report);
     return all_hold(answer.verdicts) ? kDone : kExpectationFails;
 }
 

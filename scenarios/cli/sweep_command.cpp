@@ -107,6 +107,7 @@ int sweep(const Usage& options, SweepCall& call, Team* team, std::ostream& out, 
     } else if (!call.csv().empty()) {
         write_file("--csv", call.csv(), sweep_results_csv(call.rows(), call.sweep()));
     }
+    call.write_page();
     if (call.csv() != "-" && !lines) {
         out << sweep_table(call.rows(), call.sweep());
     }

@@ -6,6 +6,7 @@
 
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/ends_options.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/collective_json.h"
@@ -62,7 +63,7 @@ Usage collective_usage() {
         "       [--from X,Y,Z --to X,Y,Z] [--dtype bf16] [--latency additive|floor]\n"
         "       [--hbm shared|private]\n"
         "       [--algorithm NAME] [--fold auto|off] [--slices N [--oversubscription O]]\n"
-        "       [--csv PATH|-] [--json PATH|-]",
+        "       [--csv PATH|-] [--json PATH|-] [--report PATH]",
         "Simulates one collective hop by hop and sets it beside the algorithm's closed form,\n"
         "the reference text's estimate and the physical bound; says which links limit it and\n"
         "itemises what keeps it from the bound. A range of sizes makes a table instead.",
@@ -114,6 +115,7 @@ Usage collective_usage() {
     usage.value("json",
                 "write the result (of a range: an array) as JSON to a file, or alone to standard "
                 "output (-)");
+    add_report_option(usage);
     return usage;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/timed_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
@@ -12,7 +13,7 @@ namespace podsim::scenarios {
 
 Usage compare_usage() {
     Usage usage(
-        "compare FILE|DIR ... [--jobs N] [--json PATH|-]",
+        "compare FILE|DIR ... [--jobs N] [--json PATH|-] [--report PATH]",
         "Simulates scenarios and prints a line for each: the simulated step time, the\n"
         "analytic estimates, the ratios simulated / estimate, and the references that the\n"
         "scenario states. A folder stands for all *.yaml files in it and below.\n"
@@ -24,6 +25,7 @@ Usage compare_usage() {
         "podsim compare scenarios/examples");
     usage.value("jobs", "threads; the cores of this machine without it");
     usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
+    add_report_option(usage);
     usage.positional("FILE|DIR", -1);
     return usage;
 }

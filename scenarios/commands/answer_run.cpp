@@ -7,15 +7,18 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/program_report.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/step_report.h"
 #include "scenarios/report/step_sections.h"
-#include "scenarios/report/trace_json.h"
 #include "scenarios/study/what_if.h"
 #include "scenarios/study/within_clock.h"
+#include "scenarios/timeline/program_timeline.h"
+#include "scenarios/timeline/step_timeline.h"
+#include "scenarios/trace/event_file.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -26,10 +29,6 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
     if (options.is_set("what-if")) {
         throw sim::InputError("a program has no ceilings",
                               "leave --what-if out: the report has the terms of the gap");
-    }
-    if (options.has("trace")) {
-        throw sim::InputError("a program has no trace",
-                              "leave --trace out: the report has the times of the stages");
     }
     watch.begin();
     ProgramResult result = within_clock(scenario.file, [&] {
@@ -72,7 +71,7 @@ Usage run_usage() {
     Usage usage(
         "run FILE.yaml [--set key=value]... [--verbose] [--show section,...] [--fold auto|off] "
         "[--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] [--json PATH|-] "
-        "[--trace PATH]",
+        "[--trace PATH] [--trace-all] [--report PATH]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -98,7 +97,15 @@ Usage run_usage() {
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for played_events");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
-    usage.value("trace", "write the chip's timeline for chrome://tracing or ui.perfetto.dev");
+    usage.value(
+        "trace",
+        "write a timeline of every chip that differs, for ui.perfetto.dev, chrome://tracing or "
+        "XProf's trace viewer; compressed where PATH ends in .gz");
+    usage.flag(
+        "trace-all",
+        "with --trace: messages on links, and operations of long steps, of the whole step, not "
+        "of one layer's forward and backward pass");
+    add_report_option(usage);
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -109,13 +116,19 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     if (options.is_set("reschedule") && !options.is_set("what-if")) {
         throw sim::InputError("--reschedule says how --what-if runs", "write --what-if with it");
     }
+    if (options.is_set("trace-all") && !options.has("trace")) {
+        throw sim::InputError("--trace-all says how much --trace writes", "write --trace with it");
+    }
     Scenario scenario = load_scenario(source, options.all("set"));
     if (scenario.is_program()) {
         return answer_program(options, std::move(scenario), fold, watch);
     }
     const bool reuse = !options.is_set("no-reuse");
     const bool explain = !options.is_set("no-explain");
-    StepOptions how{.reuse = reuse, .explain = explain, .watch = &watch};
+    StepOptions how{.reuse = reuse,
+                    .explain = explain,
+                    .keep_trail = options.has("trace") || options.has("report"),
+                    .watch = &watch};
     if (options.is_set("explain-all")) {
         how.most_events_to_explain = std::numeric_limits<std::uint64_t>::max();
     }
@@ -184,11 +197,21 @@ std::string trace_path(const Usage& options) {
     return path;
 }
 
-void write_trace(const RunAnswer& answer, const std::string& path) {
-    if (!path.empty()) {
-        write_file("--trace", path,
-                   json_line(trace_json(answer.scenario, std::get<StepResult>(answer.result))));
+Detail trace_detail(const Usage& options) {
+    return options.is_set("trace-all") ? Detail::all : Detail::steady;
+}
+
+void write_trace(const RunAnswer& answer, const std::string& path, Detail detail) {
+    if (path.empty()) {
+        return;
     }
+    write_event_file(path, answer.scenario.name, [&](TimelineSink& sink) {
+        if (const auto* const program = std::get_if<ProgramResult>(&answer.result)) {
+            tell_program(answer.scenario, *program, sink);
+        } else {
+            tell_step(answer.scenario, *std::get<StepResult>(answer.result).trail, detail, sink);
+        }
+    });
 }
 
 }  // namespace podsim::scenarios

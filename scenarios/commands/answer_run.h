@@ -13,6 +13,7 @@
 #include "scenarios/study/order_noise.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/json_text.h"
+#include "scenarios/timeline/timeline.h"
 
 namespace podsim::scenarios {
 
@@ -38,7 +39,9 @@ Json answer_json(const RunAnswer& answer);
 
 /// The path of --trace, empty without it. Throws sim::InputError where nothing can be written there.
 std::string trace_path(const Usage& options);
-/// Writes the timeline of a step there; nothing without a path.
-void write_trace(const RunAnswer& answer, const std::string& path);
+/// How much of it --trace-all asks for.
+Detail trace_detail(const Usage& options);
+/// Writes the timeline of a step or program there; nothing without a path.
+void write_trace(const RunAnswer& answer, const std::string& path, Detail detail);
 
 }  // namespace podsim::scenarios

@@ -3,13 +3,18 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/timed_watch.h"
+#include "scenarios/page/sweep_page.h"
 #include "scenarios/study/parallel.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
+
+/// Points that a browser draws without a wait.
+constexpr std::size_t kMostSettingsShown = 5000;
 
 Sweep sweep_of(const Usage& options, const ScenarioSource& source, std::vector<Varied> varied,
                Watch* watch) {
@@ -37,7 +42,8 @@ Usage sweep_usage() {
     Usage usage(
         "sweep FILE.yaml --vary key=v1,v2,... [--vary ...] [--set key=value]... [--jobs N] "
         "[--sort column] "
-        "[--csv PATH|-] [--jsonl PATH|-] [--shard i/n] [--gap] [--timings] [--fold auto|off] "
+        "[--csv PATH|-] [--jsonl PATH|-] [--report PATH] [--shard i/n] [--gap] [--timings] [--fold "
+        "auto|off] "
         "[--no-reuse]",
         "Simulates a scenario under every combination of the given values, on all cores, and\n"
         "prints a line for each. The results do not depend on the number of jobs.",
@@ -70,6 +76,7 @@ Usage sweep_usage() {
     usage.value("jsonl",
                 "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
                 "to standard output (-)");
+    add_report_option(usage);
     usage.value("shard", "i/n: only settings i, i + n, i + 2 n, ..., i from 0 to n - 1", "0/1");
     usage.flag("gap",
                "itemise the gap to the roofline and the critical path in the JSON lines: takes "
@@ -99,6 +106,7 @@ SweepCall::SweepCall(const Usage& options, const ScenarioSource& source, std::ve
       jobs_(parse_jobs(options)),
       csv_(output_path(options, "csv")),
       jsonl_(output_path(options, "jsonl")),
+      report_(report_path(options)),
       shard_(read_option(options, "shard", parse_shard)),
       sweep_(sweep_of(options, source, std::move(varied), &pieces_)) {
     if (csv_ == "-" && jsonl_ == "-") {
@@ -135,6 +143,15 @@ void SweepCall::run(const Done& done, const std::function<bool()>& stop) {
             rows_.size(), count(), jobs_,
             [&](std::size_t i) { return sweep_.run(shard_.setting(i)); },
             [&](std::size_t, SweepLine line) { keep(std::move(line)); }, stop);
+    });
+}
+
+void SweepCall::write_page() const {
+    if (report_.empty()) {
+        return;
+    }
+    write_fitting_report(report_, kMostSettingsShown, [&](std::size_t most) {
+        return sweep_page(rows_, sweep_, sweep_.title(), most);
     });
 }
 

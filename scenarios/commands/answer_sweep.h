@@ -56,12 +56,16 @@ public:
     /// The path of --csv, empty without it.
     [[nodiscard]] const std::string& csv() const { return csv_; }
 
+    /// Writes the page that --report asks for; nothing without it.
+    void write_page() const;
+
 private:
     Watch* watch_;
     QuietWatch pieces_;
     int jobs_;
     std::string csv_;
     std::string jsonl_;
+    std::string report_;
     SweepShard shard_;
     Sweep sweep_;
     std::optional<SortBy> sort_;

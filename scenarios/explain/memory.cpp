@@ -8,14 +8,9 @@
 
 namespace podsim::scenarios {
 
-MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
-                         sim::Bytes capacity) {
-    struct Change {
-        sim::Time at;
-        double bytes = 0;
-        std::size_t memory_class = 0;
-    };
-    std::vector<Change> changes;
+std::vector<MemoryChange> memory_changes(const workloads::StepProgram& program,
+                                         const ChipRun& chip) {
+    std::vector<MemoryChange> changes;
     for (const workloads::Buffer& buffer : program.buffers) {
         const auto memory_class = static_cast<std::size_t>(buffer.memory_class);
         const auto start = [&](workloads::OpIndex op) {
@@ -33,16 +28,21 @@ MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& c
             changes.push_back({until, -buffer.bytes.value(), memory_class});
         }
     }
-    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-        return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
-    });
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const MemoryChange& a, const MemoryChange& b) {
+                         return a.at != b.at ? a.at < b.at : a.bytes < 0 && b.bytes >= 0;
+                     });
+    return changes;
+}
 
+MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
+                         sim::Bytes capacity) {
     MemoryUse use;
     use.capacity = capacity;
     std::array<double, workloads::kMemoryClasses.size()> held{};
     std::array<double, workloads::kMemoryClasses.size()> at_peak{};
     double total = 0;
-    for (const Change& change : changes) {
+    for (const MemoryChange& change : memory_changes(program, chip)) {
         held[change.memory_class] += change.bytes;
         total += change.bytes;
         if (total > use.peak.value()) {

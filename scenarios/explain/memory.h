@@ -16,6 +16,17 @@ namespace podsim::scenarios {
 /// decides a few percent.
 inline constexpr double kMemoryBelief = 0.05;
 
+/// What is held changes by so many bytes of a class.
+struct MemoryChange {
+    sim::Time at;
+    double bytes = 0;
+    std::size_t memory_class = 0;  ///< of workloads::kMemoryClasses
+};
+/// In order of time. What a chip receives is held from when it is sent. At one instant, what ends is freed before what
+/// begins is allocated.
+std::vector<MemoryChange> memory_changes(const workloads::StepProgram& program,
+                                         const ChipRun& chip);
+
 struct MemoryUse {
     sim::Bytes peak;
     sim::Time peak_at;
@@ -28,9 +39,7 @@ struct MemoryUse {
     std::string member{};  ///< of it, where members do unequal work: `context rank 3`
 };
 
-/// Peak of the buffers over the run's own times. What a chip receives is held from when it is sent.
-/// At one instant, what ends is freed before what
-/// begins is allocated.
+/// Peak of the buffers over the run's own times (memory_changes).
 MemoryUse account_memory(const workloads::StepProgram& program, const ChipRun& chip,
                          sim::Bytes capacity);
 

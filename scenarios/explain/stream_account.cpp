@@ -23,9 +23,7 @@ std::string describe(const workloads::Op& op) {
     if (collective == nullptr) {
         return op.name;
     }
-    constexpr std::array<const char*, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
-                                                "AllToAll"};
-    return fmt::format("{} over {} ({})", kNames[static_cast<std::size_t>(collective->operation)],
+    return fmt::format("{} over {} ({})", name_of(collective->operation),
                        fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
 }
 
@@ -51,6 +49,12 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
 
 }  // namespace
 
+std::string_view name_of(collectives::Operation operation) {
+    constexpr std::array<std::string_view, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
+                                                     "AllToAll"};
+    return kNames.at(static_cast<std::size_t>(operation));
+}
+
 std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
                                sim::Time end_of_run) {
     std::vector<Stretch> stream;
@@ -69,12 +73,19 @@ std::vector<Stretch> stream_of(const workloads::StepProgram& program, const Chip
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
             if (until > sent) {
                 const workloads::Op& held_by = program.ops[op];
-                stream.push_back({sent, until, describe(held_by), false, cause_of(held_by)});
+                stream.push_back({.from = sent,
+                                  .until = until,
+                                  .name = describe(held_by),
+                                  .cause = cause_of(held_by),
+                                  .op = op});
             }
             if (sent > since) {
                 const bool handover =
                     std::holds_alternative<workloads::Handover>(program.ops[op].work);
-                stream.push_back({since, sent, handover ? kBubble : kImbalance});
+                stream.push_back({.from = since,
+                                  .until = sent,
+                                  .name = handover ? kBubble : kImbalance,
+                                  .op = op});
             }
             until = since;
             const auto before = last_to_end(program.ops[op].after);
@@ -96,14 +107,15 @@ std::vector<Stretch> stream_of(const workloads::StepProgram& program, const Chip
         stream.push_back({.from = chip.began[i],
                           .until = chip.ended[i],
                           .name = std::string(workloads::to_string(op.pass)),
-                          .busy = true});
+                          .busy = true,
+                          .op = static_cast<workloads::OpIndex>(i)});
         free = chip.ended[i];
     }
     const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
     if (last != chip.ended.end()) {
         wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
         if (end_of_run > *last) {
-            stream.push_back({*last, end_of_run, kImbalance});
+            stream.push_back({.from = *last, .until = end_of_run, .name = kImbalance});
         }
     }
     return stream;

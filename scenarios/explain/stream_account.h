@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/explain/shares.h"
@@ -24,7 +25,12 @@ struct Stretch {
     std::string name;  ///< of the pass; of what is waited for as in StreamAccount
     bool busy = false;
     std::string cause{};  ///< of a wait: Share::cause
+    /// What it did, or what held it up; kWholeStep where that is the end of others.
+    workloads::OpIndex op = workloads::kWholeStep;
 };
+/// `AllGather`, `ReduceScatter`: the name of a collective of a step.
+std::string_view name_of(collectives::Operation operation);
+
 /// All of them, in order of time, from 0 to `end_of_run` without gaps or overlaps.
 std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
                                sim::Time end_of_run);

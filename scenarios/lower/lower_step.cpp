@@ -131,6 +131,9 @@ private:
                 }
             }
         }
+        for (const sim::OperationSpec& operation : step_.workload.operations) {
+            step_.algorithms.push_back(schedules.algorithm(operation.schedule));
+        }
         step_.workload.machine = build_machine(hardware_, shifts);
     }
 

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "collectives/vocabulary/algorithm.h"
 #include "scenarios/lower/layout.h"
 #include "scenarios/watch/watch.h"
 #include "sim/workload/task_graph.h"
@@ -19,6 +20,8 @@ struct LoweredStep {
     sim::Workload workload;   ///< task i of graph p is operation i of program p
     std::size_t members = 1;  ///< programs of each stage (StepPrograms)
     Layout layout;
+    /// By kernel operation: what carries out a collective; `automatic` of ring steps, handovers and host transfers.
+    std::vector<collectives::Algorithm> algorithms;
     /// By kernel operation: the operations of a handover's two programs; kWholeStep for collectives.
     struct HandoverEnds {
         workloads::OpIndex sends = workloads::kWholeStep;

@@ -48,6 +48,7 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
         }
         throw too_large(op);
     }
+    algorithms_.resize(schedules_.size(), collectives::Algorithm::automatic);
     messages_ += schedules_.back().transfers.size();
     if (messages_ > kMostMessages) {
         throw too_large(op);
@@ -118,6 +119,8 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
     }
     collectives::CollectiveCall call = lone.call(hardware_.slice);
     call.algorithm = pick_algorithm(hardware_, lone, watch_).algorithm;
+    algorithms_.resize(schedules_.size() + 1, collectives::Algorithm::automatic);
+    algorithms_.back() = call.algorithm;
     call.ends = workloads::ends_of(collective, hardware_.slice, mesh_);
     return collectives::build_schedule(call, options_, shifts_).schedule;
 }

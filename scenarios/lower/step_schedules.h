@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/algorithms/handover.h"
+#include "collectives/vocabulary/algorithm.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
@@ -40,6 +41,10 @@ public:
     /// without tokens) there is no message, here and with the host: it ends where it begins.
     std::uint32_t of_collective(const workloads::Op& op);
     std::uint32_t of_host_transfer(const workloads::Op& op);
+    /// What carries out a collective of that schedule; `automatic` of what has no choice.
+    [[nodiscard]] collectives::Algorithm algorithm(std::uint32_t schedule) const {
+        return algorithms_[schedule];
+    }
     /// Of a handover between the members of two ranks of a logical axis.
     std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
 
@@ -66,7 +71,8 @@ private:
     std::map<CollectiveKey, std::uint32_t> collectives_;
     std::map<HandoverKey, std::uint32_t> handovers_;
     std::map<std::pair<collectives::HostDirection, double>, std::uint32_t>
-        host_transfers_;  ///< by direction and bytes
+        host_transfers_;                              ///< by direction and bytes
+    std::vector<collectives::Algorithm> algorithms_;  ///< [schedule]
     std::size_t messages_ = 0;
 };
 

@@ -12,7 +12,11 @@
 #include "scenarios/commands/answer_run.h"
 #include "scenarios/commands/answer_serve.h"
 #include "scenarios/commands/answer_sweep.h"
+#include "scenarios/commands/report_option.h"
+#include "scenarios/commands/run_report.h"
 #include "scenarios/console/output.h"
+#include "scenarios/page/collective_page.h"
+#include "scenarios/page/compare_page.h"
 #include "scenarios/python/background_watch.h"
 #include "scenarios/python/python_errors.h"
 #include "scenarios/report/collective_json.h"
@@ -80,13 +84,15 @@ py::tuple call_run(const Options& texts, const py::object& scenario, const py::o
     const Usage options = parsed(run_usage(), texts);
     const ScenarioSource source = source_of(scenario);
     const std::string trace = trace_path(options);
+    const std::string report = report_path(options);
     BackgroundWatch watch(progress);
     std::optional<RunAnswer> answer;
     std::string json;
     watch.run([&] {
         answer = answer_run(options, source, watch);
         json = json_line(answer_json(*answer));
-        write_trace(*answer, trace);
+        write_trace(*answer, trace, trace_detail(options));
+        write_run_report(*answer, options, source, report);
     });
     return py::make_tuple(json, spans_of(*answer));
 }
@@ -111,7 +117,15 @@ std::string call_compare(const Options& texts, const py::list& scenarios,
     }
     BackgroundWatch watch(progress);
     std::string json;
-    watch.run([&] { json = json_line(compare_json(answer_compare(options, named, &watch))); });
+    const std::string report = report_path(options);
+    watch.run([&] {
+        const std::vector<Comparison> rows = answer_compare(options, named, &watch);
+        const Json result = compare_json(rows);
+        if (!report.empty()) {
+            write_report(compare_page(rows, result), report);
+        }
+        json = json_line(result);
+    });
     return json;
 }
 
@@ -119,6 +133,7 @@ std::string call_collective(const Options& texts, const py::object& progress) {
     const Usage options = parsed(collective_usage(), texts);
     const std::string csv = csv_path(options);
     refuse_dash("--csv", csv);
+    const std::string report = report_path(options);
     BackgroundWatch watch(progress);
     std::string json;
     watch.run([&] {
@@ -128,7 +143,11 @@ std::string call_collective(const Options& texts, const py::object& progress) {
         if (!csv.empty()) {
             write_file("--csv", csv, size_sweep_csv(answer.runs));
         }
-        json = json_line(answer_json(answer));
+        const Json result = answer_json(answer);
+        if (!report.empty()) {
+            write_report(collective_page(answer.runs, result), report);
+        }
+        json = json_line(result);
     });
     return json;
 }
@@ -158,6 +177,7 @@ py::tuple call_sweep(const Options& texts, const py::object& scenario, const py:
         if (!call.csv().empty()) {
             write_file("--csv", call.csv(), sweep_results_csv(call.rows(), call.sweep()));
         }
+        call.write_page();
         for (const SweepRow& row : call.rows()) {
             order.push_back(row.index);
         }

@@ -177,6 +177,36 @@ std::vector<Interval> RunRecord::held(std::size_t server) const {
     return intervals;
 }
 
+std::vector<sim::Holding> RunRecord::held_between(std::size_t server, sim::Time from,
+                                                  sim::Time until) const {
+    const std::vector<Held>& all = holdings_[server];
+    std::vector<sim::Holding> found;
+    if (all.empty()) {
+        return found;
+    }
+    // As in held_until, all of a link has the same views. What starts where two meet is in both.
+    for (const View& view : views_of(all.front().operation)) {
+        const sim::Time last = view.until == kForever ? kForever : view.until + view.later_by;
+        if (last < from || view.from + view.later_by >= until) {
+            continue;
+        }
+        const sim::Time first = std::max(view.from, from - view.later_by);
+        auto one = std::ranges::lower_bound(all, first, {}, &Held::start);
+        for (; one != all.end() && one->start <= view.until && one->start + view.later_by < until;
+             ++one) {
+            const sim::Time start = one->start + view.later_by;
+            if (one->start == one->end || (!found.empty() && found.back().start == start)) {
+                continue;
+            }
+            found.push_back(one->over(server));
+            found.back().operation = later(one->operation, view);
+            found.back().start = start;
+            found.back().end = one->end + view.later_by;
+        }
+    }
+    return found;
+}
+
 std::optional<sim::Holding> RunRecord::held_until(std::size_t server, sim::Time end) const {
     std::optional<sim::Holding> found;
     const std::vector<Held>& all = holdings_[server];

@@ -57,6 +57,9 @@ public:
                                                       std::uint32_t hop, sim::Time until) const;
     /// When the link was held: in order, with gaps between.
     [[nodiscard]] std::vector<Interval> held(std::size_t server) const;
+    /// What held the link for some time, from a start in that stretch on: in order, none beside another.
+    [[nodiscard]] std::vector<sim::Holding> held_between(std::size_t server, sim::Time from,
+                                                         sim::Time until) const;
     /// What held the link, for some time, up to that instant.
     [[nodiscard]] std::optional<sim::Holding> held_until(std::size_t server, sim::Time end) const;
 

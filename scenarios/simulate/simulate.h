@@ -25,6 +25,8 @@ struct StepOptions {
     bool explain = true;
     /// A step that plays more events is not explained: that takes up to ten times as long as the step.
     std::uint64_t most_events_to_explain = kMostEventsToExplain;
+    /// Keep what the step was made of and what every chip did (StepResult::trail), for timelines.
+    bool keep_trail = false;
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another
     /// than the step then runs on: what a changed machine costs with the order of the step as it is.
     const IdealHardware* compiled_for = nullptr;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <oneapi/tbb/task_arena.h>
 #include <optional>
 #include <string>
@@ -66,7 +67,7 @@ private:
     void order_operations();
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
-    void explain(const LoweredStep& step, const StepRun& run, StepResult& result) const;
+    void look_back(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void account_time(const StepRun& run, StepResult& result) const;
     void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void evaluate(StepResult& result) const;
@@ -104,8 +105,8 @@ StepResult StepSimulation::run() {
     evaluate(result);
     count_flops(result);
     result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
-    if (result.explained) {
-        explain(step, run, result);
+    if (result.explained || options_.keep_trail) {
+        look_back(step, run, result);
     }
     find_imbalance(step, result);
     return result;
@@ -152,20 +153,30 @@ void StepSimulation::estimate(StepResult& result) const {
     result.book_loading = book.loading;
 }
 
-/// Gap and critical path equal those of an unfolded run, so they are found folded.
-void StepSimulation::explain(const LoweredStep& step, const StepRun& run,
-                             StepResult& result) const {
+/// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.
+void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
+                               StepResult& result) const {
     PhaseWatch explaining(options_.watch, Phase::explaining);
     tell(&explaining, Phase::explaining);
     const std::optional<LoweredStep> again =
         fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining)) : std::nullopt;
     const LoweredStep& folded = again.has_value() ? *again : step;
-    StepGap gap(scenario_, programs_, folded, result.lower, options_.reuse, &explaining);
-    RunRecord record(folded.workload, &explaining);
-    sim::execute(folded.workload, &record, options_.reuse);
-    result.critical_path =
-        critical_path(programs_, folded, achieved_rates(hardware_), record, run.result.end);
-    result.gap = gap.shares(run);
+    std::optional<StepGap> gap;
+    if (result.explained) {
+        gap.emplace(scenario_, programs_, folded, result.lower, options_.reuse, &explaining);
+    }
+    const auto record = std::make_shared<RunRecord>(folded.workload, &explaining);
+    sim::execute(folded.workload, record.get(), options_.reuse);
+    if (result.explained) {
+        result.critical_path =
+            critical_path(programs_, folded, achieved_rates(hardware_), *record, run.result.end);
+        result.gap = gap->shares(run);
+    }
+    if (options_.keep_trail) {
+        StepRun of_folded = again.has_value() ? run_step(folded, options_.reuse) : run;
+        result.trail =
+            std::make_shared<StepTrail>(StepTrail{programs_, folded, std::move(of_folded), record});
+    }
 }
 
 void StepSimulation::account_time(const StepRun& run, StepResult& result) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "scenarios/explain/link_use.h"
 #include "scenarios/explain/memory.h"
 #include "scenarios/explain/shares.h"
+#include "scenarios/run/step_trail.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
 #include "workloads/analytic/book_step.h"
@@ -67,7 +69,8 @@ struct StepResult {
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;
-    std::vector<Span> spans;  ///< of the reported chip
+    std::vector<Span> spans;                   ///< of the reported chip
+    std::shared_ptr<const StepTrail> trail{};  ///< where it was asked for (StepOptions)
 };
 
 }  // namespace podsim::scenarios

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
 #include <optional>
@@ -170,6 +171,13 @@ Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings
     decisive.push_back(fmt::format("fold {} reuse {} gap {}", options_.fold == Fold::automatic,
                                    options_.step.reuse, options_.step.explain));
     fingerprint_ = fingerprint_of(decisive);
+}
+
+std::string Sweep::title() const {
+    const YamlNode* const name = base_.find("name");
+    return name != nullptr && name->kind == YamlNode::Kind::scalar
+               ? name->text
+               : std::filesystem::path(path_).stem().string();
 }
 
 std::vector<std::size_t> Sweep::choice(std::size_t index) const {

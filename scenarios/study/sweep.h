@@ -65,6 +65,8 @@ public:
     Sweep(const ScenarioSource& source, std::span<const std::string> settings,
           std::vector<Varied> varied, SweepOptions options);
 
+    /// The scenario's `name`, or its file's without one.
+    [[nodiscard]] std::string title() const;
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const std::vector<Varied>& varied() const { return varied_; }
     /// Which of its values each key has in setting `index`.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import pathlib
 import pickle
+import re
 
 import pytest
 import support
@@ -58,13 +61,29 @@ def test_trace_is_that_of_the_command(tmp_path: pathlib.Path) -> None:
     assert (tmp_path / "mine.json").read_bytes() == (tmp_path / "theirs.json").read_bytes()
 
 
-def test_spans_are_those_of_the_trace(tmp_path: pathlib.Path) -> None:
+def test_trace_all_has_more_of_the_links(tmp_path: pathlib.Path) -> None:
+    podsim.run(SMALL, trace=tmp_path / "steady.json.gz")
+    podsim.run(SMALL, trace=tmp_path / "all.json.gz", trace_all=True)
+
+    def messages(name: str) -> int:
+        events = json.loads(gzip.decompress((tmp_path / name).read_bytes()))["traceEvents"]
+        return sum("hop" in event.get("args", {}) for event in events)
+
+    assert messages("all.json.gz") > messages("steady.json.gz") > 0
+
+
+def test_spans_are_operations_of_the_trace(tmp_path: pathlib.Path) -> None:
     step = podsim.run(SMALL, trace=tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    traced = [(e["name"], e["cat"], e["ts"], e["dur"]) for e in events if e["ph"] == "X"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    traced = [
+        (e["args"]["op"], round(e["ts"] * 1e6), round(e["dur"] * 1e6))
+        for e in events
+        if e["ph"] == "X" and names[e["tid"]] == "XLA Ops" and e["cat"] != "wait"
+    ]
     spans = step.spans
-    assert len(spans) == len(traced) > 20
-    assert [(s.name, s.track, s.start_ps / 1e6, (s.end_ps - s.start_ps) / 1e6) for s in spans] == traced
+    computed = [(s.name, s.start_ps, s.end_ps - s.start_ps) for s in spans if s.track == "compute"]
+    assert computed == traced and len(traced) > 20
     # The step ends with its last operation, and the compute stream's add up to the compute time.
     assert max(spans.ends_ps) / 1e12 == step["step_time_s"]
     compute = sum(s.end_ps - s.start_ps for s in spans if s.track == "compute")
@@ -180,3 +199,25 @@ def test_a_range_of_sizes(tmp_path: pathlib.Path) -> None:
     )  # fmt: skip
     assert len(mine) == 4 and same(mine, json_of(*command, "--csv", tmp_path / "theirs.csv"))
     assert (tmp_path / "mine.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+
+
+def data_of(page: pathlib.Path) -> dict:
+    """What a page holds, unpacked."""
+    packed = re.search(r'id="data">([^<]*)<', page.read_text())
+    assert packed is not None
+    return json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
+
+
+def test_reports_hold_the_results(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.html"
+    step = podsim.run(SMALL, report=page)
+    assert data_of(page)["kind"] == "run" and data_of(page)["result"] == step
+    compared = podsim.compare(SMALL, report=page)
+    assert data_of(page)["kind"] == "compare" and data_of(page)["result"] == compared
+    ring = podsim.collective(
+        chip="v5p", slice="2x2x2", op="all-gather", axes="xyz", bytes="1e3:1e6", report=page
+    )
+    assert data_of(page)["kind"] == "collective" and data_of(page)["result"] == ring
+    swept = podsim.sweep(SMALL, {"model.layers": [1, 2]}, report=page)
+    rows = data_of(page)["result"]["rows"]
+    assert [row[2] for row in rows] == [setting["step_time_s"] for setting in swept]

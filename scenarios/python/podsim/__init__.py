@@ -135,6 +135,8 @@ def run(
     explain_all: bool = False,
     reuse: bool = True,
     trace: Optional[Path] = None,
+    trace_all: bool = False,
+    report: Optional[Path] = None,
     progress: Optional[Callback] = None,
 ) -> Run:
     """Simulates one step of a scenario, or its program.
@@ -147,7 +149,10 @@ def run(
     ``explain``: also why the step takes so long and what would make it shorter (``gap_s``, ``critical_path_s``, ``advice``), by
         dozens of more runs; ``explain_all`` of steps of more than 20 million events, too.
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
-    ``trace``: write the chip's timeline to this file, for chrome://tracing or ui.perfetto.dev.
+    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev, chrome://tracing or XProf's
+        trace viewer; compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of
+        one layer.
+    ``report``: write a page with charts to this file: HTML of at most 3 MB that needs no network.
     """
     text, spans = _podsim.run(
         _arguments.options(
@@ -159,6 +164,8 @@ def run(
             explain_all=explain_all,
             no_reuse=not reuse,
             trace=_arguments.path(trace),
+            trace_all=trace_all,
+            report=_arguments.path(report),
         ),
         _arguments.source(scenario, base),
         _heard(progress),
@@ -193,15 +200,16 @@ def compare(
     *scenarios: Scenario,
     base: Optional[Path] = None,
     jobs: Optional[int] = None,
+    report: Optional[Path] = None,
     progress: Optional[Callback] = None,
 ) -> dict[str, Any]:
     """Simulates scenarios and sets them beside the analytic estimates and the references that they state.
 
     The path of a folder stands for all scenarios in it and below. ``base`` is of those that are no files.
-    ``jobs``: threads; the cores of this machine without it.
+    ``jobs``: threads; the cores of this machine without it. ``report`` as in `run`.
     """
     text = _podsim.compare(
-        _arguments.options(jobs=jobs),
+        _arguments.options(jobs=jobs, report=_arguments.path(report)),
         [
             _arguments.source(scenario, None if _arguments.is_path(scenario) else base)
             for scenario in scenarios
@@ -227,6 +235,7 @@ def sweep(
     timings: bool = False,
     fold: str = "auto",
     reuse: bool = True,
+    report: Optional[Path] = None,
     progress: Optional[Callback] = None,
 ) -> list[dict[str, Any]]:
     """Simulates a scenario under every combination of some values, on all cores; a dictionary a setting.
@@ -237,7 +246,7 @@ def sweep(
     ``jsonl``: the record, from which the same sweep goes on after it was stopped. ``csv``: write a table there.
     ``shard``: ``i/n``, only settings i, i + n, i + 2 n, ...
     ``gap``: itemise the gap to the roofline and the critical path, which takes several times as long.
-    ``timings``: add ``wall_time_s``. ``jobs`` as in `compare`; ``set``, ``fold``, ``reuse`` as in `run`.
+    ``timings``: add ``wall_time_s``. ``jobs`` as in `compare`; ``set``, ``fold``, ``reuse``, ``report`` as in `run`.
 
     A setting that is refused has ``error`` in place of results.
     """
@@ -253,6 +262,7 @@ def sweep(
             timings=timings,
             fold=fold,
             no_reuse=not reuse,
+            report=_arguments.path(report),
         ),
         _arguments.source(scenario, base),
         _arguments.varied(vary),
@@ -288,6 +298,7 @@ def collective(
     algorithm: str = "auto",
     fold: str = "auto",
     csv: Optional[Path] = None,
+    report: Optional[Path] = None,
     progress: Optional[Callback] = None,
 ) -> Any:
     """Simulates one collective on an otherwise idle slice: a dictionary, or a list of them for a range of sizes.
@@ -296,6 +307,7 @@ def collective(
     ``bytes``: the array as it is complete in one group: ``1e9``, ``64 MiB``; a range ``1e3:1e10``, ``1e3:1e10:3``,
         ``1KiB:64MiB:x2``, of which ``csv`` writes a table.
     ``axes``: the group: whole axes run together (``xyz``), or factors (``x%4 y``); a send has none.
+    ``report`` as in `run`.
     """
     text = _podsim.collective(
         _arguments.options(
@@ -317,6 +329,7 @@ def collective(
             algorithm=algorithm,
             fold=fold,
             csv=_arguments.path(csv),
+            report=_arguments.path(report),
         ),
         _heard(progress),
     )

@@ -21,7 +21,7 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 constexpr const char* kRunUsage =
     "usage: podsim run FILE.yaml [--set key=value]... [--verbose] [--show section,...] "
     "[--fold auto|off] [--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] "
-    "[--json PATH|-] [--trace PATH]";
+    "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH]";
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
@@ -34,7 +34,8 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
                        "--help, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
-                       "--what-if, --reschedule, --no-reuse, --json, --trace");
+                       "--what-if, --reschedule, --no-reuse, --json, --trace, --trace-all, "
+                       "--report");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");
@@ -120,14 +121,14 @@ TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {
 
 TEST_F(Cli, HelpNamesEveryOption) {
     const std::pair<std::string, std::vector<std::string>> commands[] = {
-        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace"}},
+        {"run", {"--set", "--fold", "--no-reuse", "--json", "--trace", "--trace-all", "--report"}},
         {"sweep",
-         {"--vary", "--set", "--jobs", "--sort", "--csv", "--jsonl", "--gap", "--fold",
+         {"--vary", "--set", "--jobs", "--sort", "--csv", "--jsonl", "--report", "--gap", "--fold",
           "--no-reuse"}},
-        {"compare", {"--jobs", "--json"}},
+        {"compare", {"--jobs", "--json", "--report"}},
         {"collective",
          {"--chip", "--slice", "--twisted", "--op", "--axes", "--bytes", "--dtype", "--latency",
-          "--algorithm", "--fold", "--csv", "--json"}},
+          "--algorithm", "--fold", "--csv", "--json", "--report"}},
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
         {"list", {"chips|models|scenarios|algorithms|remat"}},
@@ -201,7 +202,7 @@ TEST_F(Cli, TopologyOfSeveralSlicesAndWithoutDeadLinks) {
 // Before anything is simulated or printed; nothing is created.
 TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
     const std::string file = write(kGood);
-    for (const char* const option : {"--json", "--trace"}) {
+    for (const char* const option : {"--json", "--trace", "--report"}) {
         const Outcome outcome = podsim({"run", file, option, "no/result"});
         EXPECT_EQ(outcome.status, 2);
         EXPECT_EQ(outcome.out, "");

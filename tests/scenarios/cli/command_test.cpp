@@ -1,4 +1,5 @@
 // The commands end to end on small slices: streams, files, exit statuses.
+#include <algorithm>
 #include <gmock/gmock.h>
 
 #include "scenarios/cli/common.h"
@@ -92,11 +93,33 @@ TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     EXPECT_LE(lower, step);
 }
 
-TEST_F(Command, TraceIsChromeJson) {
-    const Outcome outcome = podsim({"run", write(kSmall), "--trace", path("t.json")});
-    EXPECT_EQ(outcome.status, 0);
-    const Json trace = read_json(path("t.json"));
-    EXPECT_GT(trace["traceEvents"].size(), 10U);
+TEST_F(Command, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
+    const std::string file = write(kSmall);
+    EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
+    EXPECT_EQ(podsim({"run", file, "--trace", path("all.json"), "--trace-all"}).status, 0);
+    const auto messages = [](const Json& trace) {
+        return std::ranges::count_if(trace["traceEvents"], [](const Json& event) {
+            return event["ph"] == "X" && event["args"].contains("hop");
+        });
+    };
+    const auto steady = messages(read_json(path("t.json")));
+    EXPECT_GT(steady, 10);
+    EXPECT_GT(messages(read_json(path("all.json"))), 2 * steady);
+    const Outcome alone = podsim({"run", file, "--trace-all"});
+    EXPECT_EQ(alone.status, 2);
+    EXPECT_EQ(alone.err,
+              "podsim run: --trace-all says how much --trace writes; write --trace with it\n");
+}
+
+TEST_F(Command, AProgramHasATrace) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4}\n"
+        "program: {stages: [{do: all-gather, axes: x, bytes: 1 GB}]}\n");
+    EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
+    const Json events = read_json(path("t.json"))["traceEvents"];
+    EXPECT_TRUE(std::ranges::any_of(events, [](const Json& event) {
+        return event["ph"] == "X" && event["args"].contains("bound_us");
+    }));
 }
 
 TEST_F(Command, AFailedExpectationIsStatus1) {
@@ -192,6 +215,16 @@ TEST_F(Command, OnlyJsonGoesToStandardOutput) {
     EXPECT_EQ(trace.status, 2);
     EXPECT_EQ(trace.out, "");
     EXPECT_EQ(trace.err, "--trace -" + problem + "--trace the path of a file\n");
+    for (const Outcome& page :
+         {podsim({"run", write(kSmall), "--report", "-"}),
+          podsim({"compare", write(kSmall), "--report", "-"}),
+          podsim({"sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--report", "-"}),
+          podsim({"collective", "--chip", "v5p", "--slice", "2x2x2", "--op", "all-gather", "--axes",
+                  "xyz", "--bytes", "1e6", "--report", "-"})}) {
+        EXPECT_EQ(page.status, 2);
+        EXPECT_EQ(page.out, "");
+        EXPECT_EQ(page.err, "--report -" + problem + "--report the path of a file\n");
+    }
     const Outcome graph =
         podsim({"topology", "--chip", "v5p", "--slice", "2x2x2", "--graphviz", "-"});
     EXPECT_EQ(graph.status, 2);

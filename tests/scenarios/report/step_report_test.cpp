@@ -8,7 +8,6 @@
 #include "scenarios/load/load.h"
 #include "scenarios/report/machine_text.h"
 #include "scenarios/report/step_json.h"
-#include "scenarios/report/trace_json.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
@@ -202,17 +201,6 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["simulated_chips"], 1);
     EXPECT_EQ(json["wall_time_s"], 0.0123);
     EXPECT_FALSE(step_json(scenario, hand_made(), {}).contains("wall_time_s"));
-}
-
-TEST_F(Report, TraceIsInMicroseconds) {
-    const Json trace = trace_json(load_scenario(write(kGood)), hand_made());
-    const Json& events = trace["traceEvents"];
-    EXPECT_EQ(events[1]["name"], "layer 0 forward qkv");
-    EXPECT_EQ(events[1]["ph"], "X");
-    EXPECT_EQ(events[1]["tid"], 0);
-    EXPECT_EQ(events[1]["dur"], 2.5);
-    EXPECT_EQ(events[2]["ts"], 1.0);
-    EXPECT_EQ(events[2]["tid"], 3);
 }
 
 TEST_F(Report, VerdictsAreRelativeErrors) {

@@ -1,0 +1,38 @@
+#include "scenarios/commands/report_option.h"
+
+#include "scenarios/console/output.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+void add_report_option(Usage& usage) {
+    usage.value("report",
+                "write a page with charts to a file: HTML of at most 3 MB that needs no network");
+}
+
+std::string report_path(const Usage& options) {
+    std::string path = output_path(options, "report");
+    refuse_dash("--report", path);
+    if (!path.empty() && !has_pages()) {
+        throw sim::InputError(
+            "this podsim was built without pages",
+            "install nodejs and npm (packages.txt; make deps), configure anew and build");
+    }
+    return path;
+}
+
+void write_report(const Page& page, const std::string& path) {
+    write_file("--report", path, page_html(page));
+}
+
+void write_fitting_report(const std::string& path, std::size_t most,
+                          const std::function<Page(std::size_t most)>& make) {
+    std::string html = page_html(make(most));
+    while (html.size() > kMostPageBytes && most > 1) {
+        most /= 2;
+        html = page_html(make(most));
+    }
+    write_file("--report", path, html);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,12 @@
+// Text compressed, and written in letters: what a page holds and the browser unpacks.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace podsim::scenarios {
+
+/// gzip (RFC 1952, without a time: the same text gives the same bytes) in base64 (RFC 4648).
+std::string packed_text(std::string_view text);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,148 @@
+#include "scenarios/trace/trace_events.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <ostream>
+#include <variant>
+
+#include "scenarios/text/json_text.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kPicosecondsPerMicrosecond = 1e6;
+
+double microseconds(sim::Time time) {
+    return static_cast<double>(time.ps) / kPicosecondsPerMicrosecond;
+}
+
+/// All six decimals, without zeros at the end.
+std::string decimals(sim::Time time) {
+    std::string text = fmt::format("{}.{:06}", time.ps / 1'000'000, time.ps % 1'000'000);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
+}
+
+std::string duration_text(sim::Time start, sim::Time end) {
+    const double duration = trace_duration(start, end);
+    return duration == microseconds(end - start) ? decimals(end - start)
+                                                 : fmt::format("{}", duration);
+}
+
+std::string json_string(const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string number(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+std::string value_text(const Argument& argument) {
+    if (const auto* const text = std::get_if<std::string>(&argument.value)) {
+        return json_string(*text);
+    }
+    if (const auto* const whole = std::get_if<std::int64_t>(&argument.value)) {
+        return fmt::format("{}", *whole);
+    }
+    return number(std::get<double>(argument.value));
+}
+
+std::size_t thread_id(std::size_t process, std::size_t track) {
+    return 1000 * (process + 1) + track + 1;
+}
+
+/// Flows bind slices of their own category alone.
+const char* category(const Slice& slice) {
+    return slice.category == "wait" ? "wait" : "op";
+}
+
+}  // namespace
+
+double trace_duration(sim::Time start, sim::Time end) {
+    double duration = microseconds(end - start);
+    if (microseconds(start) + duration > microseconds(end)) {
+        duration = std::min(duration, microseconds(end) - microseconds(start));
+    }
+    while (microseconds(start) + duration > microseconds(end)) {
+        duration = std::nextafter(duration, 0.0);
+    }
+    return duration;
+}
+
+TraceEvents::TraceEvents(std::ostream& out, const std::string& name) : out_(out) {
+    out_ << R"({"displayTimeUnit":"ms","otherData":{"simulator":"podsim","scenario":)"
+         << json_string(name) << "},\"traceEvents\":[";
+}
+
+void TraceEvents::finish() {
+    out_ << "\n]}\n";
+}
+
+void TraceEvents::event(const std::string& text) {
+    out_ << (first_ ? "\n" : ",\n") << text;
+    first_ = false;
+}
+
+void TraceEvents::metadata(std::string_view name, std::size_t thread, std::string_view key,
+                           const std::string& value) {
+    event(fmt::format(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"{}":{}}}}})", name,
+                      processes_, thread, key, value));
+}
+
+void TraceEvents::process(const Process& process) {
+    ++processes_;
+    tracks_ = 0;
+    const std::size_t thread = thread_id(processes_ - 1, 0);
+    metadata("process_name", thread, "name", json_string(process.name));
+    metadata("process_sort_index", thread, "sort_index", fmt::format("{}", processes_));
+}
+
+void TraceEvents::track(const Track& track) {
+    const std::size_t thread = thread_id(processes_ - 1, tracks_++);
+    metadata("thread_name", thread, "name", json_string(track.name));
+    metadata("thread_sort_index", thread, "sort_index", fmt::format("{}", tracks_));
+}
+
+void TraceEvents::slice(const Slice& slice) {
+    std::string arguments;
+    for (const Argument& argument : slice.arguments) {
+        arguments += fmt::format("{}\"{}\":{}", arguments.empty() ? "" : ",", argument.name,
+                                 value_text(argument));
+    }
+    event(fmt::format(
+        R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+        json_string(slice.name), category(slice), processes_,
+        thread_id(processes_ - 1, tracks_ - 1), decimals(slice.start),
+        duration_text(slice.start, slice.end), arguments));
+}
+
+void TraceEvents::counter(const Counter& counter) {
+    counter_ = counter;
+}
+
+void TraceEvents::sample(const Sample& sample) {
+    std::string values;
+    for (std::size_t i = 0; i < sample.values.size(); ++i) {
+        values += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(counter_.series.at(i)),
+                              number(sample.values[i]));
+    }
+    event(fmt::format(R"({{"name":{},"ph":"C","pid":{},"ts":{},"args":{{{}}}}})",
+                      json_string(counter_.name), processes_, decimals(sample.at), values));
+}
+
+void TraceEvents::flow(const Flow& flow) {
+    ++flows_;
+    const auto phase = [&](const char* text, const Flow::End& end) {
+        event(fmt::format(
+            R"({{"name":"wait","cat":"op","ph":{},"id":{},"pid":{},"tid":{},"ts":{}}})", text,
+            flows_, end.process + 1, thread_id(end.process, end.track), decimals(end.start)));
+    };
+    phase(R"("s")", flow.from);
+    phase(R"("f","bp":"e")", flow.to);
+}
+
+}  // namespace podsim::scenarios
