@@ -29,27 +29,31 @@ private:
 
     void start_first_tasks();
     /// Tells the observer, now and then, how far the run is.
-    void report_progress();
+    [[gnu::noinline]] void report_progress();
     [[nodiscard]] std::uint64_t played_events() const;
     void play_round();
-    void skip_repeats();
+    [[gnu::noinline]] void skip_repeats();
     void play_instant();
     void deliver(const Batch<Members>& batch);
-    void start_task(std::uint32_t place, std::uint32_t task);
-    void end_task(std::uint32_t place, std::uint32_t task);
+    [[gnu::noinline]] void start_task(std::uint32_t place, std::uint32_t task);
+    [[gnu::noinline]] void end_task(std::uint32_t place, std::uint32_t task);
     void reads_and_writes(std::uint32_t server, const Memories::Held& message, Time end);
     void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
-    void wake_memory(std::uint32_t place);
+    [[gnu::noinline]] void wake_memory(std::uint32_t place);
     void hear_memories();
-    void release_links();
-    void arrive_if_written(const Batch<Members>& batch);
-    void start_operation(std::uint32_t place, std::uint32_t number);
+    [[gnu::noinline]] void release_links();
+    [[gnu::noinline]] void arrive_if_written(const Batch<Members>& batch);
+    [[gnu::noinline]] void start_operation(std::uint32_t place, std::uint32_t number);
     static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
     static void comes_early(LiveOperation& operation, std::uint32_t place,
                             const FirstHop& transfer);
     void met(LiveOperation& operation, std::uint32_t number, Members places, const Edge& edge);
     void successors_met(LiveOperation& operation, std::uint32_t number, Members places,
                         const TransferPath& path);
+    [[gnu::noinline]] void join(LiveOperation& operation, std::uint32_t number, Members places,
+                                const TransferPath& path) {
+        successors_met(operation, number, places, path);
+    }
     void fire(LiveOperation& operation, std::uint32_t number, Members places,
               const FirstHop& first);
     void fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
@@ -114,7 +118,8 @@ private:
     };
 
     // The calls below these two are small and many, and worth a fifth of the time when inlined; compiling that takes
-    // long, so it is done only for queues that are timed against each other or used.
+    // long, so it is done only for queues that are timed against each other or used. Calls that are rarer than hops, and
+    // recursion, are not: the code of a hop stays small.
     [[gnu::flatten]] void play_instant_inlined() { play_instant(); }
     [[gnu::flatten]] void play_picks_inlined() {
         play_picks(freed_);

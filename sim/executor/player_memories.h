@@ -2,10 +2,23 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include "sim/executor/player.h"
 
 namespace podsim::sim {
+
+/// std::llround(rate * passes), without the call where the rate is a whole number.
+inline std::int64_t demand_of(double rate, std::uint8_t passes) {
+    constexpr double kExact = 0x1p45;  // below, products too are whole numbers without rounding
+    if (rate < kExact) {
+        const auto whole = static_cast<std::int64_t>(rate);
+        if (static_cast<double>(whole) == rate) {
+            return whole * passes;
+        }
+    }
+    return std::llround(rate * passes);
+}
 
 /// A message begins to cross a link: on its first it reads its source's memory, on its last it writes its destination's.
 template <class Pending>
@@ -18,8 +31,8 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, const Memories::Hel
     const double rate = state_.link_classes[state_.servers.link_class(server)].rate.value();
     const auto begin = [&](std::uint32_t kind, std::uint32_t place, std::uint8_t passes) {
         if (passes > 0) {
-            state_.memories.begin_hold(kind, place, server, message, std::llround(rate * passes),
-                                       end, state_.now);
+            state_.memories.begin_hold(kind, place, server, message, demand_of(rate, passes), end,
+                                       state_.now);
         }
     };
     if (message.hop == 0) {

@@ -68,7 +68,7 @@ void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Membe
                            const FirstHop& first) {
     const TransferPath& path = operation.table->paths[first.transfer];
     if (first.port == FirstHop::kJoin) {
-        successors_met(operation, number, places, path);
+        join(operation, number, places, path);
         return;
     }
     __builtin_prefetch(&path, 1);  // for the link that serves it

@@ -73,6 +73,19 @@ Memories::Memories(const Workload& workload) : rate_(workload.machine.memory_rat
     }
 }
 
+Memories::Slot& Memories::find_slot(Place& at, SharedServer::Key owner) {
+    auto slot = std::ranges::find(at.slots, owner, &Slot::owner);
+    if (slot == at.slots.end()) {
+        slot = at.slots.insert(slot, {.owner = owner, .stream = {}});
+    }
+    const std::size_t known = owner.number * std::size_t{3} + owner.kind;
+    if (known >= known_slots_.size()) {
+        known_slots_.resize(known + 1);
+    }
+    known_slots_[known] = static_cast<std::uint32_t>(slot - at.slots.begin());
+    return *slot;
+}
+
 void Memories::check(std::uint32_t place, Time now) {
     Place& at = places_[place];
     std::int64_t sum = at.server.demand(now);

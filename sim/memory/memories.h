@@ -172,12 +172,20 @@ private:
     };
     static constexpr Time kNoWake{-1};
 
+    /// Of a place and a link or a resource of it. Mostly the one in which it was when last asked for.
+    Slot& slot_of(Place& at, SharedServer::Key owner) {
+        const std::size_t known = owner.number * std::size_t{3} + owner.kind;
+        if (known < known_slots_.size() && known_slots_[known] < at.slots.size() &&
+            at.slots[known_slots_[known]].owner == owner) {
+            return at.slots[known_slots_[known]];
+        }
+        return find_slot(at, owner);
+    }
+    Slot& find_slot(Place& at, SharedServer::Key owner);
+
     void begin(std::uint32_t place, SharedServer::Key owner, const Stream& stream, Time now) {
         Place& at = places_[place];
-        auto slot = std::ranges::find(at.slots, owner, &Slot::owner);
-        if (slot == at.slots.end()) {
-            slot = at.slots.insert(slot, {.owner = owner, .stream = {}});
-        }
+        Slot* const slot = &slot_of(at, owner);
         at.bound += stream.demand - slot->stream.demand;
         slot->stream = stream;
         if (at.bound > rate_ || !at.server.empty()) {
@@ -194,6 +202,7 @@ private:
 
     std::int64_t rate_ = 0;
     std::vector<Place> places_;
+    std::vector<std::uint32_t> known_slots_;   ///< [3 x link or resource + kind]: the last found
     std::map<std::uint32_t, Followed> links_;  ///< by server
     std::map<MessageId, Late> late_;
     std::vector<FreedLink> freed_;

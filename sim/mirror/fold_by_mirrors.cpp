@@ -98,13 +98,16 @@ public:
         }
         const MirroredMachine mirrored{&mirror,
                                        images_of_shifts(workload_.machine, alike_, mirror)};
-        std::vector<ScheduleImages> images = images_;
-        for (std::size_t i = 0; i < images.size(); ++i) {
-            if (used_[i] && !add_images(i, mirrored, images[i])) {
+        std::vector<Found> found(images_.size());
+        for (std::size_t i = 0; i < images_.size(); ++i) {
+            if (used_[i] && !find_images(i, mirrored, found[i])) {
                 return;
             }
         }
-        images_ = std::move(images);
+        for (std::size_t i = 0; i < images_.size(); ++i) {
+            images_[i].of_mirror.push_back(std::move(found[i].images));
+            images_[i].ranks = std::move(found[i].ranks);
+        }
         mirrors_ = std::move(with);
     }
 
@@ -131,31 +134,39 @@ public:
     }
 
 private:
-    bool add_images(std::size_t number, const MirroredMachine& mirrored, ScheduleImages& images) {
+    /// What one more mirror makes of a schedule.
+    struct Found {
+        std::vector<std::uint32_t> images;  ///< [transfer]
+        std::vector<std::uint64_t> ranks;   ///< [transfer]: common to its images so far
+    };
+
+    bool find_images(std::size_t number, const MirroredMachine& mirrored, Found& found) {
         const Schedule& schedule = workload_.schedules[number];
         if (schedule.role_of_place.size() != workload_.machine.places) {
             return false;
         }
         if (!facts_[number]) {
             facts_[number].emplace(schedule, alike_);
+            for (const Transfer& transfer : schedule.transfers) {
+                images_[number].ranks.push_back(transfer.rank);
+            }
         }
-        auto found = images_of_transfers(schedule, *facts_[number], alike_, mirrored);
-        if (!found) {
+        auto images = images_of_transfers(schedule, *facts_[number], alike_, mirrored);
+        if (!images) {
             return false;
         }
-        for (const std::vector<std::uint32_t>& other : images.of_mirror) {
+        for (const std::vector<std::uint32_t>& other : images_[number].of_mirror) {
             for (std::size_t i = 0; i < other.size(); ++i) {
-                if (other[i] != kNoImage && (*found)[other[i]] != other[(*found)[i]]) {
+                if (other[i] != kNoImage && (*images)[other[i]] != other[(*images)[i]]) {
                     return false;
                 }
             }
         }
-        images.of_mirror.push_back(std::move(*found));
-        auto ranks = common_ranks(schedule, *facts_[number], images.of_mirror);
+        auto ranks = common_ranks(*facts_[number], images_[number].ranks, *images);
         if (!ranks) {
             return false;
         }
-        images.ranks = std::move(*ranks);
+        found = {std::move(*images), std::move(*ranks)};
         return true;
     }
 

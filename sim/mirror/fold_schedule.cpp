@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace podsim::sim {
 namespace {
@@ -31,6 +30,7 @@ public:
                                                               folded_.roles.back().transfer_count;
             folded_.roles.push_back(next);
         }
+        reserve();
         for (const auto& [_, place] : place_of_kind) {
             const Role& role = role_at(place);
             for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
@@ -41,6 +41,13 @@ public:
     }
 
 private:
+    /// As much as there was, which is about as much as there will be.
+    void reserve() {
+        folded_.transfers.reserve(from_.transfers.size());
+        folded_.hops.reserve(from_.hops.size());
+        folded_.successors.reserve(from_.successors.size());
+    }
+
     [[nodiscard]] std::uint32_t image(std::uint32_t element, std::uint32_t transfer) const {
         for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
             transfer = (element >> i & 1U) != 0 ? images_.of_mirror[i][transfer] : transfer;
@@ -56,18 +63,23 @@ private:
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> shifts_in_use() const {
         std::vector<std::vector<std::uint32_t>> all;
         for (const Role& role : from_.roles) {
-            std::set<std::uint32_t> used;
+            std::vector<bool> used(machine_.shifts.size() / machine_.places);
             for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
                 const Transfer& transfer = from_.transfers[role.first_transfer + i];
                 if (transfer.hop_count == 0) {
                     continue;
                 }
-                used.insert(transfer.destination_shift);
+                used[transfer.destination_shift] = true;
                 for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
-                    used.insert(from_.hops[transfer.first_hop + hop].shift);
+                    used[from_.hops[transfer.first_hop + hop].shift] = true;
                 }
             }
-            all.emplace_back(used.begin(), used.end());
+            std::vector<std::uint32_t>& shifts = all.emplace_back();
+            for (std::uint32_t shift = 0; shift < used.size(); ++shift) {
+                if (used[shift]) {
+                    shifts.push_back(shift);
+                }
+            }
         }
         return all;
     }

@@ -128,18 +128,27 @@ std::optional<std::vector<std::uint32_t>> images_of_roles(const Schedule& schedu
     return image;
 }
 
-/// The role's transfers by what the view shows of them, in order.
-std::vector<ScheduleFacts::Doing> doings_of(const Schedule& schedule, const Role& role,
-                                            const View& view) {
-    std::vector<ScheduleFacts::Doing> doings;
-    doings.reserve(role.transfer_count);
+/// The role's transfers by what the view shows of them, in order, and their kinds.
+void add_kinds(const Schedule& schedule, const Role& role, const View& plain,
+               ScheduleFacts& facts) {
+    auto& doings = facts.doings;
+    auto& kinds = facts.kinds;
+    const std::size_t first = doings.size();
     for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
         const std::uint32_t transfer = role.first_transfer + i;
         const Transfer& spec = schedule.transfers[transfer];
-        doings.push_back({view.hash(spec), spec.rank, transfer});
+        doings.push_back({plain.hash(spec), spec.rank, transfer});
     }
-    std::ranges::sort(doings);
-    return doings;
+    std::sort(doings.begin() + static_cast<std::ptrdiff_t>(first), doings.end());
+    for (std::size_t i = first; i < doings.size(); ++i) {
+        if (i == first || doings[i].hash != doings[i - 1].hash) {
+            kinds.push_back({doings[i].hash, static_cast<std::uint32_t>(i), 0});
+        } else if (!does(schedule.transfers[doings[i - 1].transfer], plain,
+                         schedule.transfers[doings[i].transfer], plain)) {
+            facts.kinds_differ_in_hash = false;
+        }
+        ++kinds.back().count;
+    }
 }
 
 /// Pairs of transfers and images: those that do the same, in the order of their ranks and numbers.
@@ -153,26 +162,38 @@ public:
           mirrored_(mirrored),
           image_(schedule.transfers.size(), kNoImage) {}
 
-    bool pair(const Role& role, const Role& image) {
-        if (role.transfer_count != image.transfer_count || role.arrivals != image.arrivals) {
+    bool pair(std::uint32_t role, std::uint32_t image) {
+        if (schedule_.roles[role].transfer_count != schedule_.roles[image].transfer_count ||
+            schedule_.roles[role].arrivals != schedule_.roles[image].arrivals) {
             return false;
         }
-        const std::vector<ScheduleFacts::Doing> from = doings_of(schedule_, role, mirrored_);
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            const std::uint32_t to = facts_.doings[image.first_transfer + i].transfer;
-            const Transfer& one = schedule_.transfers[from[i].transfer];
-            if (!mirrored_.complete(one) ||
-                !does(one, mirrored_, schedule_.transfers[to], plain_)) {
+        const std::span<const ScheduleFacts::Kind> to = facts_.kinds_of(image);
+        return std::ranges::all_of(facts_.kinds_of(role), [&](const ScheduleFacts::Kind& kind) {
+            const Transfer& one = transfer(kind);
+            if (!mirrored_.complete(one)) {
                 return false;
             }
-            image_[from[i].transfer] = to;
-        }
-        return true;
+            const auto seen =
+                std::ranges::lower_bound(to, mirrored_.hash(one), {}, &ScheduleFacts::Kind::hash);
+            if (seen == to.end() || seen->count != kind.count ||
+                !does(one, mirrored_, transfer(*seen), plain_)) {
+                return false;
+            }
+            for (std::uint32_t i = 0; i < kind.count; ++i) {
+                image_[facts_.doings[kind.first + i].transfer] =
+                    facts_.doings[seen->first + i].transfer;
+            }
+            return true;
+        });
     }
 
     [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(image_); }
 
 private:
+    [[nodiscard]] const Transfer& transfer(const ScheduleFacts::Kind& kind) const {
+        return schedule_.transfers[facts_.doings[kind.first].transfer];
+    }
+
     const Schedule& schedule_;
     const ScheduleFacts& facts_;
     const View& plain_;
@@ -198,6 +219,12 @@ bool follows(const Schedule& schedule, const std::vector<std::uint32_t>& image) 
         }
         const auto after = successors(schedule, schedule.transfers[i]);
         const auto after_image = successors(schedule, schedule.transfers[image[i]]);
+        if (after.size() == 1) {  // most have one
+            if (image[after[0]] != after_image[0]) {
+                return false;
+            }
+            continue;
+        }
         expected.assign(after.begin(), after.end());
         for (std::uint32_t& successor : expected) {
             successor = image[successor];
@@ -247,11 +274,12 @@ std::vector<std::uint32_t> images_of_shifts(const Machine& machine, const AlikeS
 
 ScheduleFacts::ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike) {
     const View plain(schedule, alike, nullptr);
-    doings.resize(schedule.transfers.size());
+    doings.reserve(schedule.transfers.size());
     for (const Role& role : schedule.roles) {
-        std::ranges::copy(doings_of(schedule, role, plain),
-                          doings.begin() + static_cast<std::ptrdiff_t>(role.first_transfer));
+        first_kind.push_back(kinds.size());
+        add_kinds(schedule, role, plain, *this);
     }
+    first_kind.push_back(kinds.size());
     turns.reserve(schedule.hops.size());
     for (std::uint32_t i = 0; i < schedule.transfers.size(); ++i) {
         const Transfer& transfer = schedule.transfers[i];
@@ -269,15 +297,14 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored) {
     const auto roles = images_of_roles(schedule, *mirrored.mirror);
-    if (!roles) {
+    if (!roles || !facts.kinds_differ_in_hash) {
         return std::nullopt;
     }
     const View plain(schedule, alike, nullptr);
     const View seen(schedule, alike, &mirrored);
     Pairing pairing(schedule, facts, plain, seen);
-    for (std::size_t role = 0; role < roles->size(); ++role) {
-        if ((*roles)[role] != kNoImage &&
-            !pairing.pair(schedule.roles[role], schedule.roles[(*roles)[role]])) {
+    for (std::uint32_t role = 0; role < roles->size(); ++role) {
+        if ((*roles)[role] != kNoImage && !pairing.pair(role, (*roles)[role])) {
             return std::nullopt;
         }
     }
@@ -285,19 +312,13 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
     return follows(schedule, image) ? std::optional(std::move(image)) : std::nullopt;
 }
 
-std::optional<std::vector<std::uint64_t>> common_ranks(
-    const Schedule& schedule, const ScheduleFacts& facts,
-    std::span<const std::vector<std::uint32_t>> images) {
-    std::vector<std::uint64_t> common;
-    for (const Transfer& transfer : schedule.transfers) {
-        common.push_back(transfer.rank);
-    }
-    for (const std::vector<std::uint32_t>& image : images) {
-        std::vector<std::uint64_t> before = common;
-        for (std::size_t i = 0; i < image.size(); ++i) {
-            if (image[i] != kNoImage) {
-                common[i] = std::min(before[i], before[image[i]]);
-            }
+std::optional<std::vector<std::uint64_t>> common_ranks(const ScheduleFacts& facts,
+                                                       const std::vector<std::uint64_t>& ranks,
+                                                       const std::vector<std::uint32_t>& image) {
+    std::vector<std::uint64_t> common = ranks;
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        if (image[i] != kNoImage) {
+            common[i] = std::min(ranks[i], ranks[image[i]]);
         }
     }
     // At a port in a phase ranks and common ranks must grow together.

@@ -41,6 +41,12 @@ struct ScheduleFacts {
         std::uint32_t transfer = 0;
         friend auto operator<=>(const Doing&, const Doing&) = default;
     };
+    /// Transfers of a role that do the same, seen in whichever mirror: a stretch of `doings`.
+    struct Kind {
+        std::uint64_t hash = 0;
+        std::uint32_t first = 0;
+        std::uint32_t count = 0;
+    };
     /// A hop by the port and phase in which it is served, and rank.
     struct Turn {
         std::uint64_t at = 0;
@@ -49,8 +55,15 @@ struct ScheduleFacts {
         friend auto operator<=>(const Turn&, const Turn&) = default;
     };
 
-    std::vector<Doing> doings;  ///< role by role as the transfers, in each in order
-    std::vector<Turn> turns;    ///< in order
+    [[nodiscard]] std::span<const Kind> kinds_of(std::size_t role) const {
+        return std::span(kinds).subspan(first_kind[role], first_kind[role + 1] - first_kind[role]);
+    }
+
+    std::vector<Doing> doings;            ///< role by role as the transfers, in each in order
+    std::vector<Kind> kinds;              ///< role by role, in each in the order of hashes
+    std::vector<std::size_t> first_kind;  ///< [role], and the end
+    bool kinds_differ_in_hash = true;     ///< where two share one, nothing is shown of the schedule
+    std::vector<Turn> turns;              ///< in order
 };
 
 /// [transfer]: its image; nothing where the mirror is no symmetry of the schedule, or not of the order at links.
@@ -60,9 +73,9 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
                                                               const MirroredMachine& mirrored);
 
 /// The least rank among a transfer's images, where these orders agree at every port: nothing where they do not.
-/// `images`: of mirrors that commute.
-std::optional<std::vector<std::uint64_t>> common_ranks(
-    const Schedule& schedule, const ScheduleFacts& facts,
-    std::span<const std::vector<std::uint32_t>> images);
+/// `ranks`: the least among the images of mirrors before, which commute with this one; at first the transfers' own.
+std::optional<std::vector<std::uint64_t>> common_ranks(const ScheduleFacts& facts,
+                                                       const std::vector<std::uint64_t>& ranks,
+                                                       const std::vector<std::uint32_t>& image);
 
 }  // namespace podsim::sim

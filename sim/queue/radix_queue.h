@@ -150,13 +150,16 @@ private:
         bucket.last->events[bucket.last->count++] = event;
     }
 
+    [[gnu::noinline]] void add_chunks() {
+        constexpr std::size_t kTogether = 32;
+        const auto& chunks = chunks_.emplace_back(std::make_unique<Chunk[]>(kTogether));
+        for (std::size_t i = 0; i < kTogether; ++i) {
+            chunks[i].next = std::exchange(unused_, &chunks[i]);
+        }
+    }
     Chunk* unused_chunk() {
         if (unused_ == nullptr) {
-            constexpr std::size_t kTogether = 32;
-            const auto& chunks = chunks_.emplace_back(std::make_unique<Chunk[]>(kTogether));
-            for (std::size_t i = 0; i < kTogether; ++i) {
-                chunks[i].next = std::exchange(unused_, &chunks[i]);
-            }
+            add_chunks();
         }
         Chunk* const chunk = unused_;
         unused_ = std::exchange(chunk->next, nullptr);
@@ -235,13 +238,19 @@ private:
         return std::exchange(buckets_[level * kDigits + digit], {}).first;
     }
 
-    /// Behind its like.
+    /// Behind its like. Halving without a branch: where it goes cannot be foretold.
     static void insert(std::vector<Event>& sorted, std::size_t at, std::size_t first,
                        const Event& event) {
-        for (; at > first && sorted[at - 1].time > event.time; --at) {
-            sorted[at] = sorted[at - 1];
+        std::size_t place = first;
+        for (std::size_t left = at - first; left > 0;) {
+            const std::size_t half = (left + 1) / 2;
+            place += half & -static_cast<std::size_t>(sorted[place + half - 1].time <= event.time);
+            left -= half;
         }
-        sorted[at] = event;
+        std::copy_backward(sorted.begin() + static_cast<std::ptrdiff_t>(place),
+                           sorted.begin() + static_cast<std::ptrdiff_t>(at),
+                           sorted.begin() + static_cast<std::ptrdiff_t>(at + 1));
+        sorted[place] = event;
     }
 
     void sort_into_front() {
@@ -268,7 +277,7 @@ private:
     }
 
     /// Its later half goes back to buckets, but for what has the time of the first.
-    void shorten_front() {
+    [[gnu::noinline]] void shorten_front() {
         const auto first = front_.begin() + static_cast<std::ptrdiff_t>(next_);
         const auto end = front_.end();
         const Time middle = (first + (end - first) / 2)->time;

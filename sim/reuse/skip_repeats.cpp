@@ -90,17 +90,21 @@ std::vector<Skipper::OpenTask> Skipper::images_of_open_tasks(const Skipped& skip
     return open;
 }
 
-/// What ended in the period ends again in each repeat.
+/// What ended in the period ends again in each repeat. What ran already when the period began has an image that runs now,
+/// and may have begun earlier or later in relation to that: repeats begin as the image did.
 void Skipper::repeat_ended() {
     for (std::size_t i = from_.ended_tasks; i < history_.ended_log.size(); ++i) {
         const EndedTask& ended = history_.ended_log[i];
+        const Time began = ended.began < from_.now
+                               ? state_.began[state_.index_of(ended.place, ended.task + period_)]
+                               : ended.began + span_;
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
             const std::uint32_t task = ended.task + period_ * repeat;
             const Time later_by = span_ * repeat;
             state_.task_needs[state_.index_of(ended.place, task)] = RunState::kTaskEnded;
             if (state_.observer != nullptr) {
                 state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
-                                            ended.began + later_by, ended.ended + later_by);
+                                            began + later_by - span_, ended.ended + later_by);
             }
         }
     }

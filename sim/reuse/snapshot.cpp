@@ -16,8 +16,8 @@ std::size_t Snapshot::near_tasks(std::uint32_t period) const {
 bool Snapshot::is_image_of(const Snapshot& earlier) const {
     const std::uint32_t period = mark - earlier.mark;
     const std::size_t near = near_tasks(period);
-    if (state != earlier.state || task_states != earlier.task_states ||
-        tasks.size() != earlier.tasks.size() || near != earlier.near_tasks(period) || near == 0 ||
+    if (state != earlier.state || needs != earlier.needs || tasks.size() != earlier.tasks.size() ||
+        near != earlier.near_tasks(period) || near == 0 ||
         lowest_open - earlier.lowest_open != period) {
         return false;
     }
@@ -26,10 +26,9 @@ bool Snapshot::is_image_of(const Snapshot& earlier) const {
             return false;
         }
     }
-    const std::size_t places = task_states.size() / tasks.size();
-    const auto far = task_states.begin() + static_cast<std::ptrdiff_t>(near * places);
-    return std::none_of(far, task_states.end(),
-                        [](const TaskState& task) { return task.needs == 0; });
+    const std::size_t places = needs.size() / tasks.size();
+    const auto far = needs.begin() + static_cast<std::ptrdiff_t>(near * places);
+    return std::find(far, needs.end(), 0) == needs.end();
 }
 
 }  // namespace podsim::sim

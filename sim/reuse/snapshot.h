@@ -15,14 +15,6 @@ namespace podsim::sim {
 struct Snapshot {
     static constexpr std::int64_t kEnded = -1;
 
-    /// A task at one place.
-    struct TaskState {
-        std::int64_t needs = 0;  ///< to come before it starts, or kEnded
-        std::int64_t began = 0;  ///< relative to `now`; 0 unless it runs
-
-        friend bool operator==(const TaskState&, const TaskState&) = default;
-    };
-
     std::uint32_t mark = 0;  ///< the task that had just ended
     Time now;
     std::size_t ended_tasks = 0;    ///< length of the history's log
@@ -30,9 +22,10 @@ struct Snapshot {
     /// Operations, links with what waits, and pending events, renumbered: must be equal for the future to be equal.
     Signature state;
     /// The tasks that have been touched and are not as at the beginning, ascending; and the state of each at every place
-    /// of the component: [index in tasks][place].
+    /// of the component: [index in tasks][place]: how many must come before it starts, or kEnded. When a task that runs
+    /// began decides nothing.
     std::vector<std::uint32_t> tasks;
-    std::vector<TaskState> task_states;
+    std::vector<std::int64_t> needs;
     std::vector<LinkTotals> links;  ///< those of the component; they may differ
 
     /// How many of `tasks` belong to what repeats with that period; the rest lies more than a period on.

@@ -85,12 +85,9 @@ void Taker::append_tasks(std::uint32_t highest_touched) {
         }
         snapshot_.tasks.push_back(task);
         for (const std::uint32_t place : component_.places) {
-            const std::size_t at = state_.index_of(place, task);
-            const std::uint32_t needs = state_.task_needs[at];
-            // When a running task began decides nothing, but is reported.
-            snapshot_.task_states.push_back(
-                {.needs = needs == RunState::kTaskEnded ? Snapshot::kEnded : std::int64_t{needs},
-                 .began = needs == 0 ? relative(state_.began[at]) : 0});
+            const std::uint32_t needs = state_.task_needs[state_.index_of(place, task)];
+            snapshot_.needs.push_back(needs == RunState::kTaskEnded ? Snapshot::kEnded
+                                                                    : std::int64_t{needs});
         }
     }
 }

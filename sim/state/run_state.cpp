@@ -77,6 +77,9 @@ RunState::RunState(const Workload& played, Observer* watcher)
 
 void RunState::prepare_links() {
     std::map<std::pair<double, std::int64_t>, std::uint32_t> classes;
+    if (machine.places <= kFewPlaces) {
+        servers.lie_apart();
+    }
     servers.reserve(machine.links.size());
     for (std::size_t server = 0; server < machine.links.size(); ++server) {
         const LinkSpec& link = machine.links[link_of(server)];
@@ -109,17 +112,6 @@ std::array<std::uint64_t, 2> RunState::key_of(const Waiting& waiting) const {
     const std::uint64_t index_at_shared =
         machine.index_at_shared.empty() ? 0 : machine.index_at_shared[waiting.source];
     return {table.paths[message.transfer].rank, std::uint64_t{message.hop} << 8 | index_at_shared};
-}
-
-Message RunState::message_of(const Waiting& waiting) const {
-    if (waiting.on_later_hop()) {
-        return messages[waiting.message()];
-    }
-    return {.tail_arrival = {},
-            .operation = priorities.operation_of[waiting.priority()],
-            .transfer = waiting.transfer(),
-            .hop = 0,
-            .sources = 1};
 }
 
 LinkTotals RunState::totals_of(std::uint32_t server_in_set) const {

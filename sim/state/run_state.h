@@ -58,6 +58,7 @@ struct RunState {
     ExecutionResult result;
 
     static constexpr std::uint32_t kTaskEnded = 0xffffffff;
+    static constexpr std::size_t kFewPlaces = 2;  ///< so few do nothing side by side
 
     // Operations.
     [[nodiscard]] const RolesOfPlaces& roles_of(const OperationSpec& spec) const;
@@ -117,7 +118,16 @@ struct RunState {
         return std::uint64_t{priorities.first[operation] + phase} << Waiting::kInstantBits |
                instant;
     }
-    [[nodiscard]] Message message_of(const Waiting& waiting) const;
+    [[nodiscard]] Message message_of(const Waiting& waiting) const {
+        if (waiting.on_later_hop()) {
+            return messages[waiting.message()];
+        }
+        return {.tail_arrival = {},
+                .operation = priorities.operation_of[waiting.priority()],
+                .transfer = waiting.transfer(),
+                .hop = 0,
+                .sources = 1};
+    }
 
     /// Of the whole run: hops to be served and tasks to end.
     [[nodiscard]] std::uint64_t all_events() const;

@@ -1,6 +1,7 @@
 // Reuse alone: a run is played by hand on a state, and what is skipped is counted by hand.
 #include "sim/reuse/reuse.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <tuple>
 #include <vector>
@@ -257,6 +258,50 @@ TEST(SameTaskTest, SharedTasksAndTheirNeighboursNeverRepeat) {
         // Tasks 2 to 5 follow the operations 0 to 2 and belong to 1 and 2.
         EXPECT_EQ(alike, shared > 2) << shared;
     }
+}
+
+/// Layers of 100: V (80), then C (50 bytes over a link), and beside them W (100), which ends the layer. Before the first an
+/// operation holds the link until 80, and the first V takes 40: the first C begins at 40, waits and is at 100, when W has
+/// ended, as far as the others, which begin 80 into their layer. So the second layer ends as the first has.
+TEST(ReuseTest, WhenARunningTaskBeganDoesNotCount) {
+    const std::vector<std::uint32_t> one_role(2);
+    Workload workload = workload_of(
+        row_of(2, true, {0}),
+        {schedule_of({{.bytes = 80}}, 1, one_role), schedule_of({{.bytes = 50}}, 1, one_role)},
+        {operation(0)});
+    constexpr std::uint32_t kLayers = 10;
+    std::vector<Task>& tasks = workload.graphs[0].tasks;
+    for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
+        const std::uint32_t first = 3 * layer + 1;
+        const std::vector<std::uint32_t> after =
+            layer == 0 ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>{first - 2};
+        tasks.push_back(work(layer == 0 ? 40 : 80, 0, after));
+        tasks.push_back(work(100, 1, after));
+        tasks.push_back(operation(layer + 1));
+        tasks.back().after = {first};
+        workload.graphs[0].marks.push_back(first + 1);
+    }
+    workload.operations.resize(kLayers + 1, {.schedule = 1, .priority_class = 0});
+    for (std::uint32_t layer = 0; layer <= kLayers; ++layer) {
+        workload.operations[layer].schedule = layer == 0 ? 0 : 1;
+    }
+    RepeatRecorder seen;
+    Recorder expected;
+    const ExecutionResult run = execute(workload, &seen, true);
+    const ExecutionResult played = execute(workload, &expected, false);
+    for (const auto what : {&Recorder::began, &Recorder::ended}) {
+        std::ranges::sort(seen.*what);
+        std::ranges::sort(expected.*what);
+        EXPECT_EQ(seen.*what, expected.*what);
+    }
+    EXPECT_EQ(std::ranges::count(seen.began, Recorder::Seen{0, 3, 40}), 1);
+    EXPECT_EQ(std::ranges::count(seen.began, Recorder::Seen{0, 6, 180}), 1);
+    EXPECT_EQ(std::ranges::count(seen.began, Recorder::Seen{1, 24, 780}), 1);
+    EXPECT_EQ(seen.repeats, (std::vector<RepeatRecorder::Row>{{0, 200, 100, 1, 6}}));
+    // Of each place's 2 events before the layers and 4 a layer. Images end before task 26, since the last W has no
+    // successor; task 8 runs at 200: six repeats.
+    EXPECT_EQ(played.played_events, 2U * (2 + 4 * kLayers));
+    EXPECT_EQ(run.played_events, 2U * (2 + 4 * (kLayers - 6)));
 }
 
 }  // namespace
