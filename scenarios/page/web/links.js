@@ -109,7 +109,7 @@ function torusTraces({ found }, most, theme) {
             x: line.x,
             y: line.y,
             z: line.z,
-            line: { color: line.colour, width: found.length > 1000 ? 3 : 6, ...scale },
+            line: { color: line.colour, width: found.length > 400 ? 3 : 6, ...scale },
             hoverinfo: 'skip',
             showlegend: false,
         },
@@ -122,7 +122,7 @@ function torusTraces({ found }, most, theme) {
             z: middle(2),
             showlegend: false,
             marker: {
-                size: found.length > 1000 ? 1.5 : 3,
+                size: found.length > 400 ? 1.5 : 3,
                 color: found.map((edge) => 100 * busier(edge)),
                 ...scale,
                 colorbar: {

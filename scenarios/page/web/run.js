@@ -172,7 +172,7 @@ export async function runPage(page) {
             terms: step.gap,
         });
     }
-    if (extra.timeline) await addTimelines(addSection('timeline', 'Timeline'), extra.timeline);
+    if (extra.timeline) await addTimelines(addSection('timeline', 'Timeline'), extra.timeline, step);
     if (extra.roofline) await addRoofline(addSection('roofline', 'Roofline'), extra.roofline, step);
     await addLinks(addSection('links', 'Links'), step, extra.torus);
     await addMemory(addSection('memory', 'Memory'), step.memory, extra.memory);

@@ -230,30 +230,21 @@ function buttons(ranges, show) {
 
 const touches = (track, [from, to]) => track.slices.some((slice) => slice.end > from && slice.start < to);
 
-/// What a stream did, for the words beside the chart.
-function inWords(process) {
-    const ops = process.tracks.find((track) => track.kind === 'ops');
-    if (!ops) return `${several(process.tracks.length, 'track')}.`;
-    const sums = new Map();
-    let waited = 0;
-    for (const slice of ops.slices) {
-        if (slice.category === 'wait') {
-            waited += slice.end - slice.start;
-            sums.set(slice.name, (sums.get(slice.name) ?? 0) + slice.end - slice.start);
-        }
-    }
-    const waits = [...sums]
+/// The words beside the chart; those on waits are of the reported chip, which is the first.
+function inWords(process, step) {
+    const slices = process.tracks.reduce((sum, track) => sum + track.slices.length, 0);
+    const about = `${process.name}: ${several(slices, 'slice')} on ${several(process.tracks.length, 'track')}`;
+    if (!step) return `${about}.`;
+    const waits = step.waits
+        .filter(([, s]) => s > 0)
         .sort((a, b) => b[1] - a[1])
         .slice(0, 3)
-        .map(([name, ps]) => `${name} ${time(ps * kPicosecond)}`);
-    const slices = process.tracks.reduce((sum, track) => sum + track.slices.length, 0);
-    return (
-        `${process.name}: ${slices} slices on ${process.tracks.length} tracks; the compute stream waits ${percent((waited * kPicosecond) / process.end_s)} of the step` +
-        `${waits.length > 0 ? `, longest in all: ${list(waits)}` : ''}.`
-    );
+        .map(([name, s]) => `${name} ${time(s)}`);
+    const longest = waits.length > 0 ? `, most of all for ${list(waits)}` : '';
+    return `${about}; the compute stream waits ${percent(step.exposed / step.step)} of the step${longest}.`;
 }
 
-export async function addTimelines(section, timeline) {
+export async function addTimelines(section, timeline, result) {
     const holder = el('div');
     const draw = async (index) => {
         holder.replaceChildren();
@@ -274,7 +265,7 @@ export async function addTimelines(section, timeline) {
         ];
         await step.add(holder, {
             title: 'The step',
-            alt: inWords(process),
+            alt: inWords(process, index === 0 ? result : undefined),
             controls: buttons(ranges, (range) => step.show(range)),
             how: 'Drag sideways to zoom in, double-click to see all; slices that are too short to see are drawn together.',
         });
