@@ -144,9 +144,8 @@ def run(
     ``what_if``: also how long the step would take if one thing cost nothing; ``reschedule`` with an order of operations
         of its own for each (``overlap.schedule: latency_hiding``).
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
-    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev, chrome://tracing or XProf's
-        trace viewer; compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of
-        one layer.
+    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev or chrome://tracing;
+        compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of one layer.
     """
     text, spans = _podsim.run(
         _arguments.options(
