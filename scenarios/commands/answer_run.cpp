@@ -99,8 +99,8 @@ Usage run_usage() {
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.value(
         "trace",
-        "write a timeline of every chip that differs, for ui.perfetto.dev, chrome://tracing or "
-        "XProf's trace viewer; compressed where PATH ends in .gz");
+        "write a timeline of every chip that differs, for ui.perfetto.dev or chrome://tracing; "
+        "compressed where PATH ends in .gz");
     usage.flag(
         "trace-all",
         "with --trace: messages on links, and operations of long steps, of the whole step, not "

@@ -73,7 +73,7 @@ std::vector<SteadyWindow> steady_windows(const std::vector<LayerPass>& passes) {
         while (last + 1 < passes.size() && goes_on(passes[last], passes[last + 1])) {
             ++last;
         }
-        windows.push_back({.from = passes[first].from,
+        windows.push_back({.from = first == 0 ? sim::Time{} : passes[first - 1].until,
                            .until = passes[last].until,
                            .layer = passes[middle].layer,
                            .pass = std::string(workloads::to_string(pass))});

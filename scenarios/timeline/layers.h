@@ -24,8 +24,8 @@ struct LayerPass {
 /// In order of time.
 std::vector<LayerPass> layer_passes(const workloads::StepProgram& program, const ChipRun& chip);
 
-/// A forward pass over a layer, and a backward pass with what is recomputed for it, each the middle one of the step. A
-/// step without layers has none.
+/// A forward pass over a layer, and a backward pass with what is recomputed for it, each the middle one of the step:
+/// from the end of the pass before, so that waits for the first operation are in it. A step without layers has none.
 std::vector<SteadyWindow> steady_windows(const std::vector<LayerPass>& passes);
 
 }  // namespace podsim::scenarios

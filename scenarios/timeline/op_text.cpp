@@ -66,6 +66,7 @@ std::string shapes_text(const std::vector<workloads::MatmulShape>& matmuls) {
         }
     }
     std::vector<std::string> texts;
+    texts.reserve(different.size());
     for (const workloads::MatmulShape& shape : different) {
         texts.push_back(fmt::format("{}{:.10g}x{:.10g}x{:.10g}",
                                     shape.count == 1 ? "" : fmt::format("{:.10g} of ", shape.count),

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include <boost/iostreams/categories.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
 
@@ -10,6 +11,28 @@
 #include "scenarios/trace/trace_events.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// Takes all that comes, also after the file has refused something: filters in front of a sink that takes nothing would
+/// try for ever.
+class PatientFile {
+public:
+    using char_type = char;
+    using category = boost::iostreams::sink_tag;
+
+    explicit PatientFile(std::ofstream& file) : file_(&file) {}
+    std::streamsize write(const char* bytes, std::streamsize count) {
+        if (*file_) {
+            file_->write(bytes, count);
+        }
+        return count;
+    }
+
+private:
+    std::ofstream* file_;
+};
+
+}  // namespace
 
 void write_event_file(const std::string& path, const std::string& name,
                       const std::function<void(TimelineSink&)>& tell) {
@@ -18,21 +41,18 @@ void write_event_file(const std::string& path, const std::string& name,
     if (!file) {
         throw cannot_write("--trace", path, errno);
     }
-    bool arrived = false;
     {
         boost::iostreams::filtering_ostream out;
         if (path.ends_with(".gz")) {
             out.push(boost::iostreams::gzip_compressor());
         }
-        out.push(file);
+        out.push(PatientFile(file));
         TraceEvents events(out, name);
         tell(events);
         events.finish();
-        out.flush();
-        arrived = out.good();
     }
     file.close();
-    if (!arrived || !file) {
+    if (!file) {
         throw cannot_write("--trace", path, errno);
     }
 }

@@ -3,7 +3,6 @@
 #include "sim/executor/play.h"
 #include "sim/queue/event_queue.h"
 #include "sim/state/event_per_hop.h"
-#include "sim/state/run_state.h"
 #include "sim/state/waves.h"
 
 namespace podsim::sim {
@@ -23,8 +22,9 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
         case QueueKind::binary_heap:
             return play<EventPerHop<BinaryQueue>>(workload, observer, reuse);
     }
+    constexpr std::size_t kFewPlaces = 2;
     constexpr std::size_t kManyPlaces = 512;
-    if (workload.machine.places <= RunState::kFewPlaces ||
+    if (workload.machine.places <= kFewPlaces ||
         (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces)) {
         // Of few places waves have one member. Skipping for one graph alone takes its events out of waves that others
         // share; on more places waves are worth more.

@@ -28,8 +28,7 @@ inline std::int64_t carried_units(Bytes bytes) {
 ///
 /// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
 /// it, and what comes late but goes early, the usual case, moves only a few. They lie in rows, the same turn of
-/// 64 links side by side, so that links that do the same at once share lines of the cache; or apart, link by link, for
-/// machines of few places. The rest is in far_waiting.h.
+/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is in far_waiting.h.
 /// `goes_before` is the total order, the same in all calls.
 class LinkServers {
 public:
@@ -59,21 +58,18 @@ public:
         return states_[server].free_event_due;
     }
 
-    /// From now on, and none has been appended: what waits at a link lies apart from what waits at others.
-    void lie_apart() { row_bits_ = 0; }
-
     /// `port`: of its place; links that do the same at once have the same.
     void append(std::uint32_t link_class, std::size_t port = 0) {
         State& state = states_.emplace_back();
         state.link_class = link_class;
         state.port = static_cast<std::uint16_t>(port);
         totals_.emplace_back();
-        near_.resize(whole_rows(states_.size()) * kNear);
+        near_.resize((states_.size() + kRow - 1) / kRow * kRow * kNear);
     }
     void reserve(std::size_t count) {
         states_.reserve(count);
         totals_.reserve(count);
-        near_.reserve(whole_rows(count) * kNear);
+        near_.reserve((count + kRow - 1) / kRow * kRow * kNear);
     }
 
     /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
@@ -184,15 +180,11 @@ public:
 
 private:
     static constexpr std::size_t kNear = 28;
-    static constexpr unsigned kRowBits = 6;
+    static constexpr std::size_t kRow = 64;
 
-    [[nodiscard]] std::size_t row() const { return std::size_t{1} << row_bits_; }
-    [[nodiscard]] std::size_t whole_rows(std::size_t servers) const {
-        return (servers + row() - 1) >> row_bits_ << row_bits_;
-    }
-    /// Rows of the same turn of row() servers: links that do the same lie side by side.
-    [[nodiscard]] std::size_t slot_of(std::size_t server, std::size_t turn) const {
-        return (((server >> row_bits_) * kNear + turn) << row_bits_) + (server & (row() - 1));
+    /// Rows of the same turn of kRow servers: links that do the same lie side by side.
+    static std::size_t slot_of(std::size_t server, std::size_t turn) {
+        return (server / kRow * kNear + turn) * kRow + server % kRow;
     }
     Waiting& near(std::size_t server, std::size_t turn) { return near_[slot_of(server, turn)]; }
 
@@ -214,19 +206,17 @@ private:
     /// Those that go before it move up by one.
     template <class GoesBefore>
     void insert(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        const std::size_t row = this->row();
         Waiting* hole = &near(server, states_[server].near_count);
-        Waiting* const last = hole - states_[server].near_count++ * row;
-        for (; hole != last && goes_before(*(hole - row), waiting); hole -= row) {
-            *hole = *(hole - row);
+        Waiting* const last = hole - states_[server].near_count++ * kRow;
+        for (; hole != last && goes_before(*(hole - kRow), waiting); hole -= kRow) {
+            *hole = *(hole - kRow);
         }
         *hole = waiting;
     }
 
     /// Keeps all that lies near before all that lies far, and something near while anything lies far.
     template <class GoesBefore>
-    [[gnu::noinline]] void add_to_many(std::size_t server, const Waiting& waiting,
-                                       const GoesBefore& goes_before) {
+    void add_to_many(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
         State& state = states_[server];
         if (far_.size() < size()) {
             far_.resize(size());
@@ -251,7 +241,7 @@ private:
         state.has_far = true;
     }
 
-    [[gnu::noinline]] void refill(std::size_t server) {
+    void refill(std::size_t server) {
         State& state = states_[server];
         FarWaiting& far = far_[server];
         std::array<Waiting, kNear / 2> taken;
@@ -268,8 +258,7 @@ private:
 
     std::vector<State> states_;
     std::vector<Totals> totals_;
-    std::vector<Waiting> near_;  ///< [server / row()][kNear][server % row()]
-    unsigned row_bits_ = kRowBits;
+    std::vector<Waiting> near_;    ///< [server / kRow][kNear][kRow]
     std::vector<FarWaiting> far_;  ///< [server], once many wait anywhere
     WaitingChunks chunks_;
 };

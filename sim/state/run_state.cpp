@@ -77,9 +77,6 @@ RunState::RunState(const Workload& played, Observer* watcher)
 
 void RunState::prepare_links() {
     std::map<std::pair<double, std::int64_t>, std::uint32_t> classes;
-    if (machine.places <= kFewPlaces) {
-        servers.lie_apart();
-    }
     servers.reserve(machine.links.size());
     for (std::size_t server = 0; server < machine.links.size(); ++server) {
         const LinkSpec& link = machine.links[link_of(server)];

@@ -58,7 +58,6 @@ struct RunState {
     ExecutionResult result;
 
     static constexpr std::uint32_t kTaskEnded = 0xffffffff;
-    static constexpr std::size_t kFewPlaces = 2;  ///< so few do nothing side by side
 
     // Operations.
     [[nodiscard]] const RolesOfPlaces& roles_of(const OperationSpec& spec) const;

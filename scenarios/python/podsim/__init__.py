@@ -149,9 +149,8 @@ def run(
     ``explain``: also why the step takes so long and what would make it shorter (``gap_s``, ``critical_path_s``, ``advice``), by
         dozens of more runs; ``explain_all`` of steps of more than 20 million events, too.
     ``reuse``: play repeated layers once; the result is the same but for ``played_events``.
-    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev, chrome://tracing or XProf's
-        trace viewer; compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of
-        one layer.
+    ``trace``: write a timeline of every chip that differs to this file, for ui.perfetto.dev or chrome://tracing;
+        compressed where its name ends in ``.gz``. ``trace_all``: with all messages on links, not those of one layer.
     ``report``: write a page with charts to this file: HTML of at most 3 MB that needs no network.
     """
     text, spans = _podsim.run(

@@ -1,5 +1,6 @@
 // A step of two chips whose every time is worked out by hand.
 #include <gmock/gmock.h>
+#include <map>
 
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -56,13 +57,17 @@ workloads::Op gather(const std::string& name, int layer, double bytes, std::vect
 ///   2  gather 4 kB   [3, 6), behind 0: the link until 5
 ///   3  gather 8 kB   [3, 10), behind 0: the link after 2's message, from 5 to 9
 ///   4  out 2 us      [10, 12), behind 1 and 3: it has waited for 3 since 8
+///   5  gather 4 kB   [12, 15), behind 4: the link until 14
+///   6  update 1 us   [15, 16), behind 5
 workloads::StepProgram hand_made() {
     workloads::StepProgram program;
     program.ops = {gather("layer 0 forward gather weights", 0, 4000, {}),
                    matmul("layer 0 forward qkv", Pass::forward, 0, 5, {0}),
                    gather("layer 1 forward gather weights", 1, 4000, {0}),
                    gather("layer 2 forward gather weights", 2, 8000, {0}),
-                   matmul("layer 1 backward out", Pass::backward, 1, 2, {1, 3})};
+                   matmul("layer 1 backward out", Pass::backward, 1, 2, {1, 3}),
+                   gather("optimizer gather weights", -1, 4000, {4}),
+                   matmul("optimizer update", Pass::optimizer, -1, 1, {5})};
     program.buffers = {{.memory_class = workloads::MemoryClass::parameters,
                         .bytes = sim::Bytes(100),
                         .freed_after = {}},
@@ -105,15 +110,18 @@ TEST_F(HandMadeStep, HasItsTracksInOrder) {
 TEST_F(HandMadeStep, ComputesAndWaits) {
     const Timeline::FilledProcess one = process();
     EXPECT_EQ(one.process.name, "/device:TPU:0");
-    EXPECT_EQ(one.process.end, sim::Time{12 * kUs});
-    EXPECT_THAT(brief(one, "Steps"), ElementsAre("step 0-12000000"));
+    EXPECT_EQ(one.process.end, sim::Time{16 * kUs});
+    EXPECT_THAT(brief(one, "Steps"), ElementsAre("step 0-16000000"));
     EXPECT_THAT(brief(one, "Layers"),
-                ElementsAre("forward 3000000-8000000", "backward 10000000-12000000"));
-    EXPECT_THAT(
-        brief(one, "XLA Ops"),
-        ElementsAre("wait for AllGather weights 0-3000000", "qkv 3000000-8000000",
-                    "wait for AllGather weights 8000000-10000000", "out 10000000-12000000"));
-    EXPECT_THAT(brief(one, "MXU"), ElementsAre("qkv 3000000-8000000", "out 10000000-12000000"));
+                ElementsAre("forward 3000000-8000000", "backward 10000000-12000000",
+                            "optimizer 15000000-16000000"));
+    EXPECT_THAT(brief(one, "XLA Ops"),
+                ElementsAre("wait for AllGather weights 0-3000000", "qkv 3000000-8000000",
+                            "wait for AllGather weights 8000000-10000000", "out 10000000-12000000",
+                            "wait for AllGather weights 12000000-15000000",
+                            "optimizer update 15000000-16000000"));
+    EXPECT_THAT(brief(one, "MXU"), ElementsAre("qkv 3000000-8000000", "out 10000000-12000000",
+                                               "optimizer update 15000000-16000000"));
     EXPECT_THAT(brief(one, "VPU"), IsEmpty());
     EXPECT_THAT(brief(one, "HBM"), IsEmpty());
 }
@@ -121,7 +129,8 @@ TEST_F(HandMadeStep, ComputesAndWaits) {
 // Both begin at 3: the longer one takes the first lane, which is free again.
 TEST_F(HandMadeStep, GathersOnAsManyLanesAsOverlap) {
     EXPECT_THAT(brief(process(), "AllGather over fsdp"),
-                ElementsAre("AllGather weights 0-3000000", "AllGather weights 3000000-10000000"));
+                ElementsAre("AllGather weights 0-3000000", "AllGather weights 3000000-10000000",
+                            "AllGather weights 12000000-15000000"));
     EXPECT_THAT(brief(process(), "AllGather over fsdp #2"),
                 ElementsAre("AllGather weights 3000000-6000000"));
 }
@@ -145,20 +154,24 @@ TEST_F(HandMadeStep, SaysWhatOperationsAre) {
                     Argument{"algorithm", "two-way"}, Argument{"group_bound_us", 2.0}));
 }
 
-// The windows are [3, 8) and [10, 12): messages that begin in them.
+// The windows are [0, 8) and [8, 12), with the waits before their first operations: messages that begin in them.
 TEST_F(HandMadeStep, ShowsLinksInTheSteadyWindowsOrWholly) {
     const std::vector<SteadyWindow> windows = process().process.steady;
     ASSERT_EQ(windows.size(), 2U);
-    EXPECT_EQ(windows[0].from, sim::Time{3 * kUs});
+    EXPECT_EQ(windows[0].from, sim::Time{});
     EXPECT_EQ(windows[0].until, sim::Time{8 * kUs});
     EXPECT_EQ(windows[0].pass, "forward");
+    EXPECT_EQ(windows[1].from, sim::Time{8 * kUs});
+    EXPECT_EQ(windows[1].until, sim::Time{12 * kUs});
     EXPECT_EQ(windows[1].layer, 1);
-    EXPECT_THAT(brief(process(), "ICI +x"), ElementsAre("AllGather weights 3000000-5000000",
-                                                        "AllGather weights 5000000-9000000"));
-    EXPECT_THAT(brief(process(Detail::all), "ICI +x"),
+    EXPECT_THAT(brief(process(), "ICI +x"),
                 ElementsAre("AllGather weights 0-2000000", "AllGather weights 3000000-5000000",
                             "AllGather weights 5000000-9000000"));
-    EXPECT_THAT(find_track(process(), "ICI +x")->slices.at(1).arguments,
+    EXPECT_THAT(
+        brief(process(Detail::all), "ICI +x"),
+        ElementsAre("AllGather weights 0-2000000", "AllGather weights 3000000-5000000",
+                    "AllGather weights 5000000-9000000", "AllGather weights 12000000-14000000"));
+    EXPECT_THAT(find_track(process(), "ICI +x")->slices.at(2).arguments,
                 ElementsAre(Argument{"op", "layer 2 forward gather weights"},
                             Argument{"bytes", 4000.0}, Argument{"hop", std::int64_t{0}}));
 }
@@ -174,27 +187,26 @@ TEST_F(HandMadeStep, CountsMemoryAndLinkUse) {
     EXPECT_EQ(counters[0].samples[1].at, sim::Time{8 * kUs});
     EXPECT_THAT(counters[0].samples[1].values, ElementsAre(100, 0));
 
-    // 1000 parts of 12 ns. The link is free in [2, 3) us and from 9 us on: 166 parts and 8 ns of the next are held at
-    // first; the part that begins at 2.988 us is free, that of 3 us held; 9 us is where the part 750 begins.
+    // 1000 parts of 16 ns, of a link that is held in [0, 2), [3, 9) and [12, 14) us: 3 us and 9 us are the middles of
+    // parts.
     EXPECT_EQ(counters[1].counter.name, "link use (%)");
     EXPECT_THAT(counters[1].counter.series, ElementsAre("ICI +x"));
     const std::vector<Sample>& use = counters[1].samples;
     ASSERT_EQ(use.size(), 1001U);
-    EXPECT_EQ(use[165].values.at(0), 100);
-    EXPECT_EQ(use[166].at, sim::Time{1'992'000});
-    EXPECT_EQ(use[166].values.at(0), 100.0 * 8 / 12);
-    EXPECT_EQ(use[249].values.at(0), 0);
-    EXPECT_EQ(use[250].values.at(0), 100);
-    EXPECT_EQ(use[749].values.at(0), 100);
-    EXPECT_EQ(use[750].values.at(0), 0);
-    EXPECT_EQ(use[1000].at, sim::Time{12 * kUs});
-    EXPECT_EQ(use[1000].values.at(0), 0);
+    EXPECT_EQ(use[187].at, sim::Time{2'992'000});
+    const std::map<std::size_t, double> expected{
+        {0, 100},  {124, 100}, {125, 0}, {186, 0},   {187, 50},  {188, 100}, {561, 100},
+        {562, 50}, {563, 0},   {749, 0}, {750, 100}, {874, 100}, {875, 0},   {1000, 0}};
+    for (const auto& [part, percent] : expected) {
+        EXPECT_EQ(use[part].values.at(0), percent) << part;
+    }
+    EXPECT_EQ(use[1000].at, sim::Time{16 * kUs});
 }
 
-// From the gathers 0 and 3 (the first lane, track 6) to what waited for them (track 2).
+// From the gathers 0, 3 and 5 (the first lane, track 6) to what waited for them (track 2).
 TEST_F(HandMadeStep, FlowsFromWhatHeldTheStreamUp) {
     const std::vector<Flow> flows = timeline_of(scenario_, trail_, Detail::steady).flows;
-    ASSERT_EQ(flows.size(), 2U);
+    ASSERT_EQ(flows.size(), 3U);
     for (const Flow& flow : flows) {
         EXPECT_EQ(flow.from.track, 6U);
         EXPECT_EQ(flow.to.track, 2U);
@@ -203,6 +215,8 @@ TEST_F(HandMadeStep, FlowsFromWhatHeldTheStreamUp) {
     EXPECT_EQ(flows[0].to.start, sim::Time{3 * kUs});
     EXPECT_EQ(flows[1].from.start, sim::Time{3 * kUs});
     EXPECT_EQ(flows[1].to.start, sim::Time{10 * kUs});
+    EXPECT_EQ(flows[2].from.start, sim::Time{12 * kUs});
+    EXPECT_EQ(flows[2].to.start, sim::Time{15 * kUs});
 }
 
 }  // namespace
