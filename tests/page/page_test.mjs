@@ -296,6 +296,12 @@ test('a sweep', { timeout: 90_000 }, async () => {
         await page.getAttribute('#sweep-table th:has(button[title="Sort by step time"])', 'aria-sort'),
         'descending',
     );
+    await sortBy(page, 'sweep-table', 'batch.tokens');
+    const tokens = (await rowsOf(page, 'sweep-table')).map((row) => row[0]);
+    assert.deepEqual(
+        tokens,
+        ['256Ki', '1Mi', '64Mi'].flatMap((value) => Array(6).fill(value)),
+    );
     assert.match(plain(await tooltip(page, 'front-memory', '.points path')), /batch\.tokens=/);
     assert.deepEqual(await checkPage('sweep', { page, wrong }), [
         'front-chips',

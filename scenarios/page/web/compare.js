@@ -131,10 +131,10 @@ async function addErrors(section, rows) {
     await addChart(section, {
         id: 'errors',
         title: 'Errors and what is allowed',
-        height: 150 + (single ? 22 : 70) * labels.length,
+        height: 150 + (single ? 22 : 44) * labels.length,
         how: single
             ? 'A mark is simulated (or analytic) over reference, less one; the bar behind it is the tolerance that the scenario states.'
-            : 'A mark is simulated (or analytic) over reference, less one, on the line of its folder; point at it for its tolerance.',
+            : 'A mark is simulated (or analytic) over reference, less one, on the line of its folder; point at it for its tolerance. Thin bars are the error band of the profile.',
         alt: `${several(order.length, 'reference')}, errors up to ${percent(worst)}; ${order.filter((row) => !row.holds).length} outside their tolerance.`,
         build: (theme) => ({
             data: [
@@ -163,6 +163,13 @@ async function addErrors(section, rows) {
                             meta: 'references',
                             y: chosen.map(([, y]) => y),
                             x: chosen.map(([row]) => 100 * row.error),
+                            error_x: {
+                                type: 'data',
+                                array: chosen.map(([row]) => 100 * (row.band ?? 0) * (1 + row.error)),
+                                color: colour,
+                                thickness: 1,
+                                width: 2,
+                            },
                             marker: { color: colour, symbol: kSymbols[i], size: 9, opacity: 0.85 },
                             customdata: chosen.map(
                                 ([row]) =>

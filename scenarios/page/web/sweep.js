@@ -121,6 +121,7 @@ async function addParallel(section, json, rows) {
     });
 }
 
+/// Varied keys sort in the order in which their values were given, as `--sort` has it.
 function addTable(section, json, rows) {
     const columns = json.columns.filter(
         ({ key }) => !kEffort.includes(key) && rows.some((row) => row.values[key] !== null),
@@ -134,7 +135,7 @@ function addTable(section, json, rows) {
             columns: [
                 ...json.varied.map(({ key, values }) => ({
                     name: key,
-                    number: values.every((value) => value !== '' && Number.isFinite(Number(value))),
+                    text: (choice) => values[choice],
                 })),
                 ...columns.map(({ name, unit }) => ({
                     name: name.replaceAll('_', ' '),
@@ -144,9 +145,7 @@ function addTable(section, json, rows) {
                 ...(refused ? [{ name: 'refused', long: true }] : []),
             ],
             rows: rows.map((row) => [
-                ...row.settings.map((value) =>
-                    value !== '' && Number.isFinite(Number(value)) ? Number(value) : value,
-                ),
+                ...row.choice,
                 ...columns.map(({ key }) => row.values[key]),
                 ...(refused ? [row.error] : []),
             ]),
