@@ -165,8 +165,8 @@ TEST_F(OffloadInput, ReportAndTraceNameWhatIsOffloaded) {
     std::ifstream trace(path("t.json"));
     std::stringstream text;
     text << trace.rdbuf();
-    EXPECT_THAT(text.str(), HasSubstr("\"offload\""));
-    EXPECT_THAT(text.str(), HasSubstr("layer 3 backward fetch qkv_proj"));
+    EXPECT_THAT(text.str(), HasSubstr("\"Offload from host\""));
+    EXPECT_THAT(text.str(), HasSubstr("\"fetch qkv_proj\""));
 }
 
 TEST_F(OffloadInput, TheLayersInputsAreOfferedAsARemedy) {

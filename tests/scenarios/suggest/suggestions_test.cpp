@@ -103,10 +103,10 @@ TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
         {"remat", {"training.remat=none"}, "nothing is computed twice"}, {900'000'000'000}, {}};
     remat.memory.peak = sim::Bytes(2e10);
     EXPECT_EQ(suggestions_text({.best = {mesh, remat}, .left_out = 2}, result),
-              "What to change, each simulated      step    saves    memory\n"
-              "  context 4 instead of 1        750.0 ms  25.00 %  5.000 GB\n"
+              "What to change, each simulated      step   saves    memory\n"
+              "  context 4 instead of 1        750.0 ms  25.0 %  5.000 GB\n"
               "    --set 'mesh={fsdp: y z, context: x}'\n"
-              "  nothing is computed twice     900.0 ms  10.00 %  20.00 GB\n"
+              "  nothing is computed twice     900.0 ms  10.0 %  20.00 GB\n"
               "    --set training.remat=none\n"
               "  not tried: 2 changes that take 4 times the events of the step\n");
     EXPECT_EQ(
