@@ -211,7 +211,8 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     table.row({"What to change, each simulated", "step", "saves", "memory"});
     for (const Suggestion& one : suggestions.best) {
         table.row({"  " + one.change.meaning, format_time(one.step_time.seconds()),
-                   fmt::format("{:.1f} %", 100 * gain(one, result)), format_bytes(one.memory.peak)});
+                   fmt::format("{:.1f} %", 100 * gain(one, result)),
+                   format_bytes(one.memory.peak)});
     }
     // Below each row what makes it so.
     std::istringstream rows(table.text(0));
