@@ -61,6 +61,8 @@ public:
         }
     }
 
+    /// Whether sizes of a mesh are laid out by a rule (mesh_mapping), which factors do without.
+    [[nodiscard]] bool mapped() const { return tree_.find("mesh_mapping") != nullptr; }
     /// How many of the last were too large to be tried.
     [[nodiscard]] int left_out() const { return left_out_; }
 
@@ -176,11 +178,14 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
     if (result.played_events > kMostEventsOfSuggestions) {
         return {.tried = false};
     }
+    Trials trials(source, settings, result, reuse, jobs, watch);
     std::vector<PlanChange> changes = plan_changes(scenario, result);
     for (PlanChange& move : mesh_moves(scenario)) {
+        if (trials.mapped()) {
+            move.set.emplace_back("mesh_mapping=podsim");
+        }
         changes.push_back(std::move(move));
     }
-    Trials trials(source, settings, result, reuse, jobs, watch);
     Suggestions found{.best = best_of_kinds(trials.worthwhile(changes))};
     found.left_out = trials.left_out();
     const std::vector<Suggestion> sums = best_of_kinds(trials.worthwhile(together(found.best)));

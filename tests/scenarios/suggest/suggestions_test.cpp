@@ -65,6 +65,19 @@ TEST_F(SuggestionsTest, EachKeepsItsPromise) {
               suggestions_json(all.suggestions, all.result));
 }
 
+// Sizes laid out by JAX's rule: factors say where they lie themselves.
+TEST_F(SuggestionsTest, MeshesOfSizesByARule) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4}\nmodel: {base: llama-3-8b, layers: 4}\n"
+        "batch: {tokens: 256Ki, sequence: 4096}\nmesh: {fsdp: 4, tensor: 16}\nmesh_mapping: jax\n");
+    const Advised all = advised(file, {});
+    const auto mesh = std::ranges::find_if(
+        all.suggestions.best, [](const Suggestion& one) { return one.change.kind == "mesh"; });
+    ASSERT_NE(mesh, all.suggestions.best.end());
+    EXPECT_EQ(mesh->change.set.back(), "mesh_mapping=podsim");
+    expect_kept(file, {}, all);
+}
+
 // 70B with all of its forward pass kept: 8 chips hold 16 bytes of each of 70.55 G parameters no way, 64 of v5p 17.6 GB each, and 80 layers'
 // intermediates of a sequence of 4096 not beside them.
 TEST_F(SuggestionsTest, WhatDoesNotFitIsTold) {
