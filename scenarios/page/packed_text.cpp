@@ -1,5 +1,6 @@
 #include "scenarios/page/packed_text.h"
 
+#include <algorithm>
 #include <ios>
 
 #include <boost/archive/iterators/base64_from_binary.hpp>
@@ -30,7 +31,8 @@ std::string base64(std::string bytes) {
     const std::size_t filled = (3 - bytes.size() % 3) % 3;
     bytes.append(filled, '\0');
     std::string text(Letters(bytes.cbegin()), Letters(bytes.cend()));
-    return text.replace(text.size() - filled, filled, filled, '=');
+    std::fill_n(text.rbegin(), filled, '=');
+    return text;
 }
 
 }  // namespace
