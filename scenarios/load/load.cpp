@@ -162,6 +162,21 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests r
     return load(tree, path, requests);
 }
 
+IdealHardware load_hardware(const YamlNode& tree, const std::string& path) {
+    sim::InputFaults faults;
+    const Reader root(tree, faults);
+    IdealHardware hardware = read_hardware(root["hardware"].require(),
+                                           std::filesystem::path(path).parent_path());
+    hardware.perturbations = read_perturbations(root["perturb"], hardware);
+    return hardware;
+}
+
+workloads::ModelSpec load_model(const YamlNode& tree, const std::string& path) {
+    sim::InputFaults faults;
+    const Reader root(tree, faults);
+    return read_model(root["model"].require(), std::filesystem::path(path).parent_path());
+}
+
 std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources) {
     std::vector<Scenario> scenarios;
     std::vector<sim::InputError> wrong;

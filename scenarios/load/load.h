@@ -14,6 +14,10 @@
 #include "scenarios/yaml/reader.h"
 #include "scenarios/yaml/yaml_tree.h"
 
+namespace podsim::workloads {
+struct ModelSpec;
+}  // namespace podsim::workloads
+
 namespace podsim::scenarios {
 
 inline constexpr int kMostChips = 100000;  ///< of all slices
@@ -34,6 +38,10 @@ YamlNode read_scenario(const ScenarioSource& source);
 /// The scenario of a tree from `path`, to which all settings have been applied. Throws as above.
 Scenario load_scenario(const YamlNode& tree, const std::string& path,
                        Requests requests = Requests::none);
+
+/// What a tree says of its machine, and of its model, whatever else it says. Throw as above.
+IdealHardware load_hardware(const YamlNode& tree, const std::string& path);
+workloads::ModelSpec load_model(const YamlNode& tree, const std::string& path);
 
 /// Several scenarios, serving ones too; throws sim::InputErrors of what is wrong in all of them.
 std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources);

@@ -23,6 +23,10 @@ std::string_view to_string(Phase phase) {
             return "sweeping";
         case Phase::comparing:
             return "comparing";
+        case Phase::bounding:
+            return "bounding";
+        case Phase::searching:
+            return "searching";
     }
     return "unknown";
 }

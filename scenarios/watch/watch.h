@@ -27,9 +27,11 @@ enum class Phase {
     serving,      ///< requests, by steps each of which is simulated when it is first needed
     sweeping,     ///< the settings of a sweep
     comparing,    ///< scenarios beside each other
+    bounding,     ///< the candidates of a search
+    searching,    ///< those that may be the best
 };
 
-/// `building`, `choosing algorithms`, `simulating`, `explaining`, `calibrating`, `serving`, `sweeping`, `comparing`.
+/// `building`, `choosing algorithms`, `simulating`, `explaining`, `calibrating`, `serving`, `sweeping`, `comparing`, `bounding`, `searching`.
 std::string_view to_string(Phase phase);
 
 struct PhaseProgress {

@@ -1,0 +1,100 @@
+// The least time that each operation of a step can take in the simulation, with the machine for itself.
+//
+//   compute            what it takes with the HBM for itself: it never takes less
+//   collective         the launch cost and its physical bound B (collectives/catalogue/bounds.h) at the rates that the profile
+//                      reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
+//                        receive  (n-1)/n V of an AllGather, V/n of a ReduceScatter, V of an AllReduce, (n-1)/n^2 V of an AllToAll,
+//                        send     nothing,                   (n-1)/n V,              V,                 (n-1)/n^2 V,
+//                      all over L links.
+//   ring step          the launch cost and its bytes over one link, with the latency of that hop
+//   handover           what its routes, or PCIe, need for its bytes
+//   host transfer      its bytes over PCIe
+// All rounded down, so that a sum of them is above no simulated time. Perturbations only slow things down, and make chips unlike;
+// where they take links away, messages go by others, and nothing is said of collectives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scenarios/lower/layout.h"
+#include "scenarios/lower/rates.h"
+#include "scenarios/search/time_front.h"
+#include "scenarios/spec/hardware.h"
+#include "sim/base/time.h"
+#include "topology/mesh/mesh.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+/// Operations of a step that take the same time wherever they stand: of one program, or of all of them.
+class OperationKinds {
+public:
+    static constexpr std::uint32_t kCompute = 0xffffffff;
+
+    /// The kind of an operation of that program; kCompute of one that computes.
+    std::uint32_t of(const workloads::StepPrograms& programs, std::size_t program,
+                     const workloads::Op& op);
+    /// An operation of each kind.
+    struct Kind {
+        workloads::Work work;
+        std::size_t program = 0;
+        std::size_t peer = 0;  ///< of a handover: the program of its other end
+    };
+    [[nodiscard]] std::span<const Kind> all() const { return kinds_; }
+
+private:
+    using Key = std::tuple<int, int, double, double, std::vector<std::string>, std::vector<double>,
+                           bool, std::size_t, std::size_t>;
+    std::map<Key, std::uint32_t> numbers_;
+    std::vector<Kind> kinds_;
+};
+
+/// Least times of communication on one mesh after the other; collectives of one group and size are worked out once.
+class LeastTimes {
+public:
+    explicit LeastTimes(const AchievedHardware& hardware);
+
+    /// By kind. `programs` are those of the step: who shares work, and how stages lie to each other.
+    [[nodiscard]] std::vector<LeastTime> of(const OperationKinds& kinds,
+                                            const workloads::StepPrograms& programs,
+                                            const topology::DeviceMesh& mesh);
+    [[nodiscard]] sim::Time of(const workloads::Compute& work) const { return durations_.of(work); }
+    [[nodiscard]] sim::Time launch() const { return durations_.launch(); }
+
+private:
+    /// A mesh, the chips on it that do the same, and the families of those groups whose members do not.
+    struct Placement {
+        const topology::DeviceMesh& mesh;
+        topology::Places folded;
+        std::vector<collectives::Members> families{};
+    };
+    [[nodiscard]] Placement placement(const OperationKinds& kinds,
+                                      const topology::DeviceMesh& mesh) const;
+    [[nodiscard]] bool alike(const collectives::Members& members,
+                             const topology::Places& folded) const;
+    [[nodiscard]] LeastTime of(const workloads::Collective& collective,
+                               const workloads::StepPrograms& programs, Placement& placement);
+    [[nodiscard]] LeastTime of_unlike(const workloads::Collective& collective,
+                                      const collectives::Members& members, sim::Time all) const;
+    [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective) const;
+    [[nodiscard]] sim::Time of(const workloads::Handover& handover,
+                               const topology::DeviceMesh::Displacement& way) const;
+    [[nodiscard]] sim::Time physical(const workloads::Collective& collective,
+                                     const collectives::Members& members,
+                                     const topology::DeviceMesh& mesh);
+
+    using Key = std::tuple<collectives::Operation, std::vector<int>, double>;
+
+    const AchievedHardware& hardware_;
+    const Durations durations_;
+    const collectives::SliceLinks links_;
+    const sim::BytesPerSecond link_;
+    const bool detours_;  ///< some links are dead
+    std::map<Key, sim::Time> known_;
+};
+
+}  // namespace podsim::scenarios

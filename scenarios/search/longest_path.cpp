@@ -1,0 +1,174 @@
+#include "scenarios/search/longest_path.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::Op;
+using workloads::OpIndex;
+
+/// Where all are that it waits for.
+template <class EndOf>
+TimeFront begin_of(const Op& op, Edges edges, TimeFront earliest, EndOf end_of) {
+    TimeFront begin = earliest;
+    const auto wait_for = [&](const std::vector<OpIndex>& ops) {
+        for (const OpIndex other : ops) {
+            begin.wait_for(end_of(other));
+        }
+    };
+    if (edges == Edges::scheduled) {
+        wait_for(op.after);
+    } else {
+        wait_for(op.needs);
+        wait_for(op.limits);
+    }
+    return begin;
+}
+
+/// The ends of one program's operations.
+class SinglePath {
+public:
+    SinglePath(const workloads::StepProgram& program, std::span<const LeastTime> times, Edges edges)
+        : program_(program), times_(times), edges_(edges), ends_(program.ops.size()) {}
+
+    std::int64_t length(std::span<const RepeatedStretch> stretches) {
+        OpIndex next = 0;
+        for (const RepeatedStretch& stretch : stretches) {
+            go(next, stretch.from + 1);
+            const TimeFront before = ends_[stretch.from];
+            ends_[stretch.to] = repeated(stretch, before);
+            longest_ = std::max(longest_, ends_[stretch.to].latest());
+            first_ = stretch.to;
+            earliest_ = TimeFront::unreached();
+            next = stretch.to + 1;
+        }
+        go(next, static_cast<OpIndex>(program_.ops.size()));
+        return longest_;
+    }
+
+private:
+    void go(OpIndex begin, OpIndex end) {
+        for (OpIndex i = begin; i < end; ++i) {
+            ends_[i] = begin_of(program_.ops[i], edges_, earliest_, [&](OpIndex op) {
+                           return op < first_ ? TimeFront::unreached() : ends_[op];
+                       }).behind(times_[i]);
+            longest_ = std::max(longest_, ends_[i].latest());
+        }
+    }
+
+    /// Behind the stretch and its copies.
+    TimeFront repeated(const RepeatedStretch& stretch, TimeFront front) {
+        first_ = stretch.from;
+        earliest_ = TimeFront::unreached();
+        const std::int64_t reached = std::exchange(longest_, 0);
+        FrontMatrix matrix;
+        for (std::size_t from = 0; from < matrix.size(); ++from) {
+            ends_[stretch.from] = TimeFront::unreached();
+            ends_[stretch.from].ps[from] = 0;
+            go(stretch.from + 1, stretch.to + 1);
+            matrix[from] = ends_[stretch.to];
+        }
+        longest_ = reached;
+        for (std::int64_t copy = 0; copy <= stretch.copies; ++copy) {
+            front = through(matrix, front);
+        }
+        return front;
+    }
+
+    const workloads::StepProgram& program_;
+    const std::span<const LeastTime> times_;
+    const Edges edges_;
+    std::vector<TimeFront> ends_;
+    TimeFront earliest_{};
+    OpIndex first_ = 0;  ///< a path begins there
+    std::int64_t longest_ = 0;
+};
+
+/// The ends of the operations of all programs, each found when those that it waits for are.
+class JointPath {
+public:
+    JointPath(const workloads::StepPrograms& programs,
+              std::span<const std::vector<LeastTime>> times, Edges edges, sim::Time launch)
+        : programs_(programs), times_(times), edges_(edges), launch_{launch} {
+        for (const workloads::StepProgram& program : programs.programs) {
+            ends_.emplace_back().reserve(program.ops.size());
+        }
+    }
+
+    std::int64_t length() {
+        for (bool goes_on = true; std::exchange(goes_on, false);) {
+            for (std::size_t p = 0; p < ends_.size(); ++p) {
+                goes_on = advance(p) || goes_on;
+            }
+        }
+        return longest_;
+    }
+
+private:
+    /// As far as its receivers' bytes have been sent.
+    bool advance(std::size_t p) {
+        const std::vector<Op>& ops = programs_.programs[p].ops;
+        const std::size_t before = ends_[p].size();
+        while (ends_[p].size() < ops.size()) {
+            const std::size_t i = ends_[p].size();
+            std::optional<TimeFront> end = end_of(p, i);
+            if (!end) {
+                break;
+            }
+            longest_ = std::max(longest_, end->latest());
+            ends_[p].push_back(*end);
+        }
+        return ends_[p].size() > before;
+    }
+
+    /// None of a receiver whose sender has not come to it.
+    std::optional<TimeFront> end_of(std::size_t p, std::size_t i) {
+        const Op& op = programs_.programs[p].ops[i];
+        TimeFront begin =
+            begin_of(op, edges_, {}, [&](OpIndex other) { return ends_[p][other]; });
+        const auto* handover = std::get_if<workloads::Handover>(&op.work);
+        if (handover == nullptr) {
+            return begin.behind(times_[p][i]);
+        }
+        if (handover->sends) {
+            sent_[{handover->message, p}] = begin.behind(launch_);
+            return begin;
+        }
+        const auto sent = sent_.find({handover->message, programs_.peer(p, *handover)});
+        if (sent == sent_.end()) {
+            return std::nullopt;
+        }
+        begin.wait_for(sent->second.behind(times_[p][i]));
+        return begin;
+    }
+
+    const workloads::StepPrograms& programs_;
+    const std::span<const std::vector<LeastTime>> times_;
+    const Edges edges_;
+    const LeastTime launch_;
+    std::vector<std::vector<TimeFront>> ends_;
+    std::map<std::pair<std::uint32_t, std::size_t>, TimeFront> sent_;  ///< by message and sender
+    std::int64_t longest_ = 0;
+};
+
+}  // namespace
+
+sim::Time longest_path(const workloads::StepProgram& program, std::span<const LeastTime> times,
+                       Edges edges, std::span<const RepeatedStretch> stretches) {
+    return {SinglePath(program, times, edges).length(stretches)};
+}
+
+sim::Time longest_path(const workloads::StepPrograms& programs,
+                       std::span<const std::vector<LeastTime>> times, Edges edges,
+                       sim::Time launch) {
+    if (programs.programs.size() == 1) {
+        return longest_path(programs.programs.front(), times.front(), edges);
+    }
+    return {JointPath(programs, times, edges, launch).length()};
+}
+
+}  // namespace podsim::scenarios

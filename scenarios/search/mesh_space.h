@@ -1,0 +1,76 @@
+// All meshes of a machine over some logical axes: every assignment of axis factors to parallelisms.
+//
+// A physical axis is a row of factors from the smallest stride to the largest, each of a logical axis other than its neighbours';
+// their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis. Meshes that a
+// symmetry of the slice takes into each other (axes of equal length that all wrap alike exchanged) are the same plan and come
+// once, as the one whose rows come first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/spec/hardware.h"
+#include "topology/mesh/mesh.h"
+
+namespace podsim::scenarios {
+
+/// A logical axis, and the sizes that it may have.
+struct MeshAxis {
+    std::string name;
+    std::vector<int> sizes{};  ///< empty: any
+};
+
+class MeshSpace {
+public:
+    /// Without axes there is one mesh, that of the scenario. Throws sim::InputError where there are more than kMostMeshes.
+    MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes);
+
+    static constexpr std::size_t kMostMeshes = 4'000'000;
+
+    /// Meshes that have the same sizes.
+    struct Class {
+        std::vector<int> sizes;            ///< by axis
+        std::vector<std::uint32_t> meshes;  ///< ascending
+    };
+    [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
+    [[nodiscard]] std::size_t size() const { return meshes_.size(); }
+    /// Whether it has the meshes of that machine too.
+    [[nodiscard]] bool is_of(const Hardware& hardware) const;
+
+    /// As a scenario has it: `{fsdp: x/4 y, tensor: x%4}`.
+    [[nodiscard]] std::string text(std::uint32_t mesh) const;
+    [[nodiscard]] std::string text_of_sizes(const Class& one) const;
+    [[nodiscard]] topology::DeviceMesh mesh(std::uint32_t mesh) const;
+
+private:
+    static constexpr std::size_t kRows = topology::kAxes + 1;  ///< and one of slices
+    /// A logical axis and how many of its members.
+    struct Part {
+        std::size_t owner = 0;
+        int length = 1;
+        auto operator<=>(const Part&) const = default;
+    };
+    using Row = std::vector<Part>;
+    using Rows = std::array<std::uint16_t, kRows>;  ///< by physical axis: which of its rows
+
+    void add_rows(std::vector<Row>& rows, Row& begun, int rest) const;
+    void find_symmetries();
+    [[nodiscard]] bool comes_first(const Rows& rows) const;
+    [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
+    void collect();
+    [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;
+
+    std::vector<MeshAxis> axes_;
+    topology::Lattice slice_;
+    int slices_ = 1;
+    topology::Point host_{};
+    bool perturbed_ = false;
+    std::array<std::vector<Row>, kRows> rows_;
+    std::vector<std::array<std::size_t, topology::kAxes>> symmetries_;  ///< without the identity
+    std::vector<Rows> meshes_;
+    std::vector<Class> classes_;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,85 @@
+// The best plans of a space, exactly: nothing outside it is guessed, nothing inside it is left out without a proof.
+//
+// Candidates are taken in the order of (bound, place in the space). One is simulated unless its bound proves that it can enter
+// none of the answers: neither the ten best, nor those near the best that are looked at again under other rates, nor the
+// Pareto front. A proof goes by what was simulated before it in that order, so that the answers, and what is counted, are the same
+// for any number of threads: what threads have begun beyond is thrown away.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/search/candidates.h"
+#include "scenarios/watch/watch.h"
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+inline constexpr std::size_t kBest = 10;
+/// Plans within this share of the best are as good as it, as far as rates are known; of these at most kMostNear are looked at.
+inline constexpr double kNear = 0.03;
+inline constexpr std::size_t kMostNear = 16;
+
+/// A plan that was simulated, and fits.
+struct FoundPlan {
+    Candidate candidate;
+    PlanFacts facts;
+    sim::Time step_time;
+    double peak = 0;  ///< bytes
+    std::uint64_t place = 0;  ///< in the space
+
+    [[nodiscard]] double mfu() const {
+        return facts.flops / (facts.peak_flops * step_time.seconds());
+    }
+    [[nodiscard]] double tokens_per_s() const {
+        return static_cast<double>(facts.tokens) / step_time.seconds();
+    }
+    /// Memory as the front counts it: in whole hundredths of the capacity, rounded up.
+    [[nodiscard]] int percent_of_memory() const;
+};
+
+/// What the objective goes by: less is better. First what comes first, then the step's picoseconds.
+struct Score {
+    double first = 0;
+    std::int64_t ps = 0;
+    std::uint64_t place = 0;
+    auto operator<=>(const Score&) const = default;
+};
+Score score_of(Objective objective, const PlanFacts& facts, sim::Time time, std::uint64_t place);
+/// How many times as bad as another: of steps, MFU or cost; infinite where more chips are needed.
+double times_as_bad(Objective objective, const Score& one, const Score& other);
+
+struct SearchResult {
+    std::vector<FoundPlan> best;   ///< at most kBest, the best first
+    std::vector<FoundPlan> near;   ///< within kNear of the best, at most kMostNear
+    std::vector<FoundPlan> front;  ///< no other has a step no longer, memory no fuller, no more chips and no more dollars; by step time
+    std::uint64_t enumerated = 0;
+    std::map<std::string, std::uint64_t> refused;  ///< by the reason
+    std::uint64_t unfit_by_bound = 0;  ///< their least memory is too much
+    std::uint64_t unfit_simulated = 0; ///< simulated, and too large or too slow for what is asked
+    std::uint64_t pruned = 0;
+    std::uint64_t simulated = 0;       ///< and fit
+    bool complete = true;
+    double gap = 0;        ///< of a search that was ended early: how much better than the best another may be, at the most
+    double tightness = 0;  ///< mean of bound / step time of what was simulated
+
+    [[nodiscard]] std::uint64_t refused_in_all() const;
+    [[nodiscard]] std::uint64_t unfit() const { return unfit_by_bound + unfit_simulated; }
+};
+
+struct SearchOptions {
+    int jobs = 1;
+    bool prunes = true;  ///< off: everything that can run is simulated
+    Watch* watch = nullptr;
+    /// Asked between simulations; then what was found until then is the result.
+    std::function<bool()> stop = [] { return false; };
+};
+
+SearchResult search(const SearchSpace& space, const SearchOptions& options);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,67 @@
+// What a search varies and what it asks for: the section `search` of a scenario, and the options of the command.
+//
+//     search:
+//       over: [mesh, remat, prefetch]          # names of kOver, each with the values that it usually has
+//       vary: ["training.microbatches=1,2,4"]  # any key of the scenario, as --vary of a sweep
+//       mesh: {fsdp: any, tensor: [1, 2, 4, 8], context: any}
+//       objective: step_time                   # or mfu, cost, chips
+//       memory_margin: 5 %                     # of a chip's HBM, to stay free
+//       deadline: 2 s                          # steps that take longer are not wanted
+//       tokens: 1Mi                            # least tokens of a batch
+//       budget: 2e6                            # USD for report.tokens
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/search/mesh_space.h"
+#include "scenarios/study/sweep.h"
+#include "scenarios/yaml/yaml_tree.h"
+
+namespace podsim::scenarios {
+
+enum class Objective {
+    step_time,  ///< the shortest step
+    mfu,        ///< the highest MFU
+    cost,       ///< the fewest dollars a token, by report.price
+    chips,      ///< the fewest chips, of these the shortest step
+};
+std::string_view to_string(Objective objective);
+
+/// A name of `over`: the key that it varies, and its values.
+struct OverName {
+    std::string_view name;
+    std::string_view key;
+    std::vector<std::string> values;
+};
+/// remat, prefetch, overlap, schedule, microbatches, weights; `mesh` and `slice` besides.
+const std::vector<OverName>& over_names();
+
+struct SearchSpec {
+    std::vector<Varied> varied;             ///< every key but the mesh; the first changes slowest
+    std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
+    Objective objective = Objective::step_time;
+    double memory_margin = 0;
+    std::optional<double> deadline_s;
+    std::int64_t least_tokens = 0;
+    std::optional<double> budget_usd;
+};
+
+/// What is asked for on the command line in place of the section's `over` and `vary`.
+struct SearchRequest {
+    std::vector<std::string> over{};
+    std::vector<std::string> vary{};
+};
+
+/// Of a scenario's tree. Without `over` and `vary` anywhere, and with `mesh: auto`, which varies the mesh alone, as it says.
+/// Throws sim::InputError.
+SearchSpec search_spec(const YamlNode& tree, const std::string& file, const SearchRequest& request);
+
+/// The tree without what only a search reads: `search`, and `mesh: auto`.
+YamlNode without_search(YamlNode tree);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,237 @@
+#include "scenarios/search/step_outline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "scenarios/search/sure_memory.h"
+#include "scenarios/spec/training_step.h"
+#include "workloads/analytic/roofline.h"
+#include "workloads/plan/plan.h"
+#include "workloads/step/step.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::Compute;
+using workloads::OpIndex;
+using workloads::StepProgram;
+
+/// What is held for the whole step is rounded up to bytes once for all layers: so much may a value that grows with them be off, for
+/// every further stretch.
+constexpr double kRoundingBytes = 16;
+
+double at_full_length(double value, double longer, std::int64_t copies) {
+    return value + static_cast<double>(copies) * (longer - value);
+}
+
+/// The value of each operation of the short step in the full one, counted from either end; the largest of all.
+template <class Value>
+double largest_at_full_length(const ShortStep& step, Value value) {
+    double largest = 0;
+    for (OpIndex i = 0; i < step.twins.size(); ++i) {
+        for (const OpIndex twin : {step.twins[i].from_start, step.twins[i].from_end}) {
+            if (twin != workloads::kWholeStep) {
+                largest = std::max(largest, value(i, twin));
+            }
+        }
+    }
+    return largest;
+}
+
+/// Of the operations that take time: others may free one buffer before they fill another.
+template <class TimeOf>
+void forget_instants(const StepProgram& program, std::vector<HeldBytes>& held, TimeOf time_of) {
+    for (OpIndex i = 0; i < held.size(); ++i) {
+        const auto* work = std::get_if<Compute>(&program.ops[i].work);
+        if (work != nullptr && time_of(*work).ps == 0) {
+            held[i] = {};
+        }
+    }
+}
+
+}  // namespace
+
+StepOutline::StepOutline(const Scenario& scenario)
+    : hardware_(scenario.hardware), least_(hardware_) {
+    const TrainingStep& step = scenario.step();
+    if (step.plan.overlap.schedule != workloads::SchedulePolicy::chain) {
+        edges_ = Edges::needed;
+    } else if (!step.plan.inference.has_value()) {
+        short_ = short_step(step.model, step.plan);
+    }
+    if (short_ && !fits_in_order(*short_)) {
+        // How far weights are gathered ahead is decided by the peak of the whole program.
+        short_.reset();
+    }
+    if (short_) {
+        outline_short();
+    } else {
+        outline_whole(scenario);
+    }
+}
+
+bool StepOutline::fits_in_order(const ShortStep& step) const {
+    const std::vector<double> held = held_in_order(step.program);
+    const std::vector<double> longer = held_in_order(step.longer);
+    const double peak = largest_at_full_length(step, [&](OpIndex i, OpIndex twin) {
+        return at_full_length(held[i], longer[twin], step.copies);
+    });
+    return peak + kRoundingBytes * static_cast<double>(step.copies + 1) <=
+           hardware_.chip.usable_hbm().value();
+}
+
+void StepOutline::outline_short() {
+    const auto time_of = [&](const Compute& work) { return least_.of(work); };
+    std::vector<HeldBytes> held = held_for_sure(short_->program, true);
+    std::vector<HeldBytes> longer = held_for_sure(short_->longer, true);
+    forget_instants(short_->program, held, time_of);
+    forget_instants(short_->longer, longer, time_of);
+    const double peak = largest_at_full_length(*short_, [&](OpIndex i, OpIndex twin) {
+        return held[i].all == 0 || longer[twin].all == 0
+                   ? 0
+                   : at_full_length(held[i].all, longer[twin].all, short_->copies);
+    });
+    least_peak_ = sim::Bytes(
+        std::max(0.0, peak - kRoundingBytes * static_cast<double>(short_->copies + 1)));
+    programs_ = workloads::StepPrograms(std::move(short_->program));
+    number_operations();
+    lengthen();
+}
+
+void StepOutline::lengthen() {
+    const workloads::StepPrograms longer(std::move(short_->longer));
+    Totals more = totals_of(longer);
+    Totals totals = totals_of(programs_);
+    more.times.resize(kinds_.all().size());
+    totals.times.resize(kinds_.all().size());
+    const std::int64_t copies = short_->copies;
+    for (std::size_t kind = 0; kind < totals.times.size(); ++kind) {
+        totals.times[kind] += copies * (more.times[kind] - totals.times[kind]);
+    }
+    totals.hbm = at_full_length(totals.hbm, more.hbm, copies);
+    // Durations are rounded up, each by less than a picosecond.
+    busy_ = totals.busy + (more.busy - totals.busy) * copies - sim::Time{copies + 1};
+    add_totals(totals);
+    lengthen_optimizer(longer.programs.front());
+}
+
+/// What is done once for all layers takes longer in the full step.
+void StepOutline::lengthen_optimizer(const StepProgram& longer) {
+    for (OpIndex i = 0; i < short_->twins.size(); ++i) {
+        const workloads::Op& op = programs_.programs.front().ops[i];
+        const OpIndex twin = short_->twins[i].from_start;
+        if (op.pass != workloads::Pass::optimizer || twin == workloads::kWholeStep ||
+            !std::holds_alternative<Compute>(op.work)) {
+            continue;
+        }
+        sim::Time& time = compute_.front()[i].all;
+        const sim::Time more = least_.of(std::get<Compute>(longer.ops[twin].work));
+        if (more > time) {
+            time += (more - time) * short_->copies - sim::Time{short_->copies + 1};
+        }
+    }
+}
+
+StepOutline::Totals StepOutline::totals_of(const workloads::StepPrograms& programs) {
+    Totals totals;
+    for (const workloads::Op& op : programs.programs.front().ops) {
+        if (const auto* work = std::get_if<Compute>(&op.work)) {
+            totals.hbm += work->hbm.value();
+            totals.busy += least_.of(*work);
+            continue;
+        }
+        const std::uint32_t kind = kinds_.of(programs, 0, op);
+        totals.times.resize(std::max<std::size_t>(totals.times.size(), kind + 1));
+        ++totals.times[kind];
+    }
+    return totals;
+}
+
+void StepOutline::add_totals(const Totals& totals) {
+    StepProgram sums;
+    Compute kernels;
+    kernels.hbm = sim::Bytes(totals.hbm);
+    sums.ops.push_back({.name = {}, .work = kernels, .after = {}});
+    for (std::size_t kind = 0; kind < totals.times.size(); ++kind) {
+        const auto times = static_cast<double>(totals.times[kind]);
+        workloads::Op op{.name = {}, .work = kinds_.all()[kind].work, .after = {}};
+        if (auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+            collective->bytes *= times;
+            if (collective->step) {
+                collective->step->bytes *= times;
+            }
+        } else {
+            std::get<workloads::HostTransfer>(op.work).bytes *= times;
+        }
+        sums.ops.push_back(std::move(op));
+    }
+    totals_ = workloads::StepPrograms(std::move(sums));
+}
+
+void StepOutline::outline_whole(const Scenario& scenario) {
+    const TrainingStep& step = scenario.step();
+    workloads::TrainingPlan plan = step.plan;
+    programs_ =
+        workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
+    double peak = 0;
+    for (const StepProgram& program : programs_.programs) {
+        std::vector<HeldBytes> held = held_for_sure(program, edges_ == Edges::scheduled);
+        forget_instants(program, held, [&](const Compute& work) { return least_.of(work); });
+        for (const HeldBytes& bytes : held) {
+            peak = std::max(peak, bytes.all);
+        }
+    }
+    least_peak_ = sim::Bytes(peak);
+    number_operations();
+    const bool hands_over = std::ranges::any_of(kinds_.all(), [](const auto& kind) {
+        return std::holds_alternative<workloads::Handover>(kind.work);
+    });
+    if (programs_.programs.size() == 1 && !hands_over) {
+        add_totals(totals_of(programs_));
+    }
+}
+
+void StepOutline::number_operations() {
+    for (std::size_t p = 0; p < programs_.programs.size(); ++p) {
+        auto& kinds = kind_of_.emplace_back();
+        auto& times = compute_.emplace_back();
+        sim::Time busy;
+        for (const workloads::Op& op : programs_.programs[p].ops) {
+            kinds.push_back(kinds_.of(programs_, p, op));
+            const auto* work = std::get_if<Compute>(&op.work);
+            times.push_back({work != nullptr ? least_.of(*work) : sim::Time{}});
+            busy += times.back().all;
+        }
+        busy_ = std::max(busy_, busy);
+    }
+}
+
+sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) const {
+    std::vector<std::vector<LeastTime>> times = compute_;
+    for (std::size_t p = 0; p < times.size(); ++p) {
+        for (std::size_t i = 0; i < times[p].size(); ++i) {
+            if (kind_of_[p][i] != OperationKinds::kCompute) {
+                times[p][i] = of_kinds[kind_of_[p][i]];
+            }
+        }
+    }
+    if (short_) {
+        return longest_path(programs_.programs.front(), times.front(), edges_,
+                            short_->stretches);
+    }
+    return longest_path(programs_, times, edges_, least_.launch());
+}
+
+sim::Time StepOutline::bound(const topology::DeviceMesh& mesh) {
+    const sim::Time longest = path(least_.of(kinds_, programs_, mesh));
+    const workloads::LowerBound sums =
+        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh,
+                                  achieved_rates(hardware_));
+    constexpr double kSure = 1 - 1e-9;
+    const sim::Time moved{static_cast<std::int64_t>(
+        std::floor(std::max(sums.links, sums.hbm).value() * 1e12 * kSure))};
+    return std::max({longest, busy_, moved});
+}
+
+}  // namespace podsim::scenarios

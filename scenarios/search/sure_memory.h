@@ -1,0 +1,27 @@
+// What a chip holds of HBM for sure, whatever the times of a run turn out to be, and in program order.
+//
+// A buffer is there from the begin of the operation that fills it to the end of the last that frees it. While a compute operation X
+// runs, it is there for sure where X is that operation or comes behind it by the step's dependencies, and before, or is, one
+// that frees it. All compute operations of a scheduled step come one behind the other; a step whose order a list scheduler is
+// still to choose has one such place that any order keeps: the last compute operation before the backward pass.
+#pragma once
+
+#include <vector>
+
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+struct HeldBytes {
+    double all = 0;
+    double without_gathered = 0;  ///< without weights gathered ahead, of which a plan may have fewer
+};
+
+/// By operation: what is held for sure while it computes; zero of those for which nothing is sure. `scheduled`: the program's order
+/// is the one in which it runs.
+std::vector<HeldBytes> held_for_sure(const workloads::StepProgram& program, bool scheduled);
+
+/// By operation: what is held when all run one after the other (peak_in_program_order).
+std::vector<double> held_in_order(const workloads::StepProgram& program);
+
+}  // namespace podsim::scenarios

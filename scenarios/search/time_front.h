@@ -1,0 +1,91 @@
+// When the chips of a step are where, as bounds: no chip is there before `first`, and of each group of a family the last
+// chip not before `last` of that family.
+//
+// A family is a way of grouping chips, by a collective whose members do not all do the same at the same time (the ends of a line
+// have one neighbour, those within it two). A collective of members that are alike takes B from when they begin, which they
+// do together. One of unlike members takes B from when the first of them begins to when the last of them ends: chips that are done
+// earlier go on, so the B of several do not add up. What does hold, of every group:
+//   no member has its result before it has received it:          end_m >= first begin + receive
+//   the result needs something of every member:                 end_m >= last begin
+//   what a member sends it sends after it has begun:             last end >= last begin + send
+//   the bound of the operation:                                  last end >= first begin + B
+// All of these are sums and maxima, so that what a stretch of operations does to a front is a matrix of such, which can be repeated.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+inline constexpr std::size_t kMostFamilies = 5;
+
+/// The least that an operation takes.
+struct LeastTime {
+    static constexpr std::uint8_t kAlike = 0xff;   ///< all chips begin it together: it takes `all`
+    static constexpr std::uint8_t kNobody = 0xfe;  ///< nothing is known but that it has an end: `receive`
+
+    sim::Time all{};
+    sim::Time receive{};
+    sim::Time send{};
+    std::uint8_t family = kAlike;
+};
+
+struct TimeFront {
+    static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min() / 4;
+
+    std::array<std::int64_t, 1 + kMostFamilies> ps{};  ///< `first`, then `last` by family
+
+    static TimeFront unreached() {
+        TimeFront front;
+        front.ps.fill(kUnreached);
+        return front;
+    }
+    /// When all of several have been reached.
+    void wait_for(const TimeFront& other) {
+        for (std::size_t i = 0; i < ps.size(); ++i) {
+            ps[i] = std::max(ps[i], other.ps[i]);
+        }
+    }
+    /// Behind an operation that begins here.
+    [[nodiscard]] TimeFront behind(const LeastTime& least) const {
+        TimeFront end = *this;
+        if (least.family == LeastTime::kAlike) {
+            for (std::int64_t& time : end.ps) {
+                time += least.all.ps;
+            }
+            return end;
+        }
+        end.ps[0] = ps[0] + least.receive.ps;
+        if (least.family == LeastTime::kNobody) {
+            return end;
+        }
+        const std::size_t own = 1U + least.family;
+        end.ps[0] = std::max(end.ps[0], ps[own]);
+        end.ps[own] = std::max(ps[0] + least.all.ps, ps[own] + least.send.ps);
+        return end;
+    }
+    [[nodiscard]] std::int64_t latest() const { return *std::ranges::max_element(ps); }
+};
+
+/// What a stretch of operations does to a front: [from][to].
+using FrontMatrix = std::array<TimeFront, 1 + kMostFamilies>;
+
+/// The front behind the stretch of a front before it.
+inline TimeFront through(const FrontMatrix& matrix, const TimeFront& front) {
+    TimeFront end = TimeFront::unreached();
+    for (std::size_t from = 0; from < matrix.size(); ++from) {
+        for (std::size_t to = 0; to < matrix.size(); ++to) {
+            end.ps[to] =
+                std::max(end.ps[to], std::max(front.ps[from] + matrix[from].ps[to],
+                                              TimeFront::kUnreached));
+        }
+    }
+    return end;
+}
+
+}  // namespace podsim::scenarios
