@@ -32,6 +32,14 @@ sim::Time lower_bound(const CollectiveCall& call, const LinkModel& link) {
     return {std::max({bytes_ps, hops_ps, std::int64_t{0}})};
 }
 
+sim::Time lower_bound_of_any(const CollectiveCall& call, const LinkModel& link) {
+    sim::Time least = sim::Time::max();
+    for (const Algorithm algorithm : info(call.operation).candidates(call)) {
+        least = std::min(least, lower_bound(by(call, algorithm), link));
+    }
+    return least;
+}
+
 Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, const LinkModel& link,
                  const std::function<sim::Time(Algorithm)>& simulate) {
     const std::vector<Algorithm> list = info(call.operation).candidates(call);

@@ -18,6 +18,9 @@ namespace podsim::collectives {
 /// for rounding.
 sim::Time lower_bound(const CollectiveCall& call, const LinkModel& link);
 
+/// The same for whichever candidate is taken: the least of theirs. Within a slice.
+sim::Time lower_bound_of_any(const CollectiveCall& call, const LinkModel& link);
+
 /// The fastest candidate; call.algorithm is not read. `simulate` runs the collective on its own under an algorithm and
 /// gives its time; it is called at most once for each. A candidate for which it throws sim::InputError (too many
 /// messages) is left out; the error is passed on when none is left.

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
     {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
     {"sweep", "simulate a scenario under many settings", command_sweep},
+    {"search", "find the best plan of a space, exactly", command_search},
     {"merge", "put the records of a sweep's shards together", command_merge},
     {"serve", "serve requests on simulated inference steps", command_serve},
     {"collective", "simulate one collective on a slice", command_collective},

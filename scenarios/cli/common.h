@@ -23,6 +23,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& err);
 int command_calibrate(Arguments args, std::ostream& out, std::ostream& err);
 int command_serve(Arguments args, std::ostream& out, std::ostream& err);
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err);
+int command_search(Arguments args, std::ostream& out, std::ostream& err);
 int command_merge(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);

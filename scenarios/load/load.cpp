@@ -165,8 +165,8 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests r
 IdealHardware load_hardware(const YamlNode& tree, const std::string& path) {
     sim::InputFaults faults;
     const Reader root(tree, faults);
-    IdealHardware hardware = read_hardware(root["hardware"].require(),
-                                           std::filesystem::path(path).parent_path());
+    IdealHardware hardware =
+        read_hardware(root["hardware"].require(), std::filesystem::path(path).parent_path());
     hardware.perturbations = read_perturbations(root["perturb"], hardware);
     return hardware;
 }

@@ -1,18 +1,20 @@
 #include "scenarios/search/candidates.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <tuple>
 #include <utility>
 
 #include "scenarios/load/load.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/search/step_outline.h"
+#include "scenarios/outline/step_outline.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/study/parallel.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -46,9 +48,8 @@ PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
     facts.capacity = hardware.chip.usable_hbm().value();
     facts.chips = hardware.chips();
     facts.tokens = step.plan.batch.tokens;
-    facts.flops =
-        workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
-            .model.value();
+    facts.flops = workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
+                      .model.value();
     facts.peak_flops =
         std::max(rates.peak(step.plan.precision.matmul), rates.flops).value() * facts.chips;
     if (step.report.usd_per_chip_hour) {
@@ -83,6 +84,31 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
     }
 }
 
+/// What a plan knows of where its mesh lies beyond its sizes: how long the rings and lines are by which collective matmuls and ring
+/// attention take their steps.
+using Shape = std::vector<std::pair<int, bool>>;
+
+Shape shape_of(const Scenario& scenario, const topology::DeviceMesh& mesh) {
+    const workloads::Overlap& overlap = scenario.step().plan.overlap;
+    Shape shape;
+    const auto add = [&](std::vector<std::string> axes) {
+        for (const topology::AxisFactor& factor : mesh.group(axes)) {
+            const topology::Lattice& slice = scenario.hardware.slice;
+            shape.emplace_back(factor.length,
+                               slice.wraps(factor.axis) &&
+                                   factor.stride * factor.length == slice.length(factor.axis));
+        }
+        shape.emplace_back(0, false);
+    };
+    if (overlap.tensor_steps) {
+        add({std::string(workloads::axis::tensor), std::string(workloads::axis::tensor_transpose)});
+    }
+    if (overlap.context_steps) {
+        add({std::string(workloads::axis::context)});
+    }
+    return shape;
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::string> settings,
@@ -110,6 +136,13 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     for (std::uint32_t setting = 0; setting < settings_; ++setting) {
         add_meshes(setting);
     }
+}
+
+std::string SearchSpace::name() const {
+    const YamlNode* const name = base_.find("name");
+    return name != nullptr && name->kind == YamlNode::Kind::scalar
+               ? name->text
+               : std::filesystem::path(path_).stem().string();
 }
 
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
@@ -213,33 +246,53 @@ SearchSpace::Bounded SearchSpace::bound(const Task& task) const {
             apply_setting(tree, "mesh=" + task.space->text_of_sizes(sizes));
         }
         const Scenario scenario = load_scenario(tree, path_);
-        PlanFacts facts = facts_of(scenario, task.setting);
-        if (facts.tokens < spec_.least_tokens) {
+        bounded.facts = facts_of(scenario, task.setting);
+        if (bounded.facts->tokens < spec_.least_tokens) {
             bounded.refused["fewer tokens in a batch than search.tokens"] = bounded.enumerated;
             return bounded;
         }
-        StepOutline outline(scenario);
-        facts.least_peak = outline.least_peak().value();
-        if (facts.least_peak > facts.capacity * (1 - spec_.memory_margin)) {
-            bounded.unfit = bounded.enumerated;
-            return bounded;
-        }
-        for (const std::uint32_t mesh : sizes.meshes) {
-            try {
-                bounded.candidates.push_back(
-                    {outline.bound(spec_.mesh ? task.space->mesh(mesh) : scenario.step().mesh), 0,
-                     mesh});
-            } catch (const sim::InputError& error) {
-                ++bounded.refused[reason_of(error)];
-            }
-        }
-        bounded.facts = facts;
+        bound_meshes(task, scenario, bounded);
     } catch (const sim::InputError& error) {
         bounded.refused[reason_of(error)] += bounded.enumerated;
     } catch (const sim::TimeOverflow&) {
         bounded.refused["a step of more than N days"] += bounded.enumerated;
     }
     return bounded;
+}
+
+void SearchSpace::bound_meshes(const Task& task, const Scenario& of_sizes, Bounded& bounded) const {
+    std::map<Shape, std::unique_ptr<StepOutline>> outlines;
+    const auto outline_of = [&](const PlanFacts& facts, const Candidate& candidate,
+                                const topology::DeviceMesh& mesh) -> StepOutline& {
+        Shape shape = shape_of(of_sizes, mesh);
+        const bool of_mesh = !shape.empty();
+        std::unique_ptr<StepOutline>& outline = outlines[std::move(shape)];
+        if (outline == nullptr) {
+            outline =
+                std::make_unique<StepOutline>(of_mesh ? scenario(facts, candidate) : of_sizes);
+        }
+        return *outline;
+    };
+    const double most = bounded.facts->capacity * (1 - spec_.memory_margin);
+    double least_peak = bounded.facts->capacity;
+    for (const std::uint32_t number : task.space->classes()[task.sizes].meshes) {
+        Candidate candidate{{}, 0, number};
+        try {
+            const topology::DeviceMesh mesh =
+                spec_.mesh ? task.space->mesh(number) : of_sizes.step().mesh;
+            StepOutline& outline = outline_of(*bounded.facts, candidate, mesh);
+            if (outline.least_peak().value() > most) {
+                ++bounded.unfit;
+                continue;
+            }
+            least_peak = std::min(least_peak, outline.least_peak().value());
+            candidate.bound = outline.bound(mesh);
+            bounded.candidates.push_back(candidate);
+        } catch (const sim::InputError& error) {
+            ++bounded.refused[reason_of(error)];
+        }
+    }
+    bounded.facts->least_peak = least_peak;
 }
 
 CandidateList SearchSpace::candidates(int jobs, Watch* watch) const {
@@ -253,7 +306,7 @@ CandidateList SearchSpace::candidates(int jobs, Watch* watch) const {
             for (const auto& [reason, count] : bounded.refused) {
                 list.refused[reason] += count;
             }
-            if (bounded.facts) {
+            if (!bounded.candidates.empty()) {
                 for (Candidate& candidate : bounded.candidates) {
                     candidate.facts = static_cast<std::uint32_t>(list.facts.size());
                     list.candidates.push_back(candidate);

@@ -1,7 +1,8 @@
 // The candidates of a search, each with what bounds it.
 //
 // A setting is a value of each varied key; a candidate is a setting with a mesh. Whatever depends on the sizes of a mesh alone is
-// worked out once for all meshes of these sizes: whether the plan can run at all, and its outline (step_outline.h).
+// worked out once for all meshes of these sizes: whether the plan can run at all, and its outline (step_outline.h); where a plan goes
+// in ring steps, once for all meshes with rings and lines of the same lengths.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,9 @@ struct PlanFacts {
     double least_peak = 0;  ///< bytes
     double capacity = 0;
     int chips = 0;
-    std::int64_t tokens = 0;        ///< of a step
-    double flops = 0;               ///< that the MFU counts, of a step
-    double peak_flops = 0;          ///< a second, of all chips
+    std::int64_t tokens = 0;                 ///< of a step
+    double flops = 0;                        ///< that the MFU counts, of a step
+    double peak_flops = 0;                   ///< a second, of all chips
     std::optional<double> usd_per_second{};  ///< of all chips
     std::optional<double> run_tokens{};      ///< report.tokens
 };
@@ -55,7 +56,6 @@ public:
                 const SearchRequest& request);
 
     [[nodiscard]] const SearchSpec& spec() const { return spec_; }
-    /// Of that setting, how many there are.
     [[nodiscard]] std::size_t settings() const { return settings_; }
     /// All that can run and may fit, bounded on `jobs` threads. The list does not depend on their number.
     [[nodiscard]] CandidateList candidates(int jobs, Watch* watch) const;
@@ -67,6 +67,8 @@ public:
     [[nodiscard]] Scenario scenario(const PlanFacts& facts, const Candidate& candidate) const;
     [[nodiscard]] YamlNode tree(const PlanFacts& facts, const Candidate& candidate) const;
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// The scenario's `name`, or its file's without one.
+    [[nodiscard]] std::string name() const;
 
 private:
     /// A setting and one class of the sizes of its meshes.
@@ -87,12 +89,14 @@ private:
     void add_meshes(std::uint32_t setting);
     [[nodiscard]] std::vector<Task> tasks() const;
     [[nodiscard]] Bounded bound(const Task& task) const;
+    void bound_meshes(const Task& task, const Scenario& of_sizes, Bounded& bounded) const;
 
     std::string path_;
     YamlNode base_;
     SearchSpec spec_;
     std::size_t settings_ = 1;
-    std::vector<std::shared_ptr<const MeshSpace>> spaces_;  ///< by setting; none where its machine cannot be
+    std::vector<std::shared_ptr<const MeshSpace>>
+        spaces_;  ///< by setting; none where its machine cannot be
     std::map<std::uint32_t, std::string> without_machine_;  ///< why, by setting
 };
 

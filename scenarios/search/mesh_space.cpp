@@ -57,8 +57,7 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
     double count = 1;
     for (std::size_t row = 0; row < kRows; ++row) {
         Row begun;
-        add_rows(rows_[row], begun,
-                 row < topology::kAxes ? slice_.lengths[row] : hardware.slices);
+        add_rows(rows_[row], begun, row < topology::kAxes ? slice_.lengths[row] : hardware.slices);
         count *= static_cast<double>(rows_[row].size());
         if (rows_[row].size() > std::numeric_limits<std::uint16_t>::max()) {
             count = std::numeric_limits<double>::infinity();
@@ -192,8 +191,9 @@ std::string MeshSpace::text(std::uint32_t mesh) const {
     for (const topology::LogicalAxis& axis : logical(mesh)) {
         std::vector<std::string> factors;
         for (const topology::AxisFactor& factor : axis.factors) {
-            factors.push_back(topology::to_string(
-                factor, factor.axis == topology::kSliceAxis ? slices_ : slice_.length(factor.axis)));
+            factors.push_back(topology::to_string(factor, factor.axis == topology::kSliceAxis
+                                                              ? slices_
+                                                              : slice_.length(factor.axis)));
         }
         axes.push_back(fmt::format("{}: {}", axis.name, fmt::join(factors, " ")));
     }

@@ -31,7 +31,7 @@ public:
 
     /// Meshes that have the same sizes.
     struct Class {
-        std::vector<int> sizes;            ///< by axis
+        std::vector<int> sizes;             ///< by axis
         std::vector<std::uint32_t> meshes;  ///< ascending
     };
     [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }

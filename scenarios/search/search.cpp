@@ -62,6 +62,7 @@ bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
 /// What a simulation of a candidate came to.
 struct Trial {
     bool skipped = false;  ///< it was proven useless before it was begun
+    bool stopped = false;  ///< it was ended before its end
     std::string refused{};
     sim::Time step_time{};
     double peak = 0;
@@ -112,14 +113,15 @@ private:
         if (best_.size() < kBest || score < best_[kBest - 1].first) {
             return false;
         }
-        const bool near = times_as_bad(spec_.objective, score, best_.front().first) <= 1 + kNear;
-        if (near && (best_.size() < kMostNear || score < best_.back().first)) {
+        const double times = times_as_bad(spec_.objective, score, best_.front().first);
+        if (times > 1 + kFrontEnds) {
+            return true;
+        }
+        if (times <= 1 + kNear && (best_.size() < kMostNear || score < best_.back().first)) {
             return false;
         }
-        const Point point =
-            point_of(facts(place), candidate.bound, facts(place).least_peak, place);
-        return std::ranges::any_of(front_,
-                                   [&](const auto& one) { return one.first.beats(point); });
+        const Point point = point_of(facts(place), candidate.bound, facts(place).least_peak, place);
+        return std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); });
     }
 
     Trial simulate(std::size_t place, Watch* watch) {
@@ -139,6 +141,8 @@ private:
             return {.refused = sim::errors_in(error).front().problem()};
         } catch (const sim::TimeOverflow&) {
             return {.refused = "a step of more than 106 days"};
+        } catch (const Stopped&) {
+            return {.stopped = true};
         }
     }
 
@@ -146,6 +150,10 @@ private:
     void take(std::size_t i, const Trial& trial) {
         const std::scoped_lock lock(mutex_);
         const std::size_t place = order_[i];
+        ended_ = ended_ || trial.stopped;
+        if (ended_) {
+            return;
+        }
         taken_ = i + 1;
         tell(options_.watch, Phase::searching,
              static_cast<double>(taken_) / static_cast<double>(order_.size()));
@@ -196,11 +204,14 @@ private:
                 result_.near.push_back(best_[i].second);
             }
         }
-        std::ranges::sort(front_, {}, [](const auto& one) {
-            return std::pair(one.first.ps, one.first.place);
-        });
+        std::ranges::sort(front_, {},
+                          [](const auto& one) { return std::pair(one.first.ps, one.first.place); });
         for (const auto& [point, found] : front_) {
-            result_.front.push_back(found);
+            const Score score =
+                score_of(spec_.objective, found.facts, found.step_time, found.place);
+            if (times_as_bad(spec_.objective, score, best_.front().first) <= 1 + kFrontEnds) {
+                result_.front.push_back(found);
+            }
         }
         if (result_.simulated > 0) {
             result_.tightness = tightness_ / static_cast<double>(result_.simulated);
@@ -225,6 +236,7 @@ private:
     std::vector<std::pair<Point, FoundPlan>> front_;
     SearchResult result_;
     std::size_t taken_ = 0;
+    bool ended_ = false;  ///< somebody has asked to stop
     double tightness_ = 0;
 };
 

@@ -25,12 +25,15 @@ inline constexpr std::size_t kBest = 10;
 inline constexpr double kNear = 0.03;
 inline constexpr std::size_t kMostNear = 16;
 
+/// The front goes so far beyond the best.
+inline constexpr double kFrontEnds = 0.25;
+
 /// A plan that was simulated, and fits.
 struct FoundPlan {
     Candidate candidate;
     PlanFacts facts;
     sim::Time step_time;
-    double peak = 0;  ///< bytes
+    double peak = 0;          ///< bytes
     std::uint64_t place = 0;  ///< in the space
 
     [[nodiscard]] double mfu() const {
@@ -55,17 +58,19 @@ Score score_of(Objective objective, const PlanFacts& facts, sim::Time time, std:
 double times_as_bad(Objective objective, const Score& one, const Score& other);
 
 struct SearchResult {
-    std::vector<FoundPlan> best;   ///< at most kBest, the best first
-    std::vector<FoundPlan> near;   ///< within kNear of the best, at most kMostNear
-    std::vector<FoundPlan> front;  ///< no other has a step no longer, memory no fuller, no more chips and no more dollars; by step time
+    std::vector<FoundPlan> best;  ///< at most kBest, the best first
+    std::vector<FoundPlan> near;  ///< within kNear of the best, at most kMostNear
+    std::vector<FoundPlan>
+        front;  ///< no other has a step no longer, memory no fuller, no more chips and no more dollars; as far as kFrontEnds from the best, by step time
     std::uint64_t enumerated = 0;
     std::map<std::string, std::uint64_t> refused;  ///< by the reason
-    std::uint64_t unfit_by_bound = 0;  ///< their least memory is too much
-    std::uint64_t unfit_simulated = 0; ///< simulated, and too large or too slow for what is asked
+    std::uint64_t unfit_by_bound = 0;              ///< their least memory is too much
+    std::uint64_t unfit_simulated = 0;  ///< simulated, and too large or too slow for what is asked
     std::uint64_t pruned = 0;
-    std::uint64_t simulated = 0;       ///< and fit
+    std::uint64_t simulated = 0;  ///< and fit
     bool complete = true;
-    double gap = 0;        ///< of a search that was ended early: how much better than the best another may be, at the most
+    double gap =
+        0;  ///< of a search that was ended early: how much better than the best another may be, at the most
     double tightness = 0;  ///< mean of bound / step time of what was simulated
 
     [[nodiscard]] std::uint64_t refused_in_all() const;

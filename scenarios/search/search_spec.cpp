@@ -79,8 +79,8 @@ std::vector<int> sizes_of(const Reader& place) {
 
 /// Those that a search for the mesh goes over unless `search.mesh` names others.
 std::vector<MeshAxis> usual_axes(const YamlNode& tree, const std::string& file) {
-    std::vector<MeshAxis> axes{{std::string(axis::fsdp)}, {std::string(axis::context)},
-                               {std::string(axis::tensor)}};
+    std::vector<MeshAxis> axes{
+        {std::string(axis::fsdp)}, {std::string(axis::context)}, {std::string(axis::tensor)}};
     if (load_hardware(tree, file).slices > 1) {
         axes.push_back({std::string(axis::data)});
     }
@@ -175,8 +175,8 @@ const std::vector<OverName>& over_names() {
          "training.remat",
          {"none", "minimal_with_context", "minimal", "save_dot_with_context_except_mlp",
           "save_dot_except_mlp", "save_qkv_proj", "full"}},
-        {"prefetch", "overlap.prefetch_layers", {"0", "1", "2"}},
-        {"overlap", "overlap.tensor", {"blocking", "one-way", "two-way"}},
+        {"prefetch", "overlap.prefetch_layers", {"1", "2"}},
+        {"overlap", "overlap.tensor", {"blocking", "two-way"}},
         {"weights", "overlap.weights", {"layer", "block", "matmul"}},
         {"schedule", "training.schedule", {"gpipe", "1f1b", "zero_bubble"}},
         {"microbatches", "training.microbatches", {"1", "2", "4", "8", "16"}},

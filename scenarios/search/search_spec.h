@@ -42,7 +42,7 @@ struct OverName {
 const std::vector<OverName>& over_names();
 
 struct SearchSpec {
-    std::vector<Varied> varied;             ///< every key but the mesh; the first changes slowest
+    std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest
     std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
     Objective objective = Objective::step_time;
     double memory_margin = 0;

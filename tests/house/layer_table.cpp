@@ -69,7 +69,8 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "page", "suggest"},
+          {"calibrate", "console", "outline", "page", "suggest"},
+          {"search"},
           {"commands"},
           {"cli", "python"}}},
     };

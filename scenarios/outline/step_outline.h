@@ -4,7 +4,8 @@
 //   the longest path through the program with every operation alone (longest_path.h, least_times.h),
 //   the sum of what the compute stream does,
 //   the sums of each resource that a chip has: HBM with what messages must move, the ICI links of every set of axes, PCIe and
-//     DCN, as roofline_lower has them, at the rates that the profile reaches.
+//     DCN, as roofline_lower has them, at the rates that the profile reaches; of tori also with every byte counted on each of the
+//     links that it has to pass.
 // All of it under the scenario's own profile: achieved rates, launch costs, padding. Steps of many like layers are outlined by
 // few of them (short_step.h); of the others the whole program is built.
 //
@@ -15,9 +16,10 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/search/least_times.h"
-#include "scenarios/search/longest_path.h"
-#include "scenarios/search/short_step.h"
+#include "scenarios/outline/least_times.h"
+#include "scenarios/outline/longest_path.h"
+#include "scenarios/outline/short_step.h"
+#include "scenarios/outline/sure_memory.h"
 #include "scenarios/spec/scenario.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
@@ -33,7 +35,7 @@ public:
     StepOutline(const StepOutline&) = delete;
     StepOutline& operator=(const StepOutline&) = delete;
 
-    /// No run of the step holds less at its peak.
+    /// No run of the step holds less at its peak. Where that does not fit, there is no bound of its time.
     [[nodiscard]] sim::Bytes least_peak() const { return least_peak_; }
     /// No run of the step on that mesh, which has these sizes, ends before it. Throws sim::InputError where a group of the step is
     /// none on that mesh.
@@ -42,6 +44,7 @@ public:
     [[nodiscard]] bool is_short() const { return short_.has_value(); }
 
 private:
+    [[nodiscard]] sim::Bytes peak_of_short(double HeldBytes::*bytes) const;
     void outline_short();
     void outline_whole(const Scenario& scenario);
     bool fits_in_order(const ShortStep& step) const;
@@ -56,6 +59,7 @@ private:
     void lengthen();
     void lengthen_optimizer(const workloads::StepProgram& longer);
     void add_totals(const Totals& totals);
+    [[nodiscard]] workloads::StepPrograms by_hops(const topology::DeviceMesh& mesh) const;
     [[nodiscard]] sim::Time path(const std::vector<LeastTime>& of_kinds) const;
 
     AchievedHardware hardware_;

@@ -26,14 +26,18 @@ inline constexpr std::size_t kMostFamilies = 5;
 
 /// The least that an operation takes.
 struct LeastTime {
-    static constexpr std::uint8_t kAlike = 0xff;   ///< all chips begin it together: it takes `all`
-    static constexpr std::uint8_t kNobody = 0xfe;  ///< nothing is known but that it has an end: `receive`
+    static constexpr std::uint8_t kAlike = 0xff;  ///< all chips begin it together: it takes `all`
+    static constexpr std::uint8_t kNobody =
+        0xfe;  ///< nothing is known but that it has an end: `receive`
 
     sim::Time all{};
     sim::Time receive{};
     sim::Time send{};
     std::uint8_t family = kAlike;
 };
+
+/// How many of its values count: one and a family each.
+using FrontWidth = std::size_t;
 
 struct TimeFront {
     static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min() / 4;
@@ -46,17 +50,17 @@ struct TimeFront {
         return front;
     }
     /// When all of several have been reached.
-    void wait_for(const TimeFront& other) {
-        for (std::size_t i = 0; i < ps.size(); ++i) {
+    void wait_for(const TimeFront& other, FrontWidth width) {
+        for (std::size_t i = 0; i < width; ++i) {
             ps[i] = std::max(ps[i], other.ps[i]);
         }
     }
     /// Behind an operation that begins here.
-    [[nodiscard]] TimeFront behind(const LeastTime& least) const {
+    [[nodiscard]] TimeFront behind(const LeastTime& least, FrontWidth width) const {
         TimeFront end = *this;
         if (least.family == LeastTime::kAlike) {
-            for (std::int64_t& time : end.ps) {
-                time += least.all.ps;
+            for (std::size_t i = 0; i < width; ++i) {
+                end.ps[i] += least.all.ps;
             }
             return end;
         }
@@ -69,20 +73,21 @@ struct TimeFront {
         end.ps[own] = std::max(ps[0] + least.all.ps, ps[own] + least.send.ps);
         return end;
     }
-    [[nodiscard]] std::int64_t latest() const { return *std::ranges::max_element(ps); }
+    [[nodiscard]] std::int64_t latest(FrontWidth width) const {
+        return *std::max_element(ps.begin(), ps.begin() + static_cast<std::ptrdiff_t>(width));
+    }
 };
 
 /// What a stretch of operations does to a front: [from][to].
 using FrontMatrix = std::array<TimeFront, 1 + kMostFamilies>;
 
 /// The front behind the stretch of a front before it.
-inline TimeFront through(const FrontMatrix& matrix, const TimeFront& front) {
+inline TimeFront through(const FrontMatrix& matrix, const TimeFront& front, FrontWidth width) {
     TimeFront end = TimeFront::unreached();
-    for (std::size_t from = 0; from < matrix.size(); ++from) {
-        for (std::size_t to = 0; to < matrix.size(); ++to) {
-            end.ps[to] =
-                std::max(end.ps[to], std::max(front.ps[from] + matrix[from].ps[to],
-                                              TimeFront::kUnreached));
+    for (std::size_t from = 0; from < width; ++from) {
+        for (std::size_t to = 0; to < width; ++to) {
+            end.ps[to] = std::max(
+                end.ps[to], std::max(front.ps[from] + matrix[from].ps[to], TimeFront::kUnreached));
         }
     }
     return end;

@@ -1,10 +1,9 @@
-#include "scenarios/search/step_outline.h"
+#include "scenarios/outline/step_outline.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "scenarios/search/sure_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"
@@ -50,6 +49,16 @@ void forget_instants(const StepProgram& program, std::vector<HeldBytes>& held, T
     }
 }
 
+/// Whether every chip has the same links, both ways along every axis.
+bool is_torus(const Hardware& hardware) {
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        if (hardware.slice.length(axis) > 1 && !hardware.slice.wraps(axis)) {
+            return false;
+        }
+    }
+    return hardware.slices == 1 && !hardware.slice.twisted() && hardware.perturbations.empty();
+}
+
 }  // namespace
 
 StepOutline::StepOutline(const Scenario& scenario)
@@ -61,6 +70,10 @@ StepOutline::StepOutline(const Scenario& scenario)
         short_ = short_step(step.model, step.plan);
     }
     if (short_ && !fits_in_order(*short_)) {
+        least_peak_ = peak_of_short(&HeldBytes::without_gathered);
+        if (least_peak_ > hardware_.chip.usable_hbm()) {
+            return;
+        }
         // How far weights are gathered ahead is decided by the peak of the whole program.
         short_.reset();
     }
@@ -81,7 +94,7 @@ bool StepOutline::fits_in_order(const ShortStep& step) const {
            hardware_.chip.usable_hbm().value();
 }
 
-void StepOutline::outline_short() {
+sim::Bytes StepOutline::peak_of_short(double HeldBytes::*bytes) const {
     const auto time_of = [&](const Compute& work) { return least_.of(work); };
     std::vector<HeldBytes> held = held_for_sure(short_->program, true);
     std::vector<HeldBytes> longer = held_for_sure(short_->longer, true);
@@ -90,10 +103,14 @@ void StepOutline::outline_short() {
     const double peak = largest_at_full_length(*short_, [&](OpIndex i, OpIndex twin) {
         return held[i].all == 0 || longer[twin].all == 0
                    ? 0
-                   : at_full_length(held[i].all, longer[twin].all, short_->copies);
+                   : at_full_length(held[i].*bytes, longer[twin].*bytes, short_->copies);
     });
-    least_peak_ = sim::Bytes(
+    return sim::Bytes(
         std::max(0.0, peak - kRoundingBytes * static_cast<double>(short_->copies + 1)));
+}
+
+void StepOutline::outline_short() {
+    least_peak_ = peak_of_short(&HeldBytes::all);
     programs_ = workloads::StepPrograms(std::move(short_->program));
     number_operations();
     lengthen();
@@ -172,8 +189,7 @@ void StepOutline::add_totals(const Totals& totals) {
 void StepOutline::outline_whole(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
-    programs_ =
-        workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
+    programs_ = workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
     double peak = 0;
     for (const StepProgram& program : programs_.programs) {
         std::vector<HeldBytes> held = held_for_sure(program, edges_ == Edges::scheduled);
@@ -217,21 +233,45 @@ sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) const {
         }
     }
     if (short_) {
-        return longest_path(programs_.programs.front(), times.front(), edges_,
-                            short_->stretches);
+        return longest_path(programs_.programs.front(), times.front(), edges_, short_->stretches);
     }
     return longest_path(programs_, times, edges_, least_.launch());
 }
 
+/// What moves over links, by the hops that it takes: where all chips have the same links, their mean is everybody's.
+///
+/// Rings and lines pass every array on from member to member, each of which lies the least stride of the group's factors, or more,
+/// from the next: so many links hold every byte that a member receives.
+workloads::StepPrograms StepOutline::by_hops(const topology::DeviceMesh& mesh) const {
+    workloads::StepPrograms totals = *totals_;
+    for (workloads::Op& op : totals.programs.front().ops) {
+        auto* collective = std::get_if<workloads::Collective>(&op.work);
+        if (collective == nullptr || collective->operation == collectives::Operation::all_to_all) {
+            continue;
+        }
+        int hops = 0;
+        for (const topology::AxisFactor& factor : mesh.group(collective->axes)) {
+            hops = hops == 0 ? factor.stride : std::min(hops, factor.stride);
+        }
+        collective->bytes *= std::max(hops, 1);
+    }
+    return totals;
+}
+
 sim::Time StepOutline::bound(const topology::DeviceMesh& mesh) {
     const sim::Time longest = path(least_.of(kinds_, programs_, mesh));
+    const workloads::MachineRates rates = achieved_rates(hardware_);
     const workloads::LowerBound sums =
-        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh,
-                                  achieved_rates(hardware_));
+        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh, rates);
+    sim::Seconds moved = std::max(sums.links, sums.hbm);
+    if (totals_ && is_torus(hardware_)) {
+        moved = std::max(
+            moved, workloads::roofline_lower(by_hops(mesh), hardware_.slice, mesh, rates).links);
+    }
     constexpr double kSure = 1 - 1e-9;
-    const sim::Time moved{static_cast<std::int64_t>(
-        std::floor(std::max(sums.links, sums.hbm).value() * 1e12 * kSure))};
-    return std::max({longest, busy_, moved});
+    return std::max(
+        {longest, busy_,
+         sim::Time{static_cast<std::int64_t>(std::floor(moved.value() * 1e12 * kSure))}});
 }
 
 }  // namespace podsim::scenarios

@@ -1,8 +1,9 @@
 // The least time that each operation of a step can take in the simulation, with the machine for itself.
 //
 //   compute            what it takes with the HBM for itself: it never takes less
-//   collective         the launch cost and its physical bound B (collectives/catalogue/bounds.h) at the rates that the profile
-//                      reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
+//   collective         the launch cost and B, the least of the bounds of the algorithms that may carry it out: its physical bound,
+//                      and what they put on their busiest link (collectives/catalogue/choose_algorithm.h), at the rates that the
+//                      profile reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
 //                        receive  (n-1)/n V of an AllGather, V/n of a ReduceScatter, V of an AllReduce, (n-1)/n^2 V of an AllToAll,
 //                        send     nothing,                   (n-1)/n V,              V,                 (n-1)/n^2 V,
 //                      all over L links.
@@ -22,7 +23,7 @@
 
 #include "scenarios/lower/layout.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/search/time_front.h"
+#include "scenarios/outline/time_front.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/time.h"
 #include "topology/mesh/mesh.h"

@@ -1,4 +1,4 @@
-#include "scenarios/search/longest_path.h"
+#include "scenarios/outline/longest_path.h"
 
 #include <algorithm>
 #include <map>
@@ -13,11 +13,11 @@ using workloads::OpIndex;
 
 /// Where all are that it waits for.
 template <class EndOf>
-TimeFront begin_of(const Op& op, Edges edges, TimeFront earliest, EndOf end_of) {
+TimeFront begin_of(const Op& op, Edges edges, TimeFront earliest, FrontWidth width, EndOf end_of) {
     TimeFront begin = earliest;
     const auto wait_for = [&](const std::vector<OpIndex>& ops) {
         for (const OpIndex other : ops) {
-            begin.wait_for(end_of(other));
+            begin.wait_for(end_of(other), width);
         }
     };
     if (edges == Edges::scheduled) {
@@ -29,11 +29,25 @@ TimeFront begin_of(const Op& op, Edges edges, TimeFront earliest, EndOf end_of) 
     return begin;
 }
 
+FrontWidth width_of(std::span<const LeastTime> times) {
+    FrontWidth width = 1;
+    for (const LeastTime& time : times) {
+        if (time.family < kMostFamilies) {
+            width = std::max<FrontWidth>(width, 2U + time.family);
+        }
+    }
+    return width;
+}
+
 /// The ends of one program's operations.
 class SinglePath {
 public:
     SinglePath(const workloads::StepProgram& program, std::span<const LeastTime> times, Edges edges)
-        : program_(program), times_(times), edges_(edges), ends_(program.ops.size()) {}
+        : program_(program),
+          times_(times),
+          edges_(edges),
+          width_(width_of(times)),
+          ends_(program.ops.size()) {}
 
     std::int64_t length(std::span<const RepeatedStretch> stretches) {
         OpIndex next = 0;
@@ -41,7 +55,7 @@ public:
             go(next, stretch.from + 1);
             const TimeFront before = ends_[stretch.from];
             ends_[stretch.to] = repeated(stretch, before);
-            longest_ = std::max(longest_, ends_[stretch.to].latest());
+            longest_ = std::max(longest_, ends_[stretch.to].latest(width_));
             first_ = stretch.to;
             earliest_ = TimeFront::unreached();
             next = stretch.to + 1;
@@ -53,10 +67,12 @@ public:
 private:
     void go(OpIndex begin, OpIndex end) {
         for (OpIndex i = begin; i < end; ++i) {
-            ends_[i] = begin_of(program_.ops[i], edges_, earliest_, [&](OpIndex op) {
-                           return op < first_ ? TimeFront::unreached() : ends_[op];
-                       }).behind(times_[i]);
-            longest_ = std::max(longest_, ends_[i].latest());
+            ends_[i] = begin_of(program_.ops[i], edges_, earliest_, width_,
+                                [&](OpIndex op) -> const TimeFront& {
+                                    return op < first_ ? unreached_ : ends_[op];
+                                })
+                           .behind(times_[i], width_);
+            longest_ = std::max(longest_, ends_[i].latest(width_));
         }
     }
 
@@ -66,7 +82,7 @@ private:
         earliest_ = TimeFront::unreached();
         const std::int64_t reached = std::exchange(longest_, 0);
         FrontMatrix matrix;
-        for (std::size_t from = 0; from < matrix.size(); ++from) {
+        for (std::size_t from = 0; from < width_; ++from) {
             ends_[stretch.from] = TimeFront::unreached();
             ends_[stretch.from].ps[from] = 0;
             go(stretch.from + 1, stretch.to + 1);
@@ -74,7 +90,7 @@ private:
         }
         longest_ = reached;
         for (std::int64_t copy = 0; copy <= stretch.copies; ++copy) {
-            front = through(matrix, front);
+            front = through(matrix, front, width_);
         }
         return front;
     }
@@ -82,6 +98,8 @@ private:
     const workloads::StepProgram& program_;
     const std::span<const LeastTime> times_;
     const Edges edges_;
+    const FrontWidth width_;
+    const TimeFront unreached_ = TimeFront::unreached();
     std::vector<TimeFront> ends_;
     TimeFront earliest_{};
     OpIndex first_ = 0;  ///< a path begins there
@@ -94,8 +112,9 @@ public:
     JointPath(const workloads::StepPrograms& programs,
               std::span<const std::vector<LeastTime>> times, Edges edges, sim::Time launch)
         : programs_(programs), times_(times), edges_(edges), launch_{launch} {
-        for (const workloads::StepProgram& program : programs.programs) {
-            ends_.emplace_back().reserve(program.ops.size());
+        for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+            ends_.emplace_back().reserve(programs.programs[p].ops.size());
+            width_ = std::max(width_, width_of(times[p]));
         }
     }
 
@@ -119,7 +138,7 @@ private:
             if (!end) {
                 break;
             }
-            longest_ = std::max(longest_, end->latest());
+            longest_ = std::max(longest_, end->latest(width_));
             ends_[p].push_back(*end);
         }
         return ends_[p].size() > before;
@@ -128,21 +147,22 @@ private:
     /// None of a receiver whose sender has not come to it.
     std::optional<TimeFront> end_of(std::size_t p, std::size_t i) {
         const Op& op = programs_.programs[p].ops[i];
-        TimeFront begin =
-            begin_of(op, edges_, {}, [&](OpIndex other) { return ends_[p][other]; });
+        TimeFront begin = begin_of(op, edges_, {}, width_, [&](OpIndex other) -> const TimeFront& {
+            return ends_[p][other];
+        });
         const auto* handover = std::get_if<workloads::Handover>(&op.work);
         if (handover == nullptr) {
-            return begin.behind(times_[p][i]);
+            return begin.behind(times_[p][i], width_);
         }
         if (handover->sends) {
-            sent_[{handover->message, p}] = begin.behind(launch_);
+            sent_[{handover->message, p}] = begin.behind(launch_, width_);
             return begin;
         }
         const auto sent = sent_.find({handover->message, programs_.peer(p, *handover)});
         if (sent == sent_.end()) {
             return std::nullopt;
         }
-        begin.wait_for(sent->second.behind(times_[p][i]));
+        begin.wait_for(sent->second.behind(times_[p][i], width_), width_);
         return begin;
     }
 
@@ -150,6 +170,7 @@ private:
     const std::span<const std::vector<LeastTime>> times_;
     const Edges edges_;
     const LeastTime launch_;
+    FrontWidth width_ = 1;
     std::vector<std::vector<TimeFront>> ends_;
     std::map<std::pair<std::uint32_t, std::size_t>, TimeFront> sent_;  ///< by message and sender
     std::int64_t longest_ = 0;

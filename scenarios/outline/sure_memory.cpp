@@ -1,4 +1,4 @@
-#include "scenarios/search/sure_memory.h"
+#include "scenarios/outline/sure_memory.h"
 
 #include <algorithm>
 #include <optional>
@@ -170,8 +170,7 @@ std::vector<HeldBytes> held_for_sure(const StepProgram& program, bool scheduled)
 std::vector<double> held_in_order(const StepProgram& program) {
     Differences differences(program.ops.size());
     for (const workloads::Buffer& buffer : program.buffers) {
-        const OpIndex from =
-            buffer.allocated_at == workloads::kWholeStep ? 0 : buffer.allocated_at;
+        const OpIndex from = buffer.allocated_at == workloads::kWholeStep ? 0 : buffer.allocated_at;
         const OpIndex to = buffer.freed_after.empty()
                                ? static_cast<OpIndex>(program.ops.size() - 1)
                                : *std::ranges::max_element(buffer.freed_after);

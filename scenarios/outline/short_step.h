@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/search/longest_path.h"
+#include "scenarios/outline/longest_path.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"

@@ -14,7 +14,8 @@ namespace podsim::scenarios {
 
 struct HeldBytes {
     double all = 0;
-    double without_gathered = 0;  ///< without weights gathered ahead, of which a plan may have fewer
+    double without_gathered =
+        0;  ///< without weights gathered ahead, of which a plan may have fewer
 };
 
 /// By operation: what is held for sure while it computes; zero of those for which nothing is sure. `scheduled`: the program's order

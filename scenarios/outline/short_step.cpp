@@ -1,4 +1,4 @@
-#include "scenarios/search/short_step.h"
+#include "scenarios/outline/short_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +38,8 @@ std::int64_t prefix_of(const ModelSpec& model, std::int64_t period) {
 std::optional<Cut> cut_of(const ModelSpec& model, const workloads::TrainingPlan& plan) {
     const double ahead = std::ceil(plan.overlap.prefetch_layers);
     constexpr double kFarthest = 8;
-    const bool unlike = plan.ways.pipeline > 1 || workloads::uneven_context(plan, model) ||
-                        plan.experts.uneven();
+    const bool unlike =
+        plan.ways.pipeline > 1 || workloads::uneven_context(plan, model) || plan.experts.uneven();
     if (unlike || ahead > kFarthest || std::isfinite(plan.overlap.bucket.value())) {
         return std::nullopt;
     }
@@ -83,9 +83,9 @@ std::map<Turn, TurnPlace> turns_of(const StepProgram& program) {
     std::map<Turn, TurnPlace> turns;
     std::map<std::pair<std::int64_t, bool>, int> seen;
     for (std::size_t t = 0; t < program.turns.size(); ++t) {
-        TurnPlace place{program.turns[t], static_cast<OpIndex>(t + 1 < program.turns.size()
-                                                                   ? program.turns[t + 1]
-                                                                   : program.ops.size())};
+        TurnPlace place{program.turns[t],
+                        static_cast<OpIndex>(t + 1 < program.turns.size() ? program.turns[t + 1]
+                                                                          : program.ops.size())};
         Turn turn;
         for (OpIndex i = place.begin; i < place.end; ++i) {
             if (!std::holds_alternative<workloads::Compute>(program.ops[i].work)) {
@@ -179,8 +179,7 @@ private:
                 place.last_compute == workloads::kWholeStep) {
                 return false;
             }
-            step_.stretches.push_back(
-                {from->second.last_compute, place.last_compute, cut_.copies});
+            step_.stretches.push_back({from->second.last_compute, place.last_compute, cut_.copies});
         }
         std::ranges::sort(step_.stretches, {}, &RepeatedStretch::from);
         return true;

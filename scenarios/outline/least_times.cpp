@@ -1,9 +1,10 @@
-#include "scenarios/search/least_times.h"
+#include "scenarios/outline/least_times.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
+#include "collectives/catalogue/choose_algorithm.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/step_schedules.h"
 #include "workloads/analytic/least_traffic.h"
@@ -40,12 +41,13 @@ std::uint32_t OperationKinds::of(const workloads::StepPrograms& programs, std::s
                step && collective->step->senders ? 1U : 0U};
     } else if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
         kind.peer = programs.peer(program, *handover);
-        key = {2,  handover->sends ? 1 : 0, handover->bytes.value(), 0, {}, {}, false,
-               program, kind.peer};
+        key = {
+            2,        handover->sends ? 1 : 0, handover->bytes.value(), 0, {}, {}, false, program,
+            kind.peer};
     } else {
         const auto& transfer = std::get<workloads::HostTransfer>(op.work);
-        key = {3, static_cast<int>(transfer.direction), transfer.bytes.value(), 0, {}, {}, false,
-               0, 0};
+        key = {3, static_cast<int>(transfer.direction), transfer.bytes.value(), 0, {}, {}, false, 0,
+               0};
     }
     const auto [entry, added] =
         numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(kinds_.size()));
@@ -112,10 +114,10 @@ std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,
 LeastTime LeastTimes::of(const workloads::Collective& collective,
                          const workloads::StepPrograms& programs, Placement& placement) {
     // Members with programs of their own begin when they come to it.
-    const bool shared = programs.members() > 1 &&
-                        std::ranges::any_of(programs.axes, [&](const std::string& axis) {
-                            return std::ranges::count(collective.axes, axis) > 0;
-                        });
+    const bool shared =
+        programs.members() > 1 && std::ranges::any_of(programs.axes, [&](const std::string& axis) {
+            return std::ranges::count(collective.axes, axis) > 0;
+        });
     const collectives::Members members = members_of(collective, placement.mesh);
     const bool moves = collective.step ? collective.step->bytes.value() > 0
                                        : collective.bytes.value() > 0 && members.size() > 1;
@@ -138,8 +140,7 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     if (found == placement.families.end() && family < kMostFamilies) {
         placement.families.push_back(members);
     }
-    time.family =
-        family < kMostFamilies ? static_cast<std::uint8_t>(family) : LeastTime::kNobody;
+    time.family = family < kMostFamilies ? static_cast<std::uint8_t>(family) : LeastTime::kNobody;
     return time;
 }
 
@@ -177,9 +178,9 @@ LeastTime LeastTimes::of_unlike(const workloads::Collective& collective,
 sim::Time LeastTimes::of_ring_step(const workloads::Collective& collective) const {
     const sim::Seconds moving = collective.step->bytes / link_;
     const sim::Seconds hop = hardware_.chip.ici_latency.value;
-    return durations_.launch() +
-           sure_time(hardware_.latency == LatencyRule::additive ? moving + hop
-                                                                : std::max(moving, hop));
+    return durations_.launch() + sure_time(hardware_.latency == LatencyRule::additive
+                                               ? moving + hop
+                                               : std::max(moving, hop));
 }
 
 sim::Time LeastTimes::physical(const workloads::Collective& collective,
@@ -201,7 +202,9 @@ sim::Time LeastTimes::physical(const workloads::Collective& collective,
             .bytes = collective.bytes,
             .ends = workloads::ends_of(collective, hardware_.slice, mesh)};
         entry->second =
-            durations_.launch() + sure_time(collectives::physical_bound(call, link_, links_));
+            durations_.launch() +
+            (members.span_slices() ? sure_time(collectives::physical_bound(call, link_, links_))
+                                   : collectives::lower_bound_of_any(call, link_model(hardware_)));
     }
     return entry->second;
 }

@@ -1,0 +1,93 @@
+// `podsim search`: the best plan of a space.
+#include <fmt/format.h>
+#include <mutex>
+#include <ostream>
+
+#include "scenarios/cli/cli.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/commands/answer_search.h"
+#include "scenarios/console/look.h"
+#include "scenarios/console/output.h"
+#include "scenarios/console/terminal_watch.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Shows how far a search is; Ctrl-C ends it, with what there is once candidates are simulated.
+class SearchWatch final : public TimedWatch {
+public:
+    SearchWatch(std::ostream& err, bool terminal) : err_(err), terminal_(terminal) {}
+    ~SearchWatch() override { wipe(); }
+    SearchWatch(const SearchWatch&) = delete;
+    SearchWatch& operator=(const SearchWatch&) = delete;
+
+    /// Whether somebody has asked to stop; ends the simulations under way.
+    bool stopped() {
+        if (stop_.requested()) {
+            request_stop();
+            return true;
+        }
+        return false;
+    }
+
+private:
+    void show(const PhaseProgress& progress) override {
+        const std::scoped_lock lock(mutex_);
+        if (progress.phase != Phase::searching && stop_.requested()) {
+            throw Interrupted(fmt::format("stopped while {}", to_string(progress.phase)));
+        }
+        constexpr double kRedraw = 0.1;
+        if (terminal_ && seconds() - drawn_ > kRedraw) {
+            drawn_ = seconds();
+            err_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
+        }
+    }
+    void wipe() {
+        if (terminal_ && drawn_ > 0) {
+            err_ << "\r\x1b[K" << std::flush;
+        }
+    }
+
+    std::ostream& err_;
+    const bool terminal_;
+    double drawn_ = 0;
+    std::mutex mutex_;
+    StopRequest stop_;
+};
+
+}  // namespace
+
+int command_search(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = search_usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> files = options.all("FILE.yaml");
+    if (files.empty()) {
+        throw sim::InputError("no scenario file", "usage: podsim search FILE.yaml");
+    }
+    const std::string json = output_path(options, "json");
+    (void)output_path(options, "write");
+    const SearchSpace space = search_space(options, files.front());
+    const SearchAnswer answer = [&] {
+        SearchWatch watch(err, on_terminal(err));
+        return answer_search(options, space, &watch, [&] { return watch.stopped(); });
+    }();
+    if (json != "-") {
+        out << shown(search_text(space, answer), look_of(out));
+    }
+    if (!json.empty()) {
+        write_json(search_json(space, answer), json, out);
+    }
+    write_plans(options, space, answer);
+    if (!answer.result.complete) {
+        err << "podsim search: stopped before its end\n";
+        return kInterrupted;
+    }
+    return answer.result.best.empty() ? kBadInput : kDone;
+}
+
+}  // namespace podsim::scenarios

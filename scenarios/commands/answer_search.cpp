@@ -1,0 +1,115 @@
+#include "scenarios/commands/answer_search.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/console/output.h"
+#include "scenarios/load/load.h"
+#include "scenarios/search/plan_file.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/text/format.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// The parts of `a,b,c`.
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        if (comma > begin) {
+            parts.push_back(text.substr(begin, comma - begin));
+        }
+        begin = comma + 1;
+    }
+    return parts;
+}
+
+StepResult explained(const SearchSpace& space, const FoundPlan& plan, Watch* watch) {
+    return simulate_step(space.scenario(plan.facts, plan.candidate), Fold::automatic,
+                         {.watch = watch});
+}
+
+}  // namespace
+
+Usage search_usage() {
+    Usage usage(
+        "search FILE.yaml [--over name,...] [--vary key=v1,v2,...]... [--set key=value]... "
+        "[--jobs N] [--json PATH|-] [--write PATH] [--no-explain]",
+        "Finds the best plan of a space, exactly: every mesh, remat, look-ahead ... that is asked\n"
+        "for is simulated, or proven by a true lower bound to be no answer. The results do not\n"
+        "depend on the number of jobs.",
+        "podsim search scenarios/quickstart/llama3-70b-v5p-pod.yaml --set hardware.slice=8x8x8 "
+        "\\\n    --set batch.tokens=2Mi --over mesh,remat --write best.yaml",
+        "Names of --over: mesh (all assignments of axis factors to the logical axes of "
+        "search.mesh),\n"
+        "slice, remat, prefetch, overlap, weights, schedule, microbatches. Objective, constraints "
+        "and\n"
+        "axes stand in the scenario's section `search` (podsim run --help lists its keys), or in\n"
+        "--set search.objective=mfu. Without --over and --vary what the section says is searched;\n"
+        "with mesh: auto the mesh; else mesh, remat, prefetch and overlap.\n\n"
+        "Plans near the best are simulated again with other rates, latency and launch costs: "
+        "those\n"
+        "that stay near the best under all of them are marked. Ctrl-C ends the search with the "
+        "best\n"
+        "until then, and says how much better another plan may be.\n\n"
+        "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C.\n");
+    usage.values("over", "names of what varies, with its usual values; may be repeated");
+    usage.values("vary", "a key and its values, as in podsim sweep; may be repeated");
+    usage.values("set", "override one value of the scenario; may be repeated");
+    usage.value("jobs", "threads; the cores of this machine without it");
+    usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
+    usage.value("write", "write the best plan as a scenario, and the others beside it, numbered");
+    usage.flag("no-explain", "leave out why the second plan takes longer, and other rates");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+SearchSpace search_space(const Usage& options, const ScenarioSource& source) {
+    SearchRequest request;
+    for (const std::string& list : options.all("over")) {
+        for (std::string& name : split(list)) {
+            request.over.push_back(std::move(name));
+        }
+    }
+    request.vary = options.all("vary");
+    return {source, options.all("set"), request};
+}
+
+SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch* watch,
+                           std::function<bool()> stop) {
+    const int jobs = parse_jobs(options);
+    SearchAnswer answer;
+    answer.name = space.name();
+    answer.result = search(space, {.jobs = jobs, .watch = watch, .stop = std::move(stop)});
+    const std::vector<FoundPlan>& best = answer.result.best;
+    if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
+        return answer;
+    }
+    answer.sensitivity = sensitivity(space, answer.result, jobs, watch);
+    answer.runners_up = {explained(space, best[0], watch), explained(space, best[1], watch)};
+    return answer;
+}
+
+void write_plans(const Usage& options, const SearchSpace& space, const SearchAnswer& answer) {
+    const std::string path = output_path(options, "write");
+    if (path.empty()) {
+        return;
+    }
+    for (std::size_t i = 0; i < answer.result.best.size(); ++i) {
+        const FoundPlan& plan = answer.result.best[i];
+        const std::string file = numbered(path, i + 1);
+        const YamlNode tree = moved(space.tree(plan.facts, plan.candidate),
+                                    std::filesystem::path(space.path()).parent_path(),
+                                    std::filesystem::path(file).parent_path());
+        write_file(
+            "--write", file,
+            yaml_text(tree, fmt::format("Number {} of podsim search: {} a step\npodsim run {}",
+                                        i + 1, format_time(plan.step_time.seconds()), file)));
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,229 @@
+#include "scenarios/search/search_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <utility>
+
+#include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kHundred = 100;
+constexpr std::size_t kMostReasons = 6;
+constexpr std::size_t kMostCauses = 8;
+
+std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
+    return fmt::format("{}", fmt::join(space.set(plan.facts, plan.candidate), "  "));
+}
+
+/// Both as --set takes them on a shell.
+std::string options_text(const SearchSpace& space, const FoundPlan& plan) {
+    std::string text;
+    for (const std::string& setting : space.set(plan.facts, plan.candidate)) {
+        const bool plain = setting.find_first_of(" {}[]*") == std::string::npos;
+        text += (text.empty() ? "--set " : " --set ") + (plain ? setting : '\'' + setting + '\'');
+    }
+    return text;
+}
+
+std::string counts_text(const SearchResult& result) {
+    std::string text = fmt::format(
+        "{} candidates: {} refused, {} do not fit, {} cannot be among the answers by their bounds, "
+        "{} simulated\n",
+        result.enumerated, result.refused_in_all(), result.unfit(), result.pruned,
+        result.simulated);
+    if (!result.complete) {
+        text +=
+            fmt::format("ended early: another plan may be up to {:.1f} % better than the best\n",
+                        kHundred * (1 - 1 / (1 + result.gap)));
+    } else if (!result.best.empty()) {
+        text += fmt::format(
+            "nothing is left out without a proof: these are the best of the space "
+            "(bounds reach {:.0f} % of what they bound)\n",
+            kHundred * result.tightness);
+    }
+    return text;
+}
+
+std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& plans,
+                       const std::vector<bool>* stays) {
+    Table table({6});
+    table.row({"  #", "step", "MFU", "memory", "chips", stays != nullptr ? "stays" : "", "plan"});
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const FoundPlan& plan = plans[i];
+        const bool known = stays != nullptr && i < stays->size();
+        table.row({fmt::format("  {}", i + 1), format_time(plan.step_time.seconds()),
+                   format_percent(plan.mfu()), fmt::format("{} %", plan.percent_of_memory()),
+                   std::to_string(plan.facts.chips), known ? ((*stays)[i] ? "yes" : "no") : "",
+                   plan_text(space, plan)});
+    }
+    return table.text(0);
+}
+
+/// By name, seconds of both, those that differ most first.
+std::string causes_text(const RunnersUp& two) {
+    std::map<std::string, std::pair<double, double>> causes;
+    for (const Share& share : two.best.critical_path) {
+        causes[share.name].first = share.time.seconds();
+    }
+    for (const Share& share : two.second.critical_path) {
+        causes[share.name].second = share.time.seconds();
+    }
+    std::vector<std::pair<std::string, std::pair<double, double>>> rows(causes.begin(),
+                                                                        causes.end());
+    std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) {
+        return std::abs(row.second.second - row.second.first);
+    });
+    Table table;
+    table.row({"Why the second takes longer: its critical path", "best", "second", "more"});
+    for (std::size_t i = 0; i < std::min(rows.size(), kMostCauses); ++i) {
+        const auto& [name, times] = rows[i];
+        const double more = times.second - times.first;
+        table.row({"  " + name, format_time(times.first), format_time(times.second),
+                   (more < 0 ? "-" : "") + format_time(std::abs(more))});
+    }
+    return table.text(0);
+}
+
+std::string refusals_text(const SearchResult& result) {
+    std::vector<std::pair<std::string, std::uint64_t>> reasons(result.refused.begin(),
+                                                               result.refused.end());
+    std::ranges::stable_sort(reasons, std::greater{},
+                             &std::pair<std::string, std::uint64_t>::second);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+        text += fmt::format("  {:>8}  {}\n", reasons[i].second, reasons[i].first);
+    }
+    if (reasons.size() > kMostReasons) {
+        text += fmt::format("  and {} other reasons\n", reasons.size() - kMostReasons);
+    }
+    return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
+}
+
+std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
+    const SearchResult& result = answer.result;
+    const double lead =
+        kHundred * (result.near[1].step_time.seconds() / result.near[0].step_time.seconds() - 1);
+    const auto stay = std::ranges::count(answer.sensitivity.stays, true);
+    return fmt::format(
+               "\n{} plans are within {:.0f} % of the best{}; the second step is {:.2f} % longer. "
+               "With "
+               "rates {:.0f} % lower or higher, latency and launch half and twice, {} of them stay "
+               "so: "
+               "these are worth a try on hardware.\n",
+               result.near.size(), kHundred * kNear,
+               result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
+               lead, kHundred * answer.sensitivity.band, stay) +
+           (space.spec().objective == Objective::step_time
+                ? ""
+                : fmt::format("The best is that of {}.\n", to_string(space.spec().objective)));
+}
+
+Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
+    Json json{{"set", space.set(plan.facts, plan.candidate)},
+              {"step_time_s", decimal_seconds(plan.step_time)},
+              {"search_bound_s", decimal_seconds(plan.candidate.bound)},
+              {"mfu", plan.mfu()},
+              {"tokens_per_s", plan.tokens_per_s()},
+              {"tokens", plan.facts.tokens},
+              {"peak_bytes", plan.peak},
+              {"capacity_bytes", plan.facts.capacity},
+              {"chips", plan.facts.chips}};
+    if (plan.facts.usd_per_second) {
+        json["step_usd"] = *plan.facts.usd_per_second * plan.step_time.seconds();
+    }
+    return json;
+}
+
+Json plans_json(const SearchSpace& space, const std::vector<FoundPlan>& plans) {
+    Json list = Json::array();
+    for (const FoundPlan& plan : plans) {
+        list.push_back(plan_json(space, plan));
+    }
+    return list;
+}
+
+Json path_json(const StepResult& result) {
+    Json json = Json::object();
+    for (const Share& share : result.critical_path) {
+        json[share.name] = decimal_seconds(share.time);
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
+    const SearchResult& result = answer.result;
+    std::string text = fmt::format("{}: search for the {}\n", answer.name,
+                                   space.spec().objective == Objective::step_time
+                                       ? "shortest step"
+                                       : "best " + std::string(to_string(space.spec().objective)));
+    text += counts_text(result);
+    if (result.best.empty()) {
+        return text + "\nNo plan of this space fits what is asked.\n" + refusals_text(result);
+    }
+    const FoundPlan& best = result.best.front();
+    text += fmt::format("\nThe best: {} a step, MFU {}, {} of {} a chip\n  {}\n\n",
+                        format_time(best.step_time.seconds()), format_percent(best.mfu()),
+                        format_bytes(sim::Bytes(best.peak)),
+                        format_bytes(sim::Bytes(best.facts.capacity)), options_text(space, best));
+    text += table_text(space, result.best, &answer.sensitivity.stays);
+    if (result.near.size() > 1) {
+        text += lead_text(space, answer);
+    }
+    if (answer.runners_up) {
+        text += '\n' + causes_text(*answer.runners_up);
+    }
+    if (result.front.size() > 1) {
+        text += fmt::format(
+            "\nPareto front: step, memory (in hundredths), chips{}; to {:.0f} % beyond the best\n",
+            best.facts.usd_per_second ? ", dollars" : "", kHundred * kFrontEnds);
+        text += table_text(space, result.front, nullptr);
+    }
+    return text + refusals_text(result);
+}
+
+Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
+    const SearchResult& result = answer.result;
+    Json json{{"schema", kSchemaName},
+              {"kind", "search"},
+              {"scenario", answer.name},
+              {"objective", to_string(space.spec().objective)},
+              {"complete", result.complete},
+              {"counts",
+               {{"enumerated", result.enumerated},
+                {"refused", result.refused_in_all()},
+                {"unfit", result.unfit()},
+                {"pruned", result.pruned},
+                {"simulated", result.simulated}}},
+              {"refused", result.refused},
+              {"mean_tightness", result.tightness},
+              {"best", plans_json(space, result.best)},
+              {"pareto", plans_json(space, result.front)}};
+    if (!result.complete && std::isfinite(result.gap)) {
+        json["gap_fraction"] = 1 - 1 / (1 + result.gap);
+    }
+    Json near = plans_json(space, result.near);
+    for (std::size_t i = 0; i < near.size(); ++i) {
+        near[i]["stays"] = i < answer.sensitivity.stays.size() && answer.sensitivity.stays[i];
+        Json times = Json::object();
+        for (const ChangedRate& rate : answer.sensitivity.rates) {
+            times[rate.name] = decimal_seconds(rate.step_times[i]);
+        }
+        near[i]["step_time_under_s"] = std::move(times);
+    }
+    json["near"] = std::move(near);
+    if (answer.runners_up) {
+        json["critical_path_s"] = {{"best", path_json(answer.runners_up->best)},
+                                   {"second", path_json(answer.runners_up->second)}};
+    }
+    return json;
+}
+
+}  // namespace podsim::scenarios
