@@ -72,14 +72,14 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
         refuse("only training steps and steps of inference have a plan to search for",
                "search a scenario with a model and a batch, or with inference.step");
     }
-    if ((spec.objective == Objective::cost || spec.budget_usd) && !says("report", "price")) {
+    if ((spec.objective == SearchObjective::cost || spec.budget_usd) && !says("report", "price")) {
         refuse("a cost is asked for, but no price is known",
                "write report: {price: 4.20 USD/chip-hour}");
     }
     if (spec.budget_usd && !says("report", "tokens")) {
         refuse("a budget, but nothing that it is to pay for", "write report: {tokens: 15T}");
     }
-    if (spec.objective == Objective::chips && !spec.deadline_s) {
+    if (spec.objective == SearchObjective::chips && !spec.deadline_s) {
         refuse("the fewest chips are asked for, but not for what", "write search: {deadline: 2 s}");
     }
 }

@@ -254,31 +254,32 @@ std::uint64_t SearchResult::refused_in_all() const {
     return sum;
 }
 
-Score score_of(Objective objective, const PlanFacts& facts, sim::Time time, std::uint64_t place) {
+Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
+               std::uint64_t place) {
     switch (objective) {
-        case Objective::step_time:
+        case SearchObjective::step_time:
             return {0, time.ps, place};
-        case Objective::mfu:
+        case SearchObjective::mfu:
             return {time.seconds() * facts.peak_flops / facts.flops, time.ps, place};
-        case Objective::cost:
+        case SearchObjective::cost:
             return {facts.usd_per_second.value_or(0) * time.seconds() /
                         static_cast<double>(facts.tokens),
                     time.ps, place};
-        case Objective::chips:
+        case SearchObjective::chips:
             return {static_cast<double>(facts.chips), time.ps, place};
     }
     return {};
 }
 
-double times_as_bad(Objective objective, const Score& one, const Score& other) {
+double times_as_bad(SearchObjective objective, const Score& one, const Score& other) {
     const double of_times = static_cast<double>(one.ps) / static_cast<double>(other.ps);
     switch (objective) {
-        case Objective::mfu:
-        case Objective::cost:
+        case SearchObjective::mfu:
+        case SearchObjective::cost:
             return one.first / other.first;
-        case Objective::chips:
+        case SearchObjective::chips:
             return one.first > other.first ? std::numeric_limits<double>::infinity() : of_times;
-        case Objective::step_time:
+        case SearchObjective::step_time:
             break;
     }
     return of_times;

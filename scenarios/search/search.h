@@ -53,9 +53,10 @@ struct Score {
     std::uint64_t place = 0;
     auto operator<=>(const Score&) const = default;
 };
-Score score_of(Objective objective, const PlanFacts& facts, sim::Time time, std::uint64_t place);
+Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
+               std::uint64_t place);
 /// How many times as bad as another: of steps, MFU or cost; infinite where more chips are needed.
-double times_as_bad(Objective objective, const Score& one, const Score& other);
+double times_as_bad(SearchObjective objective, const Score& one, const Score& other);
 
 struct SearchResult {
     std::vector<FoundPlan> best;  ///< at most kBest, the best first

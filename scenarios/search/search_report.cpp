@@ -119,7 +119,7 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
                result.near.size(), kHundred * kNear,
                result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
                lead, kHundred * answer.sensitivity.band, stay) +
-           (space.spec().objective == Objective::step_time
+           (space.spec().objective == SearchObjective::step_time
                 ? ""
                 : fmt::format("The best is that of {}.\n", to_string(space.spec().objective)));
 }
@@ -161,7 +161,7 @@ Json path_json(const StepResult& result) {
 std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
     std::string text = fmt::format("{}: search for the {}\n", answer.name,
-                                   space.spec().objective == Objective::step_time
+                                   space.spec().objective == SearchObjective::step_time
                                        ? "shortest step"
                                        : "best " + std::string(to_string(space.spec().objective)));
     text += counts_text(result);

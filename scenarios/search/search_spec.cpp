@@ -23,11 +23,11 @@ namespace axis = workloads::axis;
 constexpr std::string_view kMesh = "mesh";
 constexpr std::string_view kSlice = "slice";
 
-constexpr std::array<std::pair<std::string_view, Objective>, 4> kObjectives{{
-    {"step_time", Objective::step_time},
-    {"mfu", Objective::mfu},
-    {"cost", Objective::cost},
-    {"chips", Objective::chips},
+constexpr std::array<std::pair<std::string_view, SearchObjective>, 4> kObjectives{{
+    {"step_time", SearchObjective::step_time},
+    {"mfu", SearchObjective::mfu},
+    {"cost", SearchObjective::cost},
+    {"chips", SearchObjective::chips},
 }};
 
 std::vector<std::string> names_of_over() {
@@ -163,9 +163,9 @@ std::vector<std::string> slices_near(const YamlNode& tree, const std::string& fi
 
 }  // namespace
 
-std::string_view to_string(Objective objective) {
+std::string_view to_string(SearchObjective objective) {
     return std::ranges::find(kObjectives, objective,
-                             &std::pair<std::string_view, Objective>::second)
+                             &std::pair<std::string_view, SearchObjective>::second)
         ->first;
 }
 
@@ -209,7 +209,8 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
     for (const std::string& text : vary) {
         spec.varied.push_back(parse_varied(text));
     }
-    spec.objective = section["objective"].choose<Objective>(kObjectives, Objective::step_time);
+    spec.objective =
+        section["objective"].choose<SearchObjective>(kObjectives, SearchObjective::step_time);
     spec.memory_margin = section["memory_margin"].get<double>(parse_percent, 0);
     if (spec.memory_margin < 0 || spec.memory_margin >= 1) {
         section["memory_margin"].refuse("a margin that leaves no memory",

@@ -24,13 +24,13 @@
 
 namespace podsim::scenarios {
 
-enum class Objective {
+enum class SearchObjective {
     step_time,  ///< the shortest step
     mfu,        ///< the highest MFU
     cost,       ///< the fewest dollars a token, by report.price
     chips,      ///< the fewest chips, of these the shortest step
 };
-std::string_view to_string(Objective objective);
+std::string_view to_string(SearchObjective objective);
 
 /// A name of `over`: the key that it varies, and its values.
 struct OverName {
@@ -44,7 +44,7 @@ const std::vector<OverName>& over_names();
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest
     std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
-    Objective objective = Objective::step_time;
+    SearchObjective objective = SearchObjective::step_time;
     double memory_margin = 0;
     std::optional<double> deadline_s;
     std::int64_t least_tokens = 0;
