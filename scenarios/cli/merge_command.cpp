@@ -1,6 +1,5 @@
 // `podsim merge`: the records of a sweep's shards as one.
 #include <cerrno>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <ostream>
@@ -10,7 +9,6 @@
 #include "scenarios/console/output.h"
 #include "scenarios/study/sweep_merge.h"
 #include "scenarios/text/file_error.h"
-#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -70,12 +68,6 @@ int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     if (path == "-") {
         sweep.write(out);
         return kDone;
-    }
-    for (const std::string& record : records) {
-        if (std::filesystem::exists(path) && std::filesystem::equivalent(path, record)) {
-            throw sim::InputError("--jsonl names one of the records", "give it another path",
-                                  {"--jsonl " + printable(path), 0, 0});
-        }
     }
     errno = 0;
     std::ofstream file(path, std::ios::binary);

@@ -1,5 +1,6 @@
 #include "scenarios/commands/answer_run.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -166,6 +167,12 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
     ReportParts parts{.sections = shown_sections(options),
                       .suggestions = answer.advice ? suggestions_text(*answer.advice, step) : "",
                       .order = order_noise_text(answer.noise, step)};
+    const auto asked = [&](const char* section) {
+        return std::ranges::find(parts.sections, section) != parts.sections.end();
+    };
+    if (!step.explained && !left_out && (asked("gap") || asked("path"))) {
+        parts.order += "Gap and critical path left out: --no-explain\n";
+    }
     if (left_out) {
         parts.order += fmt::format(
             "Gap and critical path left out: they take up to ten more runs of {} events each; "
@@ -185,7 +192,7 @@ Json answer_json(const RunAnswer& answer) {
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
     }
-    if (answer.advice.has_value()) {
+    if (answer.advice.has_value() && answer.advice->tried) {
         json["advice"] = suggestions_json(*answer.advice, std::get<StepResult>(answer.result));
     }
     return json;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "scenarios/text/file_error.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -19,6 +20,40 @@ void refuse_dash(std::string_view option, const std::string& path) {
                               {fmt::format("{} -", option), 0, 0});
     }
 }
+
+namespace {
+
+/// Files are lost by being written twice; devices, such as /dev/null, are not.
+bool same_file(const std::string& one, const std::string& other) {
+    std::error_code unknown;
+    if (std::filesystem::exists(one, unknown) && std::filesystem::exists(other, unknown)) {
+        return std::filesystem::is_regular_file(one, unknown) &&
+               std::filesystem::equivalent(one, other, unknown);
+    }
+    const auto place = [&](const std::string& path) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+    };
+    return place(one) == place(other);
+}
+
+void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path) {
+    const auto refuse = [&](const std::string& what) {
+        throw sim::InputError(what, "give it another path",
+                              {fmt::format("--{} {}", name, printable(path)), 0, 0});
+    };
+    for (const std::string& input : options.positionals()) {
+        if (same_file(path, input)) {
+            refuse("the command reads this file, and would overwrite it");
+        }
+    }
+    for (const char* const other : {"json", "jsonl", "csv", "trace", "report", "graphviz"}) {
+        if (other != name && options.has(other) && same_file(path, options.get(other))) {
+            refuse(fmt::format("--{} names the same file", other));
+        }
+    }
+}
+
+}  // namespace
 
 std::string output_path(const Usage& options, const std::string& name) {
     if (!options.has(name)) {
@@ -41,6 +76,7 @@ std::string output_path(const Usage& options, const std::string& name) {
     if (reason != 0) {
         throw cannot_write(fmt::format("--{}", name), path, reason);
     }
+    refuse_lost_files(options, name, path);
     return path;
 }
 

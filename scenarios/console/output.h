@@ -13,8 +13,9 @@ namespace podsim::scenarios {
 /// Refuses `-` as the path of an option other than --json.
 void refuse_dash(std::string_view option, const std::string& path);
 
-/// The path of an option that names a file to write, empty where it is not given. Throws cannot_write before any work
-/// is done when nothing could be written there; creates nothing.
+/// The path of an option that names a file to write, empty where it is not given. Before any work is done throws cannot_write when
+/// nothing could be written there, and sim::InputError for a file that the command reads or that another of its options names;
+/// creates nothing.
 std::string output_path(const Usage& options, const std::string& name);
 
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be

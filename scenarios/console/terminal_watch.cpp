@@ -6,9 +6,9 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Where a run ended: of what has events, how many of them.
+/// Where a run ended: of what has events, how many of them. Runs that explain are many, beside one that has ended.
 std::string reached_text(const PhaseProgress& reached) {
-    if (reached.all_events == 0) {
+    if (reached.all_events == 0 || reached.phase == Phase::explaining) {
         return fmt::format("while {}", to_string(reached.phase));
     }
     return fmt::format("at {:.6g} s of simulated time, {:.3g} of {:.3g} events ({:.0f} %)",

@@ -44,6 +44,8 @@ public:
     /// The value of an option. Throws sim::InputError when it is required and missing.
     [[nodiscard]] std::string get(const std::string& name) const;
     [[nodiscard]] std::vector<std::string> all(const std::string& name) const;
+    /// The arguments without an option: the files that a command reads.
+    [[nodiscard]] std::vector<std::string> positionals() const { return all(positional_); }
 
 private:
     [[nodiscard]] std::vector<std::string> option_names() const;

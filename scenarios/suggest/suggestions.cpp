@@ -87,7 +87,8 @@ public:
 
 private:
     [[nodiscard]] bool helps(const Suggestion& suggestion) const {
-        return suggestion.memory.fits &&
+        const MemoryUse& memory = suggestion.memory;
+        return memory.fits && (!memory.tight || memory.peak <= result_.memory.peak) &&
                (!result_.memory.fits ||
                 suggestion.step_time.seconds() < (1 - kLeastGain) * result_.step_time.seconds());
     }
@@ -205,12 +206,13 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     const std::string left_out =
         suggestions.left_out == 0
             ? ""
-            : fmt::format("  not tried: {} {} that {} {} times the events of the step\n",
+            : fmt::format("  not tried: {} {} that {} more than {} times the events of the step\n",
                           suggestions.left_out, suggestions.left_out == 1 ? "change" : "changes",
                           suggestions.left_out == 1 ? "takes" : "take", kMostTimesTheEvents);
     if (suggestions.best.empty()) {
-        return fmt::format("What to change: no neighbour of this plan saves {:.0f} %\n{}",
-                           100 * kLeastGain, left_out);
+        const std::string none =
+            result.memory.fits ? fmt::format("saves {:.0f} %", 100 * kLeastGain) : "surely fits";
+        return fmt::format("What to change: no neighbour of this plan {}\n{}", none, left_out);
     }
     Table table;
     table.row({"What to change, each simulated", "step", "saves", "memory"});

@@ -34,7 +34,8 @@ inline constexpr std::uint64_t kMostTimesTheEvents = 4;
 inline constexpr double kLeastGain = 0.01;
 
 /// Of the step that `source` describes with `settings` (--set), whose run is `result`: of each kind of change the one with the least
-/// step time, and what the best of the kinds gain together where that is more than each alone; by step time. All of them fit memory.
+/// step time, and what the best of the kinds gain together where that is more than each alone; by step time. All of them fit memory, and are tight
+/// only where they take no more of it than the step.
 /// Of a step that fits they gain at least kLeastGain; of one that does not, any that fits counts. Runs are folded, on `jobs` threads.
 /// Throws Stopped, and what the watch throws.
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
@@ -43,7 +44,7 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
 
 /// A section of the report.
 std::string suggestions_text(const Suggestions& suggestions, const StepResult& result);
-/// The value of `advice`.
+/// The value of `advice`, of suggestions that were tried.
 Json suggestions_json(const Suggestions& suggestions, const StepResult& result);
 
 }  // namespace podsim::scenarios

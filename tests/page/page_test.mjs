@@ -203,6 +203,36 @@ test('a step', { timeout: 120_000 }, async () => {
     await close();
 });
 
+// No links between chips: nothing to draw of them.
+test('a step on one chip', { timeout: 60_000 }, async () => {
+    const text = `hardware: {chip: v5p, slice: 1x1x1}
+model: {layers: 1, d_model: 128, d_ff: 128, heads: 1, vocabulary: 128}
+batch: {tokens: 128, sequence: 128}
+`;
+    const { report } = podsim('one', ['run', 'one.yaml'], { files: { 'one.yaml': text } });
+    const { page, wrong, close } = await open(report);
+    const charts = await checkPage('one', { page, wrong });
+    assert.ok(charts.includes('link-use') && !charts.includes('torus') && !charts.includes('heat'), charts.join());
+    await close();
+});
+
+// In a shell a map is one word only in quotes.
+test('advice as it is written in a shell', { timeout: 60_000 }, async () => {
+    const text = `hardware: {chip: v5p, slice: 4x4x4}
+model: {layers: 2, d_model: 1024, d_ff: 4096, heads: 8, vocabulary: 32000}
+batch: {tokens: 256Ki, sequence: 4096}
+mesh: {fsdp: x y, tensor: z}
+`;
+    const { report, json } = podsim('advice', ['run', 'advice.yaml'], { files: { 'advice.yaml': text } });
+    const { page, close } = await open(report);
+    const options = (await rowsOf(page, 'advice')).map((row) => row[4]);
+    const mesh = json.advice.findIndex(({ kind }) => kind === 'mesh');
+    assert.match(options[mesh], /^--set 'mesh=\{fsdp: [^']*\}'$/);
+    const plain = json.advice.findIndex(({ kind }) => kind === 'remat');
+    assert.equal(options[plain], '--set training.remat=none');
+    await close();
+});
+
 test('a program', { timeout: 60_000 }, async () => {
     const { report, json } = podsim('program', ['run', join(kBook, 'ex2.6-ici.yaml')]);
     const { page, wrong, close } = await open(report);

@@ -46,6 +46,8 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "comparison", json_of("compare", SOURCE / "scenarios/book/sec6-4pods.yaml", gather, server)
     yield "serving", json_of("serve", server)
     yield "serving", json_of("serve", server, "--requests")
+    # All are there from the start: nothing is offered a second.
+    yield "serving", json_of("serve", server, "--set", "serving.concurrency=2")
     for more in [], ["--gap", "--timings"]:
         lines = podsim("sweep", small, "--vary", "batch.tokens=32Ki,3Ki", "--jsonl", "-", *more)
         for line in lines.stdout.splitlines():

@@ -262,7 +262,8 @@ export async function addLinks(section, step, torus) {
         text: percent,
         axis: 'share of the step',
     });
-    if (!torus) return;
+    // A chip alone has no links between chips.
+    if (!torus || torus.shape.every((length) => length === 1)) return;
     const slice = new Slice(torus);
     const most = Math.max(...torus.links.flatMap((link) => link.busy.filter((busy) => busy !== null)), 1e-9);
     const pair = section.appendChild(el('div', { class: 'pair' }));

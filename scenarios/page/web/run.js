@@ -79,7 +79,7 @@ function adviceTable(advice) {
             one.step_time_s,
             one.saved_fraction,
             one.peak_bytes,
-            one.set.map((setting) => `--set ${setting}`).join(' '),
+            one.set.map((setting) => (/[ {}[\]]/.test(setting) ? `--set '${setting}'` : `--set ${setting}`)).join(' '),
         ]),
     });
 }

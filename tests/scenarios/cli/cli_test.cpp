@@ -218,6 +218,44 @@ TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
               "path that can be written\n");
 }
 
+TEST_F(Cli, AScenarioIsNotOverwritten) {
+    const std::string file = write(kGood);
+    std::filesystem::create_symlink(file, path("link"));
+    for (const char* const option : {"--json", "--trace", "--report"}) {
+        for (const std::string& same : {file, path("./s.yaml"), path("link")}) {
+            const Outcome outcome = podsim({"run", file, option, same});
+            EXPECT_EQ(outcome.status, 2);
+            EXPECT_EQ(outcome.out, "");
+            EXPECT_THAT(outcome.err,
+                        HasSubstr("the command reads this file, and would overwrite it; give it "
+                                  "another path\n"));
+        }
+    }
+    std::ifstream in(file);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), kGood);
+}
+
+TEST_F(Cli, TwoResultsDoNotGoToOneFile) {
+    const std::string file = write(kGood);
+    const Outcome outcome =
+        podsim({"run", file, "--no-explain", "--json", path("x"), "--trace", path("./x")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(": --trace names the same file; give it another path\n"));
+    EXPECT_FALSE(std::filesystem::exists(path("x")));
+    EXPECT_EQ(
+        podsim({"run", file, "--no-explain", "--json", "/dev/null", "--trace", "/dev/null"}).status,
+        0);
+}
+
+TEST_F(Cli, AGapThatIsAskedForAndNotExplainedIsNotPassedOver) {
+    const std::string file = write(kGood);
+    const std::string line = "\nGap and critical path left out: --no-explain\n";
+    EXPECT_THAT(podsim({"run", file, "--no-explain", "--show", "gap"}).out, HasSubstr(line));
+    EXPECT_THAT(podsim({"run", file, "--no-explain", "--show", "links"}).out,
+                ::testing::Not(HasSubstr(line)));
+}
+
 TEST_F(Cli, TopologyWritesGraphviz) {
     const Outcome outcome =
         podsim({"topology", "--chip", "v5e", "--slice", "4x2", "--graphviz", path("slice.dot")});

@@ -72,6 +72,24 @@ TEST(TerminalWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
     }
 }
 
+// The step itself has been simulated then: how far one of the runs behind its gap is says nothing about it.
+TEST(TerminalWatchTest, CtrlCWhileExplainingIsSaidToBeThat) {
+    std::ostringstream out;
+    TerminalWatch watch(out, false);
+    ::raise(SIGINT);
+    try {
+        watch.tell({.phase = Phase::explaining,
+                    .share = 0.25,
+                    .simulated = {1},
+                    .events = 1,
+                    .all_events = 4});
+        FAIL() << "the run goes on";
+    } catch (const Interrupted& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "stopped after 0.0 s while explaining; a run that has not ended has no result");
+    }
+}
+
 /// A run of several million hops that is interrupted from the start ends at its first report.
 TEST(TerminalWatchTest, TheCommandEndsWith130) {
     const std::vector<std::string> args = {

@@ -1,8 +1,10 @@
 // What is promised is what one gets: each suggestion is applied, and has its time to the picosecond.
 #include "scenarios/suggest/suggestions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "scenarios/commands/answer_run.h"
 #include "scenarios/load/load.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
@@ -105,6 +107,44 @@ TEST_F(SuggestionsTest, NothingToSay) {
               "What to change: no neighbour of this plan saves 1 %\n");
 }
 
+// Of a memory that what keeps all of the forward pass fills to 98 %, it may not fit: it is not said.
+TEST_F(SuggestionsTest, WhatMayNotFitIsNotSaid) {
+    const std::string file = write(kTensor);
+    const auto none = [&](std::vector<std::string> settings) {
+        settings.emplace_back("training.remat=none");
+        return simulate_step(load_scenario(file, settings), Fold::automatic, {.explain = false})
+            .memory;
+    };
+    std::vector<std::string> settings{"model.layers=4"};
+    settings.push_back(fmt::format("hardware.chip={{base: v5p, hbm_capacity: {:.0f} B}}",
+                                   none(settings).peak.value() / 0.98));
+    ASSERT_TRUE(none(settings).fits && none(settings).tight);
+    const Advised all = advised(file, settings);
+    ASSERT_FALSE(all.suggestions.best.empty());
+    for (const Suggestion& one : all.suggestions.best) {
+        EXPECT_FALSE(one.memory.tight) << one.change.meaning;
+    }
+}
+
+TEST_F(SuggestionsTest, AStepThatDoesNotFitIsToldSo) {
+    StepResult result;
+    result.memory.fits = false;
+    EXPECT_EQ(suggestions_text({.left_out = 1}, result),
+              "What to change: no neighbour of this plan surely fits\n"
+              "  not tried: 1 change that takes more than 4 times the events of the step\n");
+}
+
+TEST_F(SuggestionsTest, WhatWasNotTriedIsNotAnEmptyList) {
+    const Scenario scenario =
+        load_scenario(write(kTensor), std::vector<std::string>{"model.layers=1"});
+    RunAnswer answer{.scenario = scenario,
+                     .result = simulate_step(scenario, Fold::automatic, {.explain = false}),
+                     .advice = Suggestions{}};
+    EXPECT_EQ(answer_json(answer)["advice"], Json::array());
+    answer.advice->tried = false;
+    EXPECT_FALSE(answer_json(answer).contains("advice"));
+}
+
 TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
     StepResult result;
     result.step_time = {1'000'000'000'000};
@@ -121,7 +161,7 @@ TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
               "    --set 'mesh={fsdp: y z, context: x}'\n"
               "  nothing is computed twice     900.0 ms  10.0 %  20.00 GB\n"
               "    --set training.remat=none\n"
-              "  not tried: 2 changes that take 4 times the events of the step\n");
+              "  not tried: 2 changes that take more than 4 times the events of the step\n");
     EXPECT_EQ(
         suggestions_json({.best = {remat}}, result).dump(),
         R"([{"kind":"remat","set":["training.remat=none"],"meaning":"nothing is computed twice",)"
