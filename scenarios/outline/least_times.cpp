@@ -130,11 +130,14 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
         const sim::Time time = all_send ? of_ring_step(collective) : sim::Time{};
         return together ? LeastTime{time} : LeastTime{{}, time, {}, LeastTime::kNobody};
     }
-    const sim::Time all = physical(collective, members, placement.mesh);
+    const bool alone = crowded(members, placement.folded);
     if (together) {
-        return {all};
+        return {alone ? of_member(collective, members, Member::best).both()
+                      : physical(collective, members, placement.mesh)};
     }
-    LeastTime time = of_unlike(collective, members, all);
+    LeastTime time = of_member(collective, members, Member::best);
+    time.all = alone ? of_member(collective, members, Member::worst).both()
+                     : physical(collective, members, placement.mesh);
     const auto found = std::ranges::find(placement.families, members);
     const auto family = static_cast<std::size_t>(found - placement.families.begin());
     if (found == placement.families.end() && family < kMostFamilies) {
@@ -144,14 +147,24 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     return time;
 }
 
-LeastTime LeastTimes::of_unlike(const workloads::Collective& collective,
-                                const collectives::Members& members, sim::Time all) const {
+/// Whether other groups lie between the members of one, on links that they share, and do not do the same at the same time.
+bool LeastTimes::crowded(const collectives::Members& members,
+                         const topology::Places& folded) const {
+    return std::ranges::any_of(members.group, [&](const topology::AxisFactor& factor) {
+        const auto next = folded.chips.canonical(topology::along(factor.axis, 1));
+        return factor.stride > 1 && (!next || *next != topology::Point{});
+    });
+}
+
+LeastTime LeastTimes::of_member(const workloads::Collective& collective,
+                                const collectives::Members& members, Member member) const {
     sim::BytesPerSecond rate{};
     for (const topology::AxisFactor& factor : members.group) {
         const int length = hardware_.slice.length(factor.axis);
         const bool ring =
             hardware_.slice.wraps(factor.axis) && factor.stride * factor.length == length;
-        rate += link_ * (ring || factor.length > 2 ? 2 : 1);
+        const bool both_ways = ring || (member == Member::best && factor.length > 2);
+        rate += link_ * (both_ways ? 2 : 1);
     }
     if (members.span_slices()) {
         rate += links_.pcie;
@@ -163,15 +176,15 @@ LeastTime LeastTimes::of_unlike(const workloads::Collective& collective,
     using collectives::Operation;
     switch (collective.operation) {
         case Operation::all_gather:
-            return {all, over((n - 1) / n), durations_.launch()};
+            return {{}, over((n - 1) / n), durations_.launch()};
         case Operation::reduce_scatter:
-            return {all, over(1 / n), over((n - 1) / n)};
+            return {{}, over(1 / n), over((n - 1) / n)};
         case Operation::all_reduce:
-            return {all, over(1), over(1)};
+            return {{}, over(1), over(1)};
         case Operation::all_to_all:
-            return {all, over((n - 1) / (n * n)), over((n - 1) / (n * n))};
+            return {{}, over((n - 1) / (n * n)), over((n - 1) / (n * n))};
         default:
-            return {all, {}, {}};
+            return {};
     }
 }
 

@@ -6,7 +6,8 @@
 //                      profile reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
 //                        receive  (n-1)/n V of an AllGather, V/n of a ReduceScatter, V of an AllReduce, (n-1)/n^2 V of an AllToAll,
 //                        send     nothing,                   (n-1)/n V,              V,                 (n-1)/n^2 V,
-//                      all over L links.
+//                      all over L links. Where other groups lie between the members of a strided one, whose chips may do something else at
+//                      that time, B counts none of their bytes: it is what the worst connected member must receive or send.
 //   ring step          the launch cost and its bytes over one link, with the latency of that hop
 //   handover           what its routes, or PCIe, need for its bytes
 //   host transfer      its bytes over PCIe
@@ -79,8 +80,12 @@ private:
                              const topology::Places& folded) const;
     [[nodiscard]] LeastTime of(const workloads::Collective& collective,
                                const workloads::StepPrograms& programs, Placement& placement);
-    [[nodiscard]] LeastTime of_unlike(const workloads::Collective& collective,
-                                      const collectives::Members& members, sim::Time all) const;
+    [[nodiscard]] bool crowded(const collectives::Members& members,
+                               const topology::Places& folded) const;
+    /// What one member must receive and send, with the links of the best or the worst connected: `receive` and `send`.
+    enum class Member { best, worst };
+    [[nodiscard]] LeastTime of_member(const workloads::Collective& collective,
+                                      const collectives::Members& members, Member member) const;
     [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective) const;
     [[nodiscard]] sim::Time of(const workloads::Handover& handover,
                                const topology::DeviceMesh::Displacement& way) const;

@@ -34,6 +34,9 @@ struct LeastTime {
     sim::Time receive{};
     sim::Time send{};
     std::uint8_t family = kAlike;
+
+    /// Of a member that must receive and send.
+    [[nodiscard]] sim::Time both() const { return std::max(receive, send); }
 };
 
 /// How many of its values count: one and a family each.

@@ -74,7 +74,7 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
     }
     if ((spec.objective == SearchObjective::cost || spec.budget_usd) && !says("report", "price")) {
         refuse("a cost is asked for, but no price is known",
-               "write report: {price: 4.20 USD/chip-hour}");
+               "write report: {tokens: 15T, price: 4.20 USD/chip-hour}");
     }
     if (spec.budget_usd && !says("report", "tokens")) {
         refuse("a budget, but nothing that it is to pay for", "write report: {tokens: 15T}");

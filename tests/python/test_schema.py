@@ -48,6 +48,9 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "serving", json_of("serve", server, "--requests")
     # All are there from the start: nothing is offered a second.
     yield "serving", json_of("serve", server, "--set", "serving.concurrency=2")
+    space = ["search", small, "--over", "mesh,remat"]
+    yield "search", json_of(*space)
+    yield "search", json_of(*space, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
     for more in [], ["--gap", "--timings"]:
         lines = podsim("sweep", small, "--vary", "batch.tokens=32Ki,3Ki", "--jsonl", "-", *more)
         for line in lines.stdout.splitlines():

@@ -1,0 +1,143 @@
+// search_bound is never above a simulated step, and least_peak never above its peak of memory.
+#include "scenarios/outline/step_outline.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+#include "scenarios/load/load.h"
+#include "scenarios/outline/sure_memory.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/simulate/step_support.h"
+#include "workloads/step/step.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Bound over simulated step.
+double expect_below(const Scenario& scenario) {
+    StepOutline outline(scenario);
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    EXPECT_LE(outline.least_peak(), result.memory.peak) << scenario.name;
+    if (outline.least_peak() > result.memory.capacity) {
+        return 0;
+    }
+    const sim::Time bound = outline.bound(scenario.step().mesh);
+    EXPECT_LE(bound, result.step_time) << scenario.name;
+    return bound.seconds() / result.step_time.seconds();
+}
+
+// Few layers, so that whole programs are built, and many, so that short ones stand for them.
+TEST(StepOutline, IsBelowRandomSteps) {
+    std::mt19937_64 random(20261123);
+    for (int i = 0; i < 120; ++i) {
+        SCOPED_TRACE(i);
+        Scenario scenario = testing::random_scenario(random);
+        scenario.step().model.layers *= i % 3 == 0 ? 12 : 1;
+        expect_below(scenario);
+    }
+}
+
+Scenario example(const char* name, const std::vector<std::string>& settings) {
+    return load_scenario(source_folder() + "/scenarios/" + name, settings);
+}
+
+// Lines, whose ends have one neighbour (x%4); rings; strided groups; experts; ring steps; a list scheduler; perturbed chips and links;
+// stages of a pipeline; members of unequal work; a step of inference. How near it comes is measured, and held.
+TEST(StepOutline, IsBelowAndNearStepsOfAllKinds) {
+    const char* const quick = "quickstart/llama3-70b-v5p-pod.yaml";
+    const char* const decode = "examples/llama3-70b-decode-v5e.yaml";
+    const std::vector<std::string> small{"hardware.slice=8x8x8", "batch.tokens=2Mi"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), small.begin(), small.end());
+        return more;
+    };
+    const std::vector<std::tuple<const char*, std::vector<std::string>, double>> steps{
+        {quick, {}, 0.95},
+        {quick, with({"mesh={fsdp: x/4 y z, tensor: x%4}"}), 0.9},
+        {quick, with({"mesh={fsdp: x y/4 z/2, context: y%4, tensor: z%2}"}), 0.9},
+        {quick, with({"mesh={fsdp: x/2 y z, tensor: x%2}", "overlap.tensor=two-way"}), 0.9},
+        {quick, with({"mesh={fsdp: x y, tensor: z}", "overlap.tensor=one-way"}), 0.9},
+        {quick, with({"mesh={fsdp: x y, tensor: z}", "overlap.schedule=latency_hiding"}), 0.7},
+        {quick,
+         with({"mesh={fsdp: x y, tensor: z}",
+               "perturb=[{kind: slow_link, x: 1, y: 1, z: 1, link: x, rate: 50 %}]"}),
+         0.4},
+        {quick,
+         with({"mesh={fsdp: x y, tensor: z}", "perturb=[{kind: slow_chips, x: 1, factor: 1.2}]"}),
+         0.4},
+        {quick, with({"mesh={fsdp: x y, pipeline: z%2, tensor: z/2}", "training.microbatches=4"}),
+         0.6},
+        {quick, with({"mesh={fsdp: x y, context: z}", "training.placement=plain"}), 0.6},
+        {"examples/deepseek-v3-v5p.yaml", {}, 0.95},
+        {"examples/mixtral-8x7b-v5p.yaml", {}, 0.95},
+        {"examples/llama2-13b-v5e-pod.yaml", {}, 0.8},
+        {decode, {}, 0.8},
+    };
+    for (const auto& [file, settings, near] : steps) {
+        SCOPED_TRACE(std::string(file) + (settings.empty() ? "" : " " + settings.back()));
+        EXPECT_GE(expect_below(example(file, settings)), near);
+    }
+}
+
+// Rings of steps of unlike lengths make programs of their own: the outline is of the mesh that it was made for.
+TEST(StepOutline, IsShortWhereLayersRepeat) {
+    EXPECT_TRUE(StepOutline(example("quickstart/llama3-70b-v5p-pod.yaml", {})).is_short());
+    EXPECT_TRUE(StepOutline(example("examples/deepseek-v3-v5p.yaml", {})).is_short());
+    EXPECT_FALSE(
+        StepOutline(example("quickstart/llama3-70b-v5p-pod.yaml", {"model.layers=10"})).is_short());
+}
+
+// What grows evenly with the layers is known from two short programs: the peak in program order is that of the whole program, but for what is
+// rounded up to bytes once for all layers.
+TEST(ShortStep, HasThePeakOfTheWholeProgram) {
+    for (const char* const model :
+         {"llama-3-70b", "mixtral-8x7b", "gemma-3-27b", "deepseek-v3"}) {
+        for (const char* const remat : {"full", "none", "save_qkv_proj"}) {
+            SCOPED_TRACE(std::string(model) + " " + remat);
+            Scenario scenario =
+                example("quickstart/llama3-70b-v5p-pod.yaml",
+                        {"hardware.slice=8x8x8", "batch.tokens=2Mi", "mesh={fsdp: x y z}",
+                         std::string("model=") + model, std::string("training.remat=") + remat});
+            const TrainingStep& step = scenario.step();
+            const std::optional<ShortStep> cut = short_step(step.model, step.plan);
+            ASSERT_TRUE(cut.has_value());
+            const std::vector<double> held = held_in_order(cut->program);
+            const std::vector<double> longer = held_in_order(cut->longer);
+            double peak = 0;
+            for (std::size_t i = 0; i < held.size(); ++i) {
+                for (const auto twin : {cut->twins[i].from_start, cut->twins[i].from_end}) {
+                    if (twin != workloads::kWholeStep) {
+                        peak = std::max(peak, held[i] + static_cast<double>(cut->copies) *
+                                                            (longer[twin] - held[i]));
+                    }
+                }
+            }
+            EXPECT_NEAR(peak, workloads::peak_of_stages(step.model, step.plan).value(),
+                        16.0 * static_cast<double>(cut->copies + 1));
+        }
+    }
+}
+
+// A line of four, AllGather (its ends have all after 12, those within it after 6), ReduceScatter, AllGather, each as soon as a chip can. By
+// the four rules: (first, last) = (0, 0) -> (max(0 + 6, 0), max(0 + 12, 0)) = (6, 12)
+//   -> (max(6 + 4, 12), max(6 + 12, 12 + 12)) = (12, 24) -> (max(12 + 6, 24), max(12 + 12, 24)) = (24, 24).
+// Bounds that were added up would be 36.
+TEST(TimeFront, FollowsLinesWhoseChipsAreNotAlike) {
+    const LeastTime gather{{12}, {6}, {0}, 0};
+    const LeastTime scatter{{12}, {4}, {12}, 0};
+    TimeFront front;
+    front = front.behind(gather, 2);
+    EXPECT_EQ(front.ps[0], 6);
+    EXPECT_EQ(front.ps[1], 12);
+    front = front.behind(scatter, 2);
+    EXPECT_EQ(front.ps[0], 12);
+    EXPECT_EQ(front.ps[1], 24);
+    front = front.behind(gather, 2);
+    EXPECT_EQ(front.ps[0], 24);
+    EXPECT_EQ(front.latest(2), 24);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,85 @@
+// Every assignment of axis factors, symmetric ones once.
+#include "scenarios/search/mesh_space.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+#include "sim/base/error.h"
+#include "topology/chips/chip.h"
+
+namespace podsim::scenarios {
+namespace {
+
+IdealHardware machine(const std::string& chip, topology::Point shape, bool twisted = false,
+                      int slices = 1) {
+    IdealHardware hardware;
+    hardware.chip = topology::find_chip(chip);
+    hardware.shape = shape;
+    hardware.slice = topology::make_slice(hardware.chip, shape, twisted);
+    hardware.slices = slices;
+    return hardware;
+}
+
+const std::vector<MeshAxis> kThree{{"fsdp"}, {"context"}, {"tensor"}};
+
+// A row of 2^k chips is a choice of one of n axes for each factor of 2 (neighbours of one axis are one factor), so n^k of them: of 4x4x4
+// 9 an axis, and of three axes that may be exchanged the multisets of 3 out of 9, 11 x 10 x 9 / 6 = 165. Of 4x4x8 9 x 10 / 2 x 27.
+TEST(MeshSpace, HasAllMeshesOnce) {
+    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 4}), kThree).size(), 165U);
+    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 8}), kThree).size(), 1215U);
+    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 8}, true), kThree).size(), 1215U);
+    // A line of 16 beside a ring of 8 is another axis.
+    EXPECT_EQ(MeshSpace(machine("v5e", {8, 16, 1}), kThree).size(), 27U * 81);
+    // Four slices are one more row. Hosts of 2x2x1, through which they are joined, do not change places with others.
+    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 4}, false, 4), kThree).size(), 45U * 9 * 9);
+}
+
+// 20 = 2 x 2 x 5 in any order: rows are sequences of factors, no two neighbours of one axis. Of one axis 1. Of n axes and f factors n (n - 1)^(f-1);
+// ordered factorisations of 20 into 1, 2, 3 factors: 1, 4 (2x10, 10x2, 4x5, 5x4), 3. So 3 + 4 x 6 + 3 x 12 = 63.
+TEST(MeshSpace, SplitsAxesInEveryOrder) {
+    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 20}), kThree).size(), 45U * 63);
+}
+
+TEST(MeshSpace, GivesMeshesThatTileAndReadAgain) {
+    const IdealHardware hardware = machine("v5p", {4, 4, 8}, false, 2);
+    const MeshSpace space(hardware, {{"fsdp"}, {"data", {2}}, {"tensor", {1, 2, 4}}});
+    std::set<std::string> texts;
+    for (const MeshSpace::Class& one : space.classes()) {
+        EXPECT_EQ(one.sizes[0] * one.sizes[1] * one.sizes[2], 256);
+        EXPECT_EQ(one.sizes[1], 2);
+        EXPECT_LE(one.sizes[2], 4);
+        for (const std::uint32_t mesh : one.meshes) {
+            const topology::DeviceMesh made = space.mesh(mesh);  // which tiles, or throws
+            EXPECT_EQ(made.size("fsdp"), one.sizes[0]);
+            EXPECT_EQ(made.size("data"), 2);
+            EXPECT_EQ(made.size("tensor"), one.sizes[2]);
+            EXPECT_TRUE(texts.insert(space.text(mesh)).second) << space.text(mesh);
+        }
+    }
+    EXPECT_EQ(texts.size(), space.size());
+}
+
+TEST(MeshSpace, ExchangesNothingOnAMachineWithAFault) {
+    IdealHardware hardware = machine("v5p", {4, 4, 4});
+    hardware.perturbations.emplace_back();
+    EXPECT_EQ(MeshSpace(hardware, kThree).size(), 729U);
+}
+
+TEST(MeshSpace, RefusesWhatIsTooMany) {
+    std::vector<MeshAxis> many;
+    for (int axis = 0; axis < 8; ++axis) {
+        many.push_back({"axis " + std::to_string(axis)});
+    }
+    try {
+        (void)MeshSpace(machine("v5p", {16, 20, 28}), many);
+        FAIL();
+    } catch (const sim::InputError& error) {
+        EXPECT_STREQ(
+            error.what(),
+            "more than 4000000 meshes over 8 axes on slice 16x20x28; name fewer axes, as in "
+            "search.mesh: {fsdp: any, tensor: [1, 2, 4, 8]}");
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,189 @@
+// A search finds what trying everything finds, and says so whatever the number of threads.
+#include "scenarios/search/search.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/search/search_report.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SearchTest : public CommandTest {
+protected:
+    static void expect_same(const std::vector<FoundPlan>& one,
+                            const std::vector<FoundPlan>& other) {
+        ASSERT_EQ(one.size(), other.size());
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            EXPECT_EQ(one[i].place, other[i].place);
+            EXPECT_EQ(one[i].step_time, other[i].step_time);
+            EXPECT_EQ(one[i].peak, other[i].peak);
+        }
+    }
+    static std::uint64_t sum_of(const SearchResult& result) {
+        return result.refused_in_all() + result.unfit() + result.pruned + result.simulated;
+    }
+};
+
+struct Space {
+    const char* text;
+    std::vector<std::string> over;
+    std::vector<std::string> vary;
+};
+
+// Dense and with experts, rings and lines, several slices, a machine with a fault, memory that is too small for some.
+const std::vector<Space> kSpaces{
+    {"hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 16}\n"
+     "batch: {tokens: 64Ki, sequence: 4096}\n",
+     {"mesh"},
+     {"training.remat=none,full", "overlap.prefetch_layers=1,2"}},
+    {"hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 3}\n"
+     "batch: {tokens: 128Ki, sequence: 4096}\nsearch: {memory_margin: 30 %}\n",
+     {"mesh"},
+     {"overlap.tensor=blocking,two-way", "training.remat=none,minimal"}},
+    {"hardware: {chip: v5p, slice: 2x2x1, slices: 2}\nmodel: {base: mixtral-8x7b, layers: 2}\n"
+     "batch: {tokens: 32Ki, sequence: 4096}\nreport: {tokens: 1T, price: 4 USD/chip-hour}\n"
+     "search: {objective: cost}\n",
+     {"mesh"},
+     {"batch.tokens=32Ki,64Ki"}},
+    {"hardware: {chip: v5p, slice: 4x4x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
+     "batch: {tokens: 256Ki, sequence: 4096}\n"
+     "search: {objective: chips, deadline: 400 ms, mesh: {fsdp: any, tensor: [1, 2, 4]}}\n",
+     {"mesh"},
+     {"hardware.slice=2x2x4,2x4x4,4x4x4"}},
+    {"hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
+     "batch: {tokens: 64Ki, sequence: 4096}\nmesh: {fsdp: x y z}\n"
+     "perturb: [{kind: slow_link, z: 1, link: z, rate: 50 %}]\nsearch: {objective: mfu}\n",
+     {"mesh"},
+     {}},
+};
+
+TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
+    for (std::size_t i = 0; i < kSpaces.size(); ++i) {
+        SCOPED_TRACE(i);
+        const SearchSpace space(write(kSpaces[i].text), {},
+                                {.over = kSpaces[i].over, .vary = kSpaces[i].vary});
+        const SearchResult all = search(space, {.jobs = 2, .prunes = false});
+        const SearchResult found = search(space, {.jobs = 2});
+        EXPECT_EQ(all.pruned, 0U);
+        EXPECT_GT(all.simulated, 15U);
+        EXPECT_LT(found.simulated, all.simulated);
+        EXPECT_EQ(sum_of(all), all.enumerated);
+        EXPECT_EQ(sum_of(found), all.enumerated);
+        expect_same(found.best, all.best);
+        expect_same(found.near, all.near);
+        expect_same(found.front, all.front);
+        for (const int jobs : {1, 4}) {
+            const SearchResult again = search(space, {.jobs = jobs});
+            EXPECT_EQ(search_json(space, {"", again, {}}).dump(),
+                      search_json(space, {"", found, {}}).dump());
+        }
+    }
+}
+
+// The best is what is said of it: its scenario has that step time.
+TEST_F(SearchTest, SaysWhatItsPlansTake) {
+    const std::string file = write(kSpaces[0].text);
+    const SearchSpace space(file, {}, {.over = {"mesh"}, .vary = kSpaces[0].vary});
+    const SearchResult found = search(space, {.jobs = 2});
+    ASSERT_EQ(found.best.size(), kBest);
+    for (const FoundPlan& plan : found.best) {
+        const StepResult result =
+            simulate_step(load_scenario(file, space.set(plan.facts, plan.candidate)),
+                          Fold::automatic, {.explain = false});
+        EXPECT_EQ(result.step_time, plan.step_time);
+        EXPECT_EQ(result.memory.peak.value(), plan.peak);
+        EXPECT_DOUBLE_EQ(result.mfu, plan.mfu());
+        EXPECT_DOUBLE_EQ(result.tokens_per_s, plan.tokens_per_s());
+        EXPECT_LE(plan.candidate.bound, result.step_time);
+    }
+}
+
+// Ended at once it has nothing; later what was found, and what may be missing.
+TEST_F(SearchTest, EndsEarlyWithWhatIsLeft) {
+    const SearchSpace space(write(kSpaces[0].text), {},
+                            {.over = {"mesh"}, .vary = kSpaces[0].vary});
+    int asked = 0;
+    const SearchResult found =
+        search(space, {.jobs = 1, .prunes = false, .stop = [&] { return ++asked > 12; }});
+    EXPECT_FALSE(found.complete);
+    EXPECT_EQ(found.simulated, 12U);
+    const SearchResult all = search(space, {.jobs = 1});
+    // No plan beats the best so far by more than the gap.
+    EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
+              found.best.front().step_time.seconds());
+}
+
+TEST_F(SearchTest, Command) {
+    const std::string file = write(kSpaces[0].text);
+    const std::vector<std::string> args{
+        "search", file, "--over", "mesh", "--vary", "training.remat=none,full", "--jobs", "2"};
+    std::vector<std::string> more = args;
+    more.insert(more.end(), {"--json", "-", "--write", path("best.yaml")});
+    const Outcome outcome = podsim(more);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["kind"], "search");
+    EXPECT_EQ(json["best"].size(), 10U);
+    for (const std::size_t place : {0U, 9U}) {
+        const std::string name = place == 0 ? "best.yaml" : "best-10.yaml";
+        const Outcome run = podsim({"run", path(name), "--no-explain", "--json", "-"});
+        ASSERT_EQ(run.status, 0) << run.err;
+        EXPECT_EQ(nlohmann::json::parse(run.out)["step_time_s"],
+                  json["best"][place]["step_time_s"]);
+    }
+    const Outcome text = podsim(args);
+    EXPECT_THAT(text.out, HasSubstr("nothing is left out without a proof"));
+    EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
+}
+
+TEST_F(SearchTest, RefusesWhatItCannotSearch) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 2x2x4}\nmodel: llama-3-8b\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\n");
+    const auto expect = [&](const std::vector<std::string>& more, const std::string& message) {
+        std::vector<std::string> args{"search", file};
+        args.insert(args.end(), more.begin(), more.end());
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.err, message + '\n');
+    };
+    expect({"--over", "mesh,remt"},
+           "--over: unknown name of what a search goes over 'remt'; did you mean 'remat'? allowed: "
+           "mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches");
+    expect({"--set", "search.objective=cost"},
+           file +
+               ": a cost is asked for, but no price is known; write report: {price: 4.20 "
+               "USD/chip-hour}");
+    expect(
+        {"--set", "search.objective=chips"},
+        file + ": the fewest chips are asked for, but not for what; write search: {deadline: 2 s}");
+    expect({"--set", "search.mesh={tensor: 0}"},
+           "--set search.mesh={tensor: 0}: search.mesh.tensor: 0 ways; write sizes from 1 to "
+           "100000");
+}
+
+// `mesh: auto` is a question, which a run does not answer.
+TEST_F(SearchTest, FindsTheMeshThatIsAuto) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 2x2x4}\n"
+        "model: {base: llama-3-8b, layers: 2}\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\nmesh: auto\n");
+    EXPECT_EQ(podsim({"run", file}).err,
+              file +
+                  ":4:7: 'mesh' holds text; write mesh: {fsdp: x y, tensor: z}, or let podsim "
+                  "search find one\n");
+    const Outcome outcome = podsim({"search", file, "--json", "-", "--no-explain"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    // 3 of a row of 2, twice, 9 of 4; x and y wrap alike: 6 x 9.
+    EXPECT_EQ(json["counts"]["enumerated"], 54);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
