@@ -67,6 +67,7 @@ LeastTimes::LeastTimes(const AchievedHardware& hardware)
       })) {}
 
 LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
+                                            const workloads::StepPrograms& programs,
                                             const topology::DeviceMesh& mesh) const {
     std::vector<collectives::Members> members;
     for (const OperationKinds::Kind& kind : kinds.all()) {
@@ -77,7 +78,11 @@ LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
             }
         }
     }
-    return {mesh, lay_out(hardware_, Fold::automatic, members).folded};
+    const collectives::Members unlike =
+        programs.programs.size() > 1
+            ? collectives::Members{mesh.group(programs.axes), mesh.across(programs.axes)}
+            : collectives::Members{};
+    return {mesh, lay_out(hardware_, Fold::automatic, members, unlike).folded};
 }
 
 /// Whether one member's place stands for all of them when the step is folded.
@@ -94,7 +99,7 @@ bool LeastTimes::alike(const collectives::Members& members, const topology::Plac
 std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,
                                       const workloads::StepPrograms& programs,
                                       const topology::DeviceMesh& mesh) {
-    Placement placed = placement(kinds, mesh);
+    Placement placed = placement(kinds, programs, mesh);
     std::vector<LeastTime> times;
     times.reserve(kinds.all().size());
     for (const OperationKinds::Kind& kind : kinds.all()) {
@@ -147,9 +152,12 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     return time;
 }
 
-/// Whether other groups lie between the members of one, on links that they share, and do not do the same at the same time.
-bool LeastTimes::crowded(const collectives::Members& members,
-                         const topology::Places& folded) const {
+/// Whether other groups, which do not do the same at the same time, share links with one: those that lie between its members, and between
+/// slices those of the host's other chips.
+bool LeastTimes::crowded(const collectives::Members& members, const topology::Places& folded) {
+    if (members.span_slices() && folded.size() > 1) {
+        return true;
+    }
     return std::ranges::any_of(members.group, [&](const topology::AxisFactor& factor) {
         const auto next = folded.chips.canonical(topology::along(factor.axis, 1));
         return factor.stride > 1 && (!next || *next != topology::Point{});

@@ -6,8 +6,8 @@
 //                      profile reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
 //                        receive  (n-1)/n V of an AllGather, V/n of a ReduceScatter, V of an AllReduce, (n-1)/n^2 V of an AllToAll,
 //                        send     nothing,                   (n-1)/n V,              V,                 (n-1)/n^2 V,
-//                      all over L links. Where other groups lie between the members of a strided one, whose chips may do something else at
-//                      that time, B counts none of their bytes: it is what the worst connected member must receive or send.
+//                      all over L links. Where groups share links whose chips may do something else at that time (those between the
+//                      members of a strided one, those of a host's other chips), B counts none of the others' bytes: it is what the worst connected member must receive or send.
 //   ring step          the launch cost and its bytes over one link, with the latency of that hop
 //   handover           what its routes, or PCIe, need for its bytes
 //   host transfer      its bytes over PCIe
@@ -75,13 +75,14 @@ private:
         std::vector<collectives::Members> families{};
     };
     [[nodiscard]] Placement placement(const OperationKinds& kinds,
+                                      const workloads::StepPrograms& programs,
                                       const topology::DeviceMesh& mesh) const;
     [[nodiscard]] bool alike(const collectives::Members& members,
                              const topology::Places& folded) const;
     [[nodiscard]] LeastTime of(const workloads::Collective& collective,
                                const workloads::StepPrograms& programs, Placement& placement);
-    [[nodiscard]] bool crowded(const collectives::Members& members,
-                               const topology::Places& folded) const;
+    [[nodiscard]] static bool crowded(const collectives::Members& members,
+                                      const topology::Places& folded);
     /// What one member must receive and send, with the links of the best or the worst connected: `receive` and `send`.
     enum class Member { best, worst };
     [[nodiscard]] LeastTime of_member(const workloads::Collective& collective,

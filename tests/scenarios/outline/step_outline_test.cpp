@@ -70,6 +70,17 @@ TEST(StepOutline, IsBelowAndNearStepsOfAllKinds) {
         {quick, with({"mesh={fsdp: x y, pipeline: z%2, tensor: z/2}", "training.microbatches=4"}),
          0.6},
         {quick, with({"mesh={fsdp: x y, context: z}", "training.placement=plain"}), 0.6},
+        // Other groups between the members of a strided one, in other stages, that share its links at other times.
+        {quick,
+         with({"model={base: deepseek-v3, layers: 8}",
+               "mesh={fsdp: x/2 y/2, expert: x%2 y%2, pipeline: z%2, tensor: z/2}",
+               "training.microbatches=2"}),
+         0.5},
+        // And of a host's other chips, on its way between slices.
+        {quick,
+         {"hardware.slice=2x2x1", "hardware.slices=2", "batch.tokens=64Ki",
+          "model={base: mixtral-8x7b, layers: 2}", "mesh={context: x y, tensor: slice}"},
+         0.5},
         {"examples/deepseek-v3-v5p.yaml", {}, 0.95},
         {"examples/mixtral-8x7b-v5p.yaml", {}, 0.95},
         {"examples/llama2-13b-v5e-pod.yaml", {}, 0.8},
@@ -92,8 +103,7 @@ TEST(StepOutline, IsShortWhereLayersRepeat) {
 // What grows evenly with the layers is known from two short programs: the peak in program order is that of the whole program, but for what is
 // rounded up to bytes once for all layers.
 TEST(ShortStep, HasThePeakOfTheWholeProgram) {
-    for (const char* const model :
-         {"llama-3-70b", "mixtral-8x7b", "gemma-3-27b", "deepseek-v3"}) {
+    for (const char* const model : {"llama-3-70b", "mixtral-8x7b", "gemma-3-27b", "deepseek-v3"}) {
         for (const char* const remat : {"full", "none", "save_qkv_proj"}) {
             SCOPED_TRACE(std::string(model) + " " + remat);
             Scenario scenario =
