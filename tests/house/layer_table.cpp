@@ -45,7 +45,7 @@ const std::vector<Layer>& layers() {
          {"sim/base/", "topology/", "collectives/vocabulary/", "collectives/catalogue/bounds.h"},
          {"fmt/", "nlohmann/"},
          {{"models"},
-          {"program"},
+          {"hf", "program"},
           {"plan"},
           {"tiles", "validation"},
           {"work", "analytic"},
