@@ -59,6 +59,7 @@ const std::vector<Layer>& layers() {
           "sys/ioctl.h", "unistd.h", "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch", "ranks"},
           {"yaml", "lower", "requests"},
+          {"import"},
           {"training", "serve"},
           {"inference", "serving"},
           {"profile"},

@@ -131,6 +131,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
           "--algorithm", "--fold", "--csv", "--json", "--report"}},
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
+        {"import", {"--write", "--json", "maxtext", "hf config.json"}},
         {"list", {"chips|models|scenarios|algorithms|remat"}},
     };
     for (const auto& [command, options] : commands) {
