@@ -67,7 +67,9 @@ Scales read_scales(MaxTextSettings& settings) {
     }
     const int doublings = std::countr_zero(static_cast<std::uint64_t>(scale));
     const auto times = [](int n) { return std::int64_t{1} << n; };
-    return {times((doublings + 2) / 3), times((doublings + 1) / 3), times(doublings / 3)};
+    const std::int64_t all = settings.whole("scale", 1, 1);  // of early 2023
+    return {all * times((doublings + 2) / 3), all * times((doublings + 1) / 3),
+            all * times(doublings / 3)};
 }
 
 std::string model_of_dimensions(MaxTextSettings& settings, std::vector<std::string>& notes) {

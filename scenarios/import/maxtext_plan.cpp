@@ -62,11 +62,11 @@ Ways read_ways(MaxTextSettings& settings, const std::string& prefix, std::string
         said = ways[i] > 1 || said.empty() ? key : said;
     }
     if (open.empty() ? product != members : product > members || members % product != 0) {
-        settings.refuse(
-            open.empty() ? said : open,
-            fmt::format("the {}_*_parallelism multiply to {}, but there are {} {}", prefix, product,
-                        members, prefix == "ici" ? "devices in a slice" : "slices"),
-            "change one of them, or let one be -1");
+        settings.refuse(said,
+                        fmt::format("the {}_*_parallelism multiply to {}{}, but there are {} {}",
+                                    prefix, product, open.empty() ? "" : " without the -1", members,
+                                    prefix == "ici" ? "devices in a slice" : "slices"),
+                        "change one of them, or let one be -1");
     }
     for (std::int64_t& way : ways) {
         way = way == -1 ? members / product : way;

@@ -69,6 +69,7 @@ constexpr std::array kRead =
                                      "decoder_block",
                                      "mlp_activations",
                                      "use_qk_norm",
+                                     "scale",
                                      "ici_fsdp_parallelism",
                                      "ici_tensor_parallelism",
                                      "ici_data_parallelism",

@@ -129,8 +129,12 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     }
 }
 
-void add_attention(MaxTextSettings& settings, Parts& parts) {
-    const std::string kernel = settings.text("attention", "autoselected");
+void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
+    if (!settings.has("attention")) {
+        notes.emplace_back(
+            "the file is older than the key attention, when there was no flash attention");
+    }
+    const std::string kernel = settings.text("attention", "dot_product");
     if (kernel == "dot_product") {
         parts.emplace_back("attention: full");
         parts.emplace_back("attention_backward: book");
@@ -179,7 +183,7 @@ std::string maxtext_training(MaxTextSettings& settings, Parts& notes) {
     Parts parts;
     add_precision(settings, parts);
     parts.push_back("remat: " + remat(settings, notes));
-    add_attention(settings, parts);
+    add_attention(settings, parts, notes);
     if (settings.text("model_name", "default").starts_with("mixtral") ||
         settings.text("model_name", "default").starts_with("deepseek") ||
         settings.text("model_name", "default").starts_with("gpt-oss")) {
@@ -194,7 +198,7 @@ std::string maxtext_training(MaxTextSettings& settings, Parts& notes) {
     if (const std::int64_t chunks = settings.whole("num_vocab_tiling", 1, 1); chunks > 1) {
         parts.push_back(fmt::format("logit_chunks: {}", chunks));
     }
-    if (settings.number("gradient_clipping_threshold", 1) > 0) {
+    if (settings.number("gradient_clipping_threshold", 0) > 0) {
         parts.emplace_back("clip_gradients: true");
     }
     const std::string optimizer = settings.text("opt_type", "adamw");

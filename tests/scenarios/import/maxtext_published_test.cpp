@@ -38,9 +38,8 @@ const std::string kV5p =
 const std::vector<std::string> kV5pBlocks{
     "training.attention_blocks={q: 512, kv: 512, q_dkv: 512, kv_dkv: 512, q_dq: 1024, kv_dq: 256}"};
 const std::string kV4 =
-    "run_name=a steps=30 max_target_length=1024 per_device_batch_size=16 remat_policy=full "
-    "base_emb_dim=6144 base_mlp_dim=24576 base_num_heads=24 base_num_decoder_layers=48 "
-    "attention=dot_product compile_topology=v4-128 ";
+    "run_name=2xv4-64 ici_fsdp_parallelism=64 steps=10 per_device_batch_size=16 "
+    "enable_profiler=true remat_policy=full scale=3 compile_topology=v4-128 ";
 const std::string kBlocks2048 =
     "sa_block_q=2048 sa_block_kv=2048 sa_block_kv_compute=2048 sa_block_q_dkv=2048 "
     "sa_block_kv_dkv=2048 "
@@ -113,10 +112,13 @@ std::vector<Line> lines() {
          kV5p + "per_device_batch_size=2 remat_policy=full global_parameter_scale=512 "
                 "ici_tensor_parallelism=16 compile_topology=v5p-1024",
          kV5pBlocks},
-        {"maxtext-v4/maxtext-v4-22b-1x", "2023", kV4, {"model.qk_norm=false"}},
+        {"maxtext-v4/maxtext-v4-22b-1x",
+         "2023-04",
+         kV4 + "dcn_data_parallelism=1",
+         {"model.qk_norm=false"}},
         {"maxtext-v4/maxtext-v4-22b-2x",
-         "2023",
-         kV4 + "compile_topology_num_slices=2",
+         "2023-04",
+         kV4 + "dcn_data_parallelism=2 compile_topology_num_slices=2",
          {"model.qk_norm=false"}},
         {"recipes-v6e-llama3.1/recipe-llama3.1-70b-v6e-128", "2025",
          k70b + "per_device_batch_size=4 compile_topology=v6e-128"},
