@@ -200,7 +200,7 @@ void read_apertus(HfConfig& config, ModelSpec& model) {
     model.qk_norm = true;
 }
 
-constexpr std::array kFamilies = std::to_array<HfFamily>({
+constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
     {"llama", read_llama},         {"mistral", read_mistral},
     {"gemma", read_gemma},         {"gemma2", read_gemma2},
     {"gemma3_text", read_gemma3},  {"qwen2", read_qwen2},
@@ -219,7 +219,7 @@ constexpr std::array kFamilies = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> dense_families() {
-    return kFamilies;
+    return kDenseFamilies;
 }
 
 }  // namespace podsim::workloads

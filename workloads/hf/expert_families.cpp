@@ -194,7 +194,7 @@ void read_ernie_moe(HfConfig& config, ModelSpec& model) {
     model.experts.router_bias = config.flag("moe_use_aux_free", true);
 }
 
-constexpr std::array kFamilies = std::to_array<HfFamily>({
+constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"mixtral", read_mixtral},
     {"qwen2_moe", read_qwen2_moe},
     {"qwen3_moe", read_qwen3_moe},
@@ -216,7 +216,7 @@ constexpr std::array kFamilies = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> expert_families() {
-    return kFamilies;
+    return kExpertFamilies;
 }
 
 }  // namespace podsim::workloads

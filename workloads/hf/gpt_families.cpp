@@ -150,7 +150,7 @@ void read_nemotron(HfConfig& config, ModelSpec& model) {
     model.norm = Norm::layer;
 }
 
-constexpr std::array kFamilies = std::to_array<HfFamily>({
+constexpr std::array kGptFamilies = std::to_array<HfFamily>({
     {"gpt2", read_gpt2},
     {"gpt_bigcode", read_gpt_bigcode},
     {"gptj", read_gptj},
@@ -166,7 +166,7 @@ constexpr std::array kFamilies = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> gpt_families() {
-    return kFamilies;
+    return kGptFamilies;
 }
 
 }  // namespace podsim::workloads

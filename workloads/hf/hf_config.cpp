@@ -16,7 +16,7 @@
 namespace podsim::workloads {
 namespace {
 
-constexpr std::size_t kLongestName = 100;  // longer ones are not compared with ours
+constexpr std::size_t kLongestType = 100;  // longer ones are not compared with ours
 
 /// What of an architecture podsim does not model, by model_type.
 constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, std::string_view>>({
@@ -90,7 +90,7 @@ std::vector<HfFamily> all_families() {
         }
     }
     const std::vector<std::string> names = hf_family_names();
-    const std::string near = name.size() <= kLongestName ? sim::nearest(name, names) : "";
+    const std::string near = name.size() <= kLongestType ? sim::nearest(name, names) : "";
     config.refuse("model_type", problem,
                   (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + remedy);
 }
@@ -140,7 +140,7 @@ void refuse_experts(HfConfig& config, const HfFamily& family, const ModelSpec& m
 void refuse_slip(const HfConfig& config, const std::string& key) {
     for (const std::string& wanted : config.missing()) {
         const std::size_t most = wanted.size() < 8 ? 1 : 2;
-        if (key.size() <= kLongestName && sim::edits_between(key, wanted) <= most) {
+        if (key.size() <= kLongestType && sim::edits_between(key, wanted) <= most) {
             config.refuse(key, fmt::format("unknown key '{}'", clip(key)),
                           fmt::format("did you mean '{}'? write it so, or leave it out", wanted));
         }
