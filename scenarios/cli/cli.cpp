@@ -29,6 +29,8 @@ constexpr Command kCommands[] = {
     {"serve", "serve requests on simulated inference steps", command_serve},
     {"collective", "simulate one collective on a slice", command_collective},
     {"topology", "measure the shape of a slice", command_topology},
+    {"import", "write a scenario from a MaxText run, or read a Hugging Face config",
+     command_import},
     {"list", "list chips, models, scenarios or algorithms", command_list},
 };
 

@@ -27,6 +27,7 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err);
 int command_merge(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);
+int command_import(Arguments args, std::ostream& out, std::ostream& err);
 int command_list(Arguments args, std::ostream& out, std::ostream& err);
 
 /// Whether the stream is standard error, on a terminal.

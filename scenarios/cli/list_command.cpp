@@ -15,6 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/chip.h"
+#include "topology/chips/slice_names.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/remat.h"
 
@@ -35,7 +36,15 @@ std::string list_chips() {
                    topology::to_string(chip.host_shape.value, dimensions),
                    fmt::format("{0}x{0}", chip.mxu_dimension.value)});
     }
-    return table.text(0) + "\nICI rates are for one link and one direction.\n";
+    std::string aliases;
+    for (const topology::ChipAlias& alias : topology::chip_aliases()) {
+        aliases += fmt::format("{}{} is {}", aliases.empty() ? "" : ", ", alias.name, alias.chip);
+    }
+    return table.text(0) + "\nICI rates are for one link and one direction.\n" +
+           fmt::format("Other names: {}.\n", aliases) +
+           "Slices may be called as clouds call them: v5p-512 (cores, two a chip: v2 to v4, v5p, "
+           "tpu7x), "
+           "v5e-256 (chips: v5e, v6e).\n";
 }
 
 std::string list_models() {

@@ -13,6 +13,7 @@
 #include "scenarios/text/format.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
+#include "topology/chips/slice_names.h"
 #include "topology/graph/graphviz.h"
 #include "topology/graph/machine_totals.h"
 #include "topology/graph/metrics.h"
@@ -32,7 +33,7 @@ Usage usage() {
         "distances, bisection.",
         "podsim topology --chip v4p --slice 4x4x8 --twisted");
     usage.value("chip", "a chip of `podsim list chips`");
-    usage.value("slice", "chips along each axis, as in 16x20x28");
+    usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
     usage.value("slices", "number of slices, joined by the data-centre network", "1");
     usage.values("dead",
@@ -153,7 +154,7 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    IdealHardware hardware = hardware_from_options({.chip = options.get("chip"),
+    IdealHardware hardware = hardware_from_options({.chip = chip_option(options),
                                                     .slice = options.get("slice"),
                                                     .twisted = options.is_set("twisted")});
     hardware.slices = read_slices(options, hardware);
@@ -167,6 +168,9 @@ int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const Findings found{topology::measure(machine, dead),
                          topology::totals(machine, hardware.chip, dead), dead.axes() != 0};
     if (json != "-") {
+        if (topology::is_slice_name(options.get("slice"))) {
+            out << topology::describe_named(options.get("slice")) << '\n';
+        }
         out << text_of(hardware, found);
     }
     if (!json.empty()) {

@@ -30,7 +30,7 @@ std::string parse_dtype(const std::string& text) {
 
 CollectiveRequest read_request(const Usage& options) {
     CollectiveRequest request;
-    request.hardware = hardware_from_options({.chip = options.get("chip"),
+    request.hardware = hardware_from_options({.chip = chip_option(options),
                                               .slice = options.get("slice"),
                                               .twisted = options.is_set("twisted"),
                                               .latency = options.get("latency"),
@@ -83,7 +83,7 @@ Usage collective_usage() {
         "bandwidth that times (n-1)/n, for all-reduce 2(n-1)/n, for permute, send and broadcast "
         "1.\n");
     usage.value("chip", "a chip of `podsim list chips`");
-    usage.value("slice", "chips along each axis, as in 16x20x28");
+    usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
     usage.value(
         "op",

@@ -8,6 +8,7 @@
 #include "scenarios/study/parallel.h"
 #include "scenarios/text/quantity_text.h"
 #include "sim/base/nearest.h"
+#include "topology/chips/slice_names.h"
 
 namespace podsim::scenarios {
 
@@ -52,6 +53,12 @@ int parse_jobs(const Usage& options) {
         throw sim::InputError("out of range", allowed, mark);
     }
     return static_cast<int>(jobs);
+}
+
+std::string chip_option(const Usage& options) {
+    const bool says_all = !options.has("chip") && options.has("slice") &&
+                          topology::is_slice_name(options.get("slice"));
+    return says_all ? "" : options.get("chip");
 }
 
 int read_slices(const Usage& options, const Hardware& hardware) {

@@ -19,6 +19,9 @@ Fold parse_fold(const std::string& text);
 /// The threads of --jobs: a number up to kMostJobs, without the option the cores of the machine.
 int parse_jobs(const Usage& options);
 
+/// The value of --chip, which may be left out where --slice is a name such as `v5p-512`.
+std::string chip_option(const Usage& options);
+
 /// The number of --slices of that hardware, at most kMostChips together. Throws sim::InputError.
 int read_slices(const Usage& options, const Hardware& hardware);
 

@@ -52,8 +52,8 @@ std::string scenario_title(const std::string& path);
 
 /// The hardware of a command line, option by option as it was given.
 struct HardwareOptions {
-    std::string chip;   ///< of the catalogue
-    std::string slice;  ///< `4x4x8`
+    std::string chip;   ///< of the catalogue; empty: that of a slice by name
+    std::string slice;  ///< `4x4x8`, `v5p-256`
     bool twisted = false;
     std::string latency = "additive";
     std::string hbm = "shared";

@@ -13,6 +13,7 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
+#include "topology/chips/slice_names.h"
 #include "topology/lattice/hosts.h"
 
 namespace podsim::scenarios {
@@ -53,6 +54,20 @@ topology::Point parse_limited_shape(const std::string& text) {
     const topology::Point shape = topology::parse_shape(text);
     check_chip_limit(shape);
     return shape;
+}
+
+/// A shape, or the one of a slice that is called by name, as `v5p-512`.
+topology::Point shape_of(const std::string& text, const std::string& chip) {
+    if (!topology::is_slice_name(text)) {
+        return parse_limited_shape(text);
+    }
+    const topology::NamedSlice named = topology::named_slice(text);
+    if (!chip.empty() && named.chip != chip) {
+        throw sim::InputError(fmt::format("{} is a slice of {}, not of {}", in_quotes(text),
+                                          named.chip, printable(chip)),
+                              "leave the chip out, or write a shape");
+    }
+    return named.shape;
 }
 
 /// Rates below this are slips of the pen, and their times leave the clock's range.
@@ -145,7 +160,20 @@ void read_pod(ChipSpec& spec, const Reader& pod, const Reader& host) {
     host.check({"hardware.chip.base", "hardware.chip.pod", "hardware.chip.host"}, agree);
 }
 
-ChipSpec read_chip(const Reader& chip) {
+/// A slice by name says which chips it has.
+ChipSpec chip_of_slice(const Reader& slice) {
+    return slice.get<ChipSpec>(
+        [](const std::string& name) {
+            return topology::find_chip(topology::named_slice(name).chip);
+        },
+        {});
+}
+
+ChipSpec read_chip(const Reader& chip, const Reader& slice) {
+    if (!chip.present() && slice.present() && topology::is_slice_name(slice.node().text)) {
+        return chip_of_slice(slice);
+    }
+    chip.require();
     if (!chip.is_map()) {
         return chip.read([](const std::string& name) { return topology::find_chip(name); });
     }
@@ -212,6 +240,15 @@ void read_profile_map(const Reader& profile, Hardware& result) {
                                  changed.empty() ? "" : " with ", fmt::join(changed, " and "));
 }
 
+/// The catalogue's name of the chip, or of the one that the scenario changes.
+std::string base_name(const Reader& chip, const ChipSpec& spec) {
+    if (!chip.is_map()) {
+        return spec.name;
+    }
+    const Reader base = chip["base"];
+    return base.present() ? topology::find_chip(base.node().text).name : "";
+}
+
 /// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
 /// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
 void read_profile(const Reader& hardware, const std::filesystem::path& base,
@@ -222,7 +259,10 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
         read_profile_map(place, result);
         return;
     }
-    const std::string name = (chip.is_map() ? chip["base"] : chip).node().text;
+    const std::string name = base_name(chip, result.chip);
+    if (name.empty()) {
+        return;  // of a slice whose name was refused
+    }
     const bool by_default = topology::measured_efficiency(name).has_value() && !chip.is_map();
     const std::optional<Profile> profile = place.get<std::optional<Profile>>(
         [&](const std::string& text) { return named_profile(text, base); },
@@ -248,7 +288,9 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
 void read_slice(const Reader& hardware, IdealHardware& result) {
     const Reader slice = hardware["slice"];
     const Reader slices = hardware["slices"];
-    result.shape = slice.read(parse_limited_shape);
+    result.shape = slice.read([&](const std::string& text) {
+        return shape_of(text, base_name(hardware["chip"], result.chip));
+    });
     slice.derive({"hardware.slice", "hardware.twisted", "hardware.chip.base", "hardware.chip.pod",
                   "hardware.chip.host", "hardware.chip.wraparound"},
                  [&] {
@@ -280,7 +322,7 @@ void check_chip_limit(const topology::Point& shape) {
 
 IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base) {
     IdealHardware result;
-    result.chip = read_chip(hardware["chip"].require());
+    result.chip = read_chip(hardware["chip"], hardware["slice"]);
     result.ici_rates =
         hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
     result.twisted = hardware["twisted"].flag(false);
@@ -305,9 +347,16 @@ IdealHardware hardware_from_options(const HardwareOptions& options) {
             throw error.at({fmt::format("--{} {}", option, printable(value)), 0, 0});
         }
     };
-    at("chip", options.chip, [&] { result.chip = topology::find_chip(printable(options.chip)); });
+    if (options.chip.empty()) {
+        at("slice", options.slice, [&] {
+            result.chip = topology::find_chip(topology::named_slice(printable(options.slice)).chip);
+        });
+    } else {
+        at("chip", options.chip,
+           [&] { result.chip = topology::find_chip(printable(options.chip)); });
+    }
     at("slice", options.slice, [&] {
-        result.shape = parse_limited_shape(printable(options.slice));
+        result.shape = shape_of(printable(options.slice), result.chip.name);
         result.twisted = options.twisted;
         result.slice = topology::make_slice(result.chip, result.shape, options.twisted);
     });

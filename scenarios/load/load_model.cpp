@@ -1,9 +1,12 @@
 // The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
+#include "workloads/hf/hf_config.h"
 #include "workloads/models/model.h"
 
 namespace podsim::scenarios {
@@ -14,7 +17,8 @@ using workloads::ModelSpec;
 using workloads::Norm;
 
 constexpr std::pair<std::string_view, bool> kMlps[] = {{"gated", true}, {"plain", false}};
-constexpr std::pair<std::string_view, Norm> kNorms[] = {{"rms", Norm::rms}, {"layer", Norm::layer}};
+constexpr std::pair<std::string_view, Norm> kNorms[] = {
+    {"rms", Norm::rms}, {"layer", Norm::layer}, {"bare", Norm::bare}};
 
 /// Which projections have biases; each choice includes the one before it.
 enum class Biases { none, qkv, attention, all };
@@ -36,15 +40,22 @@ std::int64_t hyperparameter(const Reader& model, std::string_view key, std::int6
     return place.get<std::int64_t>(parse_count, of_base);
 }
 
-void refuse_both(const Reader& model) {
-    for (const YamlNode::Entry& entry : model.node().entries) {
-        if (entry.key != "hf_config") {
-            model.faults().add(fmt::format("model.{}", entry.key),
-                               sim::InputError("model: hf_config says everything, '" + entry.key +
-                                                   "' is not allowed beside it",
-                                               "keep one of the two", entry.mark));
-        }
+/// What the other keys change: a model of the catalogue, one of a Hugging Face config, or nothing.
+std::optional<ModelSpec> base_model(const Reader& model, const std::filesystem::path& folder) {
+    const Reader base = model["base"];
+    const Reader config = model["hf_config"];
+    if (base.present() && config.present()) {
+        config.refuse("beside base", "keep one of the two");
     }
+    if (config.present()) {
+        return config.read([&](const std::string& path) {
+            return workloads::read_hf_config((folder / path).string());
+        });
+    }
+    if (base.present()) {
+        return base.read(catalogue_model);
+    }
+    return std::nullopt;
 }
 
 void read_latent(const Reader& latent, ModelSpec& spec) {
@@ -72,6 +83,8 @@ void read_experts(const Reader& experts, ModelSpec& spec) {
     read.first_dense = experts["first_dense"].get<std::int64_t>(parse_count, read.first_dense);
     read.every = experts["every"].get<std::int64_t>(parse_count, read.every);
     read.router_bias = experts["router_bias"].flag(read.router_bias);
+    read.shared_d_ff = experts["shared_d_ff"].get<std::int64_t>(parse_count, read.shared_d_ff);
+    read.shared_gate = experts["shared_gate"].flag(read.shared_gate);
 }
 
 /// What a layer looks like beyond its widths.
@@ -83,6 +96,10 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     const std::int64_t norms = has_base ? spec.norms : spec.parallel_block ? 1 : 2;
     spec.norms = model["norms"].get<std::int64_t>(parse_count, norms);
     spec.qk_norm = model["qk_norm"].flag(spec.qk_norm);
+    spec.qk_norm_of_heads = model["qk_norm_of_heads"].flag(spec.qk_norm_of_heads);
+    spec.sinks = model["sinks"].flag(spec.sinks);
+    spec.unembedding_bias = model["unembedding_bias"].flag(spec.unembedding_bias);
+    spec.chunk = model["chunk"].get<std::int64_t>(parse_count, spec.chunk);
     if (const Reader biases = model["biases"]; biases.present()) {
         const auto which = biases.choose<Biases>(kBiases, Biases::none);
         spec.qkv_bias = which >= Biases::qkv;
@@ -96,11 +113,11 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     read_experts(model["experts"], spec);
 }
 
-ModelSpec inline_model(const Reader& model) {
+ModelSpec inline_model(const Reader& model, std::optional<ModelSpec> base) {
     ModelSpec spec;
     spec.name = "custom";
-    if (const Reader base = model["base"]; base.present()) {
-        spec = base.read(catalogue_model);
+    if (base) {
+        spec = *std::move(base);
         spec.name += " (modified)";
         spec.published_parameters = 0;
         spec.published_rounding = 0;
@@ -135,13 +152,12 @@ ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
     if (!model.is_map()) {
         return model.read(catalogue_model);
     }
-    if (const Reader config = model["hf_config"]; config.present()) {
-        refuse_both(model);
-        return config.read([&](const std::string& path) {
-            return workloads::read_hf_config((base / path).string());
-        });
+    std::optional<ModelSpec> changed = base_model(model, base);
+    const Reader config = model["hf_config"];
+    if (config.present() && (!config.sound() || model.node().entries.size() == 1)) {
+        return changed.value_or(ModelSpec{});
     }
-    ModelSpec spec = inline_model(model);
+    ModelSpec spec = inline_model(model, std::move(changed));
     workloads::validate(spec, model.faults());
     return spec;
 }

@@ -5,20 +5,9 @@
 #include <vector>
 
 namespace podsim::sim {
-namespace {
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') {
-            c = static_cast<char>(c - 'A' + 'a');
-        }
-    }
-    return result;
-}
-
-/// Optimal string alignment: the fewest single-letter edits and swaps of neighbours from a to b.
-std::size_t edits(std::string_view a, std::string_view b) {
+// Optimal string alignment.
+std::size_t edits_between(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {
         for (std::size_t j = 0; j <= b.size(); ++j) {
@@ -34,6 +23,18 @@ std::size_t edits(std::string_view a, std::string_view b) {
         }
     }
     return d[a.size()][b.size()];
+}
+
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') {
+            c = static_cast<char>(c - 'A' + 'a');
+        }
+    }
+    return result;
 }
 
 std::size_t common_start(std::string_view a, std::string_view b) {
@@ -53,7 +54,7 @@ std::string nearest_of(std::string_view wanted, std::span<const Name> names) {
     std::size_t best_start = 0;
     for (const Name& name : names) {
         const std::string candidate = lower(name);
-        const std::size_t distance = edits(low, candidate);
+        const std::size_t distance = edits_between(low, candidate);
         const std::size_t limit =
             std::max<std::size_t>(1, std::max(low.size(), candidate.size()) / 3);
         if (distance > limit && !contains(candidate, low) && !contains(low, candidate)) {

@@ -2,6 +2,7 @@
 // know.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ namespace podsim::sim {
 /// `names`.
 std::string nearest(std::string_view wanted, std::span<const std::string> names);
 std::string nearest(std::string_view wanted, std::span<const std::string_view> names);
+
+/// The fewest letters to insert, delete, replace or swap with a neighbour that make one name of the other.
+std::size_t edits_between(std::string_view a, std::string_view b);
 
 /// The error for a name that is not among `names`:
 /// `unknown chip 'v4'; did you mean 'v4p'? allowed: v3, v4p, v5p` (the question only when one is

@@ -82,7 +82,7 @@ struct ChipSpec {
 /// All generations, oldest first.
 std::span<const ChipSpec> chip_catalogue();
 
-/// The chip of that name. Throws sim::InputError with the nearest valid name.
+/// The chip of that name, or of another that people use (slice_names.h). Throws sim::InputError with the nearest valid name.
 const ChipSpec& find_chip(std::string_view name);
 
 /// The slice of that shape on that chip, wrapped as the generation's rule says. Twisted slices are

@@ -33,10 +33,6 @@ std::int64_t attention_matrices(const ModelSpec& model) {
            model.heads * latent.value_dim * model.d_model;
 }
 
-std::int64_t norm_width(const ModelSpec& model) {
-    return (model.norm == Norm::layer ? 2 : 1) * model.d_model;
-}
-
 void check_latent(const ModelSpec& model, sim::InputFaults& faults) {
     const LatentAttention& latent = model.latent;
     check_range(faults, "latent.q_rank", latent.q_rank, ModelLimits::d_model, 0);
@@ -65,31 +61,31 @@ void check_experts(const ModelSpec& model, sim::InputFaults& faults) {
     });
     check_range(faults, "experts.shared", experts.shared, ModelLimits::experts, 0);
     check_range(faults, "experts.d_ff", experts.d_ff, ModelLimits::d_ff);
+    check_range(faults, "experts.shared_d_ff", experts.shared_d_ff, ModelLimits::d_ff, 0);
     faults.check("model.experts.first_dense", {"model.layers"}, [&] {
         check_range(faults, "experts.first_dense", experts.first_dense, model.layers, 0);
     });
     faults.check("model.experts.every", {"model.layers"},
                  [&] { check_range(faults, "experts.every", experts.every, model.layers); });
-    faults.check(
-        "model.experts.d_ff", {"model.experts.count", "model.experts.shared", "model.experts.d_ff"},
-        [&] {
-            if ((experts.count + experts.shared) * experts.d_ff > ModelLimits::expert_columns) {
-                throw SettingError("model.experts.d_ff",
-                                   fmt::format("experts.d_ff = {} for {} experts is out of range",
-                                               experts.d_ff, experts.count + experts.shared),
-                                   fmt::format("all experts of a layer have at most {} columns",
-                                               ModelLimits::expert_columns));
-            }
-        });
-    faults.check("model.biases", {"model.biases"}, [&] {
-        if (model.mlp_bias) {
-            throw SettingError("model.biases", "biases of experts are not modelled",
-                               "leave the MLP's biases out of a model with experts");
-        }
-    });
+    faults.check("model.experts.d_ff",
+                 {"model.experts.count", "model.experts.shared", "model.experts.d_ff"}, [&] {
+                     if (experts.count * experts.d_ff + experts.shared_columns() >
+                         ModelLimits::expert_columns) {
+                         throw SettingError(
+                             "model.experts.d_ff",
+                             fmt::format("experts.d_ff = {} for {} experts is out of range",
+                                         experts.d_ff, experts.count + experts.shared),
+                             fmt::format("all experts of a layer have at most {} columns",
+                                         ModelLimits::expert_columns));
+                     }
+                 });
 }
 
 }  // namespace
+
+std::int64_t norm_width(const ModelSpec& model) {
+    return (model.norm == Norm::layer ? 2 : model.norm == Norm::rms ? 1 : 0) * model.d_model;
+}
 
 LayerKind layer_kind(const ModelSpec& model, std::int64_t layer) {
     const Experts& experts = model.experts;
@@ -116,7 +112,8 @@ LayerParameters count_layer(const ModelSpec& model, LayerKind kind) {
         count.vectors += model.latent.q_rank + model.latent.kv_rank;
     }
     if (model.qk_norm) {
-        count.vectors += 2 * model.head_dim;
+        count.vectors +=
+            (model.qk_norm_of_heads ? model.heads + model.kv_heads : 2) * model.head_dim;
     }
     if (model.qkv_bias) {
         count.vectors += (model.heads + 2 * model.kv_heads) * model.head_dim;
@@ -124,12 +121,22 @@ LayerParameters count_layer(const ModelSpec& model, LayerKind kind) {
     if (model.out_bias) {
         count.vectors += model.d_model;
     }
+    count.vectors += model.sinks ? model.heads : 0;
     if (kind.experts) {
-        const std::int64_t expert = matrices * model.d_model * model.experts.d_ff;
-        count.mlp = model.d_model * model.experts.count + model.experts.shared * expert;
-        count.experts = model.experts.count * expert;
-        count.experts_taken = model.experts.per_token * expert;
-        count.vectors += model.experts.router_bias ? model.experts.count : 0;
+        const Experts& experts = model.experts;
+        const std::int64_t expert = matrices * model.d_model * experts.d_ff;
+        count.mlp = model.d_model * (experts.count + (experts.shared_gate ? 1 : 0) +
+                                     matrices * experts.shared_columns());
+        count.experts = experts.count * expert;
+        count.experts_taken = experts.per_token * expert;
+        count.vectors += experts.router_bias ? experts.count : 0;
+        if (model.mlp_bias) {
+            const std::int64_t biases = (matrices - 1) * experts.d_ff + model.d_model;
+            count.expert_vectors = experts.count * biases;
+            count.expert_vectors_taken = experts.per_token * biases;
+            count.vectors +=
+                (matrices - 1) * experts.shared_columns() + experts.shared * model.d_model;
+        }
         return count;
     }
     count.mlp = matrices * model.d_model * model.d_ff;
@@ -146,12 +153,13 @@ ParameterCount count_parameters(const ModelSpec& model) {
         const LayerParameters layer = count_layer(model, kind);
         count.layers += layers * layer.total();
         count.layers_matmul += layers * layer.matmul();
-        not_taken += layers * (layer.experts - layer.experts_taken);
+        not_taken += layers * (layer.experts - layer.experts_taken + layer.expert_vectors -
+                               layer.expert_vectors_taken);
     }
     count.embedding = model.vocabulary * model.d_model;
     count.positions = model.positions * model.d_model;
     count.unembedding = model.tied_embeddings ? 0 : count.embedding;
-    count.final_norm = norm_width(model);
+    count.final_norm = norm_width(model) + (model.unembedding_bias ? model.vocabulary : 0);
     count.total =
         count.layers + count.embedding + count.positions + count.unembedding + count.final_norm;
     count.active = count.total - not_taken;
@@ -193,6 +201,7 @@ void validate(const ModelSpec& model, sim::InputFaults& faults) {
     check_range(faults, "head_dim", model.head_dim, ModelLimits::head_dim);
     check_range(faults, "vocabulary", model.vocabulary, ModelLimits::vocabulary);
     check_range(faults, "norms", model.norms, 4);
+    check_range(faults, "chunk", model.chunk, 1LL << 40, 0);
     check_range(faults, "positions", model.positions, ModelLimits::vocabulary, 0);
     check_range(faults, "window", model.window, 1LL << 40, 0);
     faults.check("model.global_every", {"model.layers"},

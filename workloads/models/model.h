@@ -15,7 +15,7 @@ namespace podsim::workloads {
 
 /// The MLPs of layers with experts: a router (D x count, and `count` values where it has a bias), of
 /// whose experts each token takes `per_token`, and shared experts that every token takes. Each is a gated
-/// (or plain) MLP of width d_ff.
+/// (or plain) MLP of width d_ff; a gate of the shared ones is one more column of the router.
 struct Experts {
     std::int64_t count = 0;  ///< routed experts; 0: the model has none
     std::int64_t per_token = 0;
@@ -24,6 +24,12 @@ struct Experts {
     std::int64_t first_dense = 0;  ///< that many layers at the start have the dense MLP
     std::int64_t every = 1;        ///< behind them, the last of every so many layers has experts
     bool router_bias = false;
+    std::int64_t shared_d_ff = 0;  ///< width of a shared expert; 0: d_ff
+    bool shared_gate = false;      ///< a token weighs what the shared experts put out
+    /// Of all shared experts.
+    [[nodiscard]] std::int64_t shared_columns() const {
+        return shared * (shared_d_ff > 0 ? shared_d_ff : d_ff);
+    }
     bool operator==(const Experts&) const = default;
 };
 
@@ -38,7 +44,8 @@ struct LatentAttention {
     bool operator==(const LatentAttention&) const = default;
 };
 
-enum class Norm { rms, layer };  ///< one vector of D, or two (scale and bias)
+/// One vector of D; two (scale and bias); none. A layer norm without bias counts as rms.
+enum class Norm { rms, layer, bare };
 
 /// Symbols as in the reference text: L layers, D model width, F feed-forward width, N query heads,
 /// K key/value heads, H head width, V vocabulary.
@@ -59,19 +66,27 @@ struct ModelSpec {
     Norm norm = Norm::rms;
     std::int64_t norms = 2;  ///< of width D in a layer (4: outputs of both blocks are normed too)
     bool qk_norm = false;    ///< queries and keys are normed, two vectors of H a layer
-    bool qkv_bias = false;   ///< (N + 2 K) H
-    bool out_bias = false;   ///< D
-    bool mlp_bias = false;   ///< 2 F + D gated, F + D plain
-    std::int64_t positions = 0;  ///< rows of a learned position table; 0: rotary or none
-    std::int64_t window = 0;     ///< local attention: a query sees so many last keys; 0: all
+    bool qk_norm_of_heads = false;  ///< and every head has a vector of its own: (N + K) H
+    bool qkv_bias = false;          ///< (N + 2 K) H
+    bool out_bias = false;          ///< D
+    bool mlp_bias = false;          ///< 2 F + D gated, F + D plain; every expert has them too
+    bool sinks = false;             ///< a learned logit for every query head, N a layer
+    bool unembedding_bias = false;  ///< V
+    std::int64_t positions = 0;     ///< rows of a learned position table; 0: rotary or none
+    std::int64_t window = 0;        ///< local attention: a query sees so many last keys; 0: all
     std::int64_t global_every =
         0;  ///< the last of every so many layers sees all keys in spite of the window; 0: none does
+    /// Local attention within chunks of so many tokens, which no sequence may exceed; 0: none.
+    std::int64_t chunk = 0;
     LatentAttention latent{};
     Experts experts{};
     std::int64_t published_parameters =
         0;  ///< the published count, which the shapes must give; 0: none known
     std::int64_t published_rounding = 0;  ///< how far a rounded published count may be off
 };
+
+/// Parameters of one norm of the rows.
+std::int64_t norm_width(const ModelSpec& model);
 
 /// What a layer is made of.
 struct LayerKind {
@@ -90,11 +105,15 @@ struct LayerParameters {
     std::int64_t attention = 0;
     /// What every token takes: 3 D F gated, 2 D F plain; with experts the router D E and the shared.
     std::int64_t mlp = 0;
-    std::int64_t experts = 0;        ///< all routed experts
-    std::int64_t experts_taken = 0;  ///< the routed experts that one token takes
-    std::int64_t vectors = 0;        ///< norms and biases
+    std::int64_t experts = 0;               ///< all routed experts
+    std::int64_t experts_taken = 0;         ///< the routed experts that one token takes
+    std::int64_t vectors = 0;               ///< norms, sinks and biases but the routed experts'
+    std::int64_t expert_vectors = 0;        ///< biases of all routed experts
+    std::int64_t expert_vectors_taken = 0;  ///< of those that one token takes
 
-    [[nodiscard]] std::int64_t total() const { return attention + mlp + experts + vectors; }
+    [[nodiscard]] std::int64_t total() const {
+        return attention + mlp + experts + vectors + expert_vectors;
+    }
     /// In the matmuls of one token.
     [[nodiscard]] std::int64_t matmul() const { return attention + mlp + experts_taken; }
 };
@@ -107,7 +126,7 @@ struct ParameterCount {
     std::int64_t embedding = 0;      ///< V D
     std::int64_t positions = 0;      ///< positions x D
     std::int64_t unembedding = 0;    ///< V D; 0 when tied
-    std::int64_t final_norm = 0;     ///< D, 2 D with bias
+    std::int64_t final_norm = 0;     ///< D, 2 D with bias; a bias of the unembedding with it
     std::int64_t total = 0;
     std::int64_t active = 0;  ///< total without the routed experts that a token does not take
 };
@@ -161,10 +180,5 @@ inline std::int64_t value_dim(const ModelSpec& model) {
 inline bool norms_outputs(const ModelSpec& model) {
     return model.norms == 4 && !model.parallel_block;
 }
-
-/// Reads a Hugging Face `config.json` of the families that hf_config.cpp lists; keys and defaults are
-/// those of the format. Throws sim::InputError at file:line:column: bad JSON, a wrong key at the key, a
-/// missing one at 1:1 with the key that may be a slip of it, an architecture by what of it is not modelled.
-ModelSpec read_hf_config(const std::string& path);
 
 }  // namespace podsim::workloads

@@ -109,31 +109,35 @@ LayerWeights layer_weights(const ModelSpec& model, LayerKind kind) {
             d_model * (queries + static_cast<double>(2 * model.kv_heads * model.head_dim));
     }
     if (model.qk_norm) {
-        dense(Matrix::qkv) += static_cast<double>(2 * model.head_dim);
+        dense(Matrix::qkv) += static_cast<double>(
+            (model.qk_norm_of_heads ? model.heads + model.kv_heads : 2) * model.head_dim);
     }
     if (model.qkv_bias) {
         dense(Matrix::qkv) +=
             static_cast<double>((model.heads + 2 * model.kv_heads) * model.head_dim);
     }
+    dense(Matrix::qkv) += static_cast<double>(model.sinks ? model.heads : 0);
     dense(Matrix::out) = values * d_model + (model.out_bias ? d_model : 0);
 
     if (kind.experts) {
-        const auto shared = static_cast<double>(model.experts.shared * model.experts.d_ff);
+        const auto shared = static_cast<double>(model.experts.shared_columns());
         const auto routed = static_cast<double>(model.experts.count * model.experts.d_ff);
         const auto count = static_cast<double>(model.experts.count);
-        dense(Matrix::router) = d_model * count + (model.experts.router_bias ? count : 0);
-        dense(Matrix::shared_gate_up) = branches * d_model * shared;
-        dense(Matrix::shared_down) = d_model * shared;
-        experts(Matrix::gate_up) = branches * d_model * routed;
-        experts(Matrix::down) = d_model * routed;
+        const double bias = model.mlp_bias ? 1 : 0;
+        dense(Matrix::router) = d_model * (count + (model.experts.shared_gate ? 1 : 0)) +
+                                (model.experts.router_bias ? count : 0);
+        dense(Matrix::shared_gate_up) = branches * (d_model + bias) * shared;
+        dense(Matrix::shared_down) =
+            d_model * (shared + bias * static_cast<double>(model.experts.shared));
+        experts(Matrix::gate_up) = branches * (d_model + bias) * routed;
+        experts(Matrix::down) = d_model * (routed + bias * count);
     } else {
         const auto d_ff = static_cast<double>(model.d_ff);
         dense(Matrix::gate_up) = branches * d_ff * (d_model + (model.mlp_bias ? 1 : 0));
         dense(Matrix::down) = d_ff * d_model + (model.mlp_bias ? d_model : 0);
     }
 
-    const double norms =
-        static_cast<double>(model.norms) * d_model * (model.norm == Norm::layer ? 2 : 1);
+    const double norms = static_cast<double>(model.norms) * static_cast<double>(norm_width(model));
     const double of_mlp = model.parallel_block ? 0 : norms / 2;
     dense(latent.kv_rank > 0 ? Matrix::latent : Matrix::qkv) += norms - of_mlp;
     dense(kind.experts ? Matrix::router : Matrix::gate_up) += of_mlp;

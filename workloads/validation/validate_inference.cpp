@@ -53,6 +53,13 @@ void check_run(const CachedRun& run, const ModelSpec& model) {
                                        run.cached + run.fresh, model.name, model.positions),
                            "shorten it");
     }
+    if (model.chunk > 0 && run.cached + run.fresh > model.chunk) {
+        throw SettingError(
+            "inference.context",
+            fmt::format("a sequence of {} tokens, but {} attends within chunks of {}",
+                        run.cached + run.fresh, model.name, model.chunk),
+            "attention across chunks is not modelled: shorten it");
+    }
 }
 
 void check_context(const TrainingPlan& plan) {

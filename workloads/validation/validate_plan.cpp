@@ -198,6 +198,16 @@ void check_chunks(const TrainingPlan& plan) {
     }
 }
 
+/// Within a chunk chunked attention is full attention.
+void check_attention_chunk(const TrainingPlan& plan, const ModelSpec& model) {
+    if (model.chunk > 0 && plan.batch.sequence > model.chunk) {
+        throw SettingError("batch.sequence",
+                           fmt::format("sequence = {}, but {} attends within chunks of {} tokens",
+                                       plan.batch.sequence, model.name, model.chunk),
+                           "attention across chunks is not modelled: take shorter sequences");
+    }
+}
+
 void check_stages(const TrainingPlan& plan, const ModelSpec& model) {
     const std::int64_t runs = static_cast<std::int64_t>(plan.ways.pipeline) * plan.pipeline.chunks;
     if (model.layers % runs != 0) {
@@ -296,6 +306,11 @@ void validate(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults
     faults.check("batch.tokens", {"batch.tokens", "batch.sequence"},
                  [&] { check_tokens(plan.batch); });
     check_inference(plan, model, faults);
+    faults.check("batch.sequence", {"batch.sequence", "model"}, [&] {
+        if (!plan.inference) {
+            check_attention_chunk(plan, model);
+        }
+    });
     faults.check("mesh.tensor_transpose",
                  {"mesh.tensor_transpose", "mesh.tensor", "overlap.tensor", "model"},
                  [&] { check_tensor_transpose(plan, model); });

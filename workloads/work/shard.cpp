@@ -47,7 +47,7 @@ void take_sizes(Shard& shard, const ModelSpec& model, int split) {
     shard.tied = model.tied_embeddings;
     shard.rotary = model.positions == 0;
     shard.positions = model.positions > 0;
-    shard.layer_norm = model.norm == Norm::layer;
+    shard.layer_norm = model.norm != Norm::rms;
     shard.qk_norm = model.qk_norm;
     shard.outputs_normed = norms_outputs(model);
     shard.read_backward = read_backward(model, {.experts = false});
@@ -112,7 +112,7 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
                                          experts.tokens / (drawn * experts.held), experts.held);
     }
     experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
-    experts.shared_width = static_cast<double>(model.shared) * experts.d_ff;
+    experts.shared_width = static_cast<double>(model.shared_columns()) / plan.ways.of_matrix();
     return experts;
 }
 

@@ -27,7 +27,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
     expect_usage_error({"rnu"},
                        "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-                       "calibrate, sweep, search, merge, serve, collective, topology, list");
+                       "calibrate, sweep, search, merge, serve, collective, topology, import, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
@@ -131,6 +131,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
           "--algorithm", "--fold", "--csv", "--json", "--report"}},
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
+        {"import", {"--write", "--json", "maxtext", "hf config.json"}},
         {"list", {"chips|models|scenarios|algorithms|remat"}},
     };
     for (const auto& [command, options] : commands) {

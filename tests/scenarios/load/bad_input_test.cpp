@@ -176,11 +176,9 @@ TEST_F(BadInput, APriceWithoutATokenBudget) {
 
 TEST_F(BadInput, HuggingFaceConfigs) {
     write("{\"model_type\": \"lama\"}", "config.json");
-    expect_refused(
-        good_but("llama-3-8b", "{hf_config: config.json}"),
-        "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
-        "podsim reads llama, mistral, mixtral, gemma, gemma2, gemma3_text, qwen2, qwen3, "
-        "qwen3_moe, deepseek_v2, deepseek_v3, gpt2, gpt_neox");
+    expect_refused(good_but("llama-3-8b", "{hf_config: config.json}"),
+                   "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
+                   "`podsim import hf --help` lists the 52 families that podsim reads");
 }
 
 TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {
@@ -254,11 +252,15 @@ TEST_F(BadInput, ModelFieldsOutOfRange) {
         "s.yaml:2:8: kv_heads = 8 beside latent attention; every head has keys and values of "
         "its own: leave kv_heads out, or write 32");
     expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, norm: batch}"),
-                   "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer");
+                   "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer, bare");
     expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
-                   "a.json: cannot read the file; hf_config names a model's config.json\n"
-                   "s.yaml:2:28: model: hf_config says everything, 'layers' is not allowed beside "
-                   "it; keep one of the two");
+                   "a.json: cannot read the file; hf_config names a model's config.json");
+    expect_refused(good_but("llama-3-8b", "{hf_config: a.json, base: llama-3-8b}"),
+                   "s.yaml:2:20: model.hf_config: beside base; keep one of the two");
+    expect_refused(
+        good_but("llama-3-8b", "{base: llama-3-8b, chunk: 1024}"),
+        "s.yaml:3:34: sequence = 4096, but llama-3-8b (modified) attends within chunks of "
+        "1024 tokens; attention across chunks is not modelled: take shorter sequences");
 }
 
 TEST_F(BadInput, FilesThatCannotBeRead) {

@@ -146,6 +146,39 @@ TEST_F(Load, HuggingFaceConfigsAreRelativeToTheScenario) {
               workloads::count_parameters(workloads::find_model("llama-3-8b")).total);
 }
 
+TEST_F(Load, OtherKeysChangeAHuggingFaceConfig) {
+    write(
+        "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+        "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "
+        "\"vocab_size\": 128256}",
+        "config.json");
+    const workloads::ModelSpec model =
+        load_scenario(write(good_but("llama-3-8b", "{hf_config: config.json, layers: 4}")))
+            .step()
+            .model;
+    EXPECT_EQ(model.layers, 4);
+    EXPECT_EQ(model.kv_heads, 8);
+    EXPECT_TRUE(model.name.ends_with("config.json (modified)")) << model.name;
+}
+
+TEST_F(Load, SlicesByNameSayTheirChip) {
+    std::string text(kGood);
+    const std::size_t begin = text.find("{chip:");
+    const std::size_t end = text.find('}', begin);
+    const auto hardware = [&](const std::string& map) {
+        std::string with = text;
+        with.replace(begin, end + 1 - begin, map);
+        return load_scenario(write(with)).hardware;
+    };
+    const auto named = hardware("{slice: v5p-128}");
+    EXPECT_EQ(named.chip.name, "v5p");
+    EXPECT_EQ(topology::to_string(named.shape), "4x4x4");
+    EXPECT_EQ(hardware("{chip: v5p, slice: v5p-128}").chips(), 64);
+    EXPECT_EQ(hardware("{chip: {base: v5p, mxu: 256}, slice: v5p-128}").chips(), 64);
+    EXPECT_EQ(hardware("{chip: v4, slice: v4-128}").profile,
+              hardware("{chip: v4p, slice: 4x4x4}").profile);
+}
+
 // DeepSeek-V3 and Gemma 3 written out are the models of the catalogue.
 TEST_F(Load, InlineStructuresAreRead) {
     const auto model = [&](const std::string& text) {

@@ -25,7 +25,7 @@ TEST_F(SeveralFaults, AreSaidInTheOrderOfTheFile) {
         "s.yaml:1:55: hardware.oversubscription: '0.5' is below 1; write a ratio of 1 or more such "
         "as 2 or 1.5x; units: x\n"
         "s.yaml:2:35: layers = 0 is out of range; allowed are 1 to 4096\n"
-        "s.yaml:2:44: unknown model.norm 'batch'; allowed: rms, layer\n"
+        "s.yaml:2:44: unknown model.norm 'batch'; allowed: rms, layer, bare\n"
         "s.yaml:3:17: batch.tokens: 'lots' is not a whole number; write a whole number such as "
         "4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti\n"
         "s.yaml:5:22: unknown training.schedule 'pipedream'; allowed: gpipe, 1f1b, interleaved, "

@@ -215,8 +215,9 @@ TEST(Catalogue, AV2PodIsATorusOf256Chips) {
 }
 
 TEST(Catalogue, AnUnknownChipNamesTheNearest) {
-    EXPECT_EQ(error_of([] { find_chip("v4"); }),
-              "unknown chip 'v4'; did you mean 'v4p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
+    EXPECT_EQ(
+        error_of([] { find_chip("v4pp"); }),
+        "unknown chip 'v4pp'; did you mean 'v4p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("V5P"); }),
               "unknown chip 'V5P'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("blackwell"); }),

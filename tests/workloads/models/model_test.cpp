@@ -262,12 +262,6 @@ TEST(Model, ImpossibleStructuresAreRefused) {
         "experts.d_ff = 1024 for 65536 experts is out of range; all experts of a layer have at "
         "most 16777216 columns");
     EXPECT_EQ(
-        refusal([](ModelSpec& m) {
-            m.mlp_bias = true;
-            m.experts = {.count = 4, .per_token = 1, .d_ff = 8};
-        }),
-        "biases of experts are not modelled; leave the MLP's biases out of a model with experts");
-    EXPECT_EQ(
         refusal([](ModelSpec& m) { m.latent = {.kv_rank = 4, .rope_dim = 1, .value_dim = 2}; }),
         "kv_heads = 2 beside latent attention; every head has keys and values of its own: leave "
         "kv_heads out, or write 4");

@@ -112,7 +112,8 @@ TEST(SettingError, NamesTheSettingOfTheModel) {
               "model.global_every");
     EXPECT_EQ(after([](ModelSpec& m) { m.experts.count = 0; }), "model.experts.count");
     EXPECT_EQ(after([](ModelSpec& m) { m.experts.d_ff = 1LL << 40; }), "model.experts.d_ff");
-    EXPECT_EQ(after([](ModelSpec& m) { m.mlp_bias = true; }), "model.biases");
+    EXPECT_EQ(after([](ModelSpec& m) { m.experts.shared_d_ff = -1; }), "model.experts.shared_d_ff");
+    EXPECT_EQ(after([](ModelSpec& m) { m.chunk = -1; }), "model.chunk");
     EXPECT_EQ(after([](ModelSpec& m) { m.parallel_block = true; }), "model.parallel_block");
     EXPECT_EQ(after([](ModelSpec& m) { m.latent.kv_rank = 512; }), "model.latent.value_dim");
 }

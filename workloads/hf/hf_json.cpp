@@ -1,9 +1,10 @@
-#include "workloads/models/hf_json.h"
+#include "workloads/hf/hf_json.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "sim/base/nearest.h"
@@ -130,12 +131,12 @@ std::string clip(std::string_view text) {
     return text.size() > kLongestQuote ? line + "..." : line;
 }
 
-/// The keys of the outermost object of a valid JSON text, in their order.
-std::vector<HfConfig::KeyPlace> HfConfig::top_keys(const std::string& text) {
+/// The keys of the first object at or behind `begin` of a valid JSON text, in their order.
+std::vector<HfConfig::KeyPlace> HfConfig::keys_of(const std::string& text, std::size_t begin) {
     std::vector<KeyPlace> keys;
     std::size_t depth = 0;
     bool expects_key = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    for (std::size_t i = begin; i < text.size(); ++i) {
         const char c = text[i];
         if (c == '"') {
             const std::size_t end = end_of_string(text, i);
@@ -148,7 +149,9 @@ std::vector<HfConfig::KeyPlace> HfConfig::top_keys(const std::string& text) {
             ++depth;
             expects_key = depth == 1 && c == '{';
         } else if (c == '}' || c == ']') {
-            --depth;
+            if (--depth == 0) {
+                break;
+            }
         } else if (c == ',') {
             expects_key = depth == 1;
         }
@@ -166,7 +169,22 @@ HfConfig::HfConfig(const std::string& path, std::span<const std::string_view> kn
         throw sim::InputError("the top level is not a JSON object",
                               "a model's config.json is one object", {path_, 1, 1});
     }
-    keys_ = top_keys(text_);
+    keys_ = keys_of(text_, 0);
+}
+
+bool HfConfig::enter(const char* key) {
+    const auto entry = root_.find(key);
+    if (entry == root_.end() || !entry->is_object() || entry->empty()) {
+        return false;
+    }
+    const auto place = std::find_if(keys_.rbegin(), keys_.rend(),
+                                    [&](const KeyPlace& of) { return of.key == key; });
+    keys_ = keys_of(text_, end_of_string(text_, place->offset));
+    json inner = *entry;
+    wrapper_ = std::move(root_);
+    root_ = std::move(inner);
+    nested_ = true;
+    return true;
 }
 
 sim::SourceMark HfConfig::mark(std::string_view key) const {
@@ -193,16 +211,18 @@ void HfConfig::refuse_missing(std::string_view key, const std::string& remedy) c
                           {path_, 1, 1});
 }
 
-const json* HfConfig::find(const char* key) const {
+const json* HfConfig::find(const char* key) {
+    asked_.insert(key);
     const auto entry = root_.find(key);
     return entry == root_.end() || entry->is_null() ? nullptr : &*entry;
 }
 
 std::optional<std::int64_t> HfConfig::whole(const char* key, std::int64_t limit,
-                                            std::int64_t least) const {
+                                            std::int64_t least) {
     const json* value = find(key);
     if (value == nullptr) {
-        return std::nullopt;
+        const auto assumed = assumed_.find(key);
+        return assumed == assumed_.end() ? std::nullopt : std::optional(assumed->second);
     }
     if (!value->is_number_integer()) {
         refuse(key,
@@ -219,7 +239,7 @@ std::optional<std::int64_t> HfConfig::whole(const char* key, std::int64_t limit,
     return value->get<std::int64_t>();
 }
 
-std::int64_t HfConfig::required(const char* key, std::int64_t limit, std::int64_t least) const {
+std::int64_t HfConfig::required(const char* key, std::int64_t limit, std::int64_t least) {
     const std::optional<std::int64_t> value = whole(key, limit, least);
     if (!value) {
         refuse_missing(key, fmt::format("give a whole number from {} to {}", least, limit));
@@ -227,7 +247,7 @@ std::int64_t HfConfig::required(const char* key, std::int64_t limit, std::int64_
     return *value;
 }
 
-bool HfConfig::flag(const char* key, bool fallback) const {
+bool HfConfig::flag(const char* key, bool fallback) {
     const json* value = find(key);
     if (value == nullptr) {
         return fallback;
@@ -237,6 +257,32 @@ bool HfConfig::flag(const char* key, bool fallback) const {
                                 clip(value->dump(-1, ' ', true, json::error_handler_t::replace))));
     }
     return value->get<bool>();
+}
+
+bool HfConfig::flag_of_wrapper(const char* key, bool fallback) const {
+    const auto entry = wrapper_.find(key);
+    return entry != wrapper_.end() && entry->is_boolean() ? entry->get<bool>() : fallback;
+}
+
+std::vector<std::string> HfConfig::keys() const {
+    std::vector<std::string> names;
+    for (const KeyPlace& place : keys_) {
+        if (!std::ranges::count(names, place.key)) {
+            names.push_back(place.key);
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> HfConfig::missing() const {
+    std::vector<std::string> names;
+    std::ranges::copy_if(asked_, std::back_inserter(names),
+                         [&](const std::string& key) { return !root_.contains(key); });
+    return names;
+}
+
+std::string HfConfig::text_of(const std::string& key) const {
+    return clip(root_.at(key).dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
 }  // namespace podsim::workloads

@@ -1,3 +1,5 @@
+#include "workloads/hf/hf_config.h"
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -122,20 +124,15 @@ TEST(HfConfigFile, AFamilyIsTheModelOfTheCatalogue) {
 }
 
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy =
-        "podsim reads llama, mistral, mixtral, gemma, gemma2, gemma3_text, qwen2, qwen3, "
-        "qwen3_moe, "
-        "deepseek_v2, deepseek_v3, gpt2, gpt_neox";
+    const std::string remedy = "`podsim import hf --help` lists the 52 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
               ":1:2: model_type 'unheard_of' is not modelled; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"lama\"")),
               ":1:2: model_type 'lama' is not modelled; did you mean 'llama'? " + remedy);
-    EXPECT_EQ(refusal(with("model_type", "\"llama4\"")),
-              ":1:2: model_type 'llama4' is not modelled: it has chunked attention and a vision "
-              "encoder; " +
-                  remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"qwen3_next\"")),
+              ":1:2: model_type 'qwen3_next' is not modelled: it has linear attention; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "")), ":1:1: the key 'model_type' is missing; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "7")), ":1:2: 'model_type' is not a text; " + remedy);
 }
@@ -166,7 +163,9 @@ TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
     EXPECT_EQ(
         refusal(llama),
         ":2:1: experts ('num_experts') in a model of the family llama; families with experts are "
-        "mixtral, qwen3_moe, deepseek_v2, deepseek_v3");
+        "mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, "
+        "llama4_text, olmoe, granitemoe, granitemoeshared, phimoe, minimax_m2, ernie4_5_moe, "
+        "dots1");
 }
 
 TEST_F(HfConfigTest, BiasesAndWindowsAreRead) {
@@ -213,6 +212,55 @@ TEST_F(HfConfigTest, MissingKeysAskAboutTheNearest) {
     EXPECT_EQ(refusal("{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"a\": "
                       "{\"hiden_size\": 1}}"),
               ":1:1: the key 'hidden_size' is missing; " + remedy);
+}
+
+TEST_F(HfConfigTest, MisspeltOptionalKeys) {
+    std::string text = with("num_key_value_heads", "");
+    text.insert(text.size() - 1, ",\n\"num_key_value_head\": 8");
+    EXPECT_EQ(
+        refusal(text),
+        ":2:1: unknown key 'num_key_value_head'; did you mean 'num_key_value_heads'? write it "
+        "so, or leave it out");
+    // Not one that is there too, not one that is known to change nothing, not one that is far.
+    for (const char* key : {"num_key_value_head", "rope_theta", "head_dims_of_something"}) {
+        std::string fine = with("", "");
+        fine.insert(fine.size() - 1, std::string(",\n\"") + key + "\": 8");
+        EXPECT_EQ(read(fine).kv_heads, 8) << key;
+    }
+}
+
+TEST_F(HfConfigTest, EveryKeyIsReadIgnoredOrUnknown) {
+    std::string text = with("", "");
+    text.insert(text.size() - 1, ", \"vendor_mark\": 1, \"q_lora_rank\": null");
+    std::ofstream(path_, std::ios::binary) << text;
+    const HfReading reading = read_hf_config_fully(path_);
+    EXPECT_EQ(reading.family, "llama");
+    EXPECT_EQ(reading.read.size(), 10U);
+    EXPECT_EQ(reading.read[1].name, "hidden_size");
+    EXPECT_EQ(reading.read[1].text, "4096");
+    ASSERT_EQ(reading.ignored.size(), 3U);
+    EXPECT_EQ(reading.ignored[0].name, "sliding_window");  // void in the family llama
+    EXPECT_EQ(reading.ignored[1].name, "rope_theta");
+    EXPECT_EQ(reading.ignored[1].text, "of the positions, which a step's time does not depend on");
+    EXPECT_EQ(reading.unknown, std::vector<std::string>{"vendor_mark"});
+}
+
+TEST_F(HfConfigTest, TextModelsOfMultimodalOnes) {
+    const std::string inner = with("", "");
+    const ModelSpec model = read(
+        "{\"model_type\": \"llava\", \"tie_word_embeddings\": true,\n"
+        "\"vision_config\": {\"hidden_size\": 7}, \"text_config\": " +
+        inner + "}");
+    EXPECT_EQ(model.d_model, 4096);
+    EXPECT_FALSE(model.tied_embeddings);  // the text model's own flag counts
+    std::string bad = inner;
+    bad.replace(bad.find("4096"), 4, "true");
+    EXPECT_EQ(
+        refusal("{\"model_type\": \"llava\",\n\"hidden_size\": 1, \"text_config\": " + bad + "}"),
+        ":2:58: 'hidden_size' is true, not a whole number; allowed are 1 to 1048576");
+    EXPECT_EQ(refusal("{\"model_type\": \"mllama\", \"text_config\": {\"hidden_size\": 1}}")
+                  .substr(0, 80),
+              ":1:1: model_type 'mllama' is not modelled: it has layers of cross-attention to i");
 }
 
 TEST_F(HfConfigTest, KeysAreFoundInTheText) {

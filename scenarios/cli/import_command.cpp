@@ -1,0 +1,102 @@
+// `podsim import`: scenarios and models from what people have.
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ostream>
+
+#include "scenarios/cli/cli.h"
+#include "scenarios/cli/common.h"
+#include "scenarios/console/output.h"
+#include "scenarios/import/hf_report.h"
+#include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_report.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr int kMostArguments = 1000;
+
+int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& options,
+                       std::ostream& out, std::ostream& err) {
+    if (arguments.size() < 2) {
+        throw sim::InputError("no file", "write podsim import maxtext base.yml key=value ...");
+    }
+    const std::string json = output_path(options, "json");
+    const std::string path = output_path(options, "write");
+    refuse_dash("--write", path);
+    MaxTextSettings settings(parse_yaml(read_text_file(arguments[1]), arguments[1]),
+                             std::span(arguments).subspan(2));
+    const std::string title =
+        path.empty() ? "imported" : std::filesystem::path(path).stem().string();
+    const MaxTextImport result = import_maxtext(settings, printable(title));
+    for (const MaxTextSettings::Line& line : settings.not_expressed()) {
+        err << fmt::format("warning: {}={} is not expressed: {}\n", line.key, printable(line.value),
+                           line.why);
+    }
+    const std::string report = maxtext_report(settings, result);
+    const std::string text = as_comments(report) + result.scenario;
+    if (!path.empty()) {
+        write_file("--write", path, text);
+    }
+    if (json != "-") {
+        out << (path.empty() ? text : report);
+    }
+    if (!json.empty()) {
+        write_json(maxtext_json(settings, result), json, out);
+    }
+    return kDone;
+}
+
+int import_hf(const std::vector<std::string>& arguments, const Usage& options, std::ostream& out) {
+    if (arguments.size() != 2) {
+        throw sim::InputError("one file", "write podsim import hf config.json");
+    }
+    const std::string json = output_path(options, "json");
+    const workloads::HfReading reading = workloads::read_hf_config_fully(arguments[1]);
+    if (json != "-") {
+        out << hf_report(reading);
+    }
+    if (!json.empty()) {
+        write_json(hf_json(reading), json, out);
+    }
+    return kDone;
+}
+
+}  // namespace
+
+int command_import(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options(
+        "import maxtext FILE.yml [key=value]... [--write PATH] [--json PATH|-]\n"
+        "       podsim import hf config.json [--json PATH|-]",
+        "Writes the scenario of a MaxText run (its YAML and the overrides of its command line;\n"
+        "compile_topology says the machine), with what became of every key as comments. Or says\n"
+        "how the keys of a Hugging Face config are understood (model: {hf_config: config.json}).",
+        "podsim import maxtext base.yml model_name=llama3.1-70b per_device_batch_size=4 \\\n"
+        "    max_target_length=8192 remat_policy=full compile_topology=v6e-128",
+        fmt::format("Families of Hugging Face configs (model_type): {}.\n",
+                    fmt::join(workloads::hf_family_names(), ", ")));
+    options.value("write", "write the scenario to a file");
+    options.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    options.positional("WHAT", kMostArguments);
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::vector<std::string> arguments = options.all("WHAT");
+    const std::vector<std::string> formats{"maxtext", "hf"};
+    if (arguments.empty()) {
+        throw sim::InputError("import what?", "allowed: maxtext, hf");
+    }
+    if (arguments.front() == "maxtext") {
+        return import_maxtext_run(arguments, options, out, err);
+    }
+    if (arguments.front() == "hf") {
+        return import_hf(arguments, options, out);
+    }
+    throw sim::unknown_name("format", printable(arguments.front()), formats);
+}
+
+}  // namespace podsim::scenarios

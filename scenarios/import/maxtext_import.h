@@ -1,0 +1,48 @@
+// From a MaxText run to a scenario.
+//
+// The mesh: parallelisms within a slice (`ici_*`) multiply to its devices, one of them may be -1, which fills up; those between
+// slices (`dcn_*`) to the number of slices. A device is a chip, but half a chip on v2, v3 and tpu7x: there a scenario's chips have the
+// work of their two devices, and the first of data, fsdp_transpose, fsdp, tensor and expert that is even is halved. One parallelism alone
+// takes all axes of the slice; several are given as sizes, which podsim lays on axes as JAX's create_device_mesh does, the
+// innermost first. fsdp_transpose splits weights along their other dimension: here along one, in the same number of parts.
+// Source: AI-Hypercomputer/maxtext @e591f30, src/maxtext/configs/base.yml, src/maxtext/utils/maxtext_utils.py
+// (create_device_mesh), and MaxText/configs/base.yml @76bd53b0 for keys of 2023.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/import/maxtext_settings.h"
+
+namespace podsim::scenarios {
+
+struct MaxTextImport {
+    std::string scenario;            ///< its YAML
+    std::vector<std::string> notes;  ///< what the keys do not say, or what is approximated
+};
+
+/// `title` names the scenario. Throws sim::InputError at the key: two -1, products that are not the devices, models and policies that
+/// podsim does not know, values out of range.
+MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title);
+
+/// `model: ...`.
+std::string maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes);
+
+/// The slice and what of it a device is.
+struct MaxTextMachine {
+    std::string chip;
+    std::string slice;
+    std::int64_t chips = 0;  ///< of a slice
+    std::int64_t slices = 1;
+    std::int64_t devices_per_chip = 1;
+    int axes = 0;  ///< of the slice, longer than 1
+    [[nodiscard]] std::int64_t devices() const { return chips * devices_per_chip; }
+};
+MaxTextMachine maxtext_machine(MaxTextSettings& settings);
+/// `mesh: {...}`.
+std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
+                         std::vector<std::string>& notes);
+/// `training: {...}` and `overlap: {...}`, two lines.
+std::string maxtext_training(MaxTextSettings& settings, std::vector<std::string>& notes);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,195 @@
+// Machine and mesh of a MaxText run.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/import/maxtext_import.h"
+#include "scenarios/text/quote.h"
+#include "topology/chips/chip.h"
+#include "topology/chips/slice_names.h"
+#include "topology/lattice/shape.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// A parallelism of MaxText and the axis of a scenario that is like it; an empty one has none. In MaxText's order, outermost first.
+struct Parallelism {
+    std::string_view name;
+    std::string_view axis;
+};
+constexpr std::array kParallelisms =
+    std::to_array<Parallelism>({{"data", "data"},
+                                {"pipeline", "pipeline"},
+                                {"fsdp", "fsdp"},
+                                {"fsdp_transpose", "fsdp"},
+                                {"sequence", ""},
+                                {"context", "context"},
+                                {"context_autoregressive", ""},
+                                {"tensor", "tensor"},
+                                {"tensor_transpose", "tensor_transpose"},
+                                {"tensor_sequence", ""},
+                                {"expert", "expert"},
+                                {"autoregressive", ""}});
+using Ways = std::array<std::int64_t, kParallelisms.size()>;
+
+std::size_t place_of(std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(kParallelisms, name, &Parallelism::name) -
+                                    kParallelisms.begin());
+}
+
+/// The ways of `ici_*` or `dcn_*`, which multiply to `members`.
+Ways read_ways(MaxTextSettings& settings, const std::string& prefix, std::string_view filling,
+               std::int64_t members) {
+    Ways ways{};
+    std::int64_t product = 1;
+    std::string open;
+    std::string said;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        const std::string key = fmt::format("{}_{}_parallelism", prefix, kParallelisms[i].name);
+        ways[i] = settings.whole(key, -1, kParallelisms[i].name == filling ? -1 : 1);
+        if (ways[i] == 0) {
+            settings.refuse(key, "0 is no number of ways", "write 1 or more, or -1 to fill up");
+        }
+        if (ways[i] == -1) {
+            if (!open.empty()) {
+                settings.refuse(key, fmt::format("-1, as {} is", open), "one of them may fill up");
+            }
+            open = key;
+            continue;
+        }
+        product *= ways[i];
+        said = ways[i] > 1 || said.empty() ? key : said;
+    }
+    if (open.empty() ? product != members : product > members || members % product != 0) {
+        settings.refuse(said,
+                        fmt::format("the {}_*_parallelism multiply to {}{}, but there are {} {}",
+                                    prefix, product, open.empty() ? "" : " without the -1", members,
+                                    prefix == "ici" ? "devices in a slice" : "slices"),
+                        "change one of them, or let one be -1");
+    }
+    for (std::int64_t& way : ways) {
+        way = way == -1 ? members / product : way;
+    }
+    return ways;
+}
+
+/// A scenario's chip does what its devices do: one of the parallelisms is that of devices within a chip.
+void join_devices(MaxTextSettings& settings, Ways& ways, const MaxTextMachine& machine,
+                  std::vector<std::string>& notes) {
+    if (machine.devices_per_chip == 1) {
+        return;
+    }
+    for (const std::string_view name : {"data", "fsdp_transpose", "fsdp", "tensor", "expert"}) {
+        std::int64_t& way = ways[place_of(name)];
+        if (way % machine.devices_per_chip == 0) {
+            way /= machine.devices_per_chip;
+            notes.push_back(fmt::format(
+                "a chip of {} is {} devices: {} of chips is that of devices "
+                "over {}",
+                machine.chip, machine.devices_per_chip, name, machine.devices_per_chip));
+            return;
+        }
+    }
+    settings.refuse(
+        "ici_fsdp_parallelism", "no parallelism is even",
+        fmt::format("a chip of {} is two devices, and podsim counts chips", machine.chip));
+}
+
+void refuse_unlike(MaxTextSettings& settings, const Ways& ways, const std::string& prefix) {
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        if (kParallelisms[i].axis.empty() && ways[i] > 1) {
+            settings.refuse(fmt::format("{}_{}_parallelism", prefix, kParallelisms[i].name),
+                            fmt::format("{} ways of it are not modelled", ways[i]), "write 1");
+        }
+    }
+}
+
+}  // namespace
+
+MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
+    const std::string name = settings.text("compile_topology", "");
+    if (name.empty()) {
+        settings.refuse("compile_topology", "the keys do not say the machine",
+                        "add compile_topology=v5p-512 (the launcher's device type), and "
+                        "compile_topology_num_slices for several slices");
+    }
+    MaxTextMachine machine;
+    topology::Point shape{};
+    try {
+        if (topology::is_slice_name(name)) {
+            const topology::NamedSlice slice = topology::named_slice(name);
+            machine.chip = slice.chip;
+            shape = slice.shape;
+        } else {  // tpu7x-4x8x8
+            const std::size_t dash = std::min(name.rfind('-'), name.size());
+            machine.chip = topology::find_chip(printable(name.substr(0, dash))).name;
+            shape = topology::parse_shape(dash < name.size() ? name.substr(dash + 1) : "");
+        }
+    } catch (const sim::InputError& error) {
+        settings.refuse("compile_topology", error.problem(), error.remedy());
+    }
+    const topology::ChipSpec& chip = topology::find_chip(machine.chip);
+    machine.slice = topology::to_string(shape, chip.torus_dimensions.value);
+    machine.chips = std::int64_t{shape[0]} * shape[1] * shape[2];
+    machine.devices_per_chip = chip.devices.value;
+    machine.axes = static_cast<int>(std::ranges::count_if(shape, [](int n) { return n > 1; }));
+    const std::int64_t slices = settings.whole("compile_topology_num_slices", -1, 1);
+    machine.slices = std::max<std::int64_t>(slices, 1);
+    return machine;
+}
+
+std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
+                         std::vector<std::string>& notes) {
+    Ways ici = read_ways(settings, "ici", "fsdp", machine.devices());
+    const Ways dcn = read_ways(settings, "dcn", "data", machine.slices);
+    refuse_unlike(settings, ici, "ici");
+    refuse_unlike(settings, dcn, "dcn");
+    join_devices(settings, ici, machine, notes);
+    if (ici[place_of("fsdp_transpose")] > 1) {
+        notes.emplace_back(
+            "fsdp_transpose is fsdp here: the same bytes on each chip, split along "
+            "one dimension");
+    }
+    const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
+    std::vector<std::string> axes;
+    for (const std::string_view axis :
+         {"data", "pipeline", "fsdp", "context", "tensor", "tensor_transpose", "expert"}) {
+        std::int64_t within = 1;
+        std::int64_t between = 1;
+        for (std::size_t i = 0; i < kParallelisms.size(); ++i) {
+            within *= kParallelisms[i].axis == axis ? ici[i] : 1;
+            between *= kParallelisms[i].axis == axis ? dcn[i] : 1;
+        }
+        if (within * between == 1) {
+            continue;
+        }
+        std::string letters = between > 1 ? "slice " : "";
+        letters += within > 1 ? std::string("x y z").substr(
+                                    0, machine.slice.find('x') == machine.slice.rfind('x') ? 3 : 5)
+                              : "";
+        const bool whole = within == machine.chips || within == 1;
+        if (alone <= 1 && whole && (between == 1 || between == machine.slices)) {
+            axes.push_back(
+                fmt::format("{}: {}", axis, letters.substr(0, letters.find_last_not_of(' ') + 1)));
+        } else {
+            axes.push_back(fmt::format("{}: {}", axis, within * between));
+        }
+    }
+    const auto is_size = [](const std::string& text) {
+        return text.find_first_of("0123456789") != std::string::npos;
+    };
+    if (std::ranges::any_of(axes, is_size)) {  // sizes alone are not mixed with axes
+        for (std::string& text : axes) {
+            if (!is_size(text)) {
+                const bool slices = text.find("slice") != std::string::npos;
+                const bool inside = text.find(" x") != std::string::npos;
+                text = fmt::format("{}: {}", text.substr(0, text.find(':')),
+                                   (slices ? machine.slices : 1) * (inside ? machine.chips : 1));
+            }
+        }
+    }
+    return fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", "));
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,222 @@
+// How a MaxText run is computed: precision, remat, kernels.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/import/maxtext_import.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/nearest.h"
+#include "workloads/plan/remat.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+/// Tensors of the policy `custom`, by the keys that say where they go.
+constexpr std::array kTensors = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"decoder_layer_input", "decoder_layer_input"},
+     {"context", "context"},
+     {"out_proj", "out_proj"},
+     {"mlpwo", "mlp_out"}});
+
+/// A key of the policy custom: remat, device or offload.
+std::string place_of(MaxTextSettings& settings, const std::string& key,
+                     const char* fallback = "remat") {
+    const std::string place = settings.text(key, fallback);
+    if (place != "remat" && place != "device" && place != "offload") {
+        settings.refuse(key, fmt::format("unknown place {}", in_quotes(place)),
+                        "allowed: remat, device, offload");
+    }
+    return place;
+}
+
+/// Tensors of several keys go together, or are computed again.
+std::string joint_place(MaxTextSettings& settings, std::initializer_list<const char*> keys,
+                        Parts& notes) {
+    std::vector<std::string> places;
+    for (const char* key : keys) {
+        places.push_back(place_of(settings, key));
+    }
+    if (std::ranges::count(places, places.front()) == static_cast<std::ptrdiff_t>(places.size())) {
+        return places.front();
+    }
+    for (const char* key : keys) {
+        if (place_of(settings, key) != "remat") {
+            settings.cannot(key, "podsim keeps all of them or none: they are computed again");
+        }
+    }
+    notes.push_back(fmt::format("{} go to different places, and are computed again here",
+                                fmt::join(keys, ", ")));
+    return "remat";
+}
+
+std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
+    Parts save;
+    Parts offload;
+    const auto put = [&](const std::string& name, const std::string& place) {
+        if (place == "offload") {
+            offload.push_back(name);
+        } else if (place == "device" && name != "decoder_layer_input") {  // kept by itself
+            save.push_back(name);
+        }
+    };
+    for (const auto& [key, name] : kTensors) {
+        put(std::string(name), place_of(settings, std::string(key),
+                                        key == "decoder_layer_input" ? "device" : "remat"));
+    }
+    put("qkv_proj", joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes));
+    put("mlp_gate_up", joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes));
+    static_cast<void>(place_of(settings, "qkv_proj"));
+    Parts lists;
+    if (!save.empty()) {
+        lists.push_back(fmt::format("save: [{}]", fmt::join(save, ", ")));
+    }
+    if (!offload.empty()) {
+        lists.push_back(fmt::format("offload: [{}]", fmt::join(offload, ", ")));
+    }
+    return lists.empty() ? "full" : fmt::format("{{{}}}", fmt::join(lists, ", "));
+}
+
+std::string remat(MaxTextSettings& settings, Parts& notes) {
+    const std::string policy = settings.text("remat_policy", "full");
+    if (policy == "custom") {
+        return custom_remat(settings, notes);
+    }
+    std::vector<std::string> names{"custom"};
+    for (const auto& [name, unused] : workloads::remat_policies()) {
+        if (name == policy) {
+            return policy;
+        }
+        names.emplace_back(name);
+    }
+    settings.refuse("remat_policy", fmt::format("unknown policy {}", in_quotes(policy)),
+                    fmt::format("allowed: {}", fmt::join(names, ", ")));
+}
+
+void add_precision(MaxTextSettings& settings, Parts& parts) {
+    const auto stored = [&](const std::string& key, const std::string& fallback) -> std::string {
+        const std::string type = settings.text(key, fallback);
+        if (type != "float32" && type != "bfloat16") {
+            settings.refuse(key, fmt::format("{} is not modelled", in_quotes(type)),
+                            "allowed: float32, bfloat16");
+        }
+        return type == "float32" ? "fp32" : "bf16";
+    };
+    const std::string weights = stored("weight_dtype", "float32");
+    parts.push_back(fmt::format("parameters: {}", weights));
+    if (weights == "bf16") {
+        parts.emplace_back("moments: bf16");  // those of optax have the dtype of the weights
+    } else if (settings.text("mu_dtype", "") == "bfloat16") {
+        settings.cannot("mu_dtype", "both moments of Adam have one dtype here: fp32, as nu has");
+    }
+    if (settings.text("grad_dtype", "float32") == "bfloat16") {
+        settings.cannot("grad_dtype", "gradients are reduced in bf16 here anyway");
+    }
+    const std::string quantization = settings.text("quantization", "");
+    if (quantization == "int8" || quantization == "fp8" || quantization == "fp8_full") {
+        parts.push_back(
+            fmt::format("precision: {}", quantization.substr(0, quantization.find('_'))));
+        const std::string scales =
+            settings.text("weight_quantization_calibration_method", "absmax");
+        if (scales.starts_with("fixed")) {
+            parts.emplace_back("scaling: fixed");
+        }
+    } else if (!quantization.empty()) {
+        settings.refuse("quantization", fmt::format("{} is not modelled", in_quotes(quantization)),
+                        "allowed: int8, fp8, fp8_full, or nothing");
+    }
+}
+
+void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
+    if (!settings.has("attention")) {
+        notes.emplace_back(
+            "the file is older than the key attention, when there was no flash attention");
+    }
+    const std::string kernel = settings.text("attention", "dot_product");
+    if (kernel == "dot_product") {
+        parts.emplace_back("attention: full");
+        parts.emplace_back("attention_backward: book");
+        return;
+    }
+    if (kernel != "flash" && kernel != "autoselected") {
+        settings.cannot("attention", "podsim has flash attention and dot_product: flash here");
+    }
+    const bool fused = settings.flag("sa_use_fused_bwd_kernel", false);
+    if (fused) {
+        parts.emplace_back("attention_backward: fused");
+    }
+    Parts blocks;
+    std::vector<std::int64_t> sizes;
+    for (const char* name : {"q", "kv", "q_dkv", "kv_dkv", "q_dq", "kv_dq"}) {
+        const std::string key = fmt::format("sa_block_{}", name);
+        const bool of_dq = std::string_view(name).ends_with("dq");
+        if (!settings.has(key) || (fused && of_dq)) {
+            continue;
+        }
+        sizes.push_back(settings.whole(key, 1, 512));
+        blocks.push_back(fmt::format("{}: {}", name, sizes.back()));
+    }
+    if (sizes.empty()) {
+        return;
+    }
+    const bool same =
+        std::ranges::count(sizes, sizes.front()) == static_cast<std::ptrdiff_t>(sizes.size());
+    parts.push_back(same ? fmt::format("attention_blocks: {}", sizes.front())
+                         : fmt::format("attention_blocks: {{{}}}", fmt::join(blocks, ", ")));
+}
+
+void add_experts(MaxTextSettings& settings, Parts& parts) {
+    const double capacity = settings.number("capacity_factor", -1);
+    const bool sparse = settings.flag("sparse_matmul", true);
+    static_cast<void>(settings.flag("megablox", true));
+    if (capacity > 0 && !sparse) {
+        parts.push_back(fmt::format("capacity_factor: {}", capacity));
+        parts.emplace_back("moe: {matmul: dense}");
+    }
+}
+
+}  // namespace
+
+std::string maxtext_training(MaxTextSettings& settings, Parts& notes) {
+    Parts parts;
+    add_precision(settings, parts);
+    parts.push_back("remat: " + remat(settings, notes));
+    add_attention(settings, parts, notes);
+    if (settings.text("model_name", "default").starts_with("mixtral") ||
+        settings.text("model_name", "default").starts_with("deepseek") ||
+        settings.text("model_name", "default").starts_with("gpt-oss")) {
+        add_experts(settings, parts);
+    }
+    if (!settings.has("logits_dot_in_fp32")) {
+        notes.emplace_back("the file is older than logits_dot_in_fp32, when logits were fp32");
+    }
+    if (settings.flag("logits_dot_in_fp32", true)) {
+        parts.emplace_back("logits: fp32");
+    }
+    if (const std::int64_t chunks = settings.whole("num_vocab_tiling", 1, 1); chunks > 1) {
+        parts.push_back(fmt::format("logit_chunks: {}", chunks));
+    }
+    if (settings.number("gradient_clipping_threshold", 0) > 0) {
+        parts.emplace_back("clip_gradients: true");
+    }
+    const std::string optimizer = settings.text("opt_type", "adamw");
+    if (optimizer == "sgd") {
+        parts.emplace_back("optimizer: sgd");
+    } else if (optimizer != "adamw" && optimizer != "adam_pax") {
+        settings.cannot("opt_type", "podsim has adamw and sgd: adam here");
+    }
+    const std::int64_t pipeline =
+        std::max<std::int64_t>(settings.whole("num_pipeline_microbatches", -1, -1), 1);
+    const std::int64_t microbatches =
+        settings.whole("gradient_accumulation_steps", 1, 1) * pipeline;
+    if (microbatches > 1) {
+        parts.push_back(fmt::format("microbatches: {}", microbatches));
+    }
+    const bool loop = settings.flag("scan_layers", true);
+    return fmt::format("training: {{{}}}\noverlap: {{weights: block{}}}\n", fmt::join(parts, ", "),
+                       loop ? ", layers: loop" : "");
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,225 @@
+// Families with gated MLPs (and arcee and apertus, llamas with plain ones).
+#include <array>
+#include <fmt/format.h>
+
+#include "workloads/hf/hf_families.h"
+#include "workloads/hf/hf_parts.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr const char* kOutputNorms =
+    "norms of what attention and MLP put out are timed as norms of what they read";
+
+void read_mistral(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_window(config, model);
+}
+
+void read_qwen2(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    refuse_partial_window(config);
+    read_tied(config, model);
+    model.qkv_bias = true;
+}
+
+void read_qwen3(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(128);
+    refuse_partial_window(config);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.qk_norm = true;
+}
+
+void read_gemma(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(256);
+    read_tied(config, model, true);
+    read_attention_bias(config, model);
+}
+
+/// Windows in all but the last of every `global_every` layers; outputs of the blocks are normed too.
+void read_gemma_with_windows(HfConfig& config, ModelSpec& model, std::int64_t global_every) {
+    read_gemma(config, model);
+    model.norms = 4;
+    read_windows(
+        config, model, 4096,
+        config.whole("sliding_window_pattern", ModelLimits::layers).value_or(global_every));
+}
+
+void read_gemma2(HfConfig& config, ModelSpec& model) {
+    read_gemma_with_windows(config, model, 2);
+}
+
+/// The text models of the multimodal ones leave out what is the default of the class.
+void read_gemma3(HfConfig& config, ModelSpec& model) {
+    if (config.nested()) {
+        config.assume("num_attention_heads", 8);
+        config.assume("num_key_value_heads", 4);
+        config.assume("vocab_size", 262208);
+    }
+    read_gemma_with_windows(config, model, 6);
+    model.qk_norm = true;
+}
+
+void read_phi3(HfConfig& config, ModelSpec& model) {
+    read_mistral(config, model);
+}
+
+/// Norms without parameters.
+void read_olmo(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.norm = Norm::bare;
+}
+
+void read_olmo2(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.qk_norm = model.qk_norm_of_heads = true;
+    config.note(kOutputNorms);
+}
+
+void read_olmo3(HfConfig& config, ModelSpec& model) {
+    read_olmo2(config, model);
+    read_layer_types(config, model);
+}
+
+/// One norm without bias for attention and MLP, whose outputs are added together.
+void read_cohere(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model, true);
+    read_attention_bias(config, model);
+    model.parallel_block = true;
+    model.norms = 1;
+    model.qk_norm = model.qk_norm_of_heads = config.flag("use_qk_norm");
+    config.note("layer norms without bias are timed as rms norms");
+}
+
+void read_cohere2(HfConfig& config, ModelSpec& model) {
+    read_cohere(config, model);
+    read_windows(config, model, 4096,
+                 config.whole("sliding_window_pattern", ModelLimits::layers).value_or(4));
+}
+
+void read_glm(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qkv_bias = config.flag("attention_bias");
+}
+
+void read_glm4(HfConfig& config, ModelSpec& model) {
+    read_glm(config, model);
+    model.norms = 4;
+}
+
+/// The keys of its own repository's class.
+void read_exaone(HfConfig& config, ModelSpec& model) {
+    model.layers = config.required("num_layers", ModelLimits::layers);
+    model.d_model = config.required("hidden_size", ModelLimits::d_model);
+    model.d_ff = config.required("intermediate_size", ModelLimits::d_ff);
+    model.heads = config.required("num_attention_heads", ModelLimits::heads);
+    model.kv_heads = config.whole("num_key_value_heads", model.heads).value_or(model.heads);
+    model.vocabulary = config.required("vocab_size", ModelLimits::vocabulary);
+    read_head_dim(config, model);
+    read_tied(config, model);
+}
+
+void read_exaone4(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qk_norm = true;
+    read_layer_types(config, model);
+    config.note(kOutputNorms);
+}
+
+void read_internlm2(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qkv_bias = model.out_bias = config.flag("bias");
+}
+
+void read_internlm3(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.out_bias = model.mlp_bias = config.flag("bias");
+    model.qkv_bias = config.flag("qkv_bias");
+}
+
+void read_smollm3(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    refuse_partial_window(config);
+    read_tied(config, model, true);
+    read_attention_bias(config, model);
+    model.mlp_bias = config.flag("mlp_bias");
+    config.note("layers without rotary positions (no_rope_layers) are timed with them");
+}
+
+void read_ernie(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model, true);
+    model.qkv_bias = model.out_bias = model.mlp_bias = config.flag("use_bias");
+}
+
+void read_seed_oss(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qkv_bias = config.flag("attention_bias", true);
+    model.out_bias = config.flag("attention_out_bias");
+    model.mlp_bias = config.flag("mlp_bias");
+}
+
+void read_hunyuan(HfConfig& config, ModelSpec& model) {
+    read_llama(config, model);
+    model.qk_norm = true;
+}
+
+void read_arcee(HfConfig& config, ModelSpec& model) {
+    read_llama(config, model);
+    model.gated_mlp = false;
+}
+
+void read_apertus(HfConfig& config, ModelSpec& model) {
+    read_arcee(config, model);
+    model.qk_norm = true;
+}
+
+constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
+    {"llama", read_llama},         {"mistral", read_mistral},
+    {"gemma", read_gemma},         {"gemma2", read_gemma2},
+    {"gemma3_text", read_gemma3},  {"qwen2", read_qwen2},
+    {"qwen3", read_qwen3},         {"phi3", read_phi3},
+    {"olmo", read_olmo},           {"olmo2", read_olmo2},
+    {"olmo3", read_olmo3},         {"cohere", read_cohere},
+    {"cohere2", read_cohere2},     {"glm", read_glm},
+    {"glm4", read_glm4},           {"granite", read_llama},
+    {"exaone", read_exaone},       {"exaone4", read_exaone4},
+    {"internlm2", read_internlm2}, {"internlm3", read_internlm3},
+    {"smollm3", read_smollm3},     {"ernie4_5", read_ernie},
+    {"seed_oss", read_seed_oss},   {"hunyuan_v1_dense", read_hunyuan},
+    {"arcee", read_arcee},         {"apertus", read_apertus},
+});
+
+}  // namespace
+
+std::span<const HfFamily> dense_families() {
+    return kDenseFamilies;
+}
+
+}  // namespace podsim::workloads

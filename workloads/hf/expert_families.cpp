@@ -1,0 +1,222 @@
+// Families with routed experts.
+#include <array>
+#include <fmt/format.h>
+
+#include "workloads/hf/hf_families.h"
+#include "workloads/hf/hf_parts.h"
+
+namespace podsim::workloads {
+namespace {
+
+/// The width of a layer's experts is intermediate_size itself.
+void read_mixtral(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_window(config, model);
+    read_routing(config, model, "num_local_experts");
+    model.experts.d_ff = model.d_ff;
+}
+
+/// Queries and keys are normed head by head.
+void read_qwen3_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(128);
+    refuse_partial_window(config);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.qk_norm = true;
+    read_sparse_step(config, model);
+    read_routing(config, model, "num_experts");
+    model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+}
+
+/// One shared expert of a width of its own, behind a gate.
+void read_qwen2_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    refuse_partial_window(config);
+    read_tied(config, model);
+    model.qkv_bias = config.flag("qkv_bias", true);
+    read_sparse_step(config, model);
+    read_routing(config, model, "num_experts");
+    model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+    model.experts.shared = 1;
+    model.experts.shared_d_ff =
+        config.required("shared_expert_intermediate_size", ModelLimits::d_ff);
+    model.experts.shared_gate = true;
+}
+
+/// Experts behind `first_k_dense_replace` dense layers.
+void read_experts_behind(HfConfig& config, ModelSpec& model) {
+    read_routing(config, model, "n_routed_experts");
+    model.experts.shared = config.whole("n_shared_experts", ModelLimits::experts, 0).value_or(0);
+    model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+    model.experts.first_dense = config.whole("first_k_dense_replace", model.layers, 0).value_or(0);
+}
+
+/// The multi-token prediction module (num_nextn_predict_layers) is not a layer of the model.
+void read_deepseek(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model, false);
+    model.latent.q_rank = config.whole("q_lora_rank", ModelLimits::d_model).value_or(0);
+    model.latent.kv_rank = config.required("kv_lora_rank", ModelLimits::d_model);
+    model.latent.rope_dim = config.required("qk_rope_head_dim", ModelLimits::head_dim);
+    model.latent.value_dim = config.required("v_head_dim", ModelLimits::head_dim);
+    model.head_dim =
+        config.required("qk_nope_head_dim", ModelLimits::head_dim) + model.latent.rope_dim;
+    read_tied(config, model);
+    if (config.flag("attention_bias")) {
+        config.refuse("attention_bias",
+                      "biases of latent attention ('attention_bias': true) are not "
+                      "modelled");
+    }
+    if (config.whole("moe_layer_freq", ModelLimits::layers).value_or(1) != 1) {
+        config.refuse("moe_layer_freq", "'moe_layer_freq' other than 1 is not modelled",
+                      "layers behind first_k_dense_replace all have experts");
+    }
+    read_experts_behind(config, model);
+}
+
+void read_deepseek_v3(HfConfig& config, ModelSpec& model) {
+    read_deepseek(config, model);
+    model.experts.router_bias = true;
+}
+
+void read_glm4_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qkv_bias = config.flag("attention_bias");
+    model.qk_norm = config.flag("use_qk_norm");
+    read_experts_behind(config, model);
+    model.experts.router_bias = true;
+}
+
+void read_dots1(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.qk_norm = true;
+    read_experts_behind(config, model);
+    model.experts.router_bias = true;
+}
+
+/// Biases everywhere, also of every expert; a learned logit a head, to which a query may attend instead of a key.
+void read_gpt_oss(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model, true);
+    read_windows(config, model, 128, 2);
+    model.mlp_bias = model.sinks = true;
+    read_routing(config, model, "num_local_experts");
+    model.experts.d_ff = model.d_ff;
+    model.experts.router_bias = true;
+    config.note("the sinks' logits and the biases' additions are parameters that take no time");
+}
+
+/// Experts in the last of every so many layers, beside one that every token takes; attention in chunks.
+void read_llama4(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    read_routing(config, model, "num_local_experts");
+    model.experts.d_ff = model.d_ff;
+    model.experts.shared = 1;
+    model.experts.every = config.whole("interleave_moe_layer_step", model.layers).value_or(1);
+    model.d_ff = config.required("intermediate_size_mlp", ModelLimits::d_ff);
+    model.chunk = config.whole("attention_chunk_size", 1LL << 40).value_or(8192);
+    config.note(
+        "sequences of at most attention_chunk_size tokens, within which chunked attention "
+        "is full attention");
+    config.note("norms of queries and keys, which have no parameters, take no time");
+}
+
+void read_olmoe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.qk_norm = model.qk_norm_of_heads = true;
+    read_routing(config, model, "num_experts");
+    model.experts.d_ff = model.d_ff;
+}
+
+void read_granitemoe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    read_routing(config, model, "num_local_experts");
+    model.experts.d_ff = model.d_ff;
+}
+
+/// One shared expert of a width of its own.
+void read_granitemoeshared(HfConfig& config, ModelSpec& model) {
+    read_granitemoe(config, model);
+    model.experts.shared_d_ff =
+        config.whole("shared_intermediate_size", ModelLimits::d_ff, 0).value_or(0);
+    model.experts.shared = model.experts.shared_d_ff > 0 ? 1 : 0;
+}
+
+void read_phimoe(HfConfig& config, ModelSpec& model) {
+    read_mixtral(config, model);
+    read_attention_bias(config, model);
+    model.norm = Norm::layer;
+    model.unembedding_bias = config.flag("lm_head_bias");
+}
+
+void read_minimax_m2(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qk_norm = model.qk_norm_of_heads = config.flag("use_qk_norm", true);
+    read_routing(config, model, "num_local_experts");
+    model.experts.d_ff = model.d_ff;
+    model.experts.router_bias = config.flag("use_routing_bias", true);
+}
+
+void read_ernie_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model, true);
+    model.qkv_bias = model.out_bias = config.flag("use_bias");
+    read_routing(config, model, "moe_num_experts", "moe_k");
+    model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+    model.experts.shared =
+        config.whole("moe_num_shared_experts", ModelLimits::experts, 0).value_or(0);
+    model.experts.first_dense = config.whole("moe_layer_start_index", model.layers, 0).value_or(0);
+    if (config.whole("moe_layer_interval", ModelLimits::layers).value_or(1) != 1) {
+        config.refuse("moe_layer_interval", "'moe_layer_interval' other than 1 is not modelled");
+    }
+    model.experts.router_bias = config.flag("moe_use_aux_free", true);
+}
+
+constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
+    {"mixtral", read_mixtral},
+    {"qwen2_moe", read_qwen2_moe},
+    {"qwen3_moe", read_qwen3_moe},
+    {"deepseek_v2", read_deepseek},
+    {"deepseek_v3", read_deepseek_v3},
+    {"kimi_k2", read_deepseek_v3},
+    {"glm4_moe", read_glm4_moe},
+    {"gpt_oss", read_gpt_oss},
+    {"llama4_text", read_llama4},
+    {"olmoe", read_olmoe},
+    {"granitemoe", read_granitemoe},
+    {"granitemoeshared", read_granitemoeshared},
+    {"phimoe", read_phimoe},
+    {"minimax_m2", read_minimax_m2},
+    {"ernie4_5_moe", read_ernie_moe},
+    {"dots1", read_dots1},
+});
+
+}  // namespace
+
+std::span<const HfFamily> expert_families() {
+    return kExpertFamilies;
+}
+
+}  // namespace podsim::workloads

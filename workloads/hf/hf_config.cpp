@@ -1,0 +1,209 @@
+#include "workloads/hf/hf_config.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+#include "workloads/hf/hf_families.h"
+#include "workloads/hf/hf_keys.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr std::size_t kLongestType = 100;  // longer ones are not compared with ours
+
+/// What of an architecture podsim does not model, by model_type.
+constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"bloom", "a norm of embeddings and attention biased by distance"},
+    {"mpt", "attention biased by distance"},
+    {"gpt_neo", "windows in every second layer, beginning with the second"},
+    {"gemma3n", "embeddings of every layer"},
+    {"gemma3n_text", "embeddings of every layer"},
+    {"mllama", "layers of cross-attention to images"},
+    {"mllama_text_model", "layers of cross-attention to images"},
+    {"deepseek_v32", "sparse attention, with keys chosen by an index"},
+    {"qwen3_next", "linear attention"},
+    {"qwen3_5_text", "linear attention"},
+    {"qwen3_5_moe_text", "linear attention"},
+    {"kimi_linear", "linear attention"},
+    {"minimax", "linear attention"},
+    {"minimax_text_01", "linear attention"},
+    {"lfm2", "layers of convolutions"},
+    {"bert", "an encoder"},
+    {"t5", "an encoder"},
+    {"bart", "an encoder"},
+    {"whisper", "an encoder"},
+    {"nemotron-nas", "layers of different widths"},
+    {"openelm", "layers of different widths"},
+    {"mamba", "state-space layers"},
+    {"mamba2", "state-space layers"},
+    {"jamba", "state-space layers"},
+    {"bamba", "state-space layers"},
+    {"zamba", "state-space layers"},
+    {"zamba2", "state-space layers"},
+    {"falcon_mamba", "state-space layers"},
+    {"falcon_h1", "state-space layers"},
+    {"nemotron_h", "state-space layers"},
+    {"granitemoehybrid", "state-space layers"},
+    {"rwkv", "recurrent layers"},
+    {"recurrent_gemma", "recurrent layers"},
+});
+
+/// Other names of families, and what the text models of multimodal ones are called.
+constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"gemma3", "gemma3_text"},
+    {"llama4", "llama4_text"},
+    {"llava", "llama"},
+    {"mistral3", "mistral"},
+    {"ministral", "mistral"},
+    {"qwen2_vl", "qwen2"},
+    {"qwen2_vl_text", "qwen2"},
+    {"qwen2_5_vl", "qwen2"},
+    {"qwen2_5_vl_text", "qwen2"},
+    {"qwen3_vl_text", "qwen3"},
+    {"qwen3_vl_moe_text", "qwen3_moe"},
+    {"glm4v_text", "glm4"},
+    {"glm4v_moe_text", "glm4_moe"},
+});
+
+std::vector<HfFamily> all_families() {
+    std::vector<HfFamily> all;
+    for (const auto families : {dense_families(), gpt_families(), expert_families()}) {
+        all.insert(all.end(), families.begin(), families.end());
+    }
+    return all;
+}
+
+/// Refuses an architecture that no family reads.
+[[noreturn]] void refuse_type(const HfConfig& config, const std::string& name,
+                              const std::string& remedy) {
+    const std::string problem = fmt::format("model_type '{}' is not modelled", clip(name));
+    for (const auto& [family, missing] : kNotModelled) {
+        if (name == family) {
+            config.refuse("model_type", problem + fmt::format(": it has {}", missing), remedy);
+        }
+    }
+    const std::vector<std::string> names = hf_family_names();
+    const std::string near = name.size() <= kLongestType ? sim::nearest(name, names) : "";
+    config.refuse("model_type", problem,
+                  (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + remedy);
+}
+
+/// `wrapper`: the model_type of a multimodal model, whose text model may leave its own out.
+HfFamily find_family(HfConfig& config, const std::string& wrapper) {
+    const std::string remedy = fmt::format(
+        "`podsim import hf --help` lists the {} families that podsim reads", all_families().size());
+    const nlohmann::json* type = config.find("model_type");
+    if (type == nullptr && wrapper.empty()) {
+        config.refuse_missing("model_type", remedy);
+    }
+    if (type != nullptr && !type->is_string()) {
+        config.refuse("model_type", "'model_type' is not a text", remedy);
+    }
+    const std::string written = type != nullptr ? type->get<std::string>() : wrapper;
+    std::string_view name = written;
+    for (const auto& [other, family] : kAliases) {
+        if (written == other) {
+            name = family;
+        }
+    }
+    for (const HfFamily& family : all_families()) {
+        if (family.type == name) {
+            return family;
+        }
+    }
+    refuse_type(config, written, remedy);
+}
+
+/// Experts in a family that has none.
+void refuse_experts(HfConfig& config, const HfFamily& family, const ModelSpec& model) {
+    for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
+        if (model.experts.count == 0 && config.find(key) != nullptr) {
+            std::vector<std::string_view> names;
+            for (const HfFamily& other : expert_families()) {
+                names.push_back(other.type);
+            }
+            config.refuse(
+                key, fmt::format("experts ('{}') in a model of the family {}", key, family.type),
+                fmt::format("families with experts are {}", fmt::join(names, ", ")));
+        }
+    }
+}
+
+/// Refuses a key that is a letter or two away from one that the family reads and the file lacks.
+void refuse_slip(const HfConfig& config, const std::string& key) {
+    for (const std::string& wanted : config.missing()) {
+        const std::size_t most = wanted.size() < 8 ? 1 : 2;
+        if (key.size() <= kLongestType && sim::edits_between(key, wanted) <= most) {
+            config.refuse(key, fmt::format("unknown key '{}'", clip(key)),
+                          fmt::format("did you mean '{}'? write it so, or leave it out", wanted));
+        }
+    }
+}
+
+void sort_keys(const HfConfig& config, HfReading& reading) {
+    for (const std::string& key : config.keys()) {
+        if (config.asked_for(key)) {
+            reading.read.push_back({key, config.text_of(key)});
+        } else if (const std::string_view reason = why_ignored(key); !reason.empty()) {
+            reading.ignored.push_back({key, std::string(reason)});
+        } else if (std::ranges::count(hf_keys(), key) > 0) {
+            reading.ignored.push_back({key, "of other families"});
+        } else {
+            refuse_slip(config, key);
+            reading.unknown.push_back(clip(key));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> hf_family_names() {
+    std::vector<std::string> names;
+    for (const HfFamily& family : all_families()) {
+        names.emplace_back(family.type);
+    }
+    return names;
+}
+
+HfReading read_hf_config_fully(const std::string& path) {
+    HfConfig config(path, hf_keys());
+    std::string wrapper;
+    if (const nlohmann::json* type = config.find("model_type");
+        type != nullptr && type->is_string()) {
+        wrapper = type->get<std::string>();
+    }
+    if (config.enter("text_config")) {
+        config.note(fmt::format("of {} the text model alone", clip(wrapper)));
+    } else {
+        wrapper.clear();
+    }
+    const HfFamily family = find_family(config, wrapper);
+    HfReading reading;
+    reading.family = family.type;
+    ModelSpec& model = reading.model;
+    model.name = fmt::format("{} of {}", family.type, path);
+    model.source = path;
+    family.read(config, model);
+    refuse_experts(config, family, model);
+    try {
+        validate(model);
+    } catch (const sim::InputError& error) {
+        throw error.at(config.mark("hidden_size"));  // what no single key says
+    }
+    sort_keys(config, reading);
+    reading.notes = config.notes();
+    return reading;
+}
+
+ModelSpec read_hf_config(const std::string& path) {
+    return read_hf_config_fully(path).model;
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,148 @@
+#include "workloads/hf/hf_parts.h"
+
+#include <fmt/format.h>
+
+namespace podsim::workloads {
+namespace {
+
+constexpr std::int64_t kLongestWindow = 1LL << 40;
+
+}  // namespace
+
+void read_shape(HfConfig& config, ModelSpec& model, bool with_kv_heads) {
+    model.layers = config.required("num_hidden_layers", ModelLimits::layers);
+    model.d_model = config.required("hidden_size", ModelLimits::d_model);
+    model.d_ff = config.required("intermediate_size", ModelLimits::d_ff);
+    model.heads = config.required("num_attention_heads", ModelLimits::heads);
+    model.kv_heads = with_kv_heads
+                         ? config.whole("num_key_value_heads", model.heads).value_or(model.heads)
+                         : model.heads;
+    model.vocabulary = config.required("vocab_size", ModelLimits::vocabulary);
+    if (model.heads % model.kv_heads != 0) {
+        config.refuse(
+            "num_key_value_heads",
+            fmt::format("'num_key_value_heads' = {} does not divide 'num_attention_heads' = {}",
+                        model.kv_heads, model.heads),
+            "every key/value head serves the same number of query heads");
+    }
+}
+
+void read_head_dim(HfConfig& config, ModelSpec& model) {
+    if (const auto head_dim = config.whole("head_dim", ModelLimits::head_dim)) {
+        model.head_dim = *head_dim;
+    } else if (model.d_model % model.heads == 0) {
+        model.head_dim = model.d_model / model.heads;
+    } else {
+        config.refuse(
+            "hidden_size",
+            fmt::format("'hidden_size' = {} is not a multiple of 'num_attention_heads' = {}",
+                        model.d_model, model.heads),
+            "give the key 'head_dim'");
+    }
+}
+
+void read_tied(HfConfig& config, ModelSpec& model, bool fallback) {
+    model.tied_embeddings =
+        config.flag("tie_word_embeddings", config.flag_of_wrapper("tie_word_embeddings", fallback));
+}
+
+void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback) {
+    model.qkv_bias = model.out_bias = config.flag("attention_bias", fallback);
+}
+
+void read_window(HfConfig& config, ModelSpec& model) {
+    model.window = config.whole("sliding_window", kLongestWindow).value_or(0);
+}
+
+namespace {
+
+bool layer_types_agree(const nlohmann::json& types, const ModelSpec& model) {
+    if (!types.is_array() || types.size() != static_cast<std::size_t>(model.layers)) {
+        return false;
+    }
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+        if (types[static_cast<std::size_t>(layer)] !=
+            (layer_kind(model, layer).local ? "sliding_attention" : "full_attention")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+void read_windows(HfConfig& config, ModelSpec& model, std::int64_t window,
+                  std::int64_t global_every) {
+    model.window = config.whole("sliding_window", kLongestWindow).value_or(window);
+    model.global_every = global_every;
+    const auto* types = config.find("layer_types");
+    if (types != nullptr && !layer_types_agree(*types, model)) {
+        config.refuse(
+            "layer_types",
+            fmt::format("'layer_types' is not the pattern in which every {}th of {} layers "
+                        "has full attention",
+                        model.global_every, model.layers),
+            "other patterns are not modelled");
+    }
+}
+
+void read_layer_types(HfConfig& config, ModelSpec& model) {
+    const auto* types = config.find("layer_types");
+    if (types == nullptr || !types->is_array() ||
+        types->size() != static_cast<std::size_t>(model.layers)) {
+        return;
+    }
+    std::int64_t first_full = 0;
+    while (first_full < model.layers &&
+           (*types)[static_cast<std::size_t>(first_full)] == "sliding_attention") {
+        ++first_full;
+    }
+    if (first_full == 0) {  // a window nowhere, or a pattern that is refused
+        if (!layer_types_agree(*types, model)) {
+            config.refuse("layer_types",
+                          "'layer_types' begins with full attention and goes on with windows",
+                          "podsim knows windows in all but the last of every so many layers");
+        }
+        return;
+    }
+    read_windows(config, model, config.required("sliding_window", kLongestWindow),
+                 first_full < model.layers ? first_full + 1 : 0);
+}
+
+void refuse_partial_window(HfConfig& config) {
+    if (config.flag("use_sliding_window")) {
+        config.refuse("use_sliding_window",
+                      "a window in some layers only ('use_sliding_window': true) is not modelled",
+                      "set it to false if all layers attend to the whole sequence");
+    }
+}
+
+void refuse_set(HfConfig& config, const char* flag, std::string_view what) {
+    if (config.flag(flag)) {
+        config.refuse(flag, fmt::format("{} ('{}': true) is not modelled", what, flag));
+    }
+}
+
+void read_routing(HfConfig& config, ModelSpec& model, const char* count, const char* per_token) {
+    model.experts.count = config.required(count, ModelLimits::experts);
+    model.experts.per_token = config.required(per_token, model.experts.count);
+}
+
+void read_sparse_step(HfConfig& config, ModelSpec& model) {
+    if (const auto* dense = config.find("mlp_only_layers"); dense != nullptr && !dense->empty()) {
+        config.refuse(
+            "mlp_only_layers", "dense layers by number ('mlp_only_layers') are not modelled",
+            "podsim knows first_dense layers at the start and experts in every n-th layer");
+    }
+    model.experts.every = config.whole("decoder_sparse_step", model.layers).value_or(1);
+}
+
+void read_llama(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    model.mlp_bias = config.flag("mlp_bias");
+}
+
+}  // namespace podsim::workloads

@@ -1,0 +1,35 @@
+// What the readers of families share.
+#pragma once
+
+#include "workloads/hf/hf_json.h"
+#include "workloads/models/model.h"
+
+namespace podsim::workloads {
+
+/// Layers, widths and heads, under the keys that most families use.
+void read_shape(HfConfig& config, ModelSpec& model, bool with_kv_heads = true);
+/// `head_dim`, or hidden_size / num_attention_heads.
+void read_head_dim(HfConfig& config, ModelSpec& model);
+/// `tie_word_embeddings`, of the text model or of the whole.
+void read_tied(HfConfig& config, ModelSpec& model, bool fallback = false);
+/// One flag for the biases of all four projections.
+void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback = false);
+void read_window(HfConfig& config, ModelSpec& model);
+/// A window in all but the last of every so many layers; `layer_types`, where it is given, must say the same.
+void read_windows(HfConfig& config, ModelSpec& model, std::int64_t window,
+                  std::int64_t global_every);
+/// `layer_types` alone says which layers have the window, if any.
+void read_layer_types(HfConfig& config, ModelSpec& model);
+/// use_sliding_window: false (the default) makes sliding_window void.
+void refuse_partial_window(HfConfig& config);
+/// Refuses a flag that is set.
+void refuse_set(HfConfig& config, const char* flag, std::string_view what);
+/// Routed experts and how many of them a token takes.
+void read_routing(HfConfig& config, ModelSpec& model, const char* count,
+                  const char* per_token = "num_experts_per_tok");
+/// `mlp_only_layers` must be empty; `decoder_sparse_step` says which layers have experts.
+void read_sparse_step(HfConfig& config, ModelSpec& model);
+/// The whole of a llama, from which families differ.
+void read_llama(HfConfig& config, ModelSpec& model);
+
+}  // namespace podsim::workloads
