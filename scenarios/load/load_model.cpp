@@ -74,6 +74,14 @@ void read_experts(const Reader& experts, ModelSpec& spec) {
     read.router_bias = experts["router_bias"].flag(read.router_bias);
 }
 
+/// Which projections have biases; none where the scenario has no word for them.
+Biases biases_of(const ModelSpec& spec) {
+    return spec.mlp_bias   ? Biases::all
+           : spec.out_bias ? Biases::attention
+           : spec.qkv_bias ? Biases::qkv
+                           : Biases::none;
+}
+
 /// What a layer looks like beyond its widths.
 void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     spec.gated_mlp = model["mlp"].choose<bool>(kMlps, spec.gated_mlp);
@@ -83,8 +91,9 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     const std::int64_t norms = has_base ? spec.norms : spec.parallel_block ? 1 : 2;
     spec.norms = model["norms"].get<std::int64_t>(parse_count, norms);
     spec.qk_norm = model["qk_norm"].flag(spec.qk_norm);
-    if (const Reader biases = model["biases"]; biases.present()) {
-        const auto which = biases.choose<Biases>(kBiases, Biases::none);
+    const Reader biases = model["biases"];
+    const auto which = biases.choose<Biases>(kBiases, biases_of(spec));
+    if (biases.present()) {
         spec.qkv_bias = which >= Biases::qkv;
         spec.out_bias = which >= Biases::attention;
         spec.mlp_bias = which == Biases::all;
@@ -96,12 +105,26 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     read_experts(model["experts"], spec);
 }
 
+/// Says to the log what a model comes to that is named as a whole.
+void tell_spec(const Reader& model, ModelSpec spec) {
+    model.below_falls_back_on(spec.source);
+    const std::pair<std::string_view, std::int64_t> widths[] = {
+        {"layers", spec.layers},        {"d_model", spec.d_model},   {"d_ff", spec.d_ff},
+        {"heads", spec.heads},          {"kv_heads", spec.kv_heads}, {"head_dim", spec.head_dim},
+        {"vocabulary", spec.vocabulary}};
+    for (const auto& [name, value] : widths) {
+        static_cast<void>(model[name].get<std::int64_t>(parse_count, value));
+    }
+    read_structure(model, spec, true);
+}
+
 ModelSpec inline_model(const Reader& model) {
     ModelSpec spec;
     spec.name = "custom";
     if (const Reader base = model["base"]; base.present()) {
         spec = base.read(catalogue_model);
         spec.name += " (modified)";
+        model.below_falls_back_on(spec.source);
         spec.published_parameters = 0;
         spec.published_rounding = 0;
     }
@@ -132,14 +155,23 @@ ModelSpec inline_model(const Reader& model) {
 }  // namespace
 
 ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
+    for (const ModelSpec& each : workloads::model_catalogue()) {
+        model.may_be(each.name);
+        model["base"].may_be(each.name);
+    }
     if (!model.is_map()) {
-        return model.read(catalogue_model);
+        ModelSpec spec = model.read(catalogue_model);
+        tell_spec(model, spec);
+        return spec;
     }
     if (const Reader config = model["hf_config"]; config.present()) {
         refuse_both(model);
-        return config.read([&](const std::string& path) {
+        config.names_file((base / config.node().text).string());
+        ModelSpec spec = config.read([&](const std::string& path) {
             return workloads::read_hf_config((base / path).string());
         });
+        tell_spec(model, spec);
+        return spec;
     }
     ModelSpec spec = inline_model(model);
     workloads::validate(spec, model.faults());

@@ -69,8 +69,9 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "page", "suggest"},
+          {"calibrate", "console", "describe", "draft", "judge", "page", "suggest"},
           {"commands"},
+          {"guide"},
           {"cli", "python"}}},
     };
     return all;
