@@ -82,6 +82,13 @@ serving: {rate: 4 requests/s, requests: 10, prompt: {mean: 128, sigma: 0.5, most
 constexpr const char* kServed = R"(
 hardware: {chip: v5e, slice: 4x4}
 model: llama-3-8b
+inference: {kv_cache: int8}
+serving: {concurrency: 4, requests: 10, prompt: {least: 16, most: 64}, output: {least: 16, most: 64}, slots: 4}
+)";
+
+constexpr const char* kFixed = R"(
+hardware: {chip: v5e, slice: 4x4}
+model: llama-3-8b
 serving: {concurrency: 4, requests: 10, prompt: 128, output: 64, slots: 4}
 )";
 
@@ -89,6 +96,13 @@ constexpr const char* kTrace = R"(
 hardware: {chip: v5e, slice: 4x4}
 model: llama-3-8b
 serving: {trace: none.csv, slots: 4}
+)";
+
+constexpr const char* kFactors = R"(
+hardware: {chip: v5p, slice: 4x4x4, slices: 2}
+model: llama-3-8b
+batch: {tokens: 256Ki, sequence: 4096}
+mesh: {data: slice, fsdp: x%2, context: x/2, tensor: y%2, tensor_transpose: y/2, cache: z%2, pipeline: z/2}
 )";
 
 constexpr const char* kLengths = R"(
@@ -109,8 +123,9 @@ program:
     - {do: send, from: "0,0,0", to: "0,0,1", bytes: 1 GB}
 )";
 
-constexpr const char* kProbes[] = {kTraining, kModel,   kDense,  kConfig, kDecode,  kGenerate,
-                                   kRuns,     kServing, kServed, kTrace,  kLengths, kProgram};
+constexpr const char* kProbes[] = {kTraining, kModel,   kDense,   kConfig, kDecode,
+                                   kGenerate, kRuns,    kServing, kServed, kTrace,
+                                   kLengths,  kFactors, kFixed,   kProgram};
 
 /// How a key is read where it says most: a choice rather than the text that a probe without it is asked for.
 void add(AskedKeys& all, const Asked& asked) {
@@ -119,8 +134,10 @@ void add(AskedKeys& all, const Asked& asked) {
     if (is_new) {
         return;
     }
-    if (known.kind == ValueKind::other) {
-        known.kind = asked.kind;
+    if (known.kind != asked.kind &&
+        (known.kind == ValueKind::other || asked.kind == ValueKind::other)) {
+        all.texts.insert(asked.path);
+        known.kind = known.kind == ValueKind::other ? asked.kind : known.kind;
     }
     known.least = std::min(known.least, asked.least);
     known.most = std::max(known.most, asked.most);

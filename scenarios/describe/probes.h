@@ -14,6 +14,7 @@ namespace podsim::scenarios {
 
 struct AskedKeys {
     std::map<std::string, Asked> keys;  ///< by path; names that it takes of all probes
+    std::set<std::string> texts;  ///< keys that another rule may read: sizes or axes of a mesh
     /// Keys without which no sound probe has the map that they stand in.
     std::set<std::string> required;
 };

@@ -30,7 +30,7 @@ Json one_of_these(Json alternatives) {
                                     : Json{{"anyOf", std::move(alternatives)}};
 }
 
-Json text_schema(const Asked* asked) {
+Json text_schema(const Asked* asked, bool other_texts) {
     Json any = Json::array();
     const ValueKind kind = asked == nullptr ? ValueKind::other : asked->kind;
     if (asked != nullptr && !asked->choices.empty() && kind != ValueKind::flag) {
@@ -61,6 +61,9 @@ Json text_schema(const Asked* asked) {
         case ValueKind::other:
             any.push_back({{"type", Json::array({"string", "number"})}});
             break;
+    }
+    if (other_texts && kind != ValueKind::other) {
+        any.push_back({{"type", "string"}});
     }
     return one_of_these(std::move(any));
 }
@@ -96,16 +99,17 @@ private:
         const Asked* const known = asked == asked_.keys.end() ? nullptr : &asked->second;
         Json any = Json::array();
         if ((key.accepts & kText) != 0) {
-            any.push_back(text_schema(known));
+            any.push_back(text_schema(known, asked_.texts.contains(path)));
         }
         const bool has_keys = !keys_of(path).empty();
         if ((key.accepts & kMap) != 0) {
             any.push_back(map_of(path));
         }
         if ((key.accepts & kList) != 0) {
-            any.push_back({{"type", "array"},
-                           {"items", (key.accepts & kMap) == 0 && has_keys ? map_of(path)
-                                                                           : text_schema(known)}});
+            any.push_back(
+                {{"type", "array"},
+                 {"items", (key.accepts & kMap) == 0 && has_keys ? map_of(path)
+                                                                 : text_schema(known, true)}});
         }
         Json described = {{"description", fmt::format("{}. Default: {}. Example: {}", key.meaning,
                                                       key.fallback, key.form)}};

@@ -48,7 +48,7 @@ void refuse_both(const Reader& model) {
 }
 
 void read_latent(const Reader& latent, ModelSpec& spec) {
-    if (!latent.present()) {
+    if (!latent.present() && spec.latent.kv_rank == 0) {
         return;
     }
     spec.latent.q_rank = latent["q_rank"].get<std::int64_t>(parse_count, spec.latent.q_rank);
@@ -60,7 +60,7 @@ void read_latent(const Reader& latent, ModelSpec& spec) {
 }
 
 void read_experts(const Reader& experts, ModelSpec& spec) {
-    if (!experts.present()) {
+    if (!experts.present() && spec.experts.count == 0) {
         return;
     }
     workloads::Experts& read = spec.experts;
