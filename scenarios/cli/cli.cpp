@@ -8,6 +8,7 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/common_options.h"
 #include "scenarios/console/terminal_watch.h"
+#include "scenarios/guide/guide.h"
 #include "scenarios/ranks/joined_ranks.h"
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
@@ -23,6 +24,10 @@ constexpr Command kCommands[] = {
     {"run", "simulate one training step of a scenario", command_run},
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
     {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
+    {"show", "a scenario with every default filled in, and where values come from", command_show},
+    {"check", "validate scenarios, count their events and say whether they fit", command_check},
+    {"estimate", "the closed forms of a step, without simulating it", command_estimate},
+    {"help", "what a key of a scenario or a command means", command_help},
     {"sweep", "simulate a scenario under many settings", command_sweep},
     {"search", "find the best plan of a space, exactly", command_search},
     {"merge", "put the records of a sweep's shards together", command_merge},
@@ -48,7 +53,7 @@ std::string general_help() {
            "  --help     print this, or with a command the help of that command\n"
            "  --version  print the version\n"
            "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
-           "input, 3 a defect in podsim.\n"
+           "input, 3 a defect in podsim, 4 does not fit (--fail-if-not-fit).\n"
            "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "scenarios/console/look.h"
 #include "scenarios/console/usage.h"
 
 namespace podsim::scenarios {
@@ -26,11 +27,9 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err);
 int command_search(Arguments args, std::ostream& out, std::ostream& err);
 int command_merge(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
+int command_help(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);
 int command_import(Arguments args, std::ostream& out, std::ostream& err);
 int command_list(Arguments args, std::ostream& out, std::ostream& err);
-
-/// Whether the stream is standard error, on a terminal.
-bool on_terminal(const std::ostream& err);
 
 }  // namespace podsim::scenarios

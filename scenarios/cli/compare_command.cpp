@@ -20,11 +20,13 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    const std::vector<std::string> named = options.all("FILE|DIR");
+    std::vector<ScenarioSource> named;
+    for (const std::string& name : options.all("FILE|DIR")) {
+        named.push_back(named_source(name));
+    }
     const std::string json = output_path(options, "json");
     const std::string report = report_path(options);
-    const std::vector<Comparison> rows =
-        answer_compare(options, std::vector<ScenarioSource>(named.begin(), named.end()));
+    const std::vector<Comparison> rows = answer_compare(options, named);
     if (json != "-") {
         out << shown(compare_report(rows), look_of(out));
     }

@@ -5,6 +5,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_run.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/commands/run_report.h"
 #include "scenarios/console/look.h"
@@ -20,16 +21,13 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help();
         return kDone;
     }
-    const std::vector<std::string> files = options.all("FILE.yaml");
-    if (files.empty()) {
-        throw sim::InputError("no scenario file", "usage: podsim run FILE.yaml");
-    }
+    const ScenarioSource source = scenario_argument(options, "run");
     const std::string json = output_path(options, "json");
     const std::string trace = trace_path(options);
     const std::string report = report_path(options);
     const RunAnswer answer = [&] {
         TerminalWatch watch(err, on_terminal(err));
-        return answer_run(options, files.front(), watch);
+        return answer_run(options, source, watch);
     }();
     if (const auto* const step = std::get_if<StepResult>(&answer.result)) {
         for (const std::string& warning : warnings(answer.scenario, *step)) {
@@ -43,7 +41,11 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         write_json(answer_json(answer), json, out);
     }
     write_trace(answer, trace, trace_detail(options));
-    write_run_report(answer, options, files.front(), report);
+    write_run_report(answer, options, source, report);
+    const auto* const step = std::get_if<StepResult>(&answer.result);
+    if (options.is_set("fail-if-not-fit") && step != nullptr && !step->memory.fits) {
+        return kDoesNotFit;
+    }
     return all_hold(answer.verdicts) ? kDone : kExpectationFails;
 }
 

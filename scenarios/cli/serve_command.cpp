@@ -4,6 +4,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_serve.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/serve_report/serving_text.h"
@@ -18,15 +19,12 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    const std::vector<std::string> files = options.all("FILE.yaml");
-    if (files.empty()) {
-        throw sim::InputError("no scenario file", "usage: podsim serve FILE.yaml");
-    }
+    const ScenarioSource source = scenario_argument(options, "serve");
     const std::string json = output_path(options, "json");
     if (options.is_set("requests") && json.empty()) {
         throw sim::InputError("--requests adds to the JSON", "write --json with it");
     }
-    const ServeAnswer answer = answer_serve(options, files.front());
+    const ServeAnswer answer = answer_serve(options, source);
     if (json != "-") {
         out << shown(serving_text(answer.run, answer.verdicts), look_of(out));
     }

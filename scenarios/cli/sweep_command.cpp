@@ -33,7 +33,7 @@ SweepCall read_call(const Usage& options) {
         throw sim::InputError("no scenario file",
                               "usage: podsim sweep FILE.yaml --vary key=value,value");
     }
-    return {options, files.front(), varied_keys(options)};
+    return {options, named_source(files.front()), varied_keys(options)};
 }
 
 /// What the ranks of a team do with a call.

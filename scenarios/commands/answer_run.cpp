@@ -72,7 +72,7 @@ Usage run_usage() {
     Usage usage(
         "run FILE.yaml [--set key=value]... [--verbose] [--show section,...] [--fold auto|off] "
         "[--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] [--json PATH|-] "
-        "[--trace PATH] [--trace-all] [--report PATH]",
+        "[--trace PATH] [--trace-all] [--report PATH] [--fail-if-not-fit]",
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
@@ -97,6 +97,7 @@ Usage run_usage() {
         "in place of the step's order");
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for played_events");
+    usage.flag("fail-if-not-fit", "exit status 4 where the step does not fit in memory");
     usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.value(
         "trace",

@@ -25,6 +25,15 @@ std::string overflow_place(Arguments args) {
     return "podsim";
 }
 
+ScenarioSource scenario_argument(const Usage& options, std::string_view command) {
+    const std::vector<std::string> files = options.all("FILE.yaml");
+    if (files.empty()) {
+        throw sim::InputError("no scenario file",
+                              fmt::format("usage: podsim {} FILE.yaml", command));
+    }
+    return named_source(files.front());
+}
+
 Fold parse_fold(const std::string& text) {
     if (text == "auto") {
         return Fold::automatic;

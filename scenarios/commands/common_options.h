@@ -4,6 +4,7 @@
 #include <string>
 
 #include "scenarios/console/usage.h"
+#include "scenarios/load/scenario_source.h"
 #include "scenarios/spec/request.h"
 #include "scenarios/spec/scenario.h"
 
@@ -12,6 +13,9 @@ namespace podsim::scenarios {
 /// Where a simulation left the clock's range, when no command named its file: of a collective its size, the only
 /// quantity that its options leave open.
 std::string overflow_place(Arguments args);
+
+/// The one scenario of a command, `-` for standard input. Throws sim::InputError without one.
+ScenarioSource scenario_argument(const Usage& options, std::string_view command);
 
 /// The value of --fold. Throws sim::InputError.
 Fold parse_fold(const std::string& text);

@@ -99,4 +99,8 @@ std::string shown(const std::string& report, const Look& look) {
     return text;
 }
 
+bool on_terminal(const std::ostream& err) {
+    return &err == &std::cerr && ::isatty(STDERR_FILENO) == 1;
+}
+
 }  // namespace podsim::scenarios

@@ -20,4 +20,7 @@ Look look_of(const std::ostream& out);
 /// out (up to the first two blanks), and so does what does not fit.
 std::string shown(const std::string& report, const Look& look);
 
+/// Whether the stream is standard error, on a terminal.
+bool on_terminal(const std::ostream& err);
+
 }  // namespace podsim::scenarios

@@ -62,6 +62,18 @@ void read_program_of(const Reader& root, Scenario& scenario) {
     check_formulas(root["expect"], scenario);
 }
 
+/// Says to the log how the axes lie.
+void tell_mesh(const Reader& mesh, const TrainingStep& step) {
+    for (std::size_t i = 0; i < step.mesh_axes.size(); ++i) {
+        const Reader axis = mesh[step.mesh.axes()[i].name];
+        if (mesh.present()) {
+            axis.comes_to(step.mesh_axes[i]);
+        } else {
+            axis.works_out_as(step.mesh_axes[i], "without a mesh every axis of the slice");
+        }
+    }
+}
+
 void read_step_of(const Reader& root, const std::filesystem::path& folder, Scenario& scenario) {
     TrainingStep& step = scenario.step();
     root["model"].check({}, [&] { step.model = read_model(root["model"].require(), folder); });
@@ -78,6 +90,7 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
             topology::with_inference_overheads(scenario.hardware.efficiency);
     }
     step.mesh_axes = mesh_axes(step.mesh, scenario.hardware);
+    tell_mesh(root["mesh"], step);
     const auto& read = serves ? read_inference : read_plan;
     step.plan = read(root, step.mesh, scenario.hardware, step.model);
     if (!serves) {
@@ -113,10 +126,11 @@ void read_serving_of(const Reader& root, const std::filesystem::path& folder, Re
     }
 }
 
-Scenario load(const YamlNode& tree, const std::string& path, Requests requests) {
+Scenario load(const YamlNode& tree, const std::string& path, Requests requests,
+              ReadingLog* log = nullptr) {
     sim::InputFaults faults([&](std::string_view place) { return place_of(tree, place); });
     const YamlNode sound = sound_part(tree, faults);
-    const Reader root(sound, faults);
+    const Reader root(sound, faults, log);
 
     const std::filesystem::path file(path);
     Scenario scenario;
@@ -175,6 +189,13 @@ workloads::ModelSpec load_model(const YamlNode& tree, const std::string& path) {
     sim::InputFaults faults;
     const Reader root(tree, faults);
     return read_model(root["model"].require(), std::filesystem::path(path).parent_path());
+}
+
+Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests,
+                       ReadingLog& log) {
+    Scenario scenario = load(tree, path, requests, &log);
+    log.settle();
+    return scenario;
 }
 
 std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources) {

@@ -43,6 +43,10 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path,
 IdealHardware load_hardware(const YamlNode& tree, const std::string& path);
 workloads::ModelSpec load_model(const YamlNode& tree, const std::string& path);
 
+/// The same, with what was asked of it (yaml/reading_log.h), of a scenario with faults, too.
+Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests,
+                       ReadingLog& log);
+
 /// Several scenarios, serving ones too; throws sim::InputErrors of what is wrong in all of them.
 std::vector<Scenario> load_scenarios(std::span<const ScenarioSource> sources);
 

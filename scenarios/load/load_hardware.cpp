@@ -127,6 +127,7 @@ sim::Bytes parse_vmem(const std::string& text) {
 
 template <class T, class Parse>
 void change(Sourced<T>& field, const Reader& place, Parse parse) {
+    place.stands(field.value, parse, field.source);
     if (place.present()) {
         field = {place.read(parse), "the scenario"};
     }
@@ -134,8 +135,10 @@ void change(Sourced<T>& field, const Reader& place, Parse parse) {
 
 /// A shape with at most the axes of the chip.
 void change_shape(ChipSpec& spec, Sourced<topology::Point>& field, const Reader& place) {
-    change(field, place, parse_limited_shape);
     const int dimensions = spec.torus_dimensions.value;
+    change(field, place, parse_limited_shape);
+    place.works_out_as(topology::to_string(field.value, dimensions), field.source);
+    place.falls_back_on(field.source);
     for (int axis = dimensions; axis < topology::kAxes; ++axis) {
         if (field.value[static_cast<std::size_t>(axis)] != 1) {
             throw place.error(fmt::format("{} has more than the {} axes of {}",
@@ -170,32 +173,40 @@ ChipSpec chip_of_slice(const Reader& slice) {
 }
 
 ChipSpec read_chip(const Reader& chip, const Reader& slice) {
+    const auto find = [](const std::string& name) { return topology::find_chip(name); };
+    for (const ChipSpec& each : topology::chip_catalogue()) {
+        chip.may_be(each.name);
+        chip["base"].may_be(each.name);
+    }
     if (!chip.present() && slice.present() && topology::is_slice_name(slice.node().text)) {
         return chip_of_slice(slice);
     }
-    chip.require();
-    if (!chip.is_map()) {
-        return chip.read([](const std::string& name) { return topology::find_chip(name); });
+    ChipSpec spec = chip.is_map() ? chip["base"].read(find) : chip.read(find);
+    if (chip.is_map()) {
+        spec.name = chip["name"].get<std::string>([](const std::string& text) { return text; },
+                                                  spec.name + " (modified)");
     }
-    ChipSpec spec =
-        chip["base"].read([](const std::string& name) { return topology::find_chip(name); });
-    spec.name = chip["name"].get<std::string>([](const std::string& text) { return text; },
-                                              spec.name + " (modified)");
     change(spec.bf16_flops, chip["bf16_flops"], parse_peak);
     change(spec.int8_ops, chip["int8_ops"], parse_peak);
     change(spec.fp8_flops, chip["fp8_flops"], parse_peak);
     change(spec.vpu_flops, chip["vpu_flops"], parse_peak);
     change(spec.vmem, chip["vmem"], parse_vmem);
-    if (const Reader mxu = chip["mxu"]; mxu.present()) {
-        spec.mxu_dimension = {static_cast<int>(mxu.whole(1, 65536, 0)), "the scenario"};
+    const int dimension = spec.mxu_dimension.value;
+    const Reader mxu = chip["mxu"];
+    const auto read = static_cast<int>(mxu.whole(1, 65536, dimension));
+    mxu.falls_back_on(spec.mxu_dimension.source);
+    if (mxu.present()) {
+        spec.mxu_dimension = {read, "the scenario"};
     }
-    if (const Reader capacity = chip["hbm_capacity"]; capacity.present()) {
-        change(spec.hbm_capacity, capacity, parse_capacity);
+    const Reader capacity = chip["hbm_capacity"];
+    change(spec.hbm_capacity, capacity, parse_capacity);
+    if (capacity.present()) {
         spec.hbm_reserved = {sim::Bytes(0), "the scenario"};
     }
     change(spec.hbm_bandwidth, chip["hbm_bandwidth"], parse_link_rate);
-    if (const Reader rate = chip["ici_one_way"]; rate.present()) {
-        change(spec.ici_one_way_book, rate, parse_link_rate);
+    const Reader rate = chip["ici_one_way"];
+    change(spec.ici_one_way_book, rate, parse_link_rate);
+    if (rate.present()) {
         spec.ici_one_way_vendor = spec.ici_one_way_book;
         spec.ici_both_ways_book = {2 * spec.ici_one_way_book.value, "the scenario"};
     }
@@ -205,12 +216,31 @@ ChipSpec read_chip(const Reader& chip, const Reader& slice) {
     change(spec.dcn_per_host, chip["dcn_per_host"], parse_link_rate);
     change(spec.dcn_latency, chip["dcn_latency"], parse_latency);
     read_pod(spec, chip["pod"], chip["host"]);
-    if (const Reader rule = chip["wraparound"]; rule.present()) {
+    const Reader rule = chip["wraparound"];
+    rule.stands_as<topology::Wraparound>(kWraparounds, spec.wraparound.value,
+                                         spec.wraparound.source);
+    if (rule.present()) {
         spec.wraparound = {
             rule.choose<topology::Wraparound>(kWraparounds, topology::Wraparound::never),
             "the scenario"};
     }
     return spec;
+}
+
+/// Whose the factors of a profile are that a scenario does not change.
+std::string of_profile(std::string_view name) {
+    return fmt::format("profile {}", name);
+}
+
+/// Says to the log what factors a profile named by one word comes to.
+void tell_factors(const Reader& profile, const Hardware& hardware) {
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        profile[factor.name].stands(
+            hardware.efficiency.*(factor.value), parse_number,
+            of_profile(fmt::format("{}{}{}", hardware.profile,
+                                   hardware.profile_version.empty() ? "" : "@",
+                                   hardware.profile_version)));
+    }
 }
 
 /// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
@@ -221,6 +251,7 @@ void read_profile_map(const Reader& profile, Hardware& result) {
     std::vector<std::string> changed;
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
         const Reader place = profile[factor.name];
+        place.stands(result.efficiency.*(factor.value), parse_number, of_profile(name));
         if (!place.present()) {
             continue;
         }
@@ -267,6 +298,13 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     const std::optional<Profile> profile = place.get<std::optional<Profile>>(
         [&](const std::string& text) { return named_profile(text, base); },
         by_default ? measured_profile() : std::nullopt);
+    place.may_be("measured");
+    place.may_be("ideal");
+    place.works_out_as(by_default ? "measured" : "ideal",
+                       "measured where the chip was and the scenario does not change it");
+    if (place.present() && place.node().text.ends_with(".yaml")) {
+        place.names_file((base / place.node().text).string());
+    }
     if (!profile.has_value() || !place.sound()) {
         return;
     }
@@ -329,8 +367,12 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
     result.slices = static_cast<int>(hardware["slices"].whole(1, kMostSlices, 1));
     read_slice(hardware, result);
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
-    hardware["profile"].check({"hardware.chip.base"},
-                              [&] { read_profile(hardware, base, result); });
+    hardware["profile"].check({"hardware.chip.base"}, [&] {
+        read_profile(hardware, base, result);
+        if (!hardware["profile"].is_map()) {
+            tell_factors(hardware["profile"], result);
+        }
+    });
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::shared);
     result.message_cap =

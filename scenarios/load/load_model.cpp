@@ -59,7 +59,7 @@ std::optional<ModelSpec> base_model(const Reader& model, const std::filesystem::
 }
 
 void read_latent(const Reader& latent, ModelSpec& spec) {
-    if (!latent.present()) {
+    if (!latent.present() && spec.latent.kv_rank == 0) {
         return;
     }
     spec.latent.q_rank = latent["q_rank"].get<std::int64_t>(parse_count, spec.latent.q_rank);
@@ -71,7 +71,7 @@ void read_latent(const Reader& latent, ModelSpec& spec) {
 }
 
 void read_experts(const Reader& experts, ModelSpec& spec) {
-    if (!experts.present()) {
+    if (!experts.present() && spec.experts.count == 0) {
         return;
     }
     workloads::Experts& read = spec.experts;
@@ -87,6 +87,14 @@ void read_experts(const Reader& experts, ModelSpec& spec) {
     read.shared_gate = experts["shared_gate"].flag(read.shared_gate);
 }
 
+/// Which projections have biases; none where the scenario has no word for them.
+Biases biases_of(const ModelSpec& spec) {
+    return spec.mlp_bias   ? Biases::all
+           : spec.out_bias ? Biases::attention
+           : spec.qkv_bias ? Biases::qkv
+                           : Biases::none;
+}
+
 /// What a layer looks like beyond its widths.
 void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     spec.gated_mlp = model["mlp"].choose<bool>(kMlps, spec.gated_mlp);
@@ -100,8 +108,9 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     spec.sinks = model["sinks"].flag(spec.sinks);
     spec.unembedding_bias = model["unembedding_bias"].flag(spec.unembedding_bias);
     spec.chunk = model["chunk"].get<std::int64_t>(parse_count, spec.chunk);
-    if (const Reader biases = model["biases"]; biases.present()) {
-        const auto which = biases.choose<Biases>(kBiases, Biases::none);
+    const Reader biases = model["biases"];
+    const auto which = biases.choose<Biases>(kBiases, biases_of(spec));
+    if (biases.present()) {
         spec.qkv_bias = which >= Biases::qkv;
         spec.out_bias = which >= Biases::attention;
         spec.mlp_bias = which == Biases::all;
@@ -113,12 +122,26 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     read_experts(model["experts"], spec);
 }
 
+/// Says to the log what a model comes to that is named as a whole.
+void tell_spec(const Reader& model, ModelSpec spec) {
+    model.below_falls_back_on(spec.source);
+    const std::pair<std::string_view, std::int64_t> widths[] = {
+        {"layers", spec.layers},        {"d_model", spec.d_model},   {"d_ff", spec.d_ff},
+        {"heads", spec.heads},          {"kv_heads", spec.kv_heads}, {"head_dim", spec.head_dim},
+        {"vocabulary", spec.vocabulary}};
+    for (const auto& [name, value] : widths) {
+        static_cast<void>(model[name].get<std::int64_t>(parse_count, value));
+    }
+    read_structure(model, spec, true);
+}
+
 ModelSpec inline_model(const Reader& model, std::optional<ModelSpec> base) {
     ModelSpec spec;
     spec.name = "custom";
     if (base) {
         spec = *std::move(base);
         spec.name += " (modified)";
+        model.below_falls_back_on(spec.source);
         spec.published_parameters = 0;
         spec.published_rounding = 0;
     }
@@ -149,13 +172,24 @@ ModelSpec inline_model(const Reader& model, std::optional<ModelSpec> base) {
 }  // namespace
 
 ModelSpec read_model(const Reader& model, const std::filesystem::path& base) {
+    for (const ModelSpec& each : workloads::model_catalogue()) {
+        model.may_be(each.name);
+        model["base"].may_be(each.name);
+    }
     if (!model.is_map()) {
-        return model.read(catalogue_model);
+        ModelSpec spec = model.read(catalogue_model);
+        tell_spec(model, spec);
+        return spec;
     }
     std::optional<ModelSpec> changed = base_model(model, base);
     const Reader config = model["hf_config"];
+    if (config.present()) {
+        config.names_file((base / config.node().text).string());
+    }
     if (config.present() && (!config.sound() || model.node().entries.size() == 1)) {
-        return changed.value_or(ModelSpec{});
+        ModelSpec spec = changed.value_or(ModelSpec{});
+        tell_spec(model, spec);
+        return spec;
     }
     ModelSpec spec = inline_model(model, std::move(changed));
     workloads::validate(spec, model.faults());

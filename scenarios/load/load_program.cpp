@@ -196,6 +196,12 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
 Stage read_stage(const Reader& stage, const Hardware& hardware) {
     const std::string kind =
         stage["do"].read([](const std::string& text) { return printable(text); });
+    for (const std::string_view name : {"host-to-chip", "chip-to-host", "matmul", "read-hbm"}) {
+        stage["do"].may_be(name);
+    }
+    for (const collectives::Operation operation : collectives::all_operations()) {
+        stage["do"].may_be(collectives::to_string(operation));
+    }
     Stage result;
     if (!stage["do"].sound()) {
         return result;

@@ -1,5 +1,7 @@
 #include "scenarios/load/scenario_source.h"
 
+#include <iostream>
+
 #include "scenarios/yaml/yaml_tree.h"
 
 namespace podsim::scenarios {
@@ -10,6 +12,16 @@ ScenarioSource handed_over(const std::filesystem::path& folder, const std::strin
     source.text = std::move(text);
     source.has_lines = has_lines;
     return source;
+}
+
+ScenarioSource named_source(const std::string& name) {
+    if (name != "-") {
+        return name;
+    }
+    std::string text(kLargestFile + 1, '\0');
+    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    return handed_over("", "standard input", std::move(text), true);
 }
 
 std::string text_of(const ScenarioSource& source) {

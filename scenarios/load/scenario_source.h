@@ -25,6 +25,9 @@ struct ScenarioSource {
 ScenarioSource handed_over(const std::filesystem::path& folder, const std::string& name,
                            std::string text, bool has_lines);
 
+/// What a command line names: a file, or standard input as `-`, read at once.
+ScenarioSource named_source(const std::string& name);
+
 /// What is written there. Throws sim::InputError as read_text_file does.
 std::string text_of(const ScenarioSource& source);
 

@@ -212,6 +212,7 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
         spec.objective.a_token = objective["token"].read(parse_objective);
     }
     spec.host = serving["host"].get(parse_duration, sim::Time{});
+    serving["grid"].may_be("exact");
     spec.per_octave = serving["grid"].get(parse_grid, std::int64_t{4});
     check_budget(serving, spec);
     if (const auto requests = draw_sound_requests(serving, spec.load)) {

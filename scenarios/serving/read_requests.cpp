@@ -68,6 +68,9 @@ LengthSpec read_length(const Reader& length) {
 }
 
 std::vector<Request> read_trace(const Reader& file, const std::filesystem::path& base) {
+    if (file.present()) {
+        file.names_file((base / file.node().text).string());
+    }
     return file.read([&](const std::string& name) {
         const std::string path = (base / name).string();
         return parse_trace(read_text_file(path), path);

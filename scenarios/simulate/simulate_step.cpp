@@ -12,15 +12,14 @@
 #include "scenarios/explain/step_gap.h"
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/operation_times.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/simulate/estimate_step.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/step_programs.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
-#include "workloads/analytic/book_inference.h"
-#include "workloads/analytic/book_step.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/step.h"
@@ -58,13 +57,11 @@ public:
           described_(scenario.step()),
           hardware_(scenario.hardware),
           fold_(fold),
-          options_(options),
-          plan_(described_.plan) {}
+          options_(options) {}
 
     StepResult run();
 
 private:
-    void order_operations();
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
     void look_back(const LoweredStep& step, const StepRun& run, StepResult& result) const;
@@ -79,15 +76,14 @@ private:
     const AchievedHardware hardware_;
     const Fold fold_;
     const StepOptions options_;
-    workloads::TrainingPlan plan_;  ///< with the weights gathered ahead that fit
-    workloads::StepPrograms programs_;
+    BuiltStep built_;
+    const workloads::TrainingPlan& plan_ = built_.plan;
+    const workloads::StepPrograms& programs_ = built_.programs;
 };
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    programs_ =
-        workloads::build_stages_that_fit(described_.model, plan_, hardware_.chip.usable_hbm());
-    order_operations();
+    built_ = build_step_of(scenario_, options_.compiled_for);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(step, options_.reuse, options_.watch);
@@ -112,21 +108,6 @@ StepResult StepSimulation::run() {
     return result;
 }
 
-void StepSimulation::order_operations() {
-    if (plan_.overlap.schedule == workloads::SchedulePolicy::chain) {
-        return;
-    }
-    const AchievedHardware compiled_for(options_.compiled_for != nullptr ? *options_.compiled_for
-                                                                         : scenario_.hardware);
-    try {
-        programs_ = workloads::hide_latency(
-            programs_, plan_.overlap, operation_times(programs_, compiled_for, described_.mesh),
-            hardware_.chip.hbm_capacity.value);
-    } catch (const sim::InputError& error) {
-        throw error.at({scenario_.file, 0, 0});
-    }
-}
-
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
     try {
         return lower_step(programs_, hardware_, described_.mesh, how, watch);
@@ -135,22 +116,12 @@ LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
     }
 }
 
-/// At ideal rates, whatever the profile.
 void StepSimulation::estimate(StepResult& result) const {
-    const workloads::MachineRates rates = ideal_rates(scenario_.hardware);
-    const topology::Lattice& slice = hardware_.slice;
-    result.lower = workloads::roofline_lower(programs_, slice, described_.mesh, rates);
-    result.serial = workloads::roofline_serial(programs_, slice, described_.mesh, rates);
-    if (plan_.inference) {
-        result.book = workloads::book_inference(described_.model, plan_, hardware_.chips(), rates,
-                                                described_.report.parameters.value_or(0))
-                          .step;
-        return;
-    }
-    const workloads::BookEstimate book =
-        workloads::book_step(described_.model, plan_, described_.mesh, rates);
-    result.book = book.time;
-    result.book_loading = book.loading;
+    const StepBounds bounds = bounds_of(scenario_, built_);
+    result.lower = bounds.lower;
+    result.serial = bounds.serial;
+    result.book = bounds.book;
+    result.book_loading = bounds.book_loading;
 }
 
 /// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.

@@ -33,6 +33,7 @@ double read_side(const Reader& side) {
 
 AttentionBlocks read_blocks(const Reader& blocks, BackwardKernels kernels) {
     const bool book = kernels == BackwardKernels::book;
+    blocks.may_be("none");
     if (blocks.present() && !blocks.is_map() && blocks.node().text == "none") {
         return {};
     }

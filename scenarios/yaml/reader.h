@@ -5,6 +5,7 @@
 // gather, reading goes on with the fallback, or with an empty value.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "scenarios/text/exact_text.h"
+#include "scenarios/yaml/reading_log.h"
 #include "scenarios/yaml/yaml_tree.h"
 #include "sim/base/input_faults.h"
 
@@ -19,9 +22,9 @@ namespace podsim::scenarios {
 
 class Reader {
 public:
-    /// The top of a tree. Both must outlive the Reader.
-    Reader(const YamlNode& root, sim::InputFaults& faults)
-        : node_(&root), map_mark_(root.mark), faults_(&faults) {}
+    /// The top of a tree. All must outlive the Reader; a log hears of every key that is read.
+    Reader(const YamlNode& root, sim::InputFaults& faults, ReadingLog* log = nullptr)
+        : node_(&root), map_mark_(root.mark), faults_(&faults), log_(log) {}
 
     /// The place under a key of this map (one without a node when the map lacks the key).
     [[nodiscard]] Reader operator[](std::string_view key) const;
@@ -47,6 +50,9 @@ public:
     /// The value as `parse` reads its text, or the fallback without one. Errors of `parse` get the key and the place.
     template <class T, class Parse>
     [[nodiscard]] T get(Parse parse, T fallback) const {
+        if (log_ != nullptr) {
+            note(kind_of_text<T>(), present() ? "" : exact_text(fallback, parse));
+        }
         if (!present()) {
             return fallback;
         }
@@ -70,6 +76,9 @@ public:
     template <class T>
     [[nodiscard]] T choose(std::span<const std::pair<std::string_view, T>> choices,
                            T fallback) const {
+        if (log_ != nullptr) {
+            note_choices(names_of(choices), name_of(choices, fallback));
+        }
         if (!present()) {
             return fallback;
         }
@@ -83,6 +92,34 @@ public:
         add(unknown_choice(names));
         return fallback;
     }
+
+    /// Says to the log that a value stands here which the scenario leaves to `source`, such as a catalogue's entry.
+    template <class T, class Parse>
+    void stands(const T& value, Parse parse, std::string_view source) const {
+        if (log_ != nullptr) {
+            note(kind_of_text<T>(), present() ? "" : exact_text(value, parse));
+            note_source(source, true);
+        }
+    }
+    /// The same of one of several names.
+    template <class T>
+    void stands_as(std::span<const std::pair<std::string_view, T>> choices, const T& value,
+                   std::string_view source) const {
+        if (log_ != nullptr) {
+            note_choices(names_of(choices), name_of(choices, value));
+            note_source(source, true);
+        }
+    }
+    /// The same of what the last reading of this place fell back on; of all below this place; of what a rule works out.
+    void falls_back_on(std::string_view source) const;
+    void below_falls_back_on(std::string_view source) const;
+    void works_out_as(const std::string& value, std::string_view rule) const;
+    /// What a value that the scenario says comes to.
+    void comes_to(const std::string& text) const;
+    /// A word that the value may be, too.
+    void may_be(std::string_view word) const;
+    /// Says to the log that the value names this file.
+    void names_file(const std::string& path) const;
 
     /// The entries of a list without those that the schema refused; none without a list.
     [[nodiscard]] std::vector<Reader> items() const;
@@ -117,12 +154,50 @@ public:
 
 private:
     Reader(const YamlNode* node, std::string path, std::string place, sim::SourceMark map_mark,
-           sim::InputFaults* faults)
+           sim::InputFaults* faults, ReadingLog* log)
         : node_(node),
           path_(std::move(path)),
           place_(std::move(place)),
           map_mark_(std::move(map_mark)),
-          faults_(faults) {}
+          faults_(faults),
+          log_(log) {}
+
+    template <class T>
+    static std::vector<std::string> names_of(
+        std::span<const std::pair<std::string_view, T>> choices) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : choices) {
+            names.emplace_back(name);
+        }
+        return names;
+    }
+    /// The first name of a value; none of values that cannot be compared.
+    template <class T>
+    static std::string name_of(std::span<const std::pair<std::string_view, T>> choices,
+                               const T& value) {
+        if constexpr (std::equality_comparable<T>) {
+            for (const auto& [name, each] : choices) {
+                if (each == value) {
+                    return std::string(name);
+                }
+            }
+        }
+        return {};
+    }
+    template <class T>
+    static constexpr ValueKind kind_of_text() {
+        if constexpr (std::is_same_v<T, std::int64_t>) {
+            return ValueKind::count;
+        } else if constexpr (std::is_same_v<T, double>) {
+            return ValueKind::number;
+        } else {
+            return HasUnit<T> ? ValueKind::quantity : ValueKind::other;
+        }
+    }
+    /// Tells the log of this place; `fallback` stands in force where the scenario says nothing.
+    Asked& note(ValueKind kind, const std::string& fallback) const;
+    void note_choices(std::vector<std::string> names, const std::string& fallback) const;
+    void note_source(std::string_view source, bool of_base) const;
     [[nodiscard]] sim::InputError unknown_choice(std::span<const std::string> names) const;
     void add(const sim::InputError& error) const { faults_->add(place_, error); }
 
@@ -131,6 +206,7 @@ private:
     std::string place_;  ///< the path with the entry of each list, `perturb[0].kind`
     sim::SourceMark map_mark_;
     sim::InputFaults* faults_ = nullptr;
+    ReadingLog* log_ = nullptr;
 };
 
 }  // namespace podsim::scenarios

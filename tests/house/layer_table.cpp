@@ -70,9 +70,10 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "outline", "page", "suggest"},
+          {"calibrate", "console", "describe", "draft", "judge", "outline", "page", "suggest"},
           {"search"},
           {"commands"},
+          {"guide"},
           {"cli", "python"}}},
     };
     return all;

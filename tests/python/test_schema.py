@@ -8,6 +8,7 @@ from typing import Any, Iterator
 
 import jsonschema
 import pytest
+import yaml
 
 from support import GATHER, SERVER, SMALL, SOURCE, json_of, podsim
 
@@ -51,6 +52,9 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     space = ["search", small, "--over", "mesh,remat"]
     yield "search", json_of(*space)
     yield "search", json_of(*space, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
+    yield "show", json_of("show", small, "--set", "training.remat=none")
+    yield "estimate", json_of("estimate", small)
+    yield "check", json_of("check", small, gather, server)
     for more in [], ["--gap", "--timings"]:
         lines = podsim("sweep", small, "--vary", "batch.tokens=32Ki,3Ki", "--jsonl", "-", *more)
         for line in lines.stdout.splitlines():
@@ -107,3 +111,28 @@ def test_keys_say_their_units() -> None:
     keys = {k for name, d in SCHEMA["$defs"].items() if name != "seconds" for k in numeric_keys(d)}
     assert len(keys) > 100
     assert [k for k in sorted(keys) if not (UNITS.search(k) or COUNTS.search(k) or k in RATIOS)] == []
+
+
+SCENARIOS = sorted((SOURCE / "scenarios").rglob("*.yaml"))
+
+
+def test_every_scenario_is_as_the_schema_of_scenarios_says() -> None:
+    check = jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/scenario.schema.json").read_text()))
+    assert len(SCENARIOS) > 200
+    for file in SCENARIOS:
+        assert [f"{file}: {list(e.path)}: {e.message}" for e in check.iter_errors(yaml.safe_load(file.read_text()))] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model: llama-3-8b",
+        "hardware: {chip: v5p, slice: 4x4x4}\ntrainng: {}",
+        "hardware: {chip: v5p, slice: 4x4x4}\ntraining: {remat: fulll}",
+        "hardware: {chip: v5p, slice: 4x4x4, slices: many}",
+        "hardware: {chip: v5p, slice: 4x4x4, message_cap: 4}",
+    ],
+)
+def test_what_is_wrong_is_against_the_schema_of_scenarios(text: str) -> None:
+    check = jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/scenario.schema.json").read_text()))
+    assert not check.is_valid(yaml.safe_load(text))

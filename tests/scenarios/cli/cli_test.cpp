@@ -21,21 +21,22 @@ void expect_usage_error(const std::vector<std::string>& args, const std::string&
 constexpr const char* kRunUsage =
     "usage: podsim run FILE.yaml [--set key=value]... [--verbose] [--show section,...] "
     "[--fold auto|off] [--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] "
-    "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH]";
+    "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH] [--fail-if-not-fit]";
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
     expect_usage_error({"rnu"},
                        "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-                       "calibrate, sweep, search, merge, serve, collective, topology, import, list");
+                       "calibrate, show, check, estimate, help, sweep, search, merge, serve, "
+                       "collective, topology, import, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
                        "--help, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
-                       "--what-if, --reschedule, --no-reuse, --json, --trace, --trace-all, "
-                       "--report");
+                       "--what-if, --reschedule, --no-reuse, --fail-if-not-fit, --json, "
+                       "--trace, --trace-all, --report");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");

@@ -1,0 +1,13 @@
+// Exit statuses of the command.
+#pragma once
+
+namespace podsim::scenarios {
+
+inline constexpr int kDone = 0;
+inline constexpr int kExpectationFails = 1;  ///< a stated expectation does not hold
+inline constexpr int kBadInput = 2;          ///< bad usage or bad input: one message on `err`
+inline constexpr int kDefect = 3;            ///< a defect in podsim itself
+inline constexpr int kDoesNotFit = 4;     ///< a step does not fit in memory, with --fail-if-not-fit
+inline constexpr int kInterrupted = 130;  ///< by Ctrl-C, as shells report its signal
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,120 @@
+#include "scenarios/describe/key_help.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
+
+#include "scenarios/describe/probes.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
+#include "scenarios/yaml/schema.h"
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::string_view last(std::string_view path) {
+    return path.substr(path.rfind('.') + 1);
+}
+
+/// How a value is written.
+std::string values_text(const KeySpec& key, const Asked* asked) {
+    std::vector<std::string> forms;
+    if (asked != nullptr) {
+        if (!asked->choices.empty() && asked->kind != ValueKind::flag) {
+            forms.push_back(fmt::format("{}", fmt::join(asked->choices, ", ")));
+        }
+        switch (asked->kind) {
+            case ValueKind::flag:
+                forms.emplace_back("true, false");
+                break;
+            case ValueKind::whole:
+                forms.push_back(
+                    fmt::format("a whole number from {} to {}", asked->least, asked->most));
+                break;
+            case ValueKind::count:
+                forms.emplace_back("a whole number, with k, M, G, T or Ki, Mi, Gi, Ti");
+                break;
+            case ValueKind::number:
+                forms.emplace_back("a number");
+                break;
+            case ValueKind::quantity:
+                forms.emplace_back("a number and a unit");
+                break;
+            case ValueKind::choice:
+            case ValueKind::other:
+                break;
+        }
+    }
+    if ((key.accepts & kText) != 0 && forms.empty()) {
+        forms.emplace_back("text");
+    }
+    if ((key.accepts & kMap) != 0) {
+        forms.emplace_back("a map");
+    }
+    if ((key.accepts & kList) != 0) {
+        forms.emplace_back("a list");
+    }
+    return fmt::format("{}", fmt::join(forms, "; or "));
+}
+
+std::string help_of(const KeySpec& key, const AskedKeys& asked) {
+    const std::string path(key.path);
+    const auto known = asked.keys.find(path);
+    Table facts({1});
+    facts.row({"values", values_text(key, known == asked.keys.end() ? nullptr : &known->second)});
+    facts.row({"default", std::string(key.fallback)});
+    facts.row({"example", fmt::format("{}: {}", last(path), key.form)});
+    if ((key.accepts & kText) != 0 && path.find('*') == std::string::npos) {
+        const bool plain = key.form.find_first_of(" {}[]") == std::string_view::npos;
+        facts.row({"option", fmt::format("--set {0}{1}={2}{0}", plain ? "" : "'", path, key.form)});
+    }
+    std::string text = fmt::format("{}\n  {}\n\n{}", path, key.meaning, facts.text(2));
+    Table below({1});
+    bool any = false;
+    for (const KeySpec& each : schema()) {
+        if (each.path.starts_with(path + '.')) {
+            below.row({std::string(each.path.substr(path.size() + 1)), std::string(each.meaning)});
+            any = true;
+        }
+    }
+    return any ? text + "\nKeys\n" + below.text(2) : text;
+}
+
+}  // namespace
+
+std::string key_help(const std::string& name) {
+    std::vector<const KeySpec*> found;
+    std::vector<std::string_view> names;
+    if (const KeySpec* const key = find_key(name)) {
+        found.push_back(key);
+    }
+    for (const KeySpec& key : schema()) {
+        names.push_back(key.path);
+        if (std::ranges::find(names, last(key.path)) == names.end()) {
+            names.push_back(last(key.path));
+        }
+        if (found.empty() || found.front()->path != name) {
+            if (last(key.path) == name) {
+                found.push_back(&key);
+            }
+        }
+    }
+    if (found.empty()) {
+        const std::string meant = sim::nearest(printable(name), names);
+        throw sim::InputError(fmt::format("no command and no key is called {}", in_quotes(name)),
+                              meant.empty()
+                                  ? "podsim --help lists the commands, podsim run --help the keys"
+                                  : fmt::format("did you mean '{}'?", meant));
+    }
+    const AskedKeys asked = ask_probes();
+    std::string text;
+    for (const KeySpec* const key : found) {
+        text += (text.empty() ? "" : "\n") + help_of(*key, asked);
+    }
+    return text;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,61 @@
+// A scenario's text from what was read of it: keys in the order of the schema, comments beside them.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scenarios/describe/shown_scenario.h"
+#include "scenarios/yaml/reading_log.h"
+
+namespace podsim::scenarios {
+
+/// A line of the text, and the key that stands there.
+struct WrittenLine {
+    std::string text;
+    std::string comment{};
+    std::string place{};
+};
+
+class ScenarioWriter {
+public:
+    /// `written` are the places of defaults that become keys.
+    ScenarioWriter(const YamlNode& tree, const ReadingLog& log,
+                   const std::set<std::string>& written)
+        : tree_(tree), log_(log), written_(written) {}
+
+    std::vector<WrittenLine> lines();
+    /// What was written, and what stands in comments.
+    [[nodiscard]] const std::vector<ShownKey>& keys() const { return keys_; }
+
+private:
+    void write_map(const YamlNode* node, const std::string& place, const std::string& path,
+                   int indent, bool as_comment);
+    void write_said(const std::string& key, const YamlNode::Entry& entry, const std::string& place,
+                    const std::string& path, int indent);
+    void write_list(const std::string& key, const YamlNode& list, const std::string& place,
+                    const std::string& path, int indent);
+    void write_open(const std::string& key, const std::string& place, const std::string& path,
+                    int indent, bool as_comment);
+    void write_below(const YamlNode* node, const std::string& head, const std::string& place,
+                     const std::string& path, int indent, bool as_comment);
+    void put(int indent, bool as_comment, const std::string& text, const std::string& comment,
+             const std::string& place);
+    [[nodiscard]] bool asked_below(const std::string& place) const;
+
+    const YamlNode& tree_;
+    const ReadingLog& log_;
+    const std::set<std::string>& written_;
+    std::vector<WrittenLine> lines_;
+    std::vector<ShownKey> keys_;
+    std::string last_source_;  ///< of the line before, where that was a comment
+};
+
+/// A text as a YAML scalar, in quotes where it needs them.
+std::string yaml_scalar(const std::string& text);
+
+/// The lines with their comments in a column.
+std::string text_of_lines(const std::vector<WrittenLine>& lines);
+
+}  // namespace podsim::scenarios

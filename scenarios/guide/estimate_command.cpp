@@ -1,0 +1,48 @@
+// `podsim estimate`: the closed forms alone.
+#include <ostream>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/console/exit_status.h"
+#include "scenarios/console/output.h"
+#include "scenarios/guide/guide.h"
+#include "scenarios/judge/estimate.h"
+#include "scenarios/load/load.h"
+
+namespace podsim::scenarios {
+
+Usage estimate_usage() {
+    Usage usage("estimate FILE.yaml [--set key=value]... [--json PATH|-]",
+                "Gives the closed forms of a step at ideal rates, and its memory, without "
+                "simulating it.",
+                "podsim estimate scenarios/quickstart/llama3-70b-v5p-pod.yaml");
+    usage.values("set", "override one value of the scenario; may be repeated");
+    usage.value("json", "write it as JSON to a file, or alone to standard output (-)");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+int command_estimate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+    Usage options = estimate_usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const ScenarioSource source = scenario_argument(options, "estimate");
+    const std::string json = output_path(options, "json");
+    const Scenario scenario = load_scenario(source, options.all("set"));
+    if (scenario.is_program()) {
+        throw sim::InputError("a program has no closed forms of a step",
+                              "use podsim run, whose report has its bound", {source.file, 0, 0});
+    }
+    const StepEstimate estimate = estimate_step(scenario);
+    if (json != "-") {
+        out << estimate_text(scenario, estimate);
+    }
+    if (!json.empty()) {
+        write_json(estimate_json(scenario, estimate), json, out);
+    }
+    return kDone;
+}
+
+}  // namespace podsim::scenarios

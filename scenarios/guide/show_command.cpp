@@ -1,0 +1,46 @@
+// `podsim show`: a scenario with every default filled in.
+#include <ostream>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/console/exit_status.h"
+#include "scenarios/console/output.h"
+#include "scenarios/describe/shown_scenario.h"
+#include "scenarios/guide/guide.h"
+
+namespace podsim::scenarios {
+
+Usage show_usage() {
+    Usage usage("show FILE.yaml [--set key=value]... [--json PATH|-]",
+                "Prints a scenario with every default filled in, and beside each value where it "
+                "comes from: the file\n"
+                "and line, --set, a default, a catalogue, a rule. It is a scenario that runs to "
+                "the same step.",
+                "podsim show scenarios/quickstart/llama3-70b-v5p-pod.yaml",
+                "What a name stands for (a chip, a model, a profile) is beneath it in comments. "
+                "Files are named by their\nfull path.\n");
+    usage.values("set", "override one value of the scenario, as in podsim run; may be repeated");
+    usage.value("json", "write it as JSON to a file, or alone to standard output (-)");
+    usage.positional("FILE.yaml", 1);
+    return usage;
+}
+
+int command_show(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+    Usage options = show_usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const ScenarioSource source = scenario_argument(options, "show");
+    const std::string json = output_path(options, "json");
+    const ShownScenario shown = show_scenario(source, options.all("set"));
+    if (json != "-") {
+        out << shown.text;
+    }
+    if (!json.empty()) {
+        write_json(shown_json(shown), json, out);
+    }
+    return kDone;
+}
+
+}  // namespace podsim::scenarios

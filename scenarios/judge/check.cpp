@@ -1,0 +1,91 @@
+#include "scenarios/judge/check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/text/format.h"
+
+namespace podsim::scenarios {
+
+Checked check(const ScenarioSource& source, std::span<const std::string> settings) {
+    Checked checked{.file = source.file, .name = {}, .kind = "step"};
+    try {
+        const Scenario scenario = load_scenario(source, settings, Requests::any);
+        checked.name = scenario.name;
+        checked.kind = scenario.serving != nullptr ? "serving"
+                       : scenario.is_program()     ? "program"
+                                                   : "step";
+        if (scenario.serving != nullptr) {
+            return checked;
+        }
+        const auto began = std::chrono::steady_clock::now();
+        checked.size = size_of_run(scenario);
+        if (!scenario.is_program()) {
+            checked.memory = memory_in_order(scenario, build_step_of(scenario));
+        }
+        const std::chrono::duration<double> built = std::chrono::steady_clock::now() - began;
+        checked.wall_time_s =
+            built.count() + static_cast<double>(checked.size->events) / kEventsPerSecond;
+    } catch (const sim::InputError& error) {
+        checked.errors = sim::errors_in(error);
+    }
+    return checked;
+}
+
+bool fits(std::span<const Checked> checked) {
+    return std::ranges::all_of(
+        checked, [](const Checked& each) { return !each.memory.has_value() || each.memory->fits; });
+}
+
+std::string check_text(std::span<const Checked> checked) {
+    std::string text;
+    for (const Checked& each : checked) {
+        if (!each.errors.empty()) {
+            text += fmt::format("{}: {} wrong\n", each.file,
+                                each.errors.size() == 1
+                                    ? "one thing is"
+                                    : fmt::format("{} things are", each.errors.size()));
+            continue;
+        }
+        text += fmt::format("{}: a {} that can run\n", each.file, each.kind);
+        if (each.size.has_value()) {
+            text += fmt::format("  {} events on {} of {} chips, at most some {} to run\n",
+                                each.size->events, each.size->simulated_chips, each.size->chips,
+                                format_time(each.wall_time_s));
+        }
+        if (each.memory.has_value()) {
+            text += "  " + memory_text(*each.memory) + '\n';
+        }
+    }
+    return text;
+}
+
+Json check_json(std::span<const Checked> checked) {
+    Json list = Json::array();
+    for (const Checked& each : checked) {
+        Json one = {{"file", each.file}, {"type", each.kind}, {"valid", each.errors.empty()}};
+        Json errors = Json::array();
+        for (const sim::InputError& error : each.errors) {
+            errors.push_back(error.what());
+        }
+        one["errors"] = std::move(errors);
+        if (each.errors.empty()) {
+            one["scenario"] = each.name;
+        }
+        if (each.size.has_value()) {
+            one["events"] = each.size->events;
+            one["simulated_chips"] = each.size->simulated_chips;
+            one["chips"] = each.size->chips;
+            one["most_wall_time_s"] = each.wall_time_s;
+        }
+        if (each.memory.has_value()) {
+            one["memory"] = memory_json(*each.memory);
+        }
+        list.push_back(std::move(one));
+    }
+    return {{"schema", kSchemaName}, {"kind", "check"}, {"scenarios", std::move(list)}};
+}
+
+}  // namespace podsim::scenarios

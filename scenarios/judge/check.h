@@ -1,0 +1,34 @@
+// Whether scenarios are right, how large their runs are, and whether they fit, without running them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/judge/estimate.h"
+#include "scenarios/load/scenario_source.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+
+struct Checked {
+    std::string file;
+    std::string name;
+    std::string kind;                       ///< `step`, `program`, `serving`
+    std::vector<sim::InputError> errors{};  ///< what `run` would say; the rest is left out then
+    std::optional<RunSize> size{};  ///< none of a serving run, whose steps follow from its requests
+    std::optional<OrderedMemory> memory{};  ///< of a step
+    double wall_time_s = 0;                 ///< of a run without its explanation, at most, roughly
+};
+
+/// Events a second that a run plays at least on the machine of docs/performance.md.
+inline constexpr double kEventsPerSecond = 5e6;
+
+Checked check(const ScenarioSource& source, std::span<const std::string> settings);
+
+bool fits(std::span<const Checked> checked);
+std::string check_text(std::span<const Checked> checked);
+Json check_json(std::span<const Checked> checked);
+
+}  // namespace podsim::scenarios

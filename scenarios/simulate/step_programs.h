@@ -1,0 +1,19 @@
+// The operations of a scenario's step, as they are simulated and as estimates count them.
+#pragma once
+
+#include "scenarios/spec/scenario.h"
+#include "workloads/plan/plan.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+struct BuiltStep {
+    workloads::TrainingPlan plan;  ///< with the weights gathered ahead that fit
+    workloads::StepPrograms programs;
+};
+
+/// In the order in which they are issued: that of `compiled_for` where it is given (overlap.schedule: latency_hiding). Throws
+/// sim::InputError at the scenario's file where they cannot be ordered.
+BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for = nullptr);
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,55 @@
+// Values as the text of a scenario that is read as the same value to the last bit.
+#pragma once
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "sim/base/quantity.h"
+
+namespace podsim::scenarios {
+
+/// Whether a value's text is a number and a unit.
+template <class T>
+inline constexpr bool HasUnit =
+    std::is_same_v<T, sim::Bytes> || std::is_same_v<T, sim::BytesPerSecond> ||
+    std::is_same_v<T, sim::FlopsPerSecond> || std::is_same_v<T, sim::Seconds>;
+
+/// Texts that may stand for a value, the plainest first.
+std::vector<std::string> candidates(double value);
+std::vector<std::string> candidates(sim::Bytes value);
+std::vector<std::string> candidates(sim::BytesPerSecond value);
+std::vector<std::string> candidates(sim::FlopsPerSecond value);
+std::vector<std::string> candidates(sim::Seconds value);
+inline std::vector<std::string> candidates(std::int64_t value) {
+    return {fmt::format("{}", value)};
+}
+inline std::vector<std::string> candidates(const std::string& value) {
+    return {value};
+}
+
+/// The first text that `parse` reads as the value, or one that is shorter by more than two characters; empty where no text of a scenario is read so.
+template <class T, class Parse>
+std::string exact_text(const T& value, Parse parse) {
+    std::string best;
+    if constexpr (HasUnit<T> || std::is_same_v<T, double> || std::is_same_v<T, std::int64_t> ||
+                  std::is_same_v<T, std::string>) {
+        for (std::string& text : candidates(value)) {
+            try {
+                if ((best.empty() || text.size() + 2 < best.size()) && parse(text) == value) {
+                    best = std::move(text);
+                }
+            } catch (const sim::InputError&) {
+                continue;  // out of what the key takes
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,101 @@
+// The JSON Schema of scenarios has the keys of the loader, and the loader those of the schema.
+#include "scenarios/describe/scenario_schema.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <set>
+
+#include "scenarios/describe/key_help.h"
+#include "scenarios/describe/probes.h"
+#include "scenarios/yaml/schema.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+void collect(const Json& node, const std::string& path, std::set<std::string>& paths) {
+    if (node.contains("properties")) {
+        for (const auto& [name, below] : node["properties"].items()) {
+            const std::string place = path.empty() ? name : path + '.' + name;
+            paths.insert(place);
+            collect(below, place, paths);
+        }
+    }
+    if (node.contains("items")) {
+        collect(node["items"], path, paths);
+    }
+    for (std::size_t i = 0; node.contains("anyOf") && i < node["anyOf"].size(); ++i) {
+        collect(node["anyOf"][i], path, paths);
+    }
+}
+
+TEST(ScenarioSchema, EveryKeyIsOneOfTheLoaderAndTheReverse) {
+    std::set<std::string> of_schema;
+    collect(scenario_schema(), "", of_schema);
+    for (const std::string& path : of_schema) {
+        EXPECT_NE(find_key(path), nullptr) << path;
+    }
+    for (const KeySpec& key : schema()) {
+        if (key.path.find('*') == std::string_view::npos) {
+            EXPECT_TRUE(of_schema.contains(std::string(key.path))) << key.path;
+        } else {
+            const std::string below(key.path.substr(key.path.rfind('.')));
+            EXPECT_TRUE(of_schema.contains("expect.mfu" + below)) << key.path;
+        }
+    }
+}
+
+/// The loader asks for every key that takes a text: one that it never asks for has no meaning.
+TEST(ScenarioSchema, ProbesAreAskedForEveryKey) {
+    const AskedKeys asked = ask_probes();
+    for (const KeySpec& key : schema()) {
+        const bool list = key.accepts == kList || key.accepts == (kText | kList);
+        if ((key.accepts & kText) != 0 && !list && !key.path.starts_with("expect.")) {
+            EXPECT_TRUE(asked.keys.contains(std::string(key.path))) << key.path;
+        }
+    }
+    EXPECT_TRUE(asked.required.contains("hardware"));
+    EXPECT_TRUE(asked.required.contains("hardware.slice"));
+    EXPECT_FALSE(asked.required.contains("batch"));
+}
+
+TEST(ScenarioSchema, TheFileInDocsIsWhatIsPrinted) {
+    std::ifstream file(source_folder() + "/docs/scenario.schema.json");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_EQ(text, json_text(scenario_schema(), 2) + '\n')
+        << "podsim help --schema > docs/scenario.schema.json";
+}
+
+TEST(KeyHelp, OneKeyByItsPathOrItsLastName) {
+    const std::string text = key_help("training.zero");
+    EXPECT_EQ(
+        text,
+        "training.zero\n"
+        "  what data parallelism shards: 0 nothing, 1 the optimizer's state, 2 gradients too\n"
+        "\n"
+        "  values   a whole number from 0 to 2\n"
+        "  default  0\n"
+        "  example  zero: 1\n"
+        "  option   --set training.zero=1\n");
+    EXPECT_EQ(key_help("zero"), text);
+    EXPECT_THAT(key_help("mesh"), HasSubstr("\nKeys\n  data "));
+    EXPECT_THAT(key_help("microbatches"), HasSubstr("\ntraining.microbatches\n"));
+    EXPECT_THAT(key_help("expect.mfu.within"), HasSubstr("allowed relative error"));
+}
+
+using Help = CommandTest;
+
+TEST_F(Help, TyposHaveTheNearestName) {
+    const Outcome outcome = podsim({"help", "remta"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              "podsim help: no command and no key is called 'remta'; did you mean 'remat'?\n");
+    EXPECT_EQ(podsim({"help", "run"}).out, podsim({"run", "--help"}).out);
+    EXPECT_EQ(podsim({"help"}).out, podsim({"--help"}).out);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

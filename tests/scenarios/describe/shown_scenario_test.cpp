@@ -1,0 +1,159 @@
+// `podsim show`: a scenario with every default is the same scenario.
+#include "scenarios/describe/shown_scenario.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/load/scenario_files.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
+#include "scenarios/yaml/schema.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+Scenario reloaded(const ShownScenario& shown) {
+    return load_scenario(handed_over("", "shown.yaml", shown.text, true), {}, Requests::any);
+}
+
+/// Steps of more than a second.
+bool takes_long(const std::string& file) {
+    return file.ends_with("sec8-pareto-2048-120.yaml") ||
+           file.ends_with("llama3-405b-pipeline-slices.yaml");
+}
+
+void expect_same_run(const Scenario& a, const Scenario& b) {
+    if (a.is_program()) {
+        EXPECT_EQ(simulate_program(a.hardware, a.program(), Fold::automatic).time.ps,
+                  simulate_program(b.hardware, b.program(), Fold::automatic).time.ps);
+        return;
+    }
+    const StepResult one = simulate_step(a, Fold::automatic, {.explain = false});
+    const StepResult other = simulate_step(b, Fold::automatic, {.explain = false});
+    EXPECT_EQ(one.step_time.ps, other.step_time.ps);
+    EXPECT_EQ(one.memory.peak.value(), other.memory.peak.value());
+    EXPECT_EQ(one.mfu, other.mfu);
+    EXPECT_EQ(one.block.ps, other.block.ps);
+}
+
+/// Of the library, in parts that several processes take.
+class ShownLibrary : public ::testing::TestWithParam<std::size_t> {};
+constexpr std::size_t kParts = 8;
+
+TEST_P(ShownLibrary, RunsToTheSameStep) {
+    const std::vector<std::string> files = scenario_files(source_folder() + "/scenarios");
+    ASSERT_GT(files.size(), 150U);
+    for (std::size_t i = GetParam(); i < files.size(); i += kParts) {
+        SCOPED_TRACE(files[i]);
+        const ShownScenario shown = show_scenario(files[i], {});
+        const Scenario again = reloaded(shown);
+        EXPECT_EQ(again.name, shown.scenario.name);
+        EXPECT_EQ(again.hardware.profile, shown.scenario.hardware.profile);
+        EXPECT_EQ(again.expectations.size(), shown.scenario.expectations.size());
+        // To show what was shown adds nothing.
+        const ShownScenario twice =
+            show_scenario(handed_over("", "shown.yaml", shown.text, true), {});
+        EXPECT_EQ(twice.keys.size(), shown.keys.size());
+        if (!takes_long(files[i]) && shown.scenario.serving == nullptr) {
+            expect_same_run(shown.scenario, again);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, ShownLibrary, ::testing::Range(std::size_t{0}, kParts));
+
+const ShownKey& key_of(const ShownScenario& shown, const std::string& place) {
+    for (const ShownKey& key : shown.keys) {
+        if (key.place == place) {
+            return key;
+        }
+    }
+    throw std::logic_error("not shown: " + place);
+}
+
+using Show = CommandTest;
+
+TEST_F(Show, SaysWhereEachValueComesFrom) {
+    const std::string file = write(kGood);
+    const std::vector<std::string> set = {"training.remat=none"};
+    const ShownScenario shown = show_scenario(file, set);
+    const auto expect = [&](const char* place, const char* value, Origin origin, const char* from,
+                            bool written) {
+        const ShownKey& key = key_of(shown, place);
+        EXPECT_EQ(key.value, value) << place;
+        EXPECT_EQ(key.origin, origin) << place;
+        EXPECT_EQ(key.from, from) << place;
+        EXPECT_EQ(key.written, written) << place;
+    };
+    expect("hardware.chip", "v5p", Origin::file, "s.yaml:1", true);
+    expect("hardware.slice", "4x4x4", Origin::file, "s.yaml:1", true);
+    expect("batch.tokens", "256Ki", Origin::file, "s.yaml:3", true);
+    expect("training.remat", "none", Origin::option, "--set training.remat=none", true);
+    expect("training.moments", "fp32", Origin::fallback, "default", true);
+    expect("hardware.chip.bf16_flops", "459 TFLOP/s", Origin::catalogue,
+           "How to Scale Your Model, section 2", false);
+    expect("hardware.chip.pod", "16x20x28", Origin::catalogue, "How to Scale Your Model, section 2",
+           false);
+    expect("hardware.profile", "measured", Origin::rule,
+           "default: measured where the chip was and the scenario does not change it", true);
+    expect("hardware.profile.attention", "0.42", Origin::catalogue, "profile measured@3", false);
+    expect("name", "s", Origin::fallback, "default: the file's name", true);
+    EXPECT_EQ(key_of(shown, "model.layers").value, "32");
+    // What may not be written: bf16 matmuls have no scales.
+    expect("training.scaling", "dynamic", Origin::fallback, "default", false);
+    EXPECT_THAT(shown.text, ::testing::Not(HasSubstr("scaling")));
+}
+
+TEST_F(Show, SizesSayWhereTheyLie) {
+    const std::string file = write(good_but("{fsdp: x y z}", "{fsdp: 16, tensor: 4}"));
+    const ShownScenario shown = show_scenario(file, {});
+    EXPECT_EQ(key_of(shown, "mesh.fsdp").value, "16");
+    EXPECT_EQ(key_of(shown, "mesh.fsdp").comes_to, shown.scenario.step().mesh_axes[0]);
+    EXPECT_THAT(shown.text, HasSubstr("# s.yaml:4, comes to "));
+}
+
+TEST_F(Show, MeshThatIsLeftOut) {
+    const std::string file = write(good_but("mesh: {fsdp: x y z}\n", ""));
+    const ShownScenario shown = show_scenario(file, {});
+    EXPECT_EQ(key_of(shown, "mesh.fsdp").value, "x y z");
+    EXPECT_EQ(key_of(shown, "mesh.fsdp").origin, Origin::rule);
+    EXPECT_THAT(shown.text, HasSubstr("\nmesh:\n  fsdp: x y z "));
+}
+
+/// What is said of a model with experts is what is left out of a dense one: a default that is written may not change what it means.
+TEST_F(Show, DefaultsThatSayingWouldChangeStayOut) {
+    const std::string file = write(good_but("llama-3-8b", "mixtral-8x7b"));
+    const ShownScenario shown = show_scenario(file, {});
+    EXPECT_FALSE(key_of(shown, "training.capacity_factor").written);
+    EXPECT_EQ(key_of(shown, "training.moe.matmul").value, "sparse");
+    EXPECT_EQ(key_of(shown, "model.experts.count").value, "8");
+}
+
+TEST_F(Show, ListsOfMaps) {
+    const std::string file =
+        write(std::string(kGood) + "perturb: [{kind: slow_chips, x: 3, factor: 1.1}]\n");
+    const ShownScenario shown = show_scenario(file, {});
+    EXPECT_EQ(key_of(shown, "perturb[0].kind").value, "slow_chips");
+    EXPECT_THAT(shown.text, HasSubstr("\nperturb:\n  - kind: slow_chips "));
+    EXPECT_EQ(reloaded(shown).hardware.perturbations.size(), 1U);
+}
+
+/// Every key that a loaded scenario was asked for is in the schema, by the Reader; and what is shown is a key.
+TEST_F(Show, JsonHasEveryKey) {
+    const Outcome outcome = podsim({"show", write(kGood), "--json", "-"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["kind"], "show");
+    EXPECT_EQ(json["schema"], "podsim/2");
+    EXPECT_GT(json["keys"].size(), 60U);
+    const Outcome refused = podsim({"show", write("model: [", "bad.yaml")});
+    EXPECT_EQ(refused.status, 2);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,92 @@
+// What `check` and `estimate` say without a run is what the run says.
+#include "scenarios/judge/check.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/load/scenario_files.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Runs of less than 300000 events of the library. Gradients that wait for their reduction are what a run may hold beyond program order.
+TEST(Check, EventsAreThoseOfTheRunAndMemoryIsNear) {
+    int steps = 0;
+    for (const char* const folder : {"/scenarios/examples", "/scenarios/book"}) {
+        for (const std::string& file : scenario_files(source_folder() + folder)) {
+            SCOPED_TRACE(file);
+            const Scenario scenario = load_scenario(file, {}, Requests::any);
+            const Checked checked = check(file, {});
+            ASSERT_TRUE(checked.errors.empty());
+            if (scenario.serving != nullptr || checked.size->events > 300'000) {
+                continue;
+            }
+            if (scenario.is_program()) {
+                const ProgramResult run =
+                    simulate_program(scenario.hardware, scenario.program(), Fold::automatic);
+                EXPECT_EQ(checked.size->events, run.events);
+                continue;
+            }
+            const StepResult run = simulate_step(scenario, Fold::automatic, {.explain = false});
+            EXPECT_EQ(checked.size->events, run.events);
+            EXPECT_EQ(checked.size->simulated_chips, run.simulated_chips);
+            const double share = checked.memory->peak / run.memory.peak;
+            EXPECT_GT(share, 0.8);
+            EXPECT_LT(share, 1.05);
+            const StepEstimate estimate = estimate_step(scenario);
+            EXPECT_EQ(estimate.bounds.lower.time, run.lower.time);
+            EXPECT_EQ(estimate.bounds.serial, run.serial);
+            EXPECT_EQ(estimate.bounds.book, run.book);
+            ++steps;
+        }
+    }
+    EXPECT_GT(steps, 20);
+}
+
+using CheckCommand = CommandTest;
+
+TEST_F(CheckCommand, WhatDoesNotFitHasAStatusOfItsOwn) {
+    const std::string small = write(kGood);
+    const std::string large = write(
+        good_but("llama-3-8b", "llama-3-405b") + "training: {parameters: fp32}\n", "large.yaml");
+    EXPECT_EQ(podsim({"check", small, large}).status, 0);
+    EXPECT_EQ(podsim({"check", small, "--fail-if-not-fit"}).status, 0);
+    const Outcome outcome = podsim({"check", small, large, "--fail-if-not-fit"});
+    EXPECT_EQ(outcome.status, 4);
+    EXPECT_THAT(outcome.out, HasSubstr("does not fit: "));
+    EXPECT_EQ(podsim({"run", large, "--no-explain", "--fail-if-not-fit"}).status, 4);
+    EXPECT_EQ(podsim({"run", small, "--no-explain", "--fail-if-not-fit"}).status, 0);
+}
+
+TEST_F(CheckCommand, SaysAllThatIsWrongInAllFiles) {
+    const std::string good = write(kGood);
+    const std::string bad = write(good_but("4x4x4", "4x4x5") + "trainng: {}\n", "bad.yaml");
+    const Outcome outcome = podsim({"check", bad, good, "--json", "-"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(plain(outcome.err), HasSubstr("bad.yaml:5:1: unknown key 'trainng'"));
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["kind"], "check");
+    EXPECT_EQ(json["scenarios"][0]["valid"], false);
+    EXPECT_EQ(json["scenarios"][0]["errors"].size(), 2U);
+    EXPECT_EQ(json["scenarios"][1]["valid"], true);
+}
+
+TEST_F(CheckCommand, EstimateOfAProgramIsRefused) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4}\n"
+        "program: {stages: [{do: all-gather, axes: x, bytes: 1 GB}]}\n");
+    const Outcome outcome = podsim({"estimate", file});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(plain(outcome.err),
+              "s.yaml: a program has no closed forms of a step; use podsim run, whose report has "
+              "its bound\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
