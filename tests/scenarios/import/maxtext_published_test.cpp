@@ -1,6 +1,8 @@
 // Command lines of published MaxText runs, imported, are the scenarios of scenarios/published.
 //
-// The lines are facts of AI-Hypercomputer/maxtext and tpu-recipes at the commits that each scenario names (of recipes that
+// Two lines were filled in from the scenario itself, no configuration of them having been found: batch and weight_dtype of
+// LLaMA 3.1-70B on v6e-64 and v6e-32. What files without use_qk_norm, logits_dot_in_fp32 and decoder_block mean was taken from the
+// scenarios too, so that these do not test it. The others are facts of AI-Hypercomputer/maxtext and tpu-recipes at the commits that each scenario names (of recipes that
 // are dictionaries of tuning parameters, as key=value); keys that change nothing are in some of them only. compile_topology is
 // the launcher's device type.
 #include <gtest/gtest.h>
