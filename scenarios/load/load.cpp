@@ -138,6 +138,7 @@ Scenario load(const YamlNode& tree, const std::string& path, Requests requests,
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
     scenario.hardware = read_hardware(root["hardware"].require(), file.parent_path());
     scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
+    static_cast<void>(read_search(root["search"]));
     if (root["program"].present()) {
         read_program_of(root, scenario);
     } else {

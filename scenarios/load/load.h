@@ -11,6 +11,7 @@
 
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/spec/scenario.h"
+#include "scenarios/spec/search_section.h"
 #include "scenarios/yaml/reader.h"
 #include "scenarios/yaml/yaml_tree.h"
 
@@ -42,6 +43,10 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path,
 /// What a tree says of its machine, and of its model, whatever else it says. Throw as above.
 IdealHardware load_hardware(const YamlNode& tree, const std::string& path);
 workloads::ModelSpec load_model(const YamlNode& tree, const std::string& path);
+
+/// What a tree asks of a search besides what is to vary. Throws as above.
+SearchSection load_search(const YamlNode& tree);
+std::string_view to_string(SearchObjective objective);
 
 /// The same, with what was asked of it (yaml/reading_log.h), of a scenario with faults, too.
 Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests,

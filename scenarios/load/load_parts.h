@@ -8,6 +8,7 @@
 
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
+#include "scenarios/spec/search_section.h"
 #include "scenarios/training/training_parts.h"
 #include "scenarios/yaml/reader.h"
 #include "topology/mesh/mesh.h"
@@ -36,6 +37,9 @@ std::vector<std::string> mesh_axes(const topology::DeviceMesh& mesh, const Hardw
 
 /// `perturb:` on that hardware.
 std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardware& hardware);
+
+/// What `search` asks for.
+SearchSection read_search(const Reader& section);
 
 /// `program:` on that hardware.
 Program read_program(const Reader& program, const Hardware& hardware);

@@ -72,14 +72,15 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
         refuse("only training steps and steps of inference have a plan to search for",
                "search a scenario with a model and a batch, or with inference.step");
     }
-    if ((spec.objective == SearchObjective::cost || spec.budget_usd) && !says("report", "price")) {
+    if ((spec.asked.objective == SearchObjective::cost || spec.asked.budget_usd) &&
+        !says("report", "price")) {
         refuse("a cost is asked for, but no price is known",
                "write report: {tokens: 15T, price: 4.20 USD/chip-hour}");
     }
-    if (spec.budget_usd && !says("report", "tokens")) {
+    if (spec.asked.budget_usd && !says("report", "tokens")) {
         refuse("a budget, but nothing that it is to pay for", "write report: {tokens: 15T}");
     }
-    if (spec.objective == SearchObjective::chips && !spec.deadline_s) {
+    if (spec.asked.objective == SearchObjective::chips && !spec.asked.deadline_s) {
         refuse("the fewest chips are asked for, but not for what", "write search: {deadline: 2 s}");
     }
 }
@@ -247,7 +248,7 @@ SearchSpace::Bounded SearchSpace::bound(const Task& task) const {
         }
         const Scenario scenario = load_scenario(tree, path_);
         bounded.facts = facts_of(scenario, task.setting);
-        if (bounded.facts->tokens < spec_.least_tokens) {
+        if (bounded.facts->tokens < spec_.asked.least_tokens) {
             bounded.refused["fewer tokens in a batch than search.tokens"] = bounded.enumerated;
             return bounded;
         }
@@ -273,7 +274,7 @@ void SearchSpace::bound_meshes(const Task& task, const Scenario& of_sizes, Bound
         }
         return *outline;
     };
-    const double most = bounded.facts->capacity * (1 - spec_.memory_margin);
+    const double most = bounded.facts->capacity * (1 - spec_.asked.memory_margin);
     double least_peak = bounded.facts->capacity;
     for (const std::uint32_t number : task.space->classes()[task.sizes].meshes) {
         Candidate candidate{{}, 0, number};

@@ -51,12 +51,12 @@ Point point_of(const PlanFacts& facts, sim::Time time, double peak, std::uint64_
 
 /// What is asked of a step besides its memory.
 bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
-    if (spec.deadline_s && time.seconds() > *spec.deadline_s) {
+    if (spec.asked.deadline_s && time.seconds() > *spec.asked.deadline_s) {
         return false;
     }
     const double steps = facts.run_tokens.value_or(0) / static_cast<double>(facts.tokens);
-    return !spec.budget_usd ||
-           facts.usd_per_second.value_or(0) * time.seconds() * steps <= *spec.budget_usd;
+    return !spec.asked.budget_usd ||
+           facts.usd_per_second.value_or(0) * time.seconds() * steps <= *spec.asked.budget_usd;
 }
 
 /// What a simulation of a candidate came to.
@@ -97,7 +97,7 @@ private:
         return list_.facts[list_.candidates[place].facts];
     }
     [[nodiscard]] Score bound_score(std::size_t place) const {
-        return score_of(spec_.objective, facts(place), list_.candidates[place].bound, place);
+        return score_of(spec_.asked.objective, facts(place), list_.candidates[place].bound, place);
     }
 
     /// Whether its bound proves that it enters none of the answers.
@@ -113,7 +113,7 @@ private:
         if (best_.size() < kBest || score < best_[kBest - 1].first) {
             return false;
         }
-        const double times = times_as_bad(spec_.objective, score, best_.front().first);
+        const double times = times_as_bad(spec_.asked.objective, score, best_.front().first);
         if (times > 1 + kFrontEnds) {
             return true;
         }
@@ -166,7 +166,7 @@ private:
             return;
         }
         const PlanFacts& plan = facts(place);
-        if (trial.peak > plan.capacity * (1 - spec_.memory_margin) ||
+        if (trial.peak > plan.capacity * (1 - spec_.asked.memory_margin) ||
             !is_wanted(spec_, plan, trial.step_time)) {
             ++result_.unfit_simulated;
             return;
@@ -179,7 +179,7 @@ private:
     void add(std::size_t place, const Trial& trial) {
         const FoundPlan found{list_.candidates[place], facts(place), trial.step_time, trial.peak,
                               place};
-        const std::pair scored{score_of(spec_.objective, found.facts, found.step_time, place),
+        const std::pair scored{score_of(spec_.asked.objective, found.facts, found.step_time, place),
                                found};
         best_.insert(std::ranges::upper_bound(best_, scored.first, {},
                                               [](const auto& one) { return one.first; }),
@@ -200,7 +200,8 @@ private:
             if (i < kBest) {
                 result_.best.push_back(best_[i].second);
             }
-            if (times_as_bad(spec_.objective, best_[i].first, best_.front().first) <= 1 + kNear) {
+            if (times_as_bad(spec_.asked.objective, best_[i].first, best_.front().first) <=
+                1 + kNear) {
                 result_.near.push_back(best_[i].second);
             }
         }
@@ -208,8 +209,8 @@ private:
                           [](const auto& one) { return std::pair(one.first.ps, one.first.place); });
         for (const auto& [point, found] : front_) {
             const Score score =
-                score_of(spec_.objective, found.facts, found.step_time, found.place);
-            if (times_as_bad(spec_.objective, score, best_.front().first) <= 1 + kFrontEnds) {
+                score_of(spec_.asked.objective, found.facts, found.step_time, found.place);
+            if (times_as_bad(spec_.asked.objective, score, best_.front().first) <= 1 + kFrontEnds) {
                 result_.front.push_back(found);
             }
         }
@@ -219,7 +220,7 @@ private:
         if (taken_ < order_.size()) {
             result_.complete = false;
             result_.gap = best_.empty() ? std::numeric_limits<double>::infinity()
-                                        : times_as_bad(spec_.objective, best_.front().first,
+                                        : times_as_bad(spec_.asked.objective, best_.front().first,
                                                        bound_score(order_[taken_])) -
                                               1;
             result_.gap = std::max(result_.gap, 0.0);

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/load/load.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 
@@ -119,9 +120,10 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
                result.near.size(), kHundred * kNear,
                result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
                lead, kHundred * answer.sensitivity.band, stay) +
-           (space.spec().objective == SearchObjective::step_time
+           (space.spec().asked.objective == SearchObjective::step_time
                 ? ""
-                : fmt::format("The best is that of {}.\n", to_string(space.spec().objective)));
+                : fmt::format("The best is that of {}.\n",
+                              to_string(space.spec().asked.objective)));
 }
 
 Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
@@ -160,10 +162,11 @@ Json path_json(const StepResult& result) {
 
 std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
-    std::string text = fmt::format("{}: search for the {}\n", answer.name,
-                                   space.spec().objective == SearchObjective::step_time
-                                       ? "shortest step"
-                                       : "best " + std::string(to_string(space.spec().objective)));
+    std::string text =
+        fmt::format("{}: search for the {}\n", answer.name,
+                    space.spec().asked.objective == SearchObjective::step_time
+                        ? "shortest step"
+                        : "best " + std::string(to_string(space.spec().asked.objective)));
     text += counts_text(result);
     if (result.best.empty()) {
         return text + "\nNo plan of this space fits what is asked.\n" + refusals_text(result);
@@ -194,7 +197,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
     Json json{{"schema", kSchemaName},
               {"kind", "search"},
               {"scenario", answer.name},
-              {"objective", to_string(space.spec().objective)},
+              {"objective", to_string(space.spec().asked.objective)},
               {"complete", result.complete},
               {"counts",
                {{"enumerated", result.enumerated},

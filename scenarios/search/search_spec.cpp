@@ -1,7 +1,6 @@
 #include "scenarios/search/search_spec.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <utility>
 
@@ -22,13 +21,6 @@ namespace axis = workloads::axis;
 
 constexpr std::string_view kMesh = "mesh";
 constexpr std::string_view kSlice = "slice";
-
-constexpr std::array<std::pair<std::string_view, SearchObjective>, 4> kObjectives{{
-    {"step_time", SearchObjective::step_time},
-    {"mfu", SearchObjective::mfu},
-    {"cost", SearchObjective::cost},
-    {"chips", SearchObjective::chips},
-}};
 
 std::vector<std::string> names_of_over() {
     std::vector<std::string> names{std::string(kMesh), std::string(kSlice)};
@@ -163,12 +155,6 @@ std::vector<std::string> slices_near(const YamlNode& tree, const std::string& fi
 
 }  // namespace
 
-std::string_view to_string(SearchObjective objective) {
-    return std::ranges::find(kObjectives, objective,
-                             &std::pair<std::string_view, SearchObjective>::second)
-        ->first;
-}
-
 const std::vector<OverName>& over_names() {
     static const std::vector<OverName> names{
         {"remat",
@@ -209,20 +195,7 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
     for (const std::string& text : vary) {
         spec.varied.push_back(parse_varied(text));
     }
-    spec.objective =
-        section["objective"].choose<SearchObjective>(kObjectives, SearchObjective::step_time);
-    spec.memory_margin = section["memory_margin"].get<double>(parse_percent, 0);
-    if (spec.memory_margin < 0 || spec.memory_margin >= 1) {
-        section["memory_margin"].refuse("a margin that leaves no memory",
-                                        "write a percentage below 100 %");
-    }
-    if (section["deadline"].present()) {
-        spec.deadline_s = section["deadline"].read(parse_time).value();
-    }
-    spec.least_tokens = section["tokens"].get<std::int64_t>(parse_count, 0);
-    if (section["budget"].present()) {
-        spec.budget_usd = section["budget"].read(parse_number);
-    }
+    spec.asked = load_search(tree);
     return spec;
 }
 

@@ -11,7 +11,6 @@
 //       budget: 2e6                            # USD for report.tokens
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,18 +18,11 @@
 #include <vector>
 
 #include "scenarios/search/mesh_space.h"
+#include "scenarios/spec/search_section.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/yaml/yaml_tree.h"
 
 namespace podsim::scenarios {
-
-enum class SearchObjective {
-    step_time,  ///< the shortest step
-    mfu,        ///< the highest MFU
-    cost,       ///< the fewest dollars a token, by report.price
-    chips,      ///< the fewest chips, of these the shortest step
-};
-std::string_view to_string(SearchObjective objective);
 
 /// A name of `over`: the key that it varies, and its values.
 struct OverName {
@@ -44,11 +36,7 @@ const std::vector<OverName>& over_names();
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest
     std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
-    SearchObjective objective = SearchObjective::step_time;
-    double memory_margin = 0;
-    std::optional<double> deadline_s;
-    std::int64_t least_tokens = 0;
-    std::optional<double> budget_usd;
+    SearchSection asked;
 };
 
 /// What is asked for on the command line in place of the section's `over` and `vary`.

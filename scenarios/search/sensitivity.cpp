@@ -96,7 +96,7 @@ Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, in
             found.rates[i / plans.size()].step_times.push_back(time);
         },
         [] { return false; });
-    const SearchObjective objective = space.spec().objective;
+    const SearchObjective objective = space.spec().asked.objective;
     for (const ChangedRate& rate : found.rates) {
         std::vector<Score> scores;
         for (std::size_t i = 0; i < rate.step_times.size(); ++i) {

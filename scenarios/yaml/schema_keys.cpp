@@ -13,6 +13,11 @@ constexpr KeySpec mesh_key(std::string_view path) {
     return {path, kText, axis.example, "1", axis.meaning};
 }
 
+constexpr KeySpec search_mesh_key(std::string_view path) {
+    return {path, kText | kList, "[1, 2, 4]", "any",
+            "sizes of that axis: any, a number, or a list"};
+}
+
 /// Every key but those of `expect`, which are the quantities that a result is held to.
 // clang-format off
 constexpr KeySpec kKeys[] = {
@@ -245,7 +250,14 @@ constexpr KeySpec kKeys[] = {
     {"search.vary", kText | kList, "['training.microbatches=1,2,4']", "[]", "keys and their values, as --vary of podsim sweep"},
     {"search.mesh", kMap, "{fsdp: any, tensor: [1, 2, 4]}", "fsdp, context, tensor; data of several slices, expert of experts",
      "the logical axes that share out the chips, and their sizes: any, a number, or a list"},
-    {"search.mesh.*", kText | kList, "[1, 2, 4]", "any", "sizes of that axis"},
+    search_mesh_key("search.mesh.data"),
+    search_mesh_key("search.mesh.fsdp"),
+    search_mesh_key("search.mesh.context"),
+    search_mesh_key("search.mesh.tensor"),
+    search_mesh_key("search.mesh.tensor_transpose"),
+    search_mesh_key("search.mesh.cache"),
+    search_mesh_key("search.mesh.pipeline"),
+    search_mesh_key("search.mesh.expert"),
     {"search.objective", kText, "step_time", "step_time",
      "step_time, mfu, cost (dollars a token, by report.price), chips (the fewest, of these the shortest step)"},
     {"search.memory_margin", kText, "5 %", "0 %", "share of the HBM that is to stay free"},

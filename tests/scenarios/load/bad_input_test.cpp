@@ -12,7 +12,8 @@ namespace {
 using BadInput = CommandTest;
 
 constexpr const char* kTopKeys =
-    "name, hardware, model, batch, mesh, mesh_mapping, inference, training, overlap, perturb, "
+    "name, hardware, model, batch, mesh, mesh_mapping, inference, training, overlap, search, "
+    "perturb, "
     "program, "
     "evaluation, report, "
     "expect, serving";

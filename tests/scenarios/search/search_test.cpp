@@ -156,10 +156,11 @@ TEST_F(SearchTest, RefusesWhatItCannotSearch) {
     expect({"--over", "mesh,remt"},
            "--over: unknown name of what a search goes over 'remt'; did you mean 'remat'? allowed: "
            "mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches");
-    expect({"--set", "search.objective=cost"},
-           file +
-               ": a cost is asked for, but no price is known; write report: {price: 4.20 "
-               "USD/chip-hour}");
+    expect(
+        {"--set", "search.objective=cost"},
+        file +
+            ": a cost is asked for, but no price is known; write report: {tokens: 15T, price: 4.20 "
+            "USD/chip-hour}");
     expect(
         {"--set", "search.objective=chips"},
         file + ": the fewest chips are asked for, but not for what; write search: {deadline: 2 s}");
