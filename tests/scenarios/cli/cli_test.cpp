@@ -28,7 +28,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error(
         {"rnu"},
         "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-        "calibrate, show, check, estimate, help, sweep, merge, serve, collective, topology, list");
+        "calibrate, show, init, check, estimate, help, sweep, merge, serve, collective, topology, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
