@@ -69,7 +69,7 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "describe", "draft", "judge", "page", "suggest"},
+          {"calibrate", "console", "describe", "judge", "page", "suggest"},
           {"commands"},
           {"guide"},
           {"cli", "python"}}},

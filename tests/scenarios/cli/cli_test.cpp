@@ -25,10 +25,10 @@ constexpr const char* kRunUsage =
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
-    expect_usage_error(
-        {"rnu"},
-        "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-        "calibrate, show, init, check, estimate, help, sweep, merge, serve, collective, topology, list");
+    expect_usage_error({"rnu"},
+                       "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
+                       "calibrate, show, init, check, estimate, help, sweep, merge, serve, "
+                       "collective, topology, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
