@@ -25,6 +25,7 @@ constexpr Command kCommands[] = {
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
     {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
     {"show", "a scenario with every default filled in, and where values come from", command_show},
+    {"init", "write a first scenario for a chip, a slice and a model", command_init},
     {"check", "validate scenarios, count their events and say whether they fit", command_check},
     {"estimate", "the closed forms of a step, without simulating it", command_estimate},
     {"help", "what a key of a scenario or a command means", command_help},

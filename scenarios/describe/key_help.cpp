@@ -112,7 +112,8 @@ std::string key_help(const std::string& name) {
     const AskedKeys asked = ask_probes();
     std::string text;
     for (const KeySpec* const key : found) {
-        text += (text.empty() ? "" : "\n") + help_of(*key, asked);
+        text += text.empty() ? "" : "\n";
+        text += help_of(*key, asked);
     }
     return text;
 }

@@ -13,6 +13,9 @@ int command_show(Arguments args, std::ostream& out, std::ostream& err);
 Usage check_usage();
 int command_check(Arguments args, std::ostream& out, std::ostream& err);
 
+Usage init_usage();
+int command_init(Arguments args, std::ostream& out, std::ostream& err);
+
 Usage estimate_usage();
 int command_estimate(Arguments args, std::ostream& out, std::ostream& err);
 

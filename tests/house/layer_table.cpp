@@ -70,7 +70,7 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "describe", "draft", "judge", "outline", "page", "suggest"},
+          {"calibrate", "console", "describe", "judge", "outline", "page", "suggest"},
           {"search"},
           {"commands"},
           {"guide"},

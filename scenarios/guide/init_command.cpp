@@ -1,0 +1,47 @@
+// `podsim init`: a first scenario.
+#include <ostream>
+
+#include "scenarios/console/exit_status.h"
+#include "scenarios/console/output.h"
+#include "scenarios/guide/guide.h"
+#include "scenarios/judge/draft.h"
+
+namespace podsim::scenarios {
+
+Usage init_usage() {
+    Usage usage("init --chip v5p --model llama-3-70b [--slice 8x8x8] [--write PATH]",
+                "Writes a scenario with comments for a chip, a slice and a model: a training step "
+                "in the first simple mesh\nthat fits.",
+                "podsim init --chip v5p --slice 8x8x8 --model llama-3-70b --write first.yaml");
+    usage.value("chip", "a chip of podsim list chips");
+    usage.value("slice", "chips along each axis; without it those of one host");
+    usage.value("model", "a model of podsim list models");
+    usage.value("write", "write the scenario to a file, not to standard output");
+    return usage;
+}
+
+int command_init(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = init_usage();
+    options.parse(args);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    const std::string path = output_path(options, "write");
+    refuse_dash("--write", path);
+    const Draft draft =
+        draft_scenario(options.get("chip"), options.has("slice") ? options.get("slice") : "",
+                       options.get("model"));
+    if (path.empty()) {
+        out << draft.text;
+    } else {
+        write_file("--write", path, draft.text);
+    }
+    if (!draft.fits) {
+        err << "podsim: warning: no simple mesh of this slice holds the model; podsim run says "
+               "what would\n";
+    }
+    return kDone;
+}
+
+}  // namespace podsim::scenarios

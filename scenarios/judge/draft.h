@@ -1,0 +1,18 @@
+// A first scenario for a chip, a slice and a model: `podsim init`.
+#pragma once
+
+#include <string>
+
+namespace podsim::scenarios {
+
+struct Draft {
+    std::string text;   ///< YAML with comments, which loads and runs
+    bool fits = false;  ///< in program order
+};
+
+/// A training step of one sequence a chip, in the first mesh of `fsdp` over all chips, then with `tensor` of 2, 4 and 8 neighbours
+/// beside it, that the model allows and that fits; where none fits, the one that holds least. Sizes of an empty `slice`: one host.
+/// Throws sim::InputError for a chip, slice or model that there is not.
+Draft draft_scenario(const std::string& chip, const std::string& slice, const std::string& model);
+
+}  // namespace podsim::scenarios
