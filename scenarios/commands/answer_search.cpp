@@ -46,7 +46,7 @@ Usage search_usage() {
         "\\\n    --set batch.tokens=2Mi --over mesh,remat --write best.yaml",
         "Names of --over: mesh (all assignments of axis factors to the logical axes of "
         "search.mesh),\n"
-        "slice, remat, prefetch, overlap, weights, schedule, microbatches. SearchObjective, constraints "
+        "slice, remat, prefetch, overlap, weights, schedule, microbatches. Objective, constraints "
         "and\n"
         "axes stand in the scenario's section `search` (podsim run --help lists its keys), or in\n"
         "--set search.objective=mfu. Without --over and --vary what the section says is searched;\n"
