@@ -2,14 +2,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
-#include "scenarios/profile/profile_file.h"
+#include "scenarios/profile/read_profile.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -225,101 +224,6 @@ ChipSpec read_chip(const Reader& chip, const Reader& slice) {
             "the scenario"};
     }
     return spec;
-}
-
-/// Whose the factors of a profile are that a scenario does not change.
-std::string of_profile(std::string_view name) {
-    return fmt::format("profile {}", name);
-}
-
-/// Says to the log what factors a profile named by one word comes to.
-void tell_factors(const Reader& profile, const Hardware& hardware) {
-    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        profile[factor.name].stands(
-            hardware.efficiency.*(factor.value), parse_number,
-            of_profile(fmt::format("{}{}{}", hardware.profile,
-                                   hardware.profile_version.empty() ? "" : "@",
-                                   hardware.profile_version)));
-    }
-}
-
-/// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
-void read_profile_map(const Reader& profile, Hardware& result) {
-    const Reader base = profile["base"].require();
-    result.efficiency = base.read(base_factors);
-    const std::string name = base.present() ? base.node().text : "";
-    std::vector<std::string> changed;
-    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        const Reader place = profile[factor.name];
-        place.stands(result.efficiency.*(factor.value), parse_number, of_profile(name));
-        if (!place.present()) {
-            continue;
-        }
-        const double value = place.read([&](const std::string& text) {
-            const double number = parse_number(text);
-            if (!(number >= factor.least && number <= factor.most)) {
-                throw sim::InputError(
-                    fmt::format("{} is out of range", in_quotes(text)),
-                    fmt::format("allowed are {:g} to {:g}", factor.least, factor.most));
-            }
-            return number;
-        });
-        result.efficiency.*(factor.value) = value;
-        changed.push_back(fmt::format("{} {}", factor.name, value));
-    }
-    result.profile = fmt::format("{}{}{}{}", name == "ideal" ? "" : "measured on ", name,
-                                 changed.empty() ? "" : " with ", fmt::join(changed, " and "));
-}
-
-/// The catalogue's name of the chip, or of the one that the scenario changes.
-std::string base_name(const Reader& chip, const ChipSpec& spec) {
-    if (!chip.is_map()) {
-        return spec.name;
-    }
-    const Reader base = chip["base"];
-    return base.present() ? topology::find_chip(base.node().text).name : "";
-}
-
-/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
-/// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
-void read_profile(const Reader& hardware, const std::filesystem::path& base,
-                  IdealHardware& result) {
-    const Reader chip = hardware["chip"];
-    const Reader place = hardware["profile"];
-    if (place.is_map()) {
-        read_profile_map(place, result);
-        return;
-    }
-    const std::string name = base_name(chip, result.chip);
-    if (name.empty()) {
-        return;  // of a slice whose name was refused
-    }
-    const bool by_default = topology::measured_efficiency(name).has_value() && !chip.is_map();
-    const std::optional<Profile> profile = place.get<std::optional<Profile>>(
-        [&](const std::string& text) { return named_profile(text, base); },
-        by_default ? measured_profile() : std::nullopt);
-    place.may_be("measured");
-    place.may_be("ideal");
-    place.works_out_as(by_default ? "measured" : "ideal",
-                       "measured where the chip was and the scenario does not change it");
-    if (place.present() && place.node().text.ends_with(".yaml")) {
-        place.names_file((base / place.node().text).string());
-    }
-    if (!profile.has_value() || !place.sound()) {
-        return;
-    }
-    const auto measured = profile->chips.find(name);
-    if (measured == profile->chips.end() || result.chip.name != name) {
-        throw place.error(
-            fmt::format("nothing was measured on {}", printable(result.chip.name)),
-            fmt::format("write profile: ideal, or take the factors of a chip that was measured, "
-                        "such as profile: {{base: {}}}",
-                        topology::measured_efficiency(name).has_value() ? name : "v5p"));
-    }
-    result.profile = profile->name;
-    result.profile_version = profile->version;
-    result.efficiency = measured->second;
-    result.error_band = profile->band;
 }
 
 /// The lattice of the slices of a chip that is known.

@@ -206,7 +206,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"pruned", result.pruned},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
-              {"mean_tightness", result.tightness},
+              {"bound_over_simulated", result.tightness},
               {"best", plans_json(space, result.best)},
               {"pareto", plans_json(space, result.front)}};
     if (!result.complete && std::isfinite(result.gap)) {

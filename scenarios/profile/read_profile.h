@@ -1,0 +1,22 @@
+// `hardware.profile` of a scenario: what of the ideal rates is reached.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "scenarios/spec/hardware.h"
+#include "scenarios/yaml/reader.h"
+
+namespace podsim::scenarios {
+
+/// The catalogue's name of the chip, or of the one that the scenario changes.
+std::string base_name(const Reader& chip, const topology::ChipSpec& spec);
+
+/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
+/// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
+void read_profile(const Reader& hardware, const std::filesystem::path& base, IdealHardware& result);
+
+/// Says to the log what factors a profile named by one word comes to.
+void tell_factors(const Reader& profile, const Hardware& hardware);
+
+}  // namespace podsim::scenarios
