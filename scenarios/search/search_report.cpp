@@ -24,12 +24,12 @@ std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
 
 /// Both as --set takes them on a shell.
 std::string options_text(const SearchSpace& space, const FoundPlan& plan) {
-    std::string text;
+    std::vector<std::string> options;
     for (const std::string& setting : space.set(plan.facts, plan.candidate)) {
         const bool plain = setting.find_first_of(" {}[]*") == std::string::npos;
-        text += (text.empty() ? "--set " : " --set ") + (plain ? setting : '\'' + setting + '\'');
+        options.push_back(plain ? "--set " + setting : fmt::format("--set '{}'", setting));
     }
-    return text;
+    return fmt::format("{}", fmt::join(options, " "));
 }
 
 std::string counts_text(const SearchResult& result) {
