@@ -27,7 +27,8 @@ std::string options_text(const SearchSpace& space, const FoundPlan& plan) {
     std::vector<std::string> options;
     for (const std::string& setting : space.set(plan.facts, plan.candidate)) {
         const bool plain = setting.find_first_of(" {}[]*") == std::string::npos;
-        options.push_back(plain ? "--set " + setting : fmt::format("--set '{}'", setting));
+        const char* const quote = plain ? "" : "'";
+        options.push_back(fmt::format("--set {}{}{}", quote, setting, quote));
     }
     return fmt::format("{}", fmt::join(options, " "));
 }
@@ -85,8 +86,8 @@ std::string causes_text(const RunnersUp& two) {
     for (std::size_t i = 0; i < std::min(rows.size(), kMostCauses); ++i) {
         const auto& [name, times] = rows[i];
         const double more = times.second - times.first;
-        table.row({"  " + name, format_time(times.first), format_time(times.second),
-                   (more < 0 ? "-" : "") + format_time(std::abs(more))});
+        table.row({fmt::format("  {}", name), format_time(times.first), format_time(times.second),
+                   fmt::format("{}{}", more < 0 ? "-" : "", format_time(std::abs(more)))});
     }
     return table.text(0);
 }
@@ -166,7 +167,7 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
         fmt::format("{}: search for the {}\n", answer.name,
                     space.spec().asked.objective == SearchObjective::step_time
                         ? "shortest step"
-                        : "best " + std::string(to_string(space.spec().asked.objective)));
+                        : fmt::format("best {}", to_string(space.spec().asked.objective)));
     text += counts_text(result);
     if (result.best.empty()) {
         return text + "\nNo plan of this space fits what is asked.\n" + refusals_text(result);
