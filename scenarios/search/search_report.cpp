@@ -107,24 +107,22 @@ std::string refusals_text(const SearchResult& result) {
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
 
-std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
+std::string lead_text(const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
     const double lead =
         kHundred * (result.near[1].step_time.seconds() / result.near[0].step_time.seconds() - 1);
-    const auto stay = std::ranges::count(answer.sensitivity.stays, true);
-    return fmt::format(
-               "\n{} plans are within {:.0f} % of the best{}; the second step is {:.2f} % longer. "
-               "With "
-               "rates {:.0f} % lower or higher, latency and launch half and twice, {} of them stay "
-               "so: "
-               "these are worth a try on hardware.\n",
-               result.near.size(), kHundred * kNear,
-               result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
-               lead, kHundred * answer.sensitivity.band, stay) +
-           (space.spec().asked.objective == SearchObjective::step_time
-                ? ""
-                : fmt::format("The best is that of {}.\n",
-                              to_string(space.spec().asked.objective)));
+    std::string text = fmt::format(
+        "\n{} plans are within {:.0f} % of the best{}; the second step is {:.2f} % longer.",
+        result.near.size(), kHundred * kNear,
+        result.near.size() == kMostNear ? " or more, of which so many were looked at" : "", lead);
+    const std::vector<bool>& stays = answer.sensitivity.stays;
+    if (!stays.empty()) {
+        text += fmt::format(
+            " With rates {:.0f} % lower or higher, latency and launch half and twice, {} of them "
+            "stay so: these are worth a try on hardware.",
+            kHundred * answer.sensitivity.band, std::ranges::count(stays, true));
+    }
+    return text + '\n';
 }
 
 Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
@@ -179,7 +177,7 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                         format_bytes(sim::Bytes(best.facts.capacity)), options_text(space, best));
     text += table_text(space, result.best, &answer.sensitivity.stays);
     if (result.near.size() > 1) {
-        text += lead_text(space, answer);
+        text += lead_text(answer);
     }
     if (answer.runners_up) {
         text += '\n' + causes_text(*answer.runners_up);
