@@ -6,19 +6,23 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_search.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
-#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// Shows how far a search is; Ctrl-C ends it, with what there is once candidates are simulated.
+/// Shows how far a search is. Ctrl-C ends it: before a candidate was simulated without a result, then with what there is.
 class SearchWatch final : public TimedWatch {
 public:
     SearchWatch(std::ostream& err, bool terminal) : err_(err), terminal_(terminal) {}
-    ~SearchWatch() override { wipe(); }
+    ~SearchWatch() override {
+        if (drawn_ > 0) {
+            err_ << "\r\x1b[K" << std::flush;
+        }
+    }
     SearchWatch(const SearchWatch&) = delete;
     SearchWatch& operator=(const SearchWatch&) = delete;
 
@@ -34,18 +38,13 @@ public:
 private:
     void show(const PhaseProgress& progress) override {
         const std::scoped_lock lock(mutex_);
-        if (progress.phase != Phase::searching && stop_.requested()) {
+        if (stopped() && progress.phase == Phase::bounding) {
             throw Interrupted(fmt::format("stopped while {}", to_string(progress.phase)));
         }
         constexpr double kRedraw = 0.1;
         if (terminal_ && seconds() - drawn_ > kRedraw) {
             drawn_ = seconds();
             err_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
-        }
-    }
-    void wipe() {
-        if (terminal_ && drawn_ > 0) {
-            err_ << "\r\x1b[K" << std::flush;
         }
     }
 
@@ -65,16 +64,16 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help();
         return kDone;
     }
-    const std::vector<std::string> files = options.all("FILE.yaml");
-    if (files.empty()) {
-        throw sim::InputError("no scenario file", "usage: podsim search FILE.yaml");
-    }
+    const ScenarioSource source = scenario_argument(options, "search");
     const std::string json = output_path(options, "json");
-    (void)output_path(options, "write");
-    const SearchSpace space = search_space(options, files.front());
+    const std::string write = plans_path(options);
+    const SearchSpace space = search_space(options, source);
+    bool stopped = false;
     const SearchAnswer answer = [&] {
         SearchWatch watch(err, on_terminal(err));
-        return answer_search(options, space, &watch, [&] { return watch.stopped(); });
+        SearchAnswer found = answer_search(options, space, &watch, [&] { return watch.stopped(); });
+        stopped = watch.stopped();
+        return found;
     }();
     if (json != "-") {
         out << shown(search_text(space, answer), look_of(out));
@@ -82,8 +81,8 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
     if (!json.empty()) {
         write_json(search_json(space, answer), json, out);
     }
-    write_plans(options, space, answer);
-    if (!answer.result.complete) {
+    write_plans(write, space, answer);
+    if (stopped) {
         err << "podsim search: stopped before its end\n";
         return kInterrupted;
     }

@@ -89,13 +89,25 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
     }
-    answer.sensitivity = sensitivity(space, answer.result, jobs, watch);
-    answer.runners_up = {explained(space, best[0], watch), explained(space, best[1], watch)};
+    try {
+        answer.sensitivity = sensitivity(space, answer.result, jobs, watch);
+        answer.runners_up = {explained(space, best[0], watch), explained(space, best[1], watch)};
+    } catch (const Stopped&) {
+        // What was found stands without it.
+    }
     return answer;
 }
 
-void write_plans(const Usage& options, const SearchSpace& space, const SearchAnswer& answer) {
+std::string plans_path(const Usage& options) {
     const std::string path = output_path(options, "write");
+    refuse_dash("--write", path);
+    for (std::size_t number = 2; !path.empty() && number <= kBest; ++number) {
+        refuse_lost_files(options, "write", numbered(path, number));
+    }
+    return path;
+}
+
+void write_plans(const std::string& path, const SearchSpace& space, const SearchAnswer& answer) {
     if (path.empty()) {
         return;
     }

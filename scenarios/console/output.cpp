@@ -36,6 +36,8 @@ bool same_file(const std::string& one, const std::string& other) {
     return place(one) == place(other);
 }
 
+}  // namespace
+
 void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path) {
     const auto refuse = [&](const std::string& what) {
         throw sim::InputError(what, "give it another path",
@@ -46,14 +48,13 @@ void refuse_lost_files(const Usage& options, const std::string& name, const std:
             refuse("the command reads this file, and would overwrite it");
         }
     }
-    for (const char* const other : {"json", "jsonl", "csv", "trace", "report", "graphviz"}) {
+    for (const char* const other :
+         {"json", "jsonl", "csv", "trace", "report", "graphviz", "write"}) {
         if (other != name && options.has(other) && same_file(path, options.get(other))) {
             refuse(fmt::format("--{} names the same file", other));
         }
     }
 }
-
-}  // namespace
 
 std::string output_path(const Usage& options, const std::string& name) {
     if (!options.has(name)) {

@@ -18,6 +18,9 @@ void refuse_dash(std::string_view option, const std::string& path);
 /// creates nothing.
 std::string output_path(const Usage& options, const std::string& name);
 
+/// Throws sim::InputError for a path at which `option` would overwrite what the command reads, or what another of its options names.
+void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path);
+
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
 /// written.
 void write_json(const Json& json, const std::string& path, std::ostream& out);

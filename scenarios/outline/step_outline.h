@@ -9,7 +9,8 @@
 // All of it under the scenario's own profile: achieved rates, launch costs, padding. Steps of many like layers are outlined by
 // few of them (short_step.h); of the others the whole program is built.
 //
-// What depends on sizes alone is worked out once for all meshes of these sizes: an outline is of a plan, `bound` of a mesh.
+// What a plan says is worked out once for all meshes of the same sizes on which it is the same: an outline is of a plan, `bound` of a
+// mesh.
 #pragma once
 
 #include <memory>

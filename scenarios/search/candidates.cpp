@@ -22,23 +22,6 @@ namespace {
 constexpr std::uint64_t kMostSettingsOfSearch = 100'000;
 constexpr double kSecondsOfHour = 3600;
 
-/// Of several errors the first. Numbers are what candidates differ by: with them every candidate has a reason of its own.
-std::string reason_of(const sim::InputError& error) {
-    std::string reason = sim::errors_in(error).front().problem();
-    std::string plain;
-    bool in_number = false;
-    for (const char letter : reason) {
-        const bool digit = letter >= '0' && letter <= '9';
-        if (!digit) {
-            plain += letter;
-        } else if (!in_number) {
-            plain += 'N';
-        }
-        in_number = digit;
-    }
-    return plain;
-}
-
 PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
     const TrainingStep& step = scenario.step();
     const Hardware& hardware = scenario.hardware;
@@ -85,32 +68,30 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
     }
 }
 
-/// What a plan knows of where its mesh lies beyond its sizes: how long the rings and lines are by which collective matmuls and ring
-/// attention take their steps.
-using Shape = std::vector<std::pair<int, bool>>;
-
-Shape shape_of(const Scenario& scenario, const topology::DeviceMesh& mesh) {
-    const workloads::Overlap& overlap = scenario.step().plan.overlap;
-    Shape shape;
-    const auto add = [&](std::vector<std::string> axes) {
-        for (const topology::AxisFactor& factor : mesh.group(axes)) {
-            const topology::Lattice& slice = scenario.hardware.slice;
-            shape.emplace_back(factor.length,
-                               slice.wraps(factor.axis) &&
-                                   factor.stride * factor.length == slice.length(factor.axis));
-        }
-        shape.emplace_back(0, false);
-    };
-    if (overlap.tensor_steps) {
-        add({std::string(workloads::axis::tensor), std::string(workloads::axis::tensor_transpose)});
-    }
-    if (overlap.context_steps) {
-        add({std::string(workloads::axis::context)});
-    }
-    return shape;
+/// A value of `overlap`, empty where the scenario has none.
+std::string overlap_of(const YamlNode& tree, std::string_view key) {
+    const YamlNode* const overlap = tree.find("overlap");
+    const YamlNode* const value = overlap != nullptr ? overlap->find(key) : nullptr;
+    return value != nullptr ? value->text : "";
 }
 
 }  // namespace
+
+std::string reason_of(const sim::InputError& error) {
+    std::string reason = sim::errors_in(error).front().problem();
+    std::string plain;
+    bool in_number = false;
+    for (const char letter : reason) {
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit) {
+            plain += letter;
+        } else if (!in_number) {
+            plain += 'N';
+        }
+        in_number = digit;
+    }
+    return plain;
+}
 
 SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::string> settings,
                          const SearchRequest& request)
@@ -232,6 +213,35 @@ std::vector<SearchSpace::Task> SearchSpace::tasks() const {
     return tasks;
 }
 
+SearchSpace::Shape SearchSpace::shape_of(const YamlNode& tree, const topology::DeviceMesh& mesh,
+                                         const MeshSpace& space) {
+    Shape shape;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        const topology::SliceFactor across = mesh.across({axis.name});
+        shape.insert(shape.end(), {across.stride, across.length});
+    }
+    const auto add_steps = [&](std::string_view axis) {
+        const topology::Lattice& slice = space.slice();
+        for (const topology::AxisFactor& factor : mesh.group({std::string(axis)})) {
+            const bool ring = slice.wraps(factor.axis) &&
+                              factor.stride * factor.length == slice.length(factor.axis);
+            shape.insert(shape.end(), {factor.length, ring ? 1 : 0});
+            if (slice.twisted()) {
+                shape.insert(shape.end(), {factor.axis, factor.stride});
+            }
+        }
+        shape.push_back(0);
+    };
+    if (const std::string tensor = overlap_of(tree, "tensor");
+        !tensor.empty() && tensor != "blocking") {
+        add_steps(workloads::axis::tensor);
+    }
+    if (overlap_of(tree, "context") == "ring") {
+        add_steps(workloads::axis::context);
+    }
+    return shape;
+}
+
 SearchSpace::Bounded SearchSpace::bound(const Task& task) const {
     Bounded bounded;
     if (task.space == nullptr) {
@@ -239,61 +249,65 @@ SearchSpace::Bounded SearchSpace::bound(const Task& task) const {
         bounded.refused[without_machine_.at(task.setting)] = 1;
         return bounded;
     }
-    const MeshSpace::Class& sizes = task.space->classes()[task.sizes];
-    bounded.enumerated = sizes.meshes.size();
-    try {
-        YamlNode tree = tree_of(task.setting);
-        if (spec_.mesh) {
-            apply_setting(tree, "mesh=" + task.space->text_of_sizes(sizes));
+    const YamlNode tree = tree_of(task.setting);
+    const std::vector<std::uint32_t>& meshes = task.space->classes()[task.sizes].meshes;
+    bounded.enumerated = meshes.size();
+    std::map<Shape, Outlined> outlines;
+    for (const std::uint32_t number : meshes) {
+        try {
+            const topology::DeviceMesh mesh =
+                spec_.mesh ? task.space->mesh(number) : topology::DeviceMesh();
+            Outlined& one = outlines[spec_.mesh ? shape_of(tree, mesh, *task.space) : Shape{}];
+            if (!one.tried) {
+                outline(task.setting, number, one);
+            }
+            bound_mesh(one, spec_.mesh ? mesh : one.mesh, number, bounded);
+        } catch (const sim::InputError& error) {
+            ++bounded.refused[reason_of(error)];
+        } catch (const sim::TimeOverflow&) {
+            ++bounded.refused[std::string(kBeyondTheClock)];
         }
-        const Scenario scenario = load_scenario(tree, path_);
-        bounded.facts = facts_of(scenario, task.setting);
-        if (bounded.facts->tokens < spec_.asked.least_tokens) {
-            bounded.refused["fewer tokens in a batch than search.tokens"] = bounded.enumerated;
-            return bounded;
-        }
-        bound_meshes(task, scenario, bounded);
-    } catch (const sim::InputError& error) {
-        bounded.refused[reason_of(error)] += bounded.enumerated;
-    } catch (const sim::TimeOverflow&) {
-        bounded.refused["a step of more than N days"] += bounded.enumerated;
     }
     return bounded;
 }
 
-void SearchSpace::bound_meshes(const Task& task, const Scenario& of_sizes, Bounded& bounded) const {
-    std::map<Shape, std::unique_ptr<StepOutline>> outlines;
-    const auto outline_of = [&](const PlanFacts& facts, const Candidate& candidate,
-                                const topology::DeviceMesh& mesh) -> StepOutline& {
-        Shape shape = shape_of(of_sizes, mesh);
-        const bool of_mesh = !shape.empty();
-        std::unique_ptr<StepOutline>& outline = outlines[std::move(shape)];
-        if (outline == nullptr) {
-            outline =
-                std::make_unique<StepOutline>(of_mesh ? scenario(facts, candidate) : of_sizes);
+void SearchSpace::outline(std::uint32_t setting, std::uint32_t mesh, Outlined& one) const {
+    one.tried = true;
+    try {
+        PlanFacts facts;
+        facts.setting = setting;
+        const Scenario scenario = this->scenario(facts, {{}, 0, mesh});
+        one.facts = facts_of(scenario, setting);
+        one.mesh = scenario.step().mesh;
+        if (one.facts.tokens < spec_.asked.least_tokens) {
+            one.refused = "fewer tokens in a batch than search.tokens";
+            return;
         }
-        return *outline;
-    };
-    const double most = bounded.facts->capacity * (1 - spec_.asked.memory_margin);
-    double least_peak = bounded.facts->capacity;
-    for (const std::uint32_t number : task.space->classes()[task.sizes].meshes) {
-        Candidate candidate{{}, 0, number};
-        try {
-            const topology::DeviceMesh mesh =
-                spec_.mesh ? task.space->mesh(number) : of_sizes.step().mesh;
-            StepOutline& outline = outline_of(*bounded.facts, candidate, mesh);
-            if (outline.least_peak().value() > most) {
-                ++bounded.unfit;
-                continue;
-            }
-            least_peak = std::min(least_peak, outline.least_peak().value());
-            candidate.bound = outline.bound(mesh);
-            bounded.candidates.push_back(candidate);
-        } catch (const sim::InputError& error) {
-            ++bounded.refused[reason_of(error)];
-        }
+        one.outline = std::make_unique<StepOutline>(scenario);
+        one.facts.least_peak = one.outline->least_peak().value();
+    } catch (const sim::InputError& error) {
+        one.refused = reason_of(error);
+    } catch (const sim::TimeOverflow&) {
+        one.refused = kBeyondTheClock;
     }
-    bounded.facts->least_peak = least_peak;
+}
+
+void SearchSpace::bound_mesh(Outlined& one, const topology::DeviceMesh& mesh, std::uint32_t number,
+                             Bounded& bounded) const {
+    if (one.outline == nullptr) {
+        ++bounded.refused[one.refused];
+        return;
+    }
+    if (one.facts.least_peak > one.facts.capacity * (1 - spec_.asked.memory_margin)) {
+        ++bounded.unfit;
+        return;
+    }
+    const sim::Time bound = one.outline->bound(mesh);
+    if (!one.number) {
+        one.number = static_cast<std::uint32_t>(bounded.facts.size());
+        bounded.facts.push_back(one.facts);
+    }
+    bounded.candidates.push_back({bound, *one.number, number});
 }
 
 CandidateList SearchSpace::candidates(int jobs, Watch* watch) const {
@@ -307,13 +321,12 @@ CandidateList SearchSpace::candidates(int jobs, Watch* watch) const {
             for (const auto& [reason, count] : bounded.refused) {
                 list.refused[reason] += count;
             }
-            if (!bounded.candidates.empty()) {
-                for (Candidate& candidate : bounded.candidates) {
-                    candidate.facts = static_cast<std::uint32_t>(list.facts.size());
-                    list.candidates.push_back(candidate);
-                }
-                list.facts.push_back(*bounded.facts);
+            const auto before = static_cast<std::uint32_t>(list.facts.size());
+            for (Candidate& candidate : bounded.candidates) {
+                candidate.facts += before;
+                list.candidates.push_back(candidate);
             }
+            list.facts.insert(list.facts.end(), bounded.facts.begin(), bounded.facts.end());
             tell(watch, Phase::bounding,
                  static_cast<double>(i + 1) / static_cast<double>(all.size()));
         },

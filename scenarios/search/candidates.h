@@ -1,8 +1,7 @@
 // The candidates of a search, each with what bounds it.
 //
-// A setting is a value of each varied key; a candidate is a setting with a mesh. Whatever depends on the sizes of a mesh alone is
-// worked out once for all meshes of these sizes: whether the plan can run at all, and its outline (step_outline.h); where a plan goes
-// in ring steps, once for all meshes with rings and lines of the same lengths.
+// A setting is a value of each varied key; a candidate is a setting with a mesh. Whether a plan can run at all, and its outline
+// (step_outline.h), are worked out once for all meshes of the same sizes and shape.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/load/scenario_source.h"
+#include "scenarios/outline/step_outline.h"
 #include "scenarios/search/mesh_space.h"
 #include "scenarios/search/search_spec.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
+#include "sim/base/error.h"
 #include "sim/base/time.h"
 
 namespace podsim::scenarios {
@@ -49,6 +51,10 @@ struct CandidateList {
     std::uint64_t unfit = 0;                         ///< by the bound of their memory
 };
 
+/// Why a plan is refused, of several reasons the first. Its numbers, by which candidates differ, are N.
+std::string reason_of(const sim::InputError& error);
+inline constexpr std::string_view kBeyondTheClock = "a step of more than N days";
+
 class SearchSpace {
 public:
     /// `settings` (--set) hold for all. Throws sim::InputError.
@@ -78,18 +84,34 @@ private:
         std::size_t sizes = 0;
     };
     struct Bounded {
-        std::optional<PlanFacts> facts{};
-        std::vector<Candidate> candidates{};
+        std::vector<PlanFacts> facts{};
+        std::vector<Candidate> candidates{};  ///< with an index of these facts
         std::uint64_t enumerated = 0;
         std::map<std::string, std::uint64_t> refused{};
         std::uint64_t unfit = 0;
     };
+    /// What a plan knows of where its mesh lies beyond its sizes: which slices each axis spans, and how long the rings and lines are
+    /// by which collective matmuls and ring attention take their steps. Meshes of one shape are refused, or outlined, alike.
+    using Shape = std::vector<int>;
+    [[nodiscard]] static Shape shape_of(const YamlNode& tree, const topology::DeviceMesh& mesh,
+                                        const MeshSpace& space);
+    /// Of a shape: its outline, or why it has none.
+    struct Outlined {
+        bool tried = false;
+        std::string refused{};
+        PlanFacts facts{};
+        topology::DeviceMesh mesh{};
+        std::unique_ptr<StepOutline> outline{};
+        std::optional<std::uint32_t> number{};  ///< of Bounded::facts
+    };
+    void outline(std::uint32_t setting, std::uint32_t mesh, Outlined& one) const;
+    void bound_mesh(Outlined& one, const topology::DeviceMesh& mesh, std::uint32_t number,
+                    Bounded& bounded) const;
     [[nodiscard]] YamlNode tree_of(std::uint32_t setting) const;
     [[nodiscard]] std::vector<std::size_t> choice(std::uint32_t setting) const;
     void add_meshes(std::uint32_t setting);
     [[nodiscard]] std::vector<Task> tasks() const;
     [[nodiscard]] Bounded bound(const Task& task) const;
-    void bound_meshes(const Task& task, const Scenario& of_sizes, Bounded& bounded) const;
 
     std::string path_;
     YamlNode base_;

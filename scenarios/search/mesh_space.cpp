@@ -51,6 +51,7 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
       host_(hardware.chip.host_shape.value),
       perturbed_(!hardware.perturbations.empty()) {
     if (axes_.empty()) {
+        meshes_.emplace_back();
         classes_ = {{.sizes = {}, .meshes = {0}}};
         return;
     }
@@ -196,14 +197,6 @@ std::string MeshSpace::text(std::uint32_t mesh) const {
                                                               : slice_.length(factor.axis)));
         }
         axes.push_back(fmt::format("{}: {}", axis.name, fmt::join(factors, " ")));
-    }
-    return fmt::format("{{{}}}", fmt::join(axes, ", "));
-}
-
-std::string MeshSpace::text_of_sizes(const Class& one) const {
-    std::vector<std::string> axes;
-    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-        axes.push_back(fmt::format("{}: {}", axes_[axis].name, one.sizes[axis]));
     }
     return fmt::format("{{{}}}", fmt::join(axes, ", "));
 }

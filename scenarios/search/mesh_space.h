@@ -36,12 +36,12 @@ public:
     };
     [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
     [[nodiscard]] std::size_t size() const { return meshes_.size(); }
+    [[nodiscard]] const topology::Lattice& slice() const { return slice_; }
     /// Whether it has the meshes of that machine too.
     [[nodiscard]] bool is_of(const Hardware& hardware) const;
 
     /// As a scenario has it: `{fsdp: x/4 y, tensor: x%4}`.
     [[nodiscard]] std::string text(std::uint32_t mesh) const;
-    [[nodiscard]] std::string text_of_sizes(const Class& one) const;
     [[nodiscard]] topology::DeviceMesh mesh(std::uint32_t mesh) const;
 
 private:

@@ -26,26 +26,29 @@ struct Point {
     int memory = 0;
     int chips = 0;
     std::int64_t tokens = 0;
-    double usd = 0;  ///< of a step; 0 where no price is known
+    double usd = 0;    ///< of a step; 0 where no price is known
+    double score = 0;  ///< Score::first: what beats a plan is no further from the best
     std::uint64_t place = 0;
 
     /// Whether the other is no better in anything, and worse in something or later in the space. Steps of different batches do not compare.
     [[nodiscard]] bool beats(const Point& other) const {
         if (tokens != other.tokens || ps > other.ps || memory > other.memory ||
-            chips > other.chips || usd > other.usd) {
+            chips > other.chips || usd > other.usd || score > other.score) {
             return false;
         }
         return ps < other.ps || memory < other.memory || chips < other.chips || usd < other.usd ||
-               place < other.place;
+               score < other.score || place < other.place;
     }
 };
 
-Point point_of(const PlanFacts& facts, sim::Time time, double peak, std::uint64_t place) {
+Point point_of(SearchObjective objective, const PlanFacts& facts, sim::Time time, double peak,
+               std::uint64_t place) {
     return {time.ps,
             percent_of(peak, facts.capacity),
             facts.chips,
             facts.tokens,
             facts.usd_per_second ? *facts.usd_per_second * time.seconds() : 0,
+            score_of(objective, facts, time, place).first,
             place};
 }
 
@@ -120,7 +123,8 @@ private:
         if (times <= 1 + kNear && (best_.size() < kMostNear || score < best_.back().first)) {
             return false;
         }
-        const Point point = point_of(facts(place), candidate.bound, facts(place).least_peak, place);
+        const Point point = point_of(spec_.asked.objective, facts(place), candidate.bound,
+                                     facts(place).least_peak, place);
         return std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); });
     }
 
@@ -138,9 +142,9 @@ private:
                               {.explain = false, .watch = watch});
             return {.step_time = result.step_time, .peak = result.memory.peak.value()};
         } catch (const sim::InputError& error) {
-            return {.refused = sim::errors_in(error).front().problem()};
+            return {.refused = reason_of(error)};
         } catch (const sim::TimeOverflow&) {
-            return {.refused = "a step of more than 106 days"};
+            return {.refused = std::string(kBeyondTheClock)};
         } catch (const Stopped&) {
             return {.stopped = true};
         }
@@ -155,8 +159,12 @@ private:
             return;
         }
         taken_ = i + 1;
-        tell(options_.watch, Phase::searching,
-             static_cast<double>(taken_) / static_cast<double>(order_.size()));
+        try {
+            tell(options_.watch, Phase::searching,
+                 static_cast<double>(taken_) / static_cast<double>(order_.size()));
+        } catch (const Stopped&) {
+            // What has been found counts; `stop` and the simulations under way end the search.
+        }
         if (trial.skipped || is_useless(place)) {
             ++result_.pruned;
             return;
@@ -187,7 +195,8 @@ private:
         if (best_.size() > kMostNear) {
             best_.pop_back();
         }
-        const Point point = point_of(found.facts, found.step_time, found.peak, place);
+        const Point point =
+            point_of(spec_.asked.objective, found.facts, found.step_time, found.peak, place);
         if (std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); })) {
             return;
         }

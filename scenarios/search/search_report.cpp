@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
+#include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 
@@ -22,24 +23,15 @@ std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
     return fmt::format("{}", fmt::join(space.set(plan.facts, plan.candidate), "  "));
 }
 
-/// Both as --set takes them on a shell.
-std::string options_text(const SearchSpace& space, const FoundPlan& plan) {
-    std::vector<std::string> options;
-    for (const std::string& setting : space.set(plan.facts, plan.candidate)) {
-        const bool plain = setting.find_first_of(" {}[]*") == std::string::npos;
-        const char* const quote = plain ? "" : "'";
-        options.push_back(fmt::format("--set {}{}{}", quote, setting, quote));
-    }
-    return fmt::format("{}", fmt::join(options, " "));
-}
-
 std::string counts_text(const SearchResult& result) {
     std::string text = fmt::format(
         "{} candidates: {} refused, {} do not fit, {} cannot be among the answers by their bounds, "
         "{} simulated\n",
         result.enumerated, result.refused_in_all(), result.unfit(), result.pruned,
         result.simulated);
-    if (!result.complete) {
+    if (!result.complete && !result.best.empty() && result.gap == 0) {
+        text += "ended early: the best is proven, those behind it are not\n";
+    } else if (!result.complete) {
         text +=
             fmt::format("ended early: another plan may be up to {:.1f} % better than the best\n",
                         kHundred * (1 - 1 / (1 + result.gap)));
@@ -174,7 +166,8 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     text += fmt::format("\nThe best: {} a step, MFU {}, {} of {} a chip\n  {}\n\n",
                         format_time(best.step_time.seconds()), format_percent(best.mfu()),
                         format_bytes(sim::Bytes(best.peak)),
-                        format_bytes(sim::Bytes(best.facts.capacity)), options_text(space, best));
+                        format_bytes(sim::Bytes(best.facts.capacity)),
+                        options_text(space.set(best.facts, best.candidate)));
     text += table_text(space, result.best, &answer.sensitivity.stays);
     if (result.near.size() > 1) {
         text += lead_text(answer);

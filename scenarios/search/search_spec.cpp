@@ -95,29 +95,6 @@ std::vector<MeshAxis> mesh_axes_of(const Reader& section, const YamlNode& tree,
     return axes;
 }
 
-/// Slices that the catalogue offers of the scenario's chip, from a quarter of its chips to twice as many.
-std::vector<std::string> slices_near(const YamlNode& tree, const std::string& file);
-
-void add_over(const std::string& name, const YamlNode& tree, const std::string& file,
-              const Reader& section, SearchSpec& spec) {
-    if (name == kMesh) {
-        spec.mesh = mesh_axes_of(section, tree, file);
-        return;
-    }
-    if (name == kSlice) {
-        spec.varied.insert(spec.varied.begin(),
-                           varied_of("hardware.slice", slices_near(tree, file)));
-        return;
-    }
-    const auto found = std::ranges::find(over_names(), name, &OverName::name);
-    if (found == over_names().end()) {
-        const std::vector<std::string> names = names_of_over();
-        throw sim::unknown_name("name of what a search goes over", name, names_of_over())
-            .at({"--over", 0, 0});
-    }
-    spec.varied.push_back(varied_of(std::string(found->key), found->values));
-}
-
 bool is_offered(const topology::ChipSpec& chip, const topology::Point& shape) {
     try {
         (void)topology::make_slice(chip, shape, false);
@@ -127,6 +104,7 @@ bool is_offered(const topology::ChipSpec& chip, const topology::Point& shape) {
     }
 }
 
+/// Slices that the catalogue offers of the scenario's chip, from a quarter of its chips to twice as many.
 std::vector<std::string> slices_near(const YamlNode& tree, const std::string& file) {
     const IdealHardware hardware = load_hardware(tree, file);
     const topology::ChipSpec& chip = hardware.chip;
@@ -151,6 +129,25 @@ std::vector<std::string> slices_near(const YamlNode& tree, const std::string& fi
         }
     }
     return slices;
+}
+
+void add_over(const std::string& name, const YamlNode& tree, const std::string& file,
+              const Reader& section, SearchSpec& spec) {
+    if (name == kMesh) {
+        spec.mesh = mesh_axes_of(section, tree, file);
+        return;
+    }
+    if (name == kSlice) {
+        spec.varied.insert(spec.varied.begin(),
+                           varied_of("hardware.slice", slices_near(tree, file)));
+        return;
+    }
+    const auto found = std::ranges::find(over_names(), name, &OverName::name);
+    if (found == over_names().end()) {
+        throw sim::unknown_name("name of what a search goes over", name, names_of_over())
+            .at({"--over", 0, 0});
+    }
+    spec.varied.push_back(varied_of(std::string(found->key), found->values));
 }
 
 }  // namespace

@@ -156,22 +156,22 @@ std::vector<PlanChange> together(const std::vector<Suggestion>& best) {
     return changes;
 }
 
-/// `--set training.remat=none --set 'mesh={fsdp: x}'`
-std::string options_text(const PlanChange& change) {
-    std::string text;
-    for (const std::string& setting : change.set) {
-        const bool plain = setting.find_first_of(" {}[]") == std::string::npos;
-        text += (text.empty() ? "--set " : " --set ") + (plain ? setting : '\'' + setting + '\'');
-    }
-    return text;
-}
-
 double gain(const Suggestion& suggestion, const StepResult& result) {
     return static_cast<double>((result.step_time - suggestion.step_time).ps) /
            static_cast<double>(result.step_time.ps);
 }
 
 }  // namespace
+
+std::string options_text(std::span<const std::string> settings) {
+    std::vector<std::string> options;
+    for (const std::string& setting : settings) {
+        const bool plain = setting.find_first_of(" {}[]*") == std::string::npos;
+        const char* const quote = plain ? "" : "'";
+        options.push_back(fmt::format("--set {}{}{}", quote, setting, quote));
+    }
+    return fmt::format("{}", fmt::join(options, " "));
+}
 
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
                         const Scenario& scenario, const StepResult& result, bool reuse, int jobs,
@@ -229,7 +229,7 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     text += row + '\n';
     for (const Suggestion& one : suggestions.best) {
         std::getline(rows, row);
-        text += row + "\n    " + options_text(one.change) + '\n';
+        text += row + "\n    " + options_text(one.change.set) + '\n';
     }
     return text + left_out;
 }

@@ -42,6 +42,9 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
                         const Scenario& scenario, const StepResult& result, bool reuse,
                         int jobs = available_jobs(), Watch* watch = nullptr);
 
+/// Settings as a shell takes them: `--set training.remat=none --set 'mesh={fsdp: x}'`.
+std::string options_text(std::span<const std::string> settings);
+
 /// A section of the report.
 std::string suggestions_text(const Suggestions& suggestions, const StepResult& result);
 /// The value of `advice`, of suggestions that were tried.

@@ -1,9 +1,11 @@
 // A search finds what trying everything finds, and says so whatever the number of threads.
 #include "scenarios/search/search.h"
 
+#include <atomic>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "scenarios/commands/answer_search.h"
 #include "scenarios/load/load.h"
 #include "scenarios/search/search_report.h"
 #include "scenarios/simulate/simulate.h"
@@ -117,6 +119,69 @@ TEST_F(SearchTest, EndsEarlyWithWhatIsLeft) {
     // No plan beats the best so far by more than the gap.
     EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
               found.best.front().step_time.seconds());
+}
+
+/// Is asked to stop while the search says how far it is.
+class StoppingWatch final : public Watch {
+public:
+    explicit StoppingWatch(Phase phase) : phase_(phase) {}
+
+private:
+    void hear(const PhaseProgress& progress) override {
+        if (progress.phase == phase_ && ++heard_ > 3) {
+            request_stop();
+        }
+    }
+    const Phase phase_;
+    std::atomic<int> heard_ = 0;
+};
+
+// As Ctrl-C does it: what was found is not lost, neither while candidates are simulated nor while the best are looked at again.
+TEST_F(SearchTest, KeepsWhatItHasFoundWhenItIsStopped) {
+    const SearchSpace space(write(kSpaces[0].text), {},
+                            {.over = {"mesh"}, .vary = kSpaces[0].vary});
+    StoppingWatch early(Phase::searching);
+    const SearchResult found =
+        search(space, {.jobs = 2, .prunes = false, .watch = &early, .stop = [&] {
+                           return early.stop_token().stop_requested();
+                       }});
+    EXPECT_FALSE(found.complete);
+    EXPECT_GE(found.simulated, 3U);
+    EXPECT_FALSE(found.best.empty());
+    Usage options = search_usage();
+    options.parse(std::vector<std::string>{"x.yaml"});
+    StoppingWatch late(Phase::explaining);
+    const SearchAnswer answer = answer_search(options, space, &late, [] { return false; });
+    EXPECT_TRUE(answer.result.complete);
+    EXPECT_EQ(answer.result.best.size(), kBest);
+    EXPECT_FALSE(answer.runners_up.has_value());
+}
+
+// Which slices an axis spans decides whether a plan can run, and how: meshes of equal sizes are not alike.
+TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 2x2x1, slices: 2}\n"
+        "model: {base: llama-3-8b, layers: 2}\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\n"
+        "overlap: {tensor: two-way}\n");
+    const SearchSpace space(file, {}, {.over = {"mesh"}});
+    const SearchResult all = search(space, {.jobs = 2, .prunes = false});
+    EXPECT_EQ(sum_of(all), all.enumerated);
+    std::uint64_t refused = 0;
+    for (const char* const mesh : {"{data: slice, tensor: x y}", "{data: x, tensor: y slice}",
+                                   "{data: x y, tensor: slice}"}) {
+        refused +=
+            podsim({"check", file, "--set", std::string("mesh=") + mesh}).status == 2 ? 1 : 0;
+    }
+    EXPECT_EQ(refused, 2U);
+    const auto reason = all.refused.find(
+        "overlap.tensor: the axis tensor has members in several slices, between which there are no "
+        "ring "
+        "steps");
+    ASSERT_NE(reason, all.refused.end());
+    // Of 2 x 2 chips 4 x 4 rows for four axes, 10 without their mirror images; tensor spans the slices in a quarter of the meshes.
+    EXPECT_EQ(all.enumerated, 40U);
+    EXPECT_EQ(reason->second, 10U);
 }
 
 TEST_F(SearchTest, Command) {
