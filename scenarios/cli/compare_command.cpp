@@ -5,6 +5,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_compare.h"
+#include "scenarios/commands/common_options.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
@@ -20,10 +21,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         out << options.help();
         return kDone;
     }
-    std::vector<ScenarioSource> named;
-    for (const std::string& name : options.all("FILE|DIR")) {
-        named.push_back(named_source(name));
-    }
+    const std::vector<ScenarioSource> named = scenario_arguments(options);
     const std::string json = output_path(options, "json");
     const std::string report = report_path(options);
     const std::vector<Comparison> rows = answer_compare(options, named);

@@ -34,6 +34,14 @@ ScenarioSource scenario_argument(const Usage& options, std::string_view command)
     return named_source(files.front());
 }
 
+std::vector<ScenarioSource> scenario_arguments(const Usage& options) {
+    std::vector<ScenarioSource> named;
+    for (const std::string& name : options.all("FILE|DIR")) {
+        named.push_back(named_source(name));
+    }
+    return named;
+}
+
 Fold parse_fold(const std::string& text) {
     if (text == "auto") {
         return Fold::automatic;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/console/usage.h"
 #include "scenarios/load/scenario_source.h"
@@ -16,6 +17,9 @@ std::string overflow_place(Arguments args);
 
 /// The one scenario of a command, `-` for standard input. Throws sim::InputError without one.
 ScenarioSource scenario_argument(const Usage& options, std::string_view command);
+
+/// Those of a command that takes several, files and folders.
+std::vector<ScenarioSource> scenario_arguments(const Usage& options);
 
 /// The value of --fold. Throws sim::InputError.
 Fold parse_fold(const std::string& text);

@@ -33,10 +33,7 @@ int command_check(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help();
         return kDone;
     }
-    std::vector<ScenarioSource> named;
-    for (const std::string& name : options.all("FILE|DIR")) {
-        named.push_back(named_source(name));
-    }
+    const std::vector<ScenarioSource> named = scenario_arguments(options);
     if (named.empty()) {
         throw sim::InputError("no scenario", "usage: podsim check FILE|DIR ...");
     }
