@@ -108,7 +108,7 @@ void StepGap::start(bool last) {
     if (Without* const one = std::exchange(waiting_, nullptr)) {
         beside([this, one, last] {
             if (last) {
-                one->run = run_step(one->step, reuse_, &watch_);
+                one->run = run_step(one->step, {.reuse = reuse_, .watch = &watch_});
             } else {
                 WatchedRun watched(&watch_);
                 one->run.result = sim::execute(one->step.workload, &watched, reuse_);

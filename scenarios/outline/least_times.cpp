@@ -57,14 +57,22 @@ std::uint32_t OperationKinds::of(const workloads::StepPrograms& programs, std::s
     return entry->second;
 }
 
-LeastTimes::LeastTimes(const AchievedHardware& hardware)
+bool may_go_in_steps(const workloads::Collective& collective) {
+    using collectives::Operation;
+    return collective.purpose == workloads::Purpose::tensor && !collective.step &&
+           (collective.operation == Operation::all_gather ||
+            collective.operation == Operation::reduce_scatter);
+}
+
+LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor)
     : hardware_(hardware),
       durations_(hardware),
       links_(slice_links(hardware)),
       link_(hardware.chip.ici_one_way(hardware.ici_rates)),
-      detours_(std::ranges::any_of(hardware.perturbations, [](const Perturbation& one) {
-          return one.kind == Perturbation::Kind::dead_link;
-      })) {}
+      detours_(std::ranges::any_of(
+          hardware.perturbations,
+          [](const Perturbation& one) { return one.kind == Perturbation::Kind::dead_link; })),
+      tensor_(tensor) {}
 
 LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
                                             const workloads::StepPrograms& programs,
@@ -103,14 +111,38 @@ std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,
     std::vector<LeastTime> times;
     times.reserve(kinds.all().size());
     for (const OperationKinds::Kind& kind : kinds.all()) {
-        if (const auto* collective = std::get_if<workloads::Collective>(&kind.work)) {
-            times.push_back(of(*collective, programs, placed));
-        } else if (const auto* handover = std::get_if<workloads::Handover>(&kind.work)) {
-            times.push_back(
-                {of(*handover, workloads::way_of(*handover, kind.program, programs, mesh))});
+        const auto* collective = std::get_if<workloads::Collective>(&kind.work);
+        times.push_back(collective != nullptr ? of(*collective, programs, placed)
+                                              : LeastTime{of_others(kind, programs, mesh)});
+    }
+    return times;
+}
+
+sim::Time LeastTimes::of_others(const OperationKinds::Kind& kind,
+                                const workloads::StepPrograms& programs,
+                                const topology::DeviceMesh& mesh) const {
+    if (const auto* handover = std::get_if<workloads::Handover>(&kind.work)) {
+        return of(*handover, workloads::way_of(*handover, kind.program, programs, mesh));
+    }
+    return sure_time(std::get<workloads::HostTransfer>(kind.work).bytes / links_.pcie);
+}
+
+std::vector<LeastTime> LeastTimes::likely(const OperationKinds& kinds,
+                                          const workloads::StepPrograms& programs,
+                                          const topology::DeviceMesh& mesh) {
+    std::vector<LeastTime> times;
+    times.reserve(kinds.all().size());
+    for (const OperationKinds::Kind& kind : kinds.all()) {
+        const auto* collective = std::get_if<workloads::Collective>(&kind.work);
+        if (collective == nullptr) {
+            times.push_back({of_others(kind, programs, mesh)});
+        } else if (collective->step) {
+            times.push_back({of_ring_step(*collective)});
+        } else if (const collectives::Members members = members_of(*collective, mesh);
+                   members.size() > 1 && collective->bytes.value() > 0) {
+            times.push_back({physical(*collective, members, mesh)});
         } else {
-            times.push_back(
-                {sure_time(std::get<workloads::HostTransfer>(kind.work).bytes / links_.pcie)});
+            times.push_back({});
         }
     }
     return times;
@@ -134,6 +166,11 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
         const bool all_send = !collective.step->senders;
         const sim::Time time = all_send ? of_ring_step(collective) : sim::Time{};
         return together ? LeastTime{time} : LeastTime{{}, time, {}, LeastTime::kNobody};
+    }
+    if (tensor_ == TensorCollectives::in_steps && may_go_in_steps(collective)) {
+        const LeastTime one = of_member(collective, members, Member::best);
+        return together ? LeastTime{one.both()}
+                        : LeastTime{{}, one.receive, {}, LeastTime::kNobody};
     }
     const bool alone = crowded(members, placement.folded);
     if (together) {

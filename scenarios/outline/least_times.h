@@ -55,15 +55,31 @@ private:
     std::vector<Kind> kinds_;
 };
 
+/// How a step's AllGathers and ReduceScatters over tensor go that stand whole in its program.
+enum class TensorCollectives {
+    as_built,
+    /// In steps between the parts of the matmuls beside them, as nothing of the program says: of such a collective is known what a member
+    /// must receive, and where all do the same also what it must send.
+    in_steps,
+};
+
+bool may_go_in_steps(const workloads::Collective& collective);
+
 /// Least times of communication on one mesh after the other; collectives of one group and size are worked out once.
 class LeastTimes {
 public:
-    explicit LeastTimes(const AchievedHardware& hardware);
+    explicit LeastTimes(const AchievedHardware& hardware,
+                        TensorCollectives tensor = TensorCollectives::as_built);
 
     /// By kind. `programs` are those of the step: who shares work, and how stages lie to each other.
     [[nodiscard]] std::vector<LeastTime> of(const OperationKinds& kinds,
                                             const workloads::StepPrograms& programs,
                                             const topology::DeviceMesh& mesh);
+    /// What they take where all groups of a collective begin together and share the links that they have to: no bound, but what
+    /// is to be expected.
+    [[nodiscard]] std::vector<LeastTime> likely(const OperationKinds& kinds,
+                                                const workloads::StepPrograms& programs,
+                                                const topology::DeviceMesh& mesh);
     [[nodiscard]] sim::Time of(const workloads::Compute& work) const { return durations_.of(work); }
     [[nodiscard]] sim::Time launch() const { return durations_.launch(); }
 
@@ -81,6 +97,10 @@ private:
                              const topology::Places& folded) const;
     [[nodiscard]] LeastTime of(const workloads::Collective& collective,
                                const workloads::StepPrograms& programs, Placement& placement);
+    /// Of what is not a collective.
+    [[nodiscard]] sim::Time of_others(const OperationKinds::Kind& kind,
+                                      const workloads::StepPrograms& programs,
+                                      const topology::DeviceMesh& mesh) const;
     [[nodiscard]] static bool crowded(const collectives::Members& members,
                                       const topology::Places& folded);
     /// What one member must receive and send, with the links of the best or the worst connected: `receive` and `send`.
@@ -101,6 +121,7 @@ private:
     const collectives::SliceLinks links_;
     const sim::BytesPerSecond link_;
     const bool detours_;  ///< some links are dead
+    const TensorCollectives tensor_;
     std::map<Key, sim::Time> known_;
 };
 

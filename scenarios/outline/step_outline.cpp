@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "scenarios/outline/link_sums.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"
@@ -49,20 +50,10 @@ void forget_instants(const StepProgram& program, std::vector<HeldBytes>& held, T
     }
 }
 
-/// Whether every chip has the same links, both ways along every axis.
-bool is_torus(const Hardware& hardware) {
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
-        if (hardware.slice.length(axis) > 1 && !hardware.slice.wraps(axis)) {
-            return false;
-        }
-    }
-    return hardware.slices == 1 && !hardware.slice.twisted() && hardware.perturbations.empty();
-}
-
 }  // namespace
 
-StepOutline::StepOutline(const Scenario& scenario)
-    : hardware_(scenario.hardware), least_(hardware_) {
+StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor)
+    : hardware_(scenario.hardware), least_(hardware_, tensor), tensor_(tensor) {
     const TrainingStep& step = scenario.step();
     if (step.plan.overlap.schedule != workloads::SchedulePolicy::chain) {
         edges_ = Edges::needed;
@@ -81,6 +72,32 @@ StepOutline::StepOutline(const Scenario& scenario)
         outline_short();
     } else {
         outline_whole(scenario);
+    }
+    if (tensor_ == TensorCollectives::in_steps) {
+        find_steps();
+    }
+}
+
+/// The longest that is computed right before a ReduceScatter, or of what needs an AllGather's rows.
+void StepOutline::find_steps() {
+    for (std::size_t p = 0; p < programs_.programs.size(); ++p) {
+        auto& beside = beside_.emplace_back();
+        const auto& ops = programs_.programs[p].ops;
+        const auto goes = [&](OpIndex i, collectives::Operation operation) {
+            const auto* collective = std::get_if<workloads::Collective>(&ops[i].work);
+            return collective != nullptr && may_go_in_steps(*collective) &&
+                   collective->operation == operation;
+        };
+        for (OpIndex i = 0; i < ops.size(); ++i) {
+            for (const OpIndex need : ops[i].needs) {
+                if (goes(i, collectives::Operation::reduce_scatter)) {
+                    beside[i] = std::max(beside[i], compute_[p][need].all);
+                }
+                if (goes(need, collectives::Operation::all_gather)) {
+                    beside[need] = std::max(beside[need], compute_[p][i].all);
+                }
+            }
+        }
     }
 }
 
@@ -232,46 +249,40 @@ sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) const {
             }
         }
     }
+    for (std::size_t p = 0; p < beside_.size(); ++p) {
+        for (const auto& [i, computed] : beside_[p]) {
+            for (sim::Time LeastTime::*time : {&LeastTime::all, &LeastTime::receive}) {
+                sim::Time& takes = times[p][i].*time;
+                takes = {std::max<std::int64_t>(0, takes.ps - computed.ps)};
+            }
+        }
+    }
     if (short_) {
         return longest_path(programs_.programs.front(), times.front(), edges_, short_->stretches);
     }
     return longest_path(programs_, times, edges_, least_.launch());
 }
 
-/// What moves over links, by the hops that it takes: where all chips have the same links, their mean is everybody's.
-///
-/// Rings and lines pass every array on from member to member, each of which lies the least stride of the group's factors, or more,
-/// from the next: so many links hold every byte that a member receives.
-workloads::StepPrograms StepOutline::by_hops(const topology::DeviceMesh& mesh) const {
-    workloads::StepPrograms totals = *totals_;
-    for (workloads::Op& op : totals.programs.front().ops) {
-        auto* collective = std::get_if<workloads::Collective>(&op.work);
-        if (collective == nullptr || collective->operation == collectives::Operation::all_to_all) {
-            continue;
-        }
-        int hops = 0;
-        for (const topology::AxisFactor& factor : mesh.group(collective->axes)) {
-            hops = hops == 0 ? factor.stride : std::min(hops, factor.stride);
-        }
-        collective->bytes *= std::max(hops, 1);
+sim::Time StepOutline::sums(const topology::DeviceMesh& mesh) const {
+    const workloads::MachineRates rates = achieved_rates(hardware_);
+    const workloads::LowerBound lower =
+        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh, rates);
+    sim::Seconds moved = std::max(lower.links, lower.hbm);
+    if (totals_ && !hardware_.slice.twisted() && hardware_.perturbations.empty()) {
+        moved = std::max(moved, least_link_time(totals_->programs.front(), hardware_.slice, mesh,
+                                                rates.ici_one_way));
     }
-    return totals;
+    constexpr double kSure = 1 - 1e-9;
+    return std::max(busy_,
+                    sim::Time{static_cast<std::int64_t>(std::floor(moved.value() * 1e12 * kSure))});
 }
 
 sim::Time StepOutline::bound(const topology::DeviceMesh& mesh) {
-    const sim::Time longest = path(least_.of(kinds_, programs_, mesh));
-    const workloads::MachineRates rates = achieved_rates(hardware_);
-    const workloads::LowerBound sums =
-        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh, rates);
-    sim::Seconds moved = std::max(sums.links, sums.hbm);
-    if (totals_ && is_torus(hardware_)) {
-        moved = std::max(
-            moved, workloads::roofline_lower(by_hops(mesh), hardware_.slice, mesh, rates).links);
-    }
-    constexpr double kSure = 1 - 1e-9;
-    return std::max(
-        {longest, busy_,
-         sim::Time{static_cast<std::int64_t>(std::floor(moved.value() * 1e12 * kSure))}});
+    return std::max(path(least_.of(kinds_, programs_, mesh)), sums(mesh));
+}
+
+sim::Time StepOutline::likely(const topology::DeviceMesh& mesh) {
+    return path(least_.likely(kinds_, programs_, mesh));
 }
 
 }  // namespace podsim::scenarios

@@ -4,8 +4,8 @@
 //   the longest path through the program with every operation alone (longest_path.h, least_times.h),
 //   the sum of what the compute stream does,
 //   the sums of each resource that a chip has: HBM with what messages must move, the ICI links of every set of axes, PCIe and
-//     DCN, as roofline_lower has them, at the rates that the profile reaches; of tori also with every byte counted on each of the
-//     links that it has to pass.
+//     DCN, as roofline_lower has them, at the rates that the profile reaches, and every byte counted on each of the links that it
+//     has to pass (link_sums.h).
 // All of it under the scenario's own profile: achieved rates, launch costs, padding. Steps of many like layers are outlined by
 // few of them (short_step.h); of the others the whole program is built.
 //
@@ -13,6 +13,7 @@
 // mesh.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,7 +33,12 @@ class StepOutline {
 public:
     /// Of a scenario that is a training step or a step of inference; of its mesh the sizes count. Throws sim::InputError where
     /// the step cannot be built.
-    explicit StepOutline(const Scenario& scenario);
+    /// With TensorCollectives::in_steps the scenario's tensor collectives are blocking, and what is outlined is the same plan with
+    /// collective matmuls, whatever the shape of their rings: a bound, without a least peak, and weaker than that of their own program.
+    /// Parts of a matmul take together no less than the whole, and from where rows are there until their matmul is done, or from
+    /// where it begins until its sums are there, the longer of it and its collective.
+    explicit StepOutline(const Scenario& scenario,
+                         TensorCollectives tensor = TensorCollectives::as_built);
     StepOutline(const StepOutline&) = delete;
     StepOutline& operator=(const StepOutline&) = delete;
 
@@ -41,6 +47,11 @@ public:
     /// No run of the step on that mesh, which has these sizes, ends before it. Throws sim::InputError where a group of the step is
     /// none on that mesh.
     [[nodiscard]] sim::Time bound(const topology::DeviceMesh& mesh);
+    /// Of it the compute stream and the resources alone: a bound in whatever order the step does things.
+    [[nodiscard]] sim::Time sums(const topology::DeviceMesh& mesh) const;
+    /// About what the step takes, by the longest path, were all groups of a collective to begin together. No bound, and a
+    /// guess by which to look first where it is good.
+    [[nodiscard]] sim::Time likely(const topology::DeviceMesh& mesh);
     /// Whether it was found without building the whole program.
     [[nodiscard]] bool is_short() const { return short_.has_value(); }
 
@@ -50,6 +61,7 @@ private:
     void outline_whole(const Scenario& scenario);
     bool fits_in_order(const ShortStep& step) const;
     void number_operations();
+    void find_steps();
     /// What a program does in all.
     struct Totals {
         std::vector<std::int64_t> times{};  ///< by kind of communication
@@ -60,7 +72,6 @@ private:
     void lengthen();
     void lengthen_optimizer(const workloads::StepProgram& longer);
     void add_totals(const Totals& totals);
-    [[nodiscard]] workloads::StepPrograms by_hops(const topology::DeviceMesh& mesh) const;
     [[nodiscard]] sim::Time path(const std::vector<LeastTime>& of_kinds) const;
 
     AchievedHardware hardware_;
@@ -72,6 +83,9 @@ private:
     std::vector<std::vector<std::uint32_t>> kind_of_;  ///< by program and operation
     std::vector<std::vector<LeastTime>> compute_;      ///< the same; zero of communication
     sim::Time busy_;                                   ///< the longest compute stream
+    /// Of a program, the collectives that go in steps and what is computed between these.
+    std::vector<std::map<workloads::OpIndex, sim::Time>> beside_;
+    const TensorCollectives tensor_;
     /// One operation of each kind of communication with the bytes of all, and one of all kernels' traffic.
     std::optional<workloads::StepPrograms> totals_;
     sim::Bytes least_peak_;

@@ -7,14 +7,24 @@
 #include "sim/executor/executor.h"
 
 namespace podsim::scenarios {
+
+sim::Time work_of(const sim::TaskGraph& graph) {
+    sim::Time sum;
+    for (const sim::Task& task : graph.tasks) {
+        sum += task.operation == sim::kNoOperation ? task.duration : sim::Time{};
+    }
+    return sum;
+}
+
 namespace {
 
 /// Keeps the spans of the representatives, of mirror images those of the first.
 class SpanRecorder : public sim::Observer {
 public:
-    SpanRecorder(const LoweredStep& step, Watch* watch)
-        : step_(step), watch_(watch), chip_(step.workload.machine.places, kNotKept) {
+    SpanRecorder(const LoweredStep& step, const RunOptions& options)
+        : step_(step), options_(options), chip_(step.workload.machine.places, kNotKept) {
         chips_.resize(static_cast<std::size_t>(step.layout.folded.size()));
+        streams_.resize(chips_.size());
         for (int chip = 0; chip < step.layout.folded.size(); ++chip) {
             const std::size_t place = step.layout.place_of(chip);
             if (chip_[place] != kNotKept) {
@@ -22,6 +32,7 @@ public:
             }
             chip_[place] = static_cast<std::uint32_t>(chip);
             const std::size_t tasks = graph_at(place).tasks.size();
+            streams_[static_cast<std::size_t>(chip)].left = work_of(graph_at(place));
             ChipRun& run = chips_[static_cast<std::size_t>(chip)];
             run.representative = chip;
             run.began.resize(tasks);
@@ -39,7 +50,14 @@ public:
         return false;
     }
 
-    void reached(const sim::Reached& reached) override { tell_reached(watch_, reached); }
+    void reached(const sim::Reached& reached) override {
+        tell_reached(options_.watch, reached);
+        for (const Stream& stream : streams_) {
+            if (stream.ended + stream.left > options_.longest) {
+                throw TakesLonger(stream.ended + stream.left);
+            }
+        }
+    }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
         const std::uint32_t chip = chip_[place.index()];
@@ -49,6 +67,12 @@ public:
         chips_[chip].began[task.index()] = began;
         sim::Time& ended = chips_[chip].ended[task.index()];
         ended = std::max(ended, now);
+        const sim::Task& done = graph_at(place.index()).tasks[task.index()];
+        if (done.operation == sim::kNoOperation) {
+            Stream& stream = streams_[chip];
+            stream.ended = std::max(stream.ended, now);
+            stream.left = stream.left - done.duration;
+        }
     }
 
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
@@ -151,9 +175,16 @@ private:
         return tasks[operation.index()];
     }
 
+    /// What a chip computes: the end of what it has, and what it has not yet.
+    struct Stream {
+        sim::Time ended{};
+        sim::Time left{};
+    };
+
     const LoweredStep& step_;
-    Watch* watch_;
-    std::vector<std::uint32_t> chip_;                            ///< [place]
+    const RunOptions options_;
+    std::vector<Stream> streams_;      ///< by chip; nothing of those that are not kept
+    std::vector<std::uint32_t> chip_;  ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
     std::vector<ChipRun> chips_;
     /// When the first message of a handover or ring step was ready to leave its sender.
@@ -162,18 +193,10 @@ private:
 
 }  // namespace
 
-sim::Time work_of(const sim::TaskGraph& graph) {
-    sim::Time sum;
-    for (const sim::Task& task : graph.tasks) {
-        sum += task.operation == sim::kNoOperation ? task.duration : sim::Time{};
-    }
-    return sum;
-}
-
-StepRun run_step(const LoweredStep& step, bool reuse, Watch* watch) {
-    SpanRecorder recorder(step, watch);
+StepRun run_step(const LoweredStep& step, const RunOptions& options) {
+    SpanRecorder recorder(step, options);
     StepRun run;
-    run.result = sim::execute(step.workload, &recorder, reuse);
+    run.result = sim::execute(step.workload, &recorder, options.reuse);
     const std::size_t programs = step.workload.graphs.size();
     std::vector<int> last(programs, -1);
     const auto end_of = [&](int chip) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "scenarios/lower/lower_step.h"
@@ -36,7 +37,25 @@ struct StepRun {
 /// The time that a graph's compute stream works.
 sim::Time work_of(const sim::TaskGraph& graph);
 
-/// With `reuse`, repeating layers are played once (sim/executor/executor.h). `watch` sees how far the run is.
-StepRun run_step(const LoweredStep& step, bool reuse = true, Watch* watch = nullptr);
+/// A run was ended because its step surely takes longer than was asked for.
+class TakesLonger : public std::runtime_error {
+public:
+    explicit TakesLonger(sim::Time at_least)
+        : std::runtime_error("the step takes longer"), at_least_(at_least) {}
+    [[nodiscard]] sim::Time at_least() const { return at_least_; }
+
+private:
+    sim::Time at_least_;
+};
+
+struct RunOptions {
+    bool reuse = true;       ///< play repeating layers once (sim/executor/executor.h)
+    Watch* watch = nullptr;  ///< sees how far the run is
+    /// Throws TakesLonger as soon as the step cannot end by then. A chip computes one thing at a time, none of it in less than it takes
+    /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute.
+    sim::Time longest = sim::Time::max();
+};
+
+StepRun run_step(const LoweredStep& step, const RunOptions& options = {});
 
 }  // namespace podsim::scenarios

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/search/candidates.h"
+#include "scenarios/space/search_space.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
@@ -65,17 +65,17 @@ struct SearchResult {
         front;  ///< no other has a step no longer, memory no fuller, no more chips and no more dollars; as far as kFrontEnds from the best, by step time
     std::uint64_t enumerated = 0;
     std::map<std::string, std::uint64_t> refused;  ///< by the reason
-    std::uint64_t unfit_by_bound = 0;              ///< their least memory is too much
-    std::uint64_t unfit_simulated = 0;  ///< simulated, and too large or too slow for what is asked
-    std::uint64_t pruned = 0;
-    std::uint64_t simulated = 0;  ///< and fit
+    std::uint64_t unfit =
+        0;  ///< their least memory is too much, or what they need when they are simulated
+    std::uint64_t pruned = 0;                  ///< proven to enter no answer
+    std::uint64_t pruned_while_simulated = 0;  ///< of these by the clock of their own run
+    std::uint64_t simulated = 0;               ///< and fit
     bool complete = true;
     double gap =
         0;  ///< of a search that was ended early: how much better than the best another may be, at the most
     double tightness = 0;  ///< mean of bound / step time of what was simulated
 
     [[nodiscard]] std::uint64_t refused_in_all() const;
-    [[nodiscard]] std::uint64_t unfit() const { return unfit_by_bound + unfit_simulated; }
 };
 
 struct SearchOptions {

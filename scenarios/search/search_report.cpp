@@ -27,8 +27,7 @@ std::string counts_text(const SearchResult& result) {
     std::string text = fmt::format(
         "{} candidates: {} refused, {} do not fit, {} cannot be among the answers by their bounds, "
         "{} simulated\n",
-        result.enumerated, result.refused_in_all(), result.unfit(), result.pruned,
-        result.simulated);
+        result.enumerated, result.refused_in_all(), result.unfit, result.pruned, result.simulated);
     if (!result.complete && !result.best.empty() && result.gap == 0) {
         text += "ended early: the best is proven, those behind it are not\n";
     } else if (!result.complete) {
@@ -194,7 +193,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
               {"counts",
                {{"enumerated", result.enumerated},
                 {"refused", result.refused_in_all()},
-                {"unfit", result.unfit()},
+                {"unfit", result.unfit},
                 {"pruned", result.pruned},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},

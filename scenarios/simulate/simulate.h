@@ -31,6 +31,8 @@ struct StepOptions {
     /// than the step then runs on: what a changed machine costs with the order of the step as it is.
     const IdealHardware* compiled_for = nullptr;
     Watch* watch = nullptr;  ///< hears how far the simulation is, and may end it
+    /// Throws TakesLonger (run/run_step.h) as soon as it is sure that the step takes longer.
+    sim::Time longest = sim::Time::max();
 };
 
 /// Of a scenario that is a training step. Throws sim::InputError where the step cannot be carried out,

@@ -86,7 +86,8 @@ StepResult StepSimulation::run() {
     built_ = build_step_of(scenario_, options_.compiled_for);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
-    const StepRun run = run_step(step, options_.reuse, options_.watch);
+    const StepRun run = run_step(
+        step, {.reuse = options_.reuse, .watch = options_.watch, .longest = options_.longest});
 
     StepResult result;
     result.step_time = run.result.end;
@@ -144,7 +145,7 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
         result.gap = gap->shares(run);
     }
     if (options_.keep_trail) {
-        StepRun of_folded = again.has_value() ? run_step(folded, options_.reuse) : run;
+        StepRun of_folded = again.has_value() ? run_step(folded, {.reuse = options_.reuse}) : run;
         result.trail =
             std::make_shared<StepTrail>(StepTrail{programs_, folded, std::move(of_folded), record});
     }

@@ -22,11 +22,11 @@ inline int available_jobs() {
 
 /// Calls `work(i)` for i = first .. count - 1 on `jobs` threads and `done(i, result)` with each result,
 /// one at a time in the order of i. A result waits while an earlier piece is still running; at most
-/// four a thread wait. When `stop()` is true no further piece is begun, and those under way are
+/// `waiting_per_thread` a thread wait. When `stop()` is true no further piece is begun, and those under way are
 /// finished. So it is after an exception: the first one, in the order of i, is rethrown at the end.
 template <class Work, class Done, class Stop>
-void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Done done, Stop stop) {
-    constexpr std::size_t kWaitingPerThread = 4;
+void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Done done, Stop stop,
+                  std::size_t waiting_per_thread = 4) {
     using Result = decltype(work(first));
     struct Piece {
         std::size_t index = 0;
@@ -72,7 +72,7 @@ void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Don
     };
     arena.execute([&] {
         tbb::parallel_pipeline(
-            kWaitingPerThread * threads,
+            waiting_per_thread * threads,
             tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, next_piece) &
                 tbb::make_filter<std::size_t, Piece>(tbb::filter_mode::parallel, work_on) &
                 tbb::make_filter<Piece, void>(tbb::filter_mode::serial_in_order, finish));

@@ -126,7 +126,8 @@ private:
         play_picks(listed_);
     }
 
-    static constexpr std::uint64_t kFirstReport = 1 << 12;  ///< after so many played events
+    static constexpr std::uint64_t kFirstReport = 1 << 12;    ///< after so many played events
+    static constexpr std::uint64_t kShareBetweenReports = 4;  ///< then after a quarter more
     static constexpr std::uint64_t kMostBetweenReports = 1 << 18;
     static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 

@@ -35,7 +35,7 @@ public:
     /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
     /// one without observer.
     [[nodiscard]] virtual bool watches_hops() const { return true; }
-    /// Called between instants: once some 4,096 events have been played, then each time these have doubled, and at the
+    /// Called between instants: once some 4,096 events have been played, then each time after a quarter more, and at the
     /// latest after 2^18 more (some 20 ms). So a run that is too short to be called is over at once. May throw, which
     /// ends the run.
     virtual void reached(const Reached& /*reached*/) {}

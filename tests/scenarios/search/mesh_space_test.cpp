@@ -1,5 +1,5 @@
 // Every assignment of axis factors, symmetric ones once.
-#include "scenarios/search/mesh_space.h"
+#include "scenarios/space/mesh_space.h"
 
 #include <gtest/gtest.h>
 #include <set>

@@ -28,7 +28,7 @@ protected:
         }
     }
     static std::uint64_t sum_of(const SearchResult& result) {
-        return result.refused_in_all() + result.unfit() + result.pruned + result.simulated;
+        return result.refused_in_all() + result.unfit + result.pruned + result.simulated;
     }
 };
 

@@ -82,7 +82,7 @@ Scenario random_pipeline(std::mt19937_64& random) {
 
 struct Watched {
     Watched(const LoweredStep& step, bool reuse)
-        : run(run_step(step, reuse)), record(step.workload) {
+        : run(run_step(step, {.reuse = reuse})), record(step.workload) {
         EXPECT_EQ(sim::execute(step.workload, &record, reuse), run.result);
     }
     StepRun run;

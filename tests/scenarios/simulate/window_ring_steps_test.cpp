@@ -78,8 +78,8 @@ TEST(WindowRingStep, ReuseChangesNothing) {
         const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
         const LoweredStep step = lower_step(programs, AchievedHardware(scenario.hardware),
                                             scenario.step().mesh, Fold::automatic);
-        const StepRun with = run_step(step, true);
-        const StepRun without = run_step(step, false);
+        const StepRun with = run_step(step);
+        const StepRun without = run_step(step, {.reuse = false});
         EXPECT_EQ(with.result.end, without.result.end);
         EXPECT_EQ(with.result.events, without.result.events);
         EXPECT_EQ(with.result.links, without.result.links);

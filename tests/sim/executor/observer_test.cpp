@@ -1,6 +1,7 @@
 // Observers that do not watch hops: they hear of tasks, and now and then how far the run is.
 #include "sim/workload/observer.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <stdexcept>
 
@@ -46,28 +47,29 @@ Workload operations_in_a_row(std::uint32_t operations) {
     return workload;
 }
 
-/// 2000 operations, 1,024,000 events: it is called after 2^12, 2^13, ... 2^19 events, then each 2^18 later, which is once.
+/// 6000 operations, 3,072,000 events: it is called after 2^12 events, then each time a quarter more has been played, and from 2^20 on each
+/// 2^18 later.
 TEST(ObserverTest, HearsHowFarTheRunIs) {
-    const Workload workload = operations_in_a_row(2000);
+    const Workload workload = operations_in_a_row(6000);
     Coarse observer;
     const ExecutionResult result = execute(workload, &observer);
-    const std::uint64_t all = 2000 * kEventsEach;
+    const std::uint64_t all = 6000 * kEventsEach;
     EXPECT_EQ(result.events, all);
     EXPECT_EQ(result, execute(workload));
-    EXPECT_EQ(observer.tasks, 8U * 2000);
+    EXPECT_EQ(observer.tasks, 8U * 6000);
     EXPECT_EQ(observer.hops, 0U);
-    ASSERT_EQ(observer.looks.size(), 9U);
-    for (std::uint64_t i = 0; i < 9; ++i) {
-        // At the first instant that ends beyond; an instant of this run has at most a hop a link and a task a place,
-        // and what a call is late by is doubled by the next.
-        const Reached& look = observer.looks[i];
-        const std::uint64_t due = i < 8 ? std::uint64_t{1} << (12 + i) : 3U << 18;
+    // 2^12 (5/4)^25 = 2^20.05; then (3,072,000 - 2^20.05) / 2^18 = 7.6.
+    ASSERT_EQ(observer.looks.size(), 1U + 25 + 7);
+    std::uint64_t due = 1U << 12;
+    for (const Reached& look : observer.looks) {
+        // At the first instant that ends beyond; an instant of this run has at most a hop a link and a task a place.
         EXPECT_GE(look.events, due);
-        EXPECT_LE(look.events, due + 256 * (16 + 8));
+        EXPECT_LE(look.events, due + 16 + 8);
+        due = look.events + std::min<std::uint64_t>(look.events / 4, 1U << 18);
         EXPECT_EQ(look.all_events, all);
         // Operations are alike and take the same time, one after the other.
         EXPECT_NEAR(look.now.seconds() / result.end.seconds(),
-                    static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 2000);
+                    static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 6000);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "scenarios/search/mesh_space.h"
+#include "scenarios/space/mesh_space.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -185,6 +185,15 @@ std::vector<topology::LogicalAxis> MeshSpace::logical(std::uint32_t mesh) const 
 
 topology::DeviceMesh MeshSpace::mesh(std::uint32_t mesh) const {
     return {slice_, logical(mesh), slices_};
+}
+
+int MeshSpace::size_of(const Class& meshes, std::string_view axis) const {
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+        if (axes_[i].name == axis) {
+            return meshes.sizes[i];
+        }
+    }
+    return 1;
 }
 
 std::string MeshSpace::text(std::uint32_t mesh) const {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/spec/hardware.h"
@@ -35,6 +36,8 @@ public:
         std::vector<std::uint32_t> meshes;  ///< ascending
     };
     [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
+    /// Of a logical axis in such meshes; 1 of one that they do not have.
+    [[nodiscard]] int size_of(const Class& meshes, std::string_view axis) const;
     [[nodiscard]] std::size_t size() const { return meshes_.size(); }
     [[nodiscard]] const topology::Lattice& slice() const { return slice_; }
     /// Whether it has the meshes of that machine too.

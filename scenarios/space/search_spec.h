@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/search/mesh_space.h"
+#include "scenarios/space/mesh_space.h"
 #include "scenarios/spec/search_section.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/yaml/yaml_tree.h"

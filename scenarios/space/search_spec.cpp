@@ -1,4 +1,4 @@
-#include "scenarios/search/search_spec.h"
+#include "scenarios/space/search_spec.h"
 
 #include <algorithm>
 #include <fmt/format.h>

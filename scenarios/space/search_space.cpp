@@ -1,0 +1,168 @@
+#include "scenarios/space/search_space.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "scenarios/load/load.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::uint64_t kMostSettingsOfSearch = 100'000;
+
+/// What is asked of a search must be known of its scenario.
+void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec& spec) {
+    const auto says = [&](std::string_view section, std::string_view key) {
+        const YamlNode* const found = tree.find(section);
+        return found != nullptr && found->find(key) != nullptr;
+    };
+    const auto refuse = [&](std::string problem, std::string remedy) {
+        throw sim::InputError(std::move(problem), std::move(remedy), {file, 0, 0});
+    };
+    if (tree.find("program") != nullptr || tree.find("serving") != nullptr) {
+        refuse("only training steps and steps of inference have a plan to search for",
+               "search a scenario with a model and a batch, or with inference.step");
+    }
+    if ((spec.asked.objective == SearchObjective::cost || spec.asked.budget_usd) &&
+        !says("report", "price")) {
+        refuse("a cost is asked for, but no price is known",
+               "write report: {tokens: 15T, price: 4.20 USD/chip-hour}");
+    }
+    if (spec.asked.budget_usd && !says("report", "tokens")) {
+        refuse("a budget, but nothing that it is to pay for", "write report: {tokens: 15T}");
+    }
+    if (spec.asked.objective == SearchObjective::chips && !spec.asked.deadline_s) {
+        refuse("the fewest chips are asked for, but not for what", "write search: {deadline: 2 s}");
+    }
+}
+
+}  // namespace
+
+std::string reason_of(const sim::InputError& error) {
+    std::string reason = sim::errors_in(error).front().problem();
+    std::string plain;
+    bool in_number = false;
+    for (const char letter : reason) {
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit) {
+            plain += letter;
+        } else if (!in_number) {
+            plain += 'N';
+        }
+        in_number = digit;
+    }
+    return plain;
+}
+
+SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::string> settings,
+                         const SearchRequest& request)
+    : path_(source.file), base_(read_scenario(source)) {
+    for (const std::string& setting : settings) {
+        apply_setting(base_, setting);
+    }
+    spec_ = search_spec(base_, path_, request);
+    base_ = without_search(std::move(base_));
+    if (spec_.mesh) {
+        std::erase_if(base_.entries, [](const YamlNode::Entry& entry) {
+            return entry.key == "mesh" || entry.key == "mesh_mapping";
+        });
+    }
+    for (const Varied& varied : spec_.varied) {
+        settings_ *= varied.values.size();
+        if (settings_ > kMostSettingsOfSearch) {
+            throw sim::InputError(
+                fmt::format("more than {} settings beside the meshes", kMostSettingsOfSearch),
+                "vary fewer keys, or fewer values of them");
+        }
+    }
+    check_asked(base_, path_, spec_);
+    for (std::uint32_t setting = 0; setting < settings_; ++setting) {
+        add_meshes(setting);
+    }
+}
+
+std::string SearchSpace::name() const {
+    const YamlNode* const name = base_.find("name");
+    return name != nullptr && name->kind == YamlNode::Kind::scalar
+               ? name->text
+               : std::filesystem::path(path_).stem().string();
+}
+
+/// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
+void SearchSpace::add_meshes(std::uint32_t setting) {
+    meshes_.emplace_back();
+    try {
+        const IdealHardware hardware = load_hardware(tree_of(setting), path_);
+        if (!spec_.mesh) {
+            meshes_.back() = std::make_shared<MeshSpace>(hardware, std::vector<MeshAxis>{});
+            return;
+        }
+        for (std::uint32_t other = 0; other < setting; ++other) {
+            if (meshes_[other] != nullptr && meshes_[other]->is_of(hardware)) {
+                meshes_.back() = meshes_[other];
+                return;
+            }
+        }
+        meshes_.back() = std::make_shared<MeshSpace>(hardware, *spec_.mesh);
+    } catch (const sim::InputError& error) {
+        if (settings_ == 1) {
+            throw;
+        }
+        without_machine_[setting] = reason_of(error);
+    }
+}
+
+std::vector<std::size_t> SearchSpace::choice(std::uint32_t setting) const {
+    std::vector<std::size_t> choice(spec_.varied.size());
+    std::size_t rest = setting;
+    for (std::size_t key = choice.size(); key-- > 0;) {
+        choice[key] = rest % spec_.varied[key].values.size();
+        rest /= spec_.varied[key].values.size();
+    }
+    return choice;
+}
+
+YamlNode SearchSpace::tree_of(std::uint32_t setting) const {
+    YamlNode tree = base_;
+    const std::vector<std::size_t> chosen = choice(setting);
+    for (std::size_t key = 0; key < chosen.size(); ++key) {
+        const Varied& varied = spec_.varied[key];
+        set_value(tree, varied.key, varied.values[chosen[key]],
+                  fmt::format("{}={}", varied.key, varied.texts[chosen[key]]));
+    }
+    return tree;
+}
+
+std::vector<std::string> SearchSpace::set(const PlanFacts& facts,
+                                          const Candidate& candidate) const {
+    std::vector<std::string> set;
+    const std::vector<std::size_t> chosen = choice(facts.setting);
+    for (std::size_t key = 0; key < chosen.size(); ++key) {
+        const Varied& varied = spec_.varied[key];
+        set.push_back(fmt::format("{}={}", varied.key, varied.texts[chosen[key]]));
+    }
+    if (spec_.mesh) {
+        set.push_back("mesh=" + meshes_[facts.setting]->text(candidate.mesh));
+    }
+    return set;
+}
+
+YamlNode SearchSpace::with_mesh(YamlNode tree, std::uint32_t setting, std::uint32_t mesh) const {
+    if (spec_.mesh) {
+        apply_setting(tree, "mesh=" + meshes_[setting]->text(mesh));
+    }
+    return tree;
+}
+
+YamlNode SearchSpace::tree(const PlanFacts& facts, const Candidate& candidate) const {
+    return with_mesh(tree_of(facts.setting), facts.setting, candidate.mesh);
+}
+
+Scenario SearchSpace::scenario(const PlanFacts& facts, const Candidate& candidate) const {
+    return load_scenario(tree(facts, candidate), path_);
+}
+
+}  // namespace podsim::scenarios
