@@ -45,6 +45,9 @@ private:
             throw Interrupted(progress, fmt::format("stopped while {}", to_string(progress.phase)),
                               stop_.status());
         }
+        if (progress.phase == Phase::searching) {
+            stop_.has_results();
+        }
         constexpr double kRedraw = 0.1;
         if (terminal_ && seconds() - drawn_ > kRedraw) {
             drawn_ = seconds();

@@ -23,6 +23,7 @@ namespace {
 /// Ends the settings under way when a signal has come.
 class SweepWatch final : public Watch {
 public:
+    SweepWatch() { stop_.has_results(); }
     void look() override {
         if (stop_.requested()) {
             request_stop();

@@ -37,6 +37,7 @@ struct Heard {
     std::atomic<int> asking = 0;     ///< StopRequests that live
     std::atomic<int> listening = 0;  ///< they, and StopSignals
     std::atomic<bool> guarded = false;
+    std::atomic<bool> has_results = false;
     bool terminal = false;  ///< whether standard error may hold a line of progress
     timer_t grace{};
     std::array<struct sigaction, std::size(kSignals)> before{};
@@ -64,8 +65,9 @@ void hear_signal(int number) {
     }
     if (heard.guarded) {
         constexpr long kNanoseconds = 1'000'000;
-        const itimerspec grace{.it_interval = {},
-                               .it_value = {0, StopRequest::kGraceMilliseconds * kNanoseconds}};
+        const long milliseconds = heard.has_results ? StopRequest::kLongGraceMilliseconds
+                                                    : StopRequest::kGraceMilliseconds;
+        const itimerspec grace{.it_interval = {}, .it_value = {0, milliseconds * kNanoseconds}};
         ::timer_settime(heard.grace, 0, &grace, nullptr);
     }
 }
@@ -136,7 +138,13 @@ StopRequest::StopRequest() {
 
 StopRequest::~StopRequest() {
     stop_listening();
-    --heard.asking;
+    if (--heard.asking == 0) {
+        heard.has_results = false;
+    }
+}
+
+void StopRequest::has_results() {
+    heard.has_results = true;
 }
 
 bool StopRequest::requested() const {

@@ -16,18 +16,22 @@ public:
     StopSignals& operator=(const StopSignals&) = delete;
 };
 
-/// While it lives, the first of these signals only makes `requested` true; a second one ends the process at once, and so, where
-/// the program has StopSignals, does the end of kGrace: what does not look has no say.
+/// While it lives, the first of these signals only makes `requested` true. A second one ends the process at once, and so, where
+/// the program has StopSignals, does the end of a grace: what does not look has no say.
 class StopRequest {
 public:
-    /// Leaves what was reached time to be said within half a second.
-    static constexpr int kGraceMilliseconds = 300;
+    /// To say how far it is. The memory of a large step takes the rest of half a second to be given back.
+    static constexpr int kGraceMilliseconds = 100;
+    /// To say what was reached, where something was.
+    static constexpr int kLongGraceMilliseconds = 300;
 
     StopRequest();
     ~StopRequest();
     StopRequest(const StopRequest&) = delete;
     StopRequest& operator=(const StopRequest&) = delete;
 
+    /// From now on something is lost if it is not said.
+    void has_results();
     /// Whether a signal has come. Callable from any thread.
     [[nodiscard]] bool requested() const;
     /// The exit status of that signal (exit_status.h).

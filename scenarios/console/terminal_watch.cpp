@@ -39,6 +39,9 @@ void TerminalWatch::show(const PhaseProgress& progress) {
                         seconds(), reached_text(progress)),
             stop_.status());
     }
+    if (progress.phase == Phase::explaining) {
+        stop_.has_results();
+    }
     if (terminal_ && progress.all_events > 0) {
         const std::lock_guard lock(mutex_);
         drawn_ = true;
