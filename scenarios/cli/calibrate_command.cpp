@@ -77,8 +77,10 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     const std::vector<std::string> named = options.all("FILE|DIR");
-    const std::vector<Scenario> measurements =
-        load_scenarios(files_of(std::vector<ScenarioSource>(named.begin(), named.end())));
+    const std::vector<ScenarioSource> files =
+        files_of(std::vector<ScenarioSource>(named.begin(), named.end()));
+    refuse_lost_inputs(options, files);
+    const std::vector<Scenario> measurements = load_scenarios(files);
     if (measurements.empty()) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
@@ -87,7 +89,6 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
     }
-    refuse_lost_inputs(options, files_of(std::vector<ScenarioSource>(named.begin(), named.end())));
     const CalibrationOptions how{.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),
                                  .inference = options.is_set("inference"),

@@ -39,6 +39,8 @@ private:
 
 /// This process as one of several that mpirun started.
 struct Team {
+    Team() { stop.has_results(); }
+
     StopRequest stop;
     std::unique_ptr<Ranks> ranks = join_ranks();
     bool ended = false;  ///< whether the others are told to end, or this rank has been

@@ -165,10 +165,10 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     try {
         look_further(options, source, fold, answer, watch);
     } catch (const Stopped&) {
-        answer.stopped_before =
-            std::get<StepResult>(answer.result).explaining_stopped ? "gap, critical path and advice"
-            : explain && !answer.advice                           ? "advice"
-                                                                  : "ceilings";
+        answer.stopped_before = std::get<StepResult>(answer.result).explaining_stopped
+                                    ? "gap, critical path and advice"
+                                : explain && !answer.advice ? "advice"
+                                                            : "ceilings";
     }
     if (answer.wall.simulated_s == 0) {
         answer.wall = watch.wall_time();

@@ -45,7 +45,8 @@ struct Heard {
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
-Heard heard;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): handlers have no arguments
+Heard
+    heard;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): handlers have no arguments
 
 /// From a handler: only what is async-signal-safe.
 [[noreturn]] void end_now(int number) {

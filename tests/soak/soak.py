@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import gzip
 import json
-import os
 import pathlib
 import random
 import shutil
