@@ -80,14 +80,14 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     const std::vector<ScenarioSource> files =
         files_of(std::vector<ScenarioSource>(named.begin(), named.end()));
     refuse_lost_inputs(options, files);
-    const std::vector<Scenario> measurements = load_scenarios(files);
-    if (measurements.empty()) {
-        throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
-    }
     const std::string json = output_path(options, "json");
     const std::string profile = output_path(options, "write");
     if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
+    }
+    const std::vector<Scenario> measurements = load_scenarios(files);
+    if (measurements.empty()) {
+        throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
     const CalibrationOptions how{.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),

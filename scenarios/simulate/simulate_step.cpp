@@ -83,7 +83,7 @@ private:
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    built_ = build_step_of(scenario_, options_.compiled_for);
+    built_ = build_step_of(scenario_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(step, options_.reuse, options_.watch);

@@ -67,6 +67,7 @@ WholeFile::WholeFile(std::string_view option, const std::string& path)
     if (!stream_) {
         throw cannot_write(option_, path_, errno);
     }
+    errno = 0;  // what is written from now on says why it does not arrive
 }
 
 /// Leaves `beside_` empty, and errno, where nothing can be made there.
@@ -111,7 +112,6 @@ void WholeFile::name_it() {
 }
 
 void WholeFile::keep() {
-    errno = 0;
     stream_.close();
     if (!stream_) {
         throw cannot_write(option_, path_, errno);

@@ -139,7 +139,7 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             }
         }
     }
-    EXPECT_GE(combinations, has_pages() ? 500 : 350);
+    EXPECT_EQ(combinations, has_pages() ? 475 : 390);
 }
 
 TEST_F(Outputs, NeverShareAFile) {
