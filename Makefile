@@ -60,6 +60,11 @@ python: deps ## pack the Python package as a wheel and install it into VENV=buil
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --no-index --no-deps --force-reinstall build/python/podsim-*.whl
 
+.PHONY: soak
+soak: build ## end commands at 200 random instants, kill 100 sweeps, and look at what is left
+	@.ci/deps test
+	tests/soak/soak.py build/release/podsim . --instants 200 --kills 100 --strict
+
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md
 	tests/house/update_docs.sh build/release/podsim

@@ -1,6 +1,5 @@
 // `podsim calibrate`: fit the factors of the profile `measured` to measured times.
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
 #include <boost/algorithm/string.hpp>
@@ -9,6 +8,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/load/load.h"
@@ -62,12 +62,9 @@ std::vector<std::string> factors(const std::string& text) {
 void write_profile(Profile profile, const std::string& path, const std::string& version) {
     profile.name = std::filesystem::path(path).stem().string();
     profile.version = version;
-    std::ofstream file(path, std::ios::binary);
-    file << "# podsim calibrate: factors of a profile, for hardware: {profile: FILE}\n"
-         << profile_text(profile);
-    if (!file.flush()) {
-        throw sim::InputError("this file cannot be written", "name another", {path, 0, 0});
-    }
+    write_file("--write", path,
+               "# podsim calibrate: factors of a profile, for hardware: {profile: FILE}\n" +
+                   profile_text(profile));
 }
 
 }  // namespace
@@ -80,15 +77,17 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     const std::vector<std::string> named = options.all("FILE|DIR");
-    const std::vector<Scenario> measurements =
-        load_scenarios(files_of(std::vector<ScenarioSource>(named.begin(), named.end())));
-    if (measurements.empty()) {
-        throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
-    }
+    const std::vector<ScenarioSource> files =
+        files_of(std::vector<ScenarioSource>(named.begin(), named.end()));
+    refuse_lost_inputs(options, files);
     const std::string json = output_path(options, "json");
-    const std::string profile = options.has("write") ? options.get("write") : "";
+    const std::string profile = output_path(options, "write");
     if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
+    }
+    const std::vector<Scenario> measurements = load_scenarios(files);
+    if (measurements.empty()) {
+        throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
     }
     const CalibrationOptions how{.per_chip = factors(options.get("per-chip")),
                                  .pooled = factors(options.get("pooled")),

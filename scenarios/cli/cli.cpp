@@ -54,7 +54,8 @@ std::string general_help() {
            "  --help     print this, or with a command the help of that command\n"
            "  --version  print the version\n"
            "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
-           "input, 3 a defect in podsim, 4 does not fit (--fail-if-not-fit).\n"
+           "input, 3 a defect in podsim, 4 does not fit (--fail-if-not-fit), 130 stopped by\n"
+           "SIGINT (Ctrl-C), 143 stopped by SIGTERM or SIGHUP.\n"
            "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
 }
 
@@ -128,7 +129,7 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         }
         return kBadInput;
     } catch (const Interrupted& error) {
-        return complain(prefix(args, sim::InputError("", "")) + error.what(), kInterrupted);
+        return complain(prefix(args, sim::InputError("", "")) + error.what(), error.status());
     } catch (const sim::TimeOverflow& error) {
         return complain(clock_error(overflow_place(args), error).what(), kBadInput);
     } catch (const std::filesystem::filesystem_error& error) {

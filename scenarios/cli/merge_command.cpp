@@ -1,14 +1,12 @@
 // `podsim merge`: the records of a sweep's shards as one.
-#include <cerrno>
 #include <fmt/format.h>
-#include <fstream>
 #include <ostream>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/console/output.h"
 #include "scenarios/study/sweep_merge.h"
-#include "scenarios/text/file_error.h"
+#include "scenarios/text/whole_file.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -69,13 +67,9 @@ int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         sweep.write(out);
         return kDone;
     }
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    sweep.write(file);
-    file.close();
-    if (!file) {
-        throw cannot_write("--jsonl", path, errno);
-    }
+    WholeFile file("--jsonl", path);
+    sweep.write(file.stream());
+    file.keep();
     return kDone;
 }
 

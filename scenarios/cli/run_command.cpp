@@ -1,4 +1,5 @@
 // `podsim run`: one training step.
+#include <fmt/format.h>
 #include <ostream>
 
 #include "scenarios/advice/advice.h"
@@ -25,9 +26,12 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     const std::string json = output_path(options, "json");
     const std::string trace = trace_path(options);
     const std::string report = report_path(options);
+    int stopped = kDone;
     const RunAnswer answer = [&] {
         TerminalWatch watch(err, on_terminal(err));
-        return answer_run(options, source, watch);
+        RunAnswer reached = answer_run(options, source, watch);
+        stopped = reached.stopped_before.empty() ? kDone : watch.stop_status();
+        return reached;
     }();
     if (const auto* const step = std::get_if<StepResult>(&answer.result)) {
         for (const std::string& warning : warnings(answer.scenario, *step)) {
@@ -42,6 +46,14 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     }
     write_trace(answer, trace, trace_detail(options));
     write_run_report(answer, options, source, report);
+    if (stopped != kDone) {
+        err << fmt::format("podsim run: stopped; the step stands without {}{}\n",
+                           answer.stopped_before,
+                           (trace.empty() && report.empty()) || has_trail(answer)
+                               ? ""
+                               : ", and has no timeline or page");
+        return stopped;
+    }
     const auto* const step = std::get_if<StepResult>(&answer.result);
     if (options.is_set("fail-if-not-fit") && step != nullptr && !step->memory.fits) {
         return kDoesNotFit;

@@ -14,7 +14,7 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Shows how far a search is. Ctrl-C ends it: before a candidate was simulated without a result, then with what there is.
+/// Shows how far a search is. A signal ends it: before a candidate was simulated without a result, then with what there is.
 class SearchWatch final : public TimedWatch {
 public:
     SearchWatch(std::ostream& err, bool terminal) : err_(err), terminal_(terminal) {}
@@ -28,18 +28,25 @@ public:
 
     /// Whether somebody has asked to stop; ends the simulations under way.
     bool stopped() {
+        look();
+        return stop_.requested();
+    }
+    void look() override {
         if (stop_.requested()) {
             request_stop();
-            return true;
         }
-        return false;
     }
+    [[nodiscard]] int stop_status() const { return stop_.status(); }
 
 private:
     void show(const PhaseProgress& progress) override {
         const std::scoped_lock lock(mutex_);
         if (stopped() && progress.phase == Phase::bounding) {
-            throw Interrupted(fmt::format("stopped while {}", to_string(progress.phase)));
+            throw Interrupted(progress, fmt::format("stopped while {}", to_string(progress.phase)),
+                              stop_.status());
+        }
+        if (progress.phase == Phase::searching) {
+            stop_.has_results();
         }
         constexpr double kRedraw = 0.1;
         if (terminal_ && seconds() - drawn_ > kRedraw) {
@@ -68,11 +75,11 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
     const std::string json = output_path(options, "json");
     const std::string write = plans_path(options);
     const SearchSpace space = search_space(options, source);
-    bool stopped = false;
+    int stopped = kDone;
     const SearchAnswer answer = [&] {
         SearchWatch watch(err, on_terminal(err));
         SearchAnswer found = answer_search(options, space, &watch, [&] { return watch.stopped(); });
-        stopped = watch.stopped();
+        stopped = watch.stop_status();
         return found;
     }();
     if (json != "-") {
@@ -82,9 +89,9 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
         write_json(search_json(space, answer), json, out);
     }
     write_plans(write, space, answer);
-    if (stopped) {
+    if (stopped != kDone) {
         err << "podsim search: stopped before its end\n";
-        return kInterrupted;
+        return stopped;
     }
     return answer.result.best.empty() ? kBadInput : kDone;
 }

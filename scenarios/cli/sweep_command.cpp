@@ -20,20 +20,39 @@
 namespace podsim::scenarios {
 namespace {
 
+/// Ends the settings under way when a signal has come.
+class SweepWatch final : public Watch {
+public:
+    SweepWatch() { stop_.has_results(); }
+    void look() override {
+        if (stop_.requested()) {
+            request_stop();
+        }
+    }
+    [[nodiscard]] const StopRequest& stop() const { return stop_; }
+
+private:
+    void hear(const PhaseProgress& /*progress*/) override { look(); }
+
+    StopRequest stop_;
+};
+
 /// This process as one of several that mpirun started.
 struct Team {
-    StopRequest stop;  // before the ranks, whose threads inherit the blocked signals
+    Team() { stop.has_results(); }
+
+    StopRequest stop;
     std::unique_ptr<Ranks> ranks = join_ranks();
     bool ended = false;  ///< whether the others are told to end, or this rank has been
 };
 
-SweepCall read_call(const Usage& options) {
+SweepCall read_call(const Usage& options, Watch* watch) {
     const std::vector<std::string> files = options.all("FILE.yaml");
     if (files.empty()) {
         throw sim::InputError("no scenario file",
                               "usage: podsim sweep FILE.yaml --vary key=value,value");
     }
-    return {options, named_source(files.front()), varied_keys(options)};
+    return {options, named_source(files.front()), varied_keys(options), watch};
 }
 
 /// What the ranks of a team do with a call.
@@ -44,10 +63,10 @@ SharedWork shared_work(const Usage& options, const SweepCall& call, Team& team) 
             .stop = [&] { return team.stop.requested(); }};
 }
 
-/// Runs the settings that are missing, until Ctrl-C; their lines go to `lines`, where that is not nullptr. With a team,
+/// Runs the settings that are missing, until a signal; their lines go to `lines`, where that is not nullptr. With a team,
 /// on all its ranks.
-void run_rest(const Usage& options, SweepCall& call, Team* team, std::ostream* lines,
-              std::ostream& err) {
+void run_rest(const Usage& options, SweepCall& call, Team* team, const StopRequest& stop,
+              std::ostream* lines, std::ostream& err) {
     Progress progress(err, on_terminal(err), call.rows().size(), call.count());
     const auto done = [&](const SweepLine& line) {
         if (lines != nullptr) {
@@ -56,8 +75,11 @@ void run_rest(const Usage& options, SweepCall& call, Team* team, std::ostream* l
         progress.step();
     };
     if (team == nullptr) {
-        StopRequest stop;
-        call.run(done, [&] { return stop.requested(); });
+        try {
+            call.run(done, [&] { return stop.requested(); });
+        } catch (const Stopped&) {
+            // The settings that have ended are in the rows.
+        }
         return;
     }
     team->ended = true;
@@ -71,7 +93,7 @@ void run_rest(const Usage& options, SweepCall& call, Team* team, std::ostream* l
 }
 
 /// Says what is missing, and gives the exit status.
-int report_end(const SweepCall& call, std::ostream& err) {
+int report_end(const SweepCall& call, const StopRequest& stop, std::ostream& err) {
     const std::span<const SweepRow> rows = call.rows();
     const std::size_t count = call.count();
     const bool stopped = rows.size() < count;
@@ -88,19 +110,21 @@ int report_end(const SweepCall& call, std::ostream& err) {
                            refused, finished);
     }
     // Another shard may have settings that are not refused.
-    return stopped ? kInterrupted : call.is_whole() && refused == finished ? kBadInput : kDone;
+    const int by_signal = stop.requested() ? stop.status() : kInterrupted;  // of another rank
+    return stopped ? by_signal : call.is_whole() && refused == finished ? kBadInput : kDone;
 }
 
 /// The whole command; with a team, as its rank 0.
-int sweep(const Usage& options, SweepCall& call, Team* team, std::ostream& out, std::ostream& err) {
+int sweep(const Usage& options, SweepCall& call, Team* team, const StopRequest& stop,
+          std::ostream& out, std::ostream& err) {
     call.take_up_record();
     if (!call.rows().empty()) {
         err << fmt::format("podsim sweep: {} holds {} of {} settings already\n",
                            options.get("jsonl"), call.rows().size(), call.count());
     }
     const bool lines = options.has("jsonl") && !call.is_recorded();
-    run_rest(options, call, team, lines ? &out : nullptr, err);
-    const int status = report_end(call, err);
+    run_rest(options, call, team, stop, lines ? &out : nullptr, err);
+    const int status = report_end(call, stop, err);
     call.sort();
     if (call.csv() == "-") {
         out << sweep_results_csv(call.rows(), call.sweep());
@@ -127,9 +151,9 @@ int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     try {
-        SweepCall call = read_call(options);
+        SweepCall call = read_call(options, nullptr);
         if (first) {
-            return sweep(options, call, &*team, out, err);
+            return sweep(options, call, &*team, team->stop, out, err);
         }
         team->ended = true;
         take_part(*team->ranks, shared_work(options, call, *team));
@@ -164,8 +188,9 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     if (launch().size > 1) {
         return sweep_in_team(options, out, err);
     }
-    SweepCall call = read_call(options);
-    return sweep(options, call, nullptr, out, err);
+    SweepWatch watch;
+    SweepCall call = read_call(options, &watch);
+    return sweep(options, call, nullptr, watch.stop(), out, err);
 }
 
 }  // namespace podsim::scenarios

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/console/timed_watch.h"
 #include "scenarios/load/load.h"
@@ -36,6 +37,7 @@ std::vector<Comparison> answer_compare(const Usage& options, std::span<const Sce
     if (files.empty()) {
         throw sim::InputError("no scenario", "usage: podsim compare FILE|DIR ...");
     }
+    refuse_lost_inputs(options, files);
     const int jobs = parse_jobs(options);
     const std::vector<Scenario> scenarios = load_scenarios(files);
     std::vector<Comparison> rows;

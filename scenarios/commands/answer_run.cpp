@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
@@ -41,6 +42,27 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
             .result = std::move(result),
             .verdicts = std::move(verdicts),
             .wall = wall};
+}
+
+/// What is said of a step that has been simulated, by more runs. Throws Stopped, and what the watch throws.
+void look_further(const Usage& options, const ScenarioSource& source, Fold fold, RunAnswer& answer,
+                  TimedWatch& watch) {
+    StepResult& step = std::get<StepResult>(answer.result);
+    const bool reuse = !options.is_set("no-reuse");
+    if (step.explaining_stopped) {
+        throw Stopped({.phase = Phase::explaining});
+    }
+    if (!options.is_set("no-explain")) {
+        answer.noise = order_noise(answer.scenario, step, reuse, available_jobs(), &watch);
+        answer.advice = suggestions(source, options.all("set"), answer.scenario, step, reuse,
+                                    available_jobs(), &watch);
+    }
+    answer.wall = watch.wall_time();
+    if (options.is_set("what-if")) {
+        step.ceilings = what_if(answer.scenario, step, fold,
+                                {.reuse = reuse, .reschedule = options.is_set("reschedule")},
+                                available_jobs(), &watch);
+    }
 }
 
 /// `breakdown (compute by pass, ...), gap (...)`
@@ -121,6 +143,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     if (options.is_set("trace-all") && !options.has("trace")) {
         throw sim::InputError("--trace-all says how much --trace writes", "write --trace with it");
     }
+    refuse_lost_inputs(options, {&source, 1});
     Scenario scenario = load_scenario(source, options.all("set"));
     if (scenario.is_program()) {
         return answer_program(options, std::move(scenario), fold, watch);
@@ -130,6 +153,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     StepOptions how{.reuse = reuse,
                     .explain = explain,
                     .keep_trail = options.has("trace") || options.has("report"),
+                    .keep_when_stopped = true,
                     .watch = &watch};
     if (options.is_set("explain-all")) {
         how.most_events_to_explain = std::numeric_limits<std::uint64_t>::max();
@@ -137,26 +161,20 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     watch.begin();
     StepResult result =
         within_clock(scenario.file, [&] { return simulate_step(scenario, fold, how); });
-    std::optional<OrderNoise> noise;
-    std::optional<Suggestions> advice;
-    if (explain) {
-        noise = order_noise(scenario, result, reuse, available_jobs(), &watch);
-        advice = suggestions(source, options.all("set"), scenario, result, reuse, available_jobs(),
-                             &watch);
+    RunAnswer answer{.scenario = std::move(scenario), .result = std::move(result)};
+    try {
+        look_further(options, source, fold, answer, watch);
+    } catch (const Stopped&) {
+        answer.stopped_before = std::get<StepResult>(answer.result).explaining_stopped
+                                    ? "gap, critical path and advice"
+                                : explain && !answer.advice ? "advice"
+                                                            : "ceilings";
     }
-    const WallTime wall = watch.wall_time();
-    if (options.is_set("what-if")) {
-        result.ceilings = what_if(scenario, result, fold,
-                                  {.reuse = reuse, .reschedule = options.is_set("reschedule")},
-                                  available_jobs(), &watch);
+    if (answer.wall.simulated_s == 0) {
+        answer.wall = watch.wall_time();
     }
-    std::vector<Verdict> verdicts = judge(scenario, result);
-    return {.scenario = std::move(scenario),
-            .result = std::move(result),
-            .noise = std::move(noise),
-            .advice = std::move(advice),
-            .verdicts = std::move(verdicts),
-            .wall = wall};
+    answer.verdicts = judge(answer.scenario, std::get<StepResult>(answer.result));
+    return answer;
 }
 
 std::string answer_text(const RunAnswer& answer, const Usage& options) {
@@ -164,14 +182,17 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
         return program_report(answer.scenario, *program, answer.verdicts, answer.wall);
     }
     const StepResult& step = std::get<StepResult>(answer.result);
-    const bool left_out = !step.explained && !options.is_set("no-explain");
+    const bool left_out =
+        !step.explained && !step.explaining_stopped && !options.is_set("no-explain");
     ReportParts parts{.sections = shown_sections(options),
                       .suggestions = answer.advice ? suggestions_text(*answer.advice, step) : "",
                       .order = order_noise_text(answer.noise, step)};
     const auto asked = [&](const char* section) {
         return std::ranges::find(parts.sections, section) != parts.sections.end();
     };
-    if (!step.explained && !left_out && (asked("gap") || asked("path"))) {
+    if (!answer.stopped_before.empty()) {
+        parts.order += fmt::format("Stopped: {} left out\n", answer.stopped_before);
+    } else if (!step.explained && !left_out && (asked("gap") || asked("path"))) {
         parts.order += "Gap and critical path left out: --no-explain\n";
     }
     if (left_out) {
@@ -209,8 +230,13 @@ Detail trace_detail(const Usage& options) {
     return options.is_set("trace-all") ? Detail::all : Detail::steady;
 }
 
+bool has_trail(const RunAnswer& answer) {
+    const auto* const step = std::get_if<StepResult>(&answer.result);
+    return step == nullptr || step->trail != nullptr;
+}
+
 void write_trace(const RunAnswer& answer, const std::string& path, Detail detail) {
-    if (path.empty()) {
+    if (path.empty() || !has_trail(answer)) {
         return;
     }
     write_event_file(path, answer.scenario.name, [&](TimelineSink& sink) {

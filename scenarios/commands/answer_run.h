@@ -26,9 +26,12 @@ struct RunAnswer {
     std::optional<Suggestions> advice{};  ///< of a step that is explained
     std::vector<Verdict> verdicts{};
     WallTime wall{};
+    /// The watch ended it when the step was there: what is missing of what is said of the step.
+    std::string stopped_before{};
 };
 
-/// Runs the scenario by those options. Throws sim::InputError, Stopped, and what the watch throws.
+/// Runs the scenario by those options. Throws sim::InputError; before a step is there also Stopped and what the watch
+/// throws.
 RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWatch& watch);
 
 /// The report that the options ask for.
@@ -39,9 +42,11 @@ Json answer_json(const RunAnswer& answer);
 
 /// The path of --trace, empty without it. Throws sim::InputError where nothing can be written there.
 std::string trace_path(const Usage& options);
+/// Whether a timeline can be made: not where a stop came before what it is made of.
+bool has_trail(const RunAnswer& answer);
 /// How much of it --trace-all asks for.
 Detail trace_detail(const Usage& options);
-/// Writes the timeline of a step or program there; nothing without a path.
+/// Writes the timeline of a step or program there; nothing without a path, or where a stop has left none.
 void write_trace(const RunAnswer& answer, const std::string& path, Detail detail);
 
 }  // namespace podsim::scenarios

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/search/plan_file.h"
@@ -56,7 +57,8 @@ Usage search_usage() {
         "that stay near the best under all of them are marked. Ctrl-C ends the search with the "
         "best\n"
         "until then, and says how much better another plan may be.\n\n"
-        "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C.\n");
+        "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C,\n"
+        "143 by SIGTERM or SIGHUP.\n");
     usage.values("over", "names of what varies, with its usual values; may be repeated");
     usage.values("vary", "a key and its values, as in podsim sweep; may be repeated");
     usage.values("set", "override one value of the scenario; may be repeated");
@@ -69,6 +71,15 @@ Usage search_usage() {
 }
 
 SearchSpace search_space(const Usage& options, const ScenarioSource& source) {
+    std::vector<std::string> plans;
+    for (std::size_t number = 2; options.has("write") && number <= kBest; ++number) {
+        plans.push_back(numbered(options.get("write"), number));
+    }
+    std::vector<Varied> varied;
+    for (const std::string& text : options.all("vary")) {
+        varied.push_back(parse_varied(text));
+    }
+    refuse_lost_inputs(options, {&source, 1}, plans, varied);
     SearchRequest request;
     for (const std::string& list : options.all("over")) {
         for (std::string& name : split(list)) {

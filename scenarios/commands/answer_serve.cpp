@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/load/load.h"
 #include "scenarios/serve_report/serving_json.h"
 #include "scenarios/serve_report/serving_quantities.h"
@@ -31,6 +32,7 @@ Usage serve_usage() {
 }
 
 ServeAnswer answer_serve(const Usage& options, const ScenarioSource& source, Watch* watch) {
+    refuse_lost_inputs(options, {&source, 1});
     const Scenario scenario = load_scenario(source, options.all("set"), Requests::some);
     ServingRun run = within_clock(scenario.file, [&] { return serve_scenario(scenario, watch); });
     std::vector<Verdict> verdicts = judge(scenario, run.summary);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/timed_watch.h"
@@ -54,15 +55,16 @@ Usage sweep_usage() {
         "comma is quoted, a map is written {chip: v5p, slice: 4x4x4}.\n\n"
         "The file of --jsonl is the record: each setting is written there when it is done, in\n"
         "order. When it holds the beginning of the same sweep already, the sweep goes on from\n"
-        "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C\n"
-        "finishes the settings that are running.\n\n"
+        "there; when it holds anything else, it is left alone and the sweep is refused. Ctrl-C "
+        "and\n"
+        "SIGTERM end the settings that are running; the same command runs them again.\n\n"
         "With --shard the settings are dealt out to n machines, each with a record of its own, "
         "which\n"
         "podsim merge puts together. Under mpirun the settings are dealt out to the ranks as they\n"
         "ask for them; rank 0 keeps the record and prints.\n\n"
         "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
-        "settings are refused, 130 stopped by Ctrl-C. Expectations are judged in the lines and do\n"
-        "not change the status.\n");
+        "settings are refused, 130 stopped by Ctrl-C, 143 by SIGTERM or SIGHUP. Expectations are\n"
+        "judged in the lines and do not change the status.\n");
     usage.values("vary", "a key and its values; may be repeated");
     usage.values("set", "override one value of the scenario in all settings; may be repeated");
     usage.value(
@@ -113,6 +115,7 @@ SweepCall::SweepCall(const Usage& options, const ScenarioSource& source, std::ve
         throw sim::InputError("--csv and --jsonl both want standard output",
                               "give one of them a path");
     }
+    refuse_lost_inputs(options, {&source, 1}, {}, sweep_.varied());
     if (options.has("sort")) {
         sort_ = parse_sort(options.get("sort"), sweep_);
     }

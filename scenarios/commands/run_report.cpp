@@ -8,7 +8,7 @@ namespace podsim::scenarios {
 
 void write_run_report(const RunAnswer& answer, const Usage& options, const ScenarioSource& source,
                       const std::string& path) {
-    if (path.empty()) {
+    if (path.empty() || !has_trail(answer)) {
         return;
     }
     const Json json = answer_json(answer);

@@ -8,6 +8,7 @@ inline constexpr int kExpectationFails = 1;  ///< a stated expectation does not 
 inline constexpr int kBadInput = 2;          ///< bad usage or bad input: one message on `err`
 inline constexpr int kDefect = 3;            ///< a defect in podsim itself
 inline constexpr int kDoesNotFit = 4;     ///< a step does not fit in memory, with --fail-if-not-fit
-inline constexpr int kInterrupted = 130;  ///< by Ctrl-C, as shells report its signal
+inline constexpr int kInterrupted = 130;  ///< stopped by SIGINT (Ctrl-C), as shells report it
+inline constexpr int kTerminated = 143;   ///< stopped by SIGTERM, as shells report it, or by SIGHUP
 
 }  // namespace podsim::scenarios

@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <ostream>
 #include <unistd.h>
 
 #include "scenarios/text/file_error.h"
 #include "scenarios/text/quote.h"
+#include "scenarios/text/whole_file.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -31,27 +31,44 @@ bool same_file(const std::string& one, const std::string& other) {
                std::filesystem::equivalent(one, other, unknown);
     }
     const auto place = [&](const std::string& path) {
-        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+        return std::filesystem::weakly_canonical(
+            std::filesystem::absolute(behind_links(path), unknown), unknown);
     };
     return place(one) == place(other);
 }
 
+[[noreturn]] void refuse(const NamedOutput& output, const std::string& what) {
+    throw sim::InputError(what, "give it another path",
+                          {fmt::format("--{} {}", output.option, printable(output.path)), 0, 0});
+}
+
 }  // namespace
 
-void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path) {
-    const auto refuse = [&](const std::string& what) {
-        throw sim::InputError(what, "give it another path",
-                              {fmt::format("--{} {}", name, printable(path)), 0, 0});
-    };
-    for (const std::string& input : options.positionals()) {
-        if (same_file(path, input)) {
-            refuse("the command reads this file, and would overwrite it");
+std::vector<NamedOutput> outputs_of(const Usage& options) {
+    std::vector<NamedOutput> outputs;
+    for (const char* const option :
+         {"json", "jsonl", "csv", "trace", "report", "graphviz", "write"}) {
+        if (options.has(option) && options.get(option) != "-") {
+            outputs.push_back({option, options.get(option)});
         }
     }
-    for (const char* const other :
-         {"json", "jsonl", "csv", "trace", "report", "graphviz", "write"}) {
-        if (other != name && options.has(other) && same_file(path, options.get(other))) {
-            refuse(fmt::format("--{} names the same file", other));
+    return outputs;
+}
+
+void refuse_lost_input(const NamedOutput& output, const std::string& input) {
+    if (same_file(output.path, input)) {
+        refuse(output, "the command reads this file, and would overwrite it");
+    }
+}
+
+void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path) {
+    const NamedOutput output{name, path};
+    for (const std::string& input : options.positionals()) {
+        refuse_lost_input(output, input);
+    }
+    for (const NamedOutput& other : outputs_of(options)) {
+        if (other.option != name && same_file(path, other.path)) {
+            refuse(output, fmt::format("--{} names the same file", other.option));
         }
     }
 }
@@ -82,16 +99,9 @@ std::string output_path(const Usage& options, const std::string& name) {
 }
 
 void write_file(std::string_view option, const std::string& path, const std::string& text) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    if (!file) {
-        throw cannot_write(option, path, errno);
-    }
-    file << text;
-    file.close();
-    if (!file) {
-        throw cannot_write(option, path, errno);
-    }
+    WholeFile file(option, path);
+    file.stream() << text;
+    file.keep();
 }
 
 void write_json(const Json& json, const std::string& path, std::ostream& out) {

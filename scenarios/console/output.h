@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/console/usage.h"
 #include "scenarios/text/json_text.h"
@@ -20,6 +21,18 @@ std::string output_path(const Usage& options, const std::string& name);
 
 /// Throws sim::InputError for a path at which `option` would overwrite what the command reads, or what another of its options names.
 void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path);
+
+/// An option that names a file to write, and that file.
+struct NamedOutput {
+    std::string option;
+    std::string path;
+};
+
+/// Those of the options; `-` is none.
+std::vector<NamedOutput> outputs_of(const Usage& options);
+
+/// Throws sim::InputError where the output is the file `input`, which is read, by whatever name.
+void refuse_lost_input(const NamedOutput& output, const std::string& input);
 
 /// Writes JSON to a path, or to `out` for `-`. Throws sim::InputError when the file cannot be
 /// written.

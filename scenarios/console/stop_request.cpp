@@ -1,29 +1,159 @@
 #include "scenarios/console/stop_request.h"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
 #include <ctime>
+#include <iterator>
+#include <string_view>
+#include <unistd.h>
+
+#include "scenarios/console/exit_status.h"
 
 namespace podsim::scenarios {
+namespace {
+
+struct StopSignal {
+    int number;
+    int status;
+    std::string_view message;
+};
+
+constexpr StopSignal kSignals[] = {
+    {SIGINT, kInterrupted, "podsim: stopped by SIGINT\n"},
+    {SIGTERM, kTerminated, "podsim: stopped by SIGTERM\n"},
+    {SIGHUP, kTerminated, "podsim: stopped by SIGHUP\n"},
+};
+
+const StopSignal& of_number(int number) {
+    return *std::ranges::find(kSignals, number, &StopSignal::number);
+}
+
+/// What signals have done to this process, which has them only once.
+struct Heard {
+    std::atomic<int> signal = 0;     ///< the first
+    std::atomic<int> asking = 0;     ///< StopRequests that live
+    std::atomic<int> listening = 0;  ///< they, and StopSignals
+    std::atomic<bool> guarded = false;
+    std::atomic<bool> has_results = false;
+    bool terminal = false;  ///< whether standard error may hold a line of progress
+    timer_t grace{};
+    std::array<struct sigaction, std::size(kSignals)> before{};
+    struct sigaction before_grace {};
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+Heard
+    heard;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): handlers have no arguments
+
+/// From a handler: only what is async-signal-safe.
+[[noreturn]] void end_now(int number) {
+    const StopSignal& stop = of_number(number);
+    const std::string_view wipe = heard.terminal ? "\r\x1b[K" : "";
+    for (const std::string_view text : {wipe, stop.message}) {
+        static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    }
+    ::_exit(stop.status);
+}
+
+void hear_signal(int number) {
+    int none = 0;
+    const bool first = heard.signal.compare_exchange_strong(none, number);
+    if (!first || heard.asking == 0) {
+        end_now(first ? number : heard.signal.load());
+    }
+    if (heard.guarded) {
+        constexpr long kNanoseconds = 1'000'000;
+        const long milliseconds = heard.has_results ? StopRequest::kLongGraceMilliseconds
+                                                    : StopRequest::kGraceMilliseconds;
+        const itimerspec grace{.it_interval = {}, .it_value = {0, milliseconds * kNanoseconds}};
+        ::timer_settime(heard.grace, 0, &grace, nullptr);
+    }
+}
+
+void end_of_grace(int /*number*/) {
+    end_now(heard.signal);
+}
+
+void handle(int number, void (*handler)(int), struct sigaction& before) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    ::sigfillset(&action.sa_mask);
+    ::sigaction(number, &action, &before);
+}
+
+void listen() {
+    if (heard.listening++ == 0) {
+        heard.terminal = ::isatty(STDERR_FILENO) == 1;
+        for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+            handle(kSignals[i].number, hear_signal, heard.before[i]);
+            if (heard.before[i].sa_handler == SIG_IGN) {
+                ::sigaction(kSignals[i].number, &heard.before[i], nullptr);
+            }
+        }
+    }
+}
+
+void stop_listening() {
+    if (--heard.listening == 0) {
+        for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+            ::sigaction(kSignals[i].number, &heard.before[i], nullptr);
+        }
+        heard.signal = 0;
+    }
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+    handle(SIGALRM, end_of_grace, heard.before_grace);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGALRM;
+    heard.guarded = ::timer_create(CLOCK_MONOTONIC, &event, &heard.grace) == 0;
+    listen();
+    sigset_t heard_signals;  // whoever started this may have blocked them
+    ::sigemptyset(&heard_signals);
+    ::sigaddset(&heard_signals, SIGALRM);
+    for (const StopSignal& stop : kSignals) {
+        ::sigaddset(&heard_signals, stop.number);
+    }
+    ::pthread_sigmask(SIG_UNBLOCK, &heard_signals, nullptr);
+}
+
+StopSignals::~StopSignals() {
+    if (heard.guarded.exchange(false)) {
+        ::timer_delete(heard.grace);
+    }
+    ::sigaction(SIGALRM, &heard.before_grace, nullptr);
+    stop_listening();
+}
 
 StopRequest::StopRequest() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    ++heard.asking;
+    listen();
 }
 
 StopRequest::~StopRequest() {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    stop_listening();
+    if (--heard.asking == 0) {
+        heard.has_results = false;
+    }
 }
 
-bool StopRequest::requested() {
-    if (!requested_) {
-        const timespec at_once{};
-        if (sigtimedwait(&signals_, nullptr, &at_once) > 0) {
-            requested_ = true;
-            pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-        }
-    }
-    return requested_;
+void StopRequest::has_results() {
+    heard.has_results = true;
+}
+
+bool StopRequest::requested() const {
+    return heard.signal != 0;
+}
+
+int StopRequest::status() const {
+    return requested() ? of_number(heard.signal).status : kDone;
 }
 
 }  // namespace podsim::scenarios

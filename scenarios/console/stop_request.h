@@ -1,28 +1,41 @@
-// Ctrl-C (SIGINT) and SIGTERM as a question that a long command asks between its pieces of work.
+// SIGINT (Ctrl-C), SIGTERM and SIGHUP: how they end a command, wherever it is.
 #pragma once
 
-#include <atomic>
-#include <csignal>
+#include <string>
 
 namespace podsim::scenarios {
 
-/// While it lives, the first of these signals only makes `requested` true; after that the next one
-/// ends the process as usual. It must be made before the threads that share the work, which inherit
-/// the blocked signals.
+/// The program's answer to these signals while it lives: the process ends at once, with a line on standard error and the
+/// status of the signal. A command that has something to say first asks by a StopRequest. Signals that were ignored when it was
+/// made (nohup, a background job) stay ignored. Of one process one, made before its threads.
+class StopSignals {
+public:
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+};
+
+/// While it lives, the first of these signals only makes `requested` true. A second one ends the process at once, and so, where
+/// the program has StopSignals, does the end of a grace: what does not look has no say.
 class StopRequest {
 public:
+    /// To say how far it is. The memory of a large step takes the rest of half a second to be given back.
+    static constexpr int kGraceMilliseconds = 100;
+    /// To say what was reached, where something was.
+    static constexpr int kLongGraceMilliseconds = 300;
+
     StopRequest();
     ~StopRequest();
     StopRequest(const StopRequest&) = delete;
     StopRequest& operator=(const StopRequest&) = delete;
 
+    /// From now on something is lost if it is not said.
+    void has_results();
     /// Whether a signal has come. Callable from any thread.
-    bool requested();
-
-private:
-    sigset_t signals_{};
-    sigset_t before_{};
-    std::atomic<bool> requested_ = false;
+    [[nodiscard]] bool requested() const;
+    /// The exit status of that signal (exit_status.h).
+    [[nodiscard]] int status() const;
 };
 
 }  // namespace podsim::scenarios

@@ -24,12 +24,23 @@ TerminalWatch::~TerminalWatch() {
     }
 }
 
+void TerminalWatch::look() {
+    if (stop_.requested()) {
+        request_stop();
+    }
+}
+
 void TerminalWatch::show(const PhaseProgress& progress) {
     if (stop_.requested()) {
         request_stop();
         throw Interrupted(
+            progress,
             fmt::format("stopped after {:.1f} s {}; a run that has not ended has no result",
-                        seconds(), reached_text(progress)));
+                        seconds(), reached_text(progress)),
+            stop_.status());
+    }
+    if (progress.phase == Phase::explaining) {
+        stop_.has_results();
     }
     if (terminal_ && progress.all_events > 0) {
         const std::lock_guard lock(mutex_);

@@ -1,9 +1,8 @@
-// Watching a run from the terminal: how far it is, how long it takes, and Ctrl-C.
+// Watching a run from the terminal: how far it is, how long it takes, and signals that end it.
 #pragma once
 
 #include <iosfwd>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 
 #include "scenarios/console/stop_request.h"
@@ -11,10 +10,16 @@
 
 namespace podsim::scenarios {
 
-/// Ctrl-C has ended a run; says what was reached.
-class Interrupted : public std::runtime_error {
+/// A signal has ended a run; says what was reached.
+class Interrupted : public Stopped {
 public:
-    using std::runtime_error::runtime_error;
+    Interrupted(const PhaseProgress& reached, const std::string& said, int status)
+        : Stopped(reached, said), status_(status) {}
+    /// The exit status of the signal.
+    [[nodiscard]] int status() const { return status_; }
+
+private:
+    int status_;
 };
 
 /// `[######        ] 38 %, at 0.431 s of simulated time, 31.2 million events/s, 41 s left`, redrawn in place while a
@@ -26,8 +31,12 @@ public:
     TerminalWatch(const TerminalWatch&) = delete;
     TerminalWatch& operator=(const TerminalWatch&) = delete;
 
+    void look() override;
+    /// The exit status of the signal that has asked to stop, kDone without one.
+    [[nodiscard]] int stop_status() const { return stop_.status(); }
+
 private:
-    /// Throws Interrupted after Ctrl-C.
+    /// Throws Interrupted after a signal.
     void show(const PhaseProgress& progress) override;
 
     std::ostream& out_;

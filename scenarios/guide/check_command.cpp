@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
@@ -38,6 +39,7 @@ int command_check(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no scenario", "usage: podsim check FILE|DIR ...");
     }
     const std::string json = output_path(options, "json");
+    refuse_lost_inputs(options, named);
     std::vector<Checked> checked;
     bool right = true;
     for (const ScenarioSource& source : files_of(named)) {

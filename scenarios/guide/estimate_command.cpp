@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
@@ -30,6 +31,7 @@ int command_estimate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     const ScenarioSource source = scenario_argument(options, "estimate");
     const std::string json = output_path(options, "json");
+    refuse_lost_inputs(options, {&source, 1});
     const Scenario scenario = load_scenario(source, options.all("set"));
     if (scenario.is_program()) {
         throw sim::InputError("a program has no closed forms of a step",

@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
 #include "scenarios/console/output.h"
 #include "scenarios/describe/shown_scenario.h"
@@ -33,6 +34,7 @@ int command_show(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     }
     const ScenarioSource source = scenario_argument(options, "show");
     const std::string json = output_path(options, "json");
+    refuse_lost_inputs(options, {&source, 1});
     const ShownScenario shown = show_scenario(source, options.all("set"));
     if (json != "-") {
         out << shown.text;

@@ -124,7 +124,11 @@ private:
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
             longest = std::max(longest, programs_[p].ops.size());
         }
+        constexpr std::size_t kBetweenLooks = 1024;
         for (std::size_t i = 0; i < longest; ++i) {
+            if (i % kBetweenLooks == 0) {
+                tell(watch_, Phase::building);
+            }
             for (std::uint32_t p = 0; p < programs_.size(); ++p) {
                 if (i < programs_[p].ops.size()) {
                     add_task(p, static_cast<workloads::OpIndex>(i), schedules);

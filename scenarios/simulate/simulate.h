@@ -30,6 +30,9 @@ struct StepOptions {
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another
     /// than the step then runs on: what a changed machine costs with the order of the step as it is.
     const IdealHardware* compiled_for = nullptr;
+    /// Where the watch ends it while it explains: off, that is thrown; on, the step is the result, not explained
+    /// (StepResult::explaining_stopped).
+    bool keep_when_stopped = false;
     Watch* watch = nullptr;  ///< hears how far the simulation is, and may end it
     /// Throws TakesLonger (run/run_step.h) as soon as it is sure that the step takes longer.
     sim::Time longest = sim::Time::max();

@@ -69,7 +69,7 @@ private:
     void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void evaluate(StepResult& result) const;
     void count_flops(StepResult& result) const;
-    void find_imbalance(const LoweredStep& step, StepResult& result) const;
+    void simulate_even(StepResult& result) const;
 
     const Scenario& scenario_;
     const TrainingStep& described_;
@@ -83,7 +83,7 @@ private:
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    built_ = build_step_of(scenario_, options_.compiled_for);
+    built_ = build_step_of(scenario_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(
@@ -102,10 +102,21 @@ StepResult StepSimulation::run() {
     evaluate(result);
     count_flops(result);
     result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
-    if (result.explained || options_.keep_trail) {
-        look_back(step, run, result);
+    result.imbalance = imbalance_of(described_, programs_, step);
+    try {
+        if (result.explained || options_.keep_trail) {
+            look_back(step, run, result);
+        }
+        simulate_even(result);
+    } catch (const Stopped&) {
+        if (!options_.keep_when_stopped) {
+            throw;
+        }
+        result.explained = false;
+        result.explaining_stopped = true;
+        result.gap.clear();
+        result.critical_path.clear();
     }
-    find_imbalance(step, result);
     return result;
 }
 
@@ -226,8 +237,7 @@ void StepSimulation::count_flops(StepResult& result) const {
     result.tokens_per_s = tokens / seconds;
 }
 
-void StepSimulation::find_imbalance(const LoweredStep& step, StepResult& result) const {
-    result.imbalance = imbalance_of(described_, programs_, step);
+void StepSimulation::simulate_even(StepResult& result) const {
     if (!result.imbalance || !result.explained) {
         return;
     }

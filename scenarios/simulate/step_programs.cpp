@@ -7,11 +7,12 @@
 
 namespace podsim::scenarios {
 
-BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for) {
+BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for, Watch* watch) {
     const TrainingStep& step = scenario.step();
     const topology::ChipSpec& chip = scenario.hardware.chip;
     BuiltStep built{.plan = step.plan, .programs = {}};
-    built.programs = workloads::build_stages_that_fit(step.model, built.plan, chip.usable_hbm());
+    built.programs = workloads::build_stages_that_fit(step.model, built.plan, chip.usable_hbm(),
+                                                      [&] { tell(watch, Phase::building); });
     if (built.plan.overlap.schedule == workloads::SchedulePolicy::chain) {
         return built;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenarios/spec/scenario.h"
+#include "scenarios/watch/watch.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 
@@ -13,7 +14,8 @@ struct BuiltStep {
 };
 
 /// In the order in which they are issued: that of `compiled_for` where it is given (overlap.schedule: latency_hiding). Throws
-/// sim::InputError at the scenario's file where they cannot be ordered.
-BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for = nullptr);
+/// sim::InputError at the scenario's file where they cannot be ordered, Stopped where the watch ends it.
+BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for = nullptr,
+                        Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

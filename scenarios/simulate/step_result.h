@@ -66,6 +66,7 @@ struct StepResult {
     double prefetch_layers = 0;     ///< in force after the memory bound
     std::uint64_t events = 0;
     bool explained = false;           ///< gap and critical path are there
+    bool explaining_stopped = false;  ///< they are not, since the watch ended that
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;

@@ -57,7 +57,7 @@ SweepRow sweep_row(const std::string& text, std::size_t index) {
 }
 
 SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path)
-    : path_(path) {
+    : path_(path), lock_(path) {
     std::size_t kept = 0;
     if (std::filesystem::is_regular_file(path)) {
         const std::string text = read_whole(path);

@@ -8,6 +8,7 @@
 
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_shard.h"
+#include "scenarios/text/record_lock.h"
 
 namespace podsim::scenarios {
 
@@ -20,7 +21,7 @@ class SweepRecord {
 public:
     /// Takes up the file at `path`: the lines that are there must be those that this sweep would
     /// write, from its first setting on (by their head). A last line without its end is dropped.
-    /// Throws sim::InputError when it holds anything else, and leaves it as it is.
+    /// Throws sim::InputError when it holds anything else, or another sweep writes it (RecordLock), and leaves it as it is.
     SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path);
 
     /// What the lines that were there say.
@@ -31,6 +32,7 @@ public:
 
 private:
     std::string path_;
+    RecordLock lock_;
     std::vector<SweepRow> finished_;
     std::ofstream file_;
 };

@@ -1,13 +1,12 @@
 #include "scenarios/trace/event_file.h"
 
-#include <cerrno>
 #include <fstream>
 
 #include <boost/iostreams/categories.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
 
-#include "scenarios/text/file_error.h"
+#include "scenarios/text/whole_file.h"
 #include "scenarios/trace/trace_events.h"
 
 namespace podsim::scenarios {
@@ -36,25 +35,18 @@ private:
 
 void write_event_file(const std::string& path, const std::string& name,
                       const std::function<void(TimelineSink&)>& tell) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    if (!file) {
-        throw cannot_write("--trace", path, errno);
-    }
+    WholeFile file("--trace", path);
     {
         boost::iostreams::filtering_ostream out;
         if (path.ends_with(".gz")) {
             out.push(boost::iostreams::gzip_compressor());
         }
-        out.push(PatientFile(file));
+        out.push(PatientFile(file.stream()));
         TraceEvents events(out, name);
         tell(events);
         events.finish();
     }
-    file.close();
-    if (!file) {
-        throw cannot_write("--trace", path, errno);
-    }
+    file.keep();
 }
 
 }  // namespace podsim::scenarios

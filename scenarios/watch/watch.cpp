@@ -64,7 +64,23 @@ void tell_reached(Watch* watch, const sim::Reached& reached) {
 PhaseWatch::PhaseWatch(Watch* outer, Phase phase)
     : Watch(stop_source_of(outer)), outer_(outer), phase_(phase) {}
 
-QuietWatch::QuietWatch(Watch* outer) : Watch(stop_source_of(outer)) {}
+QuietWatch::QuietWatch(Watch* outer) : Watch(stop_source_of(outer)), outer_(outer) {}
+
+void QuietWatch::hear(const PhaseProgress& /*progress*/) {
+    look();
+}
+
+void QuietWatch::look() {
+    if (outer_ != nullptr) {
+        outer_->look();
+    }
+}
+
+void PhaseWatch::look() {
+    if (outer_ != nullptr) {
+        outer_->look();
+    }
+}
 
 void PhaseWatch::hear(const PhaseProgress& progress) {
     if (outer_ != nullptr) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +50,10 @@ public:
     /// Where it was then.
     [[nodiscard]] const PhaseProgress& reached() const { return reached_; }
 
+protected:
+    Stopped(const PhaseProgress& reached, const std::string& said)
+        : std::runtime_error(said), reached_(reached) {}
+
 private:
     PhaseProgress reached_;
 };
@@ -66,6 +71,9 @@ public:
     /// Ends what is watched, the next time that it tells of progress. Callable from any thread.
     void request_stop() { stop_.request_stop(); }
     [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+    /// Called where pieces tell of progress that is not passed on: a watch that has to look whether somebody has asked
+    /// to stop looks now. Callable from any thread.
+    virtual void look() {}
 
 protected:
     /// A watch whose requests to stop are those of another.
@@ -89,6 +97,7 @@ void tell(Watch* watch, Phase phase, double share = 0);
 class PhaseWatch final : public Watch {
 public:
     PhaseWatch(Watch* outer, Phase phase);
+    void look() override;
 
 private:
     void hear(const PhaseProgress& progress) override;
@@ -102,9 +111,12 @@ private:
 class QuietWatch final : public Watch {
 public:
     explicit QuietWatch(Watch* outer);
+    void look() override;
 
 private:
-    void hear(const PhaseProgress& /*progress*/) override {}
+    void hear(const PhaseProgress& progress) override;
+
+    Watch* outer_;
 };
 
 /// An observer of a run that only tells how far it is; `watch` may be nullptr. As fast as no observer.

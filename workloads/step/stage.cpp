@@ -36,9 +36,12 @@ public:
           split_(saved_.size()),
           output_(static_cast<std::size_t>(plan.batch.microbatches)) {}
 
-    StepProgram write() {
+    StepProgram write(const sim::StopCheck& check) {
         hold_state();
         for (const PipelineUnit& unit : layout_.order()) {
+            if (check) {
+                check();
+            }
             parts_.begin_unit(unit.microbatch);
             switch (unit.kind) {
                 case Kind::forward:
@@ -249,7 +252,8 @@ private:
 
 }  // namespace
 
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                       const sim::StopCheck& check) {
     if (plan.inference) {
         return build_inference(padded(model, plan.ways, KeyHeads::repeated), plan, ranks);
     }
@@ -258,7 +262,7 @@ StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const R
         kept.remat = {};  // a layer keeps its input alone, and that to its end
     }
     const ModelSpec computed = padded(model, plan.ways);
-    return Stage(computed, kept, ranks).write();
+    return Stage(computed, kept, ranks).write(check);
 }
 
 }  // namespace podsim::workloads

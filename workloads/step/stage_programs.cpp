@@ -45,7 +45,8 @@ double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
 
 }  // namespace
 
-StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
+StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan,
+                          const sim::StopCheck& check) {
     StepPrograms steps;
     steps.stages = static_cast<std::size_t>(plan.ways.pipeline);
     steps.axes.emplace_back(axis::pipeline);
@@ -56,24 +57,25 @@ StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan) {
         steps.axes.emplace_back(axis::expert);
     }
     for (const Ranks& ranks : ranks_of_programs(model, plan)) {
-        steps.programs.push_back(build_step(model, plan, ranks));
+        steps.programs.push_back(build_step(model, plan, ranks, check));
     }
     return steps;
 }
 
-sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan) {
-    return peak_of(build_stages(model, plan));
+sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan,
+                          const sim::StopCheck& check) {
+    return peak_of(build_stages(model, plan, check));
 }
 
-StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan,
-                                   sim::Bytes capacity) {
+StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, sim::Bytes capacity,
+                                   const sim::StopCheck& check) {
     plan.overlap.prefetch_layers = longest_prefetch(model, plan);
-    StepPrograms programs = build_stages(model, plan);
+    StepPrograms programs = build_stages(model, plan, check);
     if (peak_of(programs) <= capacity) {
         return programs;
     }
-    plan.overlap.prefetch_layers = prefetch_that_fits(model, plan, capacity);
-    return build_stages(model, plan);
+    plan.overlap.prefetch_layers = prefetch_that_fits(model, plan, capacity, check);
+    return build_stages(model, plan, check);
 }
 
 sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
@@ -92,12 +94,13 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
     return sum / static_cast<double>(programs.programs.size());
 }
 
-double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity) {
+double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity,
+                          const sim::StopCheck& check) {
     const double most = longest_prefetch(model, plan);
     TrainingPlan trial = plan;
     const auto fits = [&](double prefetch) {
         trial.overlap.prefetch_layers = prefetch;
-        return peak_of_stages(model, trial) <= capacity;
+        return peak_of_stages(model, trial, check) <= capacity;
     };
     double ahead = most;
     while (ahead > 0 && !fits(ahead)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/base/quantity.h"
+#include "sim/base/stop_check.h"
 #include "workloads/plan/ranks.h"
 #include "workloads/program/step_program.h"
 
@@ -10,13 +11,16 @@ namespace podsim::workloads {
 struct ModelSpec;
 struct TrainingPlan;
 
-/// Builds the step of one chip. `plan` has been validated.
-StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {});
+/// Builds the step of one chip. `plan` has been validated. `check` is called for every unit of the stage's order.
+StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {},
+                       const sim::StopCheck& check = {});
 /// Of every stage and of every member of an axis of unequal work.
-StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan);
+StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan,
+                          const sim::StopCheck& check = {});
 
 /// The peak of the chip that needs most, in program order.
-sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan);
+sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan,
+                          const sim::StopCheck& check = {});
 
 /// What recomputation executes on a chip, of the mean of all programs, for the tokens that there are: experts that are
 /// padded, or do the work of the fullest, count with the mean load. `programs` are those of the plan.
@@ -26,9 +30,11 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
 /// The largest prefetch (at most that of the plan, at least 0) for which the program's memory
 /// in program order stays within `capacity`; 0 when none does. Decided before the run. In steps of a layer, or of a
 /// quarter where a layer's weights come in several pieces.
-double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity);
+double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity,
+                          const sim::StopCheck& check = {});
 
 /// build_stages of the plan with that prefetch, which is written into it.
-StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, sim::Bytes capacity);
+StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, sim::Bytes capacity,
+                                   const sim::StopCheck& check = {});
 
 }  // namespace podsim::workloads

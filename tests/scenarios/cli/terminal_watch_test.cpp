@@ -4,6 +4,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <utility>
 
 #include "scenarios/cli/cli.h"
 
@@ -91,22 +92,31 @@ TEST(TerminalWatchTest, CtrlCWhileExplainingIsSaidToBeThat) {
 }
 
 /// A run of several million hops that is interrupted from the start ends at its first report.
-TEST(TerminalWatchTest, TheCommandEndsWith130) {
+TEST(TerminalWatchTest, TheCommandEndsWithTheStatusOfTheSignal) {
     const std::vector<std::string> args = {
         "collective", "--chip", "v5p",     "--slice", "16x16x16", "--op", "all-gather",
         "--axes",     "xyz",    "--bytes", "1e9",     "--fold",   "off"};
-    sigset_t blocked;
-    sigset_t before;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    ::raise(SIGINT);  // pending until somebody asks
+    for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGHUP, 143}}) {
+        const StopRequest listening;  // the signal comes before the command's own watch
+        ::raise(signal);
+        std::ostringstream out;
+        std::ostringstream err;
+        EXPECT_EQ(run_command(args, out, err), status);
+        EXPECT_EQ(out.str(), "");
+        EXPECT_TRUE(err.str().starts_with("podsim collective: stopped after ")) << err.str();
+    }
+}
+
+/// Whoever keeps its pieces' news to itself looks for signals where they tell.
+TEST(TerminalWatchTest, PiecesEndWithTheirWatch) {
     std::ostringstream out;
-    std::ostringstream err;
-    EXPECT_EQ(run_command(args, out, err), kInterrupted);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    EXPECT_EQ(out.str(), "");
-    EXPECT_TRUE(err.str().starts_with("podsim collective: stopped after ")) << err.str();
+    TerminalWatch watch(out, false);
+    QuietWatch pieces(&watch);
+    PhaseWatch runs(&pieces, Phase::explaining);
+    EXPECT_NO_THROW(runs.tell({}));
+    ::raise(SIGTERM);
+    EXPECT_THROW(runs.tell({}), Stopped);
+    EXPECT_EQ(watch.stop_status(), 143);
 }
 
 }  // namespace

@@ -211,6 +211,19 @@ TEST(Watch, HearsOfEvaluationStepsToo) {
     EXPECT_EQ(result.block, result.step_time * 3 + result.evaluation * 2);
 }
 
+// For every unit of the stage's order (two a microbatch), and where operations are lowered.
+TEST(Watch, HearsOfBuildingInProportionToIt) {
+    const auto heard = [](int microbatches) {
+        Scenario scenario = small_step();
+        scenario.step().plan.batch.microbatches = microbatches;
+        scenario.step().plan.batch.tokens *= microbatches;
+        Listener watch;
+        simulate_step(scenario, Fold::automatic, {.explain = false, .watch = &watch});
+        return std::ranges::count(watch.heard(), Phase::building, &PhaseProgress::phase);
+    };
+    EXPECT_EQ(heard(5) - heard(1), 2 * 4);
+}
+
 // Asked from another thread, as a button would.
 TEST(Watch, IsStoppedFromOutside) {
     Listener watch;

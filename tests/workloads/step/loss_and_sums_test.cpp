@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,24 @@ using ::testing::ElementsAre;
 using testing::find_op;
 using testing::one_chip;
 using testing::one_layer;
+
+// Four microbatches, each a unit forward and a unit backward.
+TEST(BuildStep, AsksForEveryUnitWhetherToGoOn) {
+    TrainingPlan plan = one_chip();
+    plan.batch.microbatches = 4;
+    plan.batch.tokens *= 4;
+    int asked = 0;
+    static_cast<void>(build_step(one_layer(), plan, {}, [&] { ++asked; }));
+    EXPECT_EQ(asked, 8);
+    EXPECT_THROW(static_cast<void>(build_stages_that_fit(one_layer(), plan, sim::Bytes(1e12),
+                                                         [&] {
+                                                             if (++asked == 11) {
+                                                                 throw std::runtime_error("stop");
+                                                             }
+                                                         })),
+                 std::runtime_error);
+    EXPECT_EQ(asked, 11);
+}
 
 // t = 32 tokens, each a maximum and a sum of 4 bytes; logits t x V / T of 2 bytes, held until the weight gradient has
 // read them.

@@ -1,0 +1,23 @@
+// One writer a record.
+#pragma once
+
+#include <string>
+
+namespace podsim::scenarios {
+
+/// Holds the file at a path, by whatever name others know it, until its end or that of the process (flock): of a killed sweep
+/// nothing is left that would have to be removed. Makes the file where there is none. Pipes and devices are not held, nor files
+/// of a file system without locks.
+class RecordLock {
+public:
+    /// Throws sim::InputError where another holds it, with that process where this machine knows it; cannot_write.
+    explicit RecordLock(const std::string& path);
+    ~RecordLock();
+    RecordLock(const RecordLock&) = delete;
+    RecordLock& operator=(const RecordLock&) = delete;
+
+private:
+    int descriptor_ = -1;
+};
+
+}  // namespace podsim::scenarios

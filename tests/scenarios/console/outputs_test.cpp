@@ -1,0 +1,212 @@
+// No output replaces what a command reads, nor another output: every option of every command, by every name of a file.
+#include <algorithm>
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "scenarios/page/page.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using Texts = std::vector<std::string>;
+
+/// Names a config, a profile and a trace; what is wrong with it would be said after what is refused here.
+constexpr const char* kNaming =
+    "hardware: {chip: v5p, slice: 2x2x2, profile: profile.yaml}\n"
+    "model: {hf_config: config.json}\n"
+    "serving: {trace: trace.csv}\n";
+
+struct CommandWithOutputs {
+    Texts args;     ///< S is the scenario, R a record, F the folder
+    Texts outputs;  ///< options
+    Texts inputs;   ///< files that it reads
+};
+
+const Texts kNamed = {"s.yaml", "profile.yaml", "config.json", "trace.csv"};
+
+const CommandWithOutputs kCommandsWithOutputs[] = {
+    {{"run", "S"}, {"json", "trace", "report"}, kNamed},
+    {{"compare", "S"}, {"json", "report"}, kNamed},
+    {{"compare", "F"}, {"json", "report"}, kNamed},
+    {{"calibrate", "S"}, {"json", "write"}, kNamed},
+    {{"calibrate", "F"}, {"json", "write"}, kNamed},
+    {{"show", "S"}, {"json"}, kNamed},
+    {{"check", "S"}, {"json"}, kNamed},
+    {{"check", "F"}, {"json"}, kNamed},
+    {{"estimate", "S"}, {"json"}, kNamed},
+    {{"serve", "S"}, {"json"}, kNamed},
+    {{"sweep", "S", "--vary", "batch.tokens=1Mi,2Mi"}, {"csv", "jsonl", "report"}, kNamed},
+    {{"search", "S", "--over", "remat"}, {"json", "write"}, kNamed},
+    {{"run", "S", "--set", "model.hf_config=other.json"}, {"json"}, {"other.json"}},
+    {{"run", "S", "--set", "model={hf_config: other.json}"}, {"trace"}, {"other.json"}},
+    {{"sweep", "S", "--vary", "model.hf_config=config.json,other.json"},
+     {"csv", "jsonl", "report"},
+     {"other.json"}},
+    {{"search", "S", "--vary", "hardware.profile=measured,other.yaml"},
+     {"json", "write"},
+     {"other.yaml"}},
+    {{"import", "maxtext", "s.yaml"}, {"json", "write"}, {"s.yaml"}},
+    {{"import", "hf", "config.json"}, {"json"}, {"config.json"}},
+    {{"merge", "R"}, {"jsonl"}, {"r.jsonl"}},
+};
+
+const CommandWithOutputs kOthersWithOutputs[] = {
+    {{"collective", "--chip", "v5p", "--slice", "2x2x2", "--op", "all-gather", "--axes", "xyz",
+      "--bytes", "1e3:1e6"},
+     {"csv", "json", "report"},
+     {}},
+    {{"topology", "--chip", "v5p", "--slice", "2x2x2"}, {"graphviz", "json"}, {}},
+};
+
+class Outputs : public CommandTest {
+protected:
+    void SetUp() override {
+        CommandTest::SetUp();
+        write(kNaming);
+        for (const char* const name :
+             {"profile.yaml", "config.json", "trace.csv", "other.json", "other.yaml", "r.jsonl"}) {
+            write("kept", name);
+        }
+        fs::create_directory(path("below"));
+        fs::create_directory_symlink("below", path("aside"));
+    }
+
+    [[nodiscard]] Texts args_of(const CommandWithOutputs& command) const {
+        Texts args;
+        for (const std::string& arg : command.args) {
+            args.push_back(arg == "S"              ? path("s.yaml")
+                           : arg == "R"            ? path("r.jsonl")
+                           : arg == "F"            ? path(".")
+                           : fs::exists(path(arg)) ? path(arg)
+                                                   : arg);
+        }
+        return args;
+    }
+
+    /// Paths that lead to a file, not all of which are its name.
+    [[nodiscard]] Texts names_of(const std::string& file) const {
+        const std::string hard = "hard-" + file;
+        const std::string soft = "soft-" + file;
+        std::error_code there_already;
+        fs::create_hard_link(path(file), path(hard), there_already);
+        fs::create_symlink(file, path(soft), there_already);
+        return {path(file), path("./" + file), path("below/../" + file), path(soft), path(hard)};
+    }
+
+    [[nodiscard]] static bool is_built(const std::string& option) {
+        return option != "report" || has_pages();
+    }
+
+    [[nodiscard]] std::string text_of(const std::string& name) const {
+        std::ifstream file(path(name));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+};
+
+std::string joined(const Texts& args) {
+    std::string text;
+    for (const std::string& arg : args) {
+        text += arg + ' ';
+    }
+    return text;
+}
+
+TEST_F(Outputs, NeverReplaceWhatIsRead) {
+    int combinations = 0;
+    for (const CommandWithOutputs& command : kCommandsWithOutputs) {
+        for (const std::string& option : command.outputs) {
+            for (const std::string& input : command.inputs) {
+                const std::string before = text_of(input);
+                for (const std::string& name : names_of(input)) {
+                    if (!is_built(option)) {
+                        continue;
+                    }
+                    Texts args = args_of(command);
+                    args.insert(args.end(), {"--" + option, name});
+                    const Outcome outcome = podsim(args);
+                    EXPECT_EQ(outcome.status, 2) << joined(args);
+                    EXPECT_EQ(outcome.out, "");
+                    EXPECT_EQ(outcome.err, "--" + option + " " + name +
+                                               ": the command reads this file, and would "
+                                               "overwrite it; give it another path\n")
+                        << joined(args);
+                    EXPECT_EQ(text_of(input), before) << joined(args);
+                    ++combinations;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(combinations, has_pages() ? 475 : 390);
+}
+
+TEST_F(Outputs, NeverShareAFile) {
+    int combinations = 0;
+    Texts places = names_of("other.json");
+    places.push_back(path("new"));
+    fs::create_symlink("later", path("dangling"));
+    const auto two_names = [&](const std::string& one, const std::string& other) {
+        return std::pair{path(one), path(other)};
+    };
+    std::vector<std::pair<std::string, std::string>> pairs = {
+        two_names("new", "new"), two_names("new", "./new"), two_names("below/new", "aside/new"),
+        two_names("dangling", "later"), two_names("later", "dangling")};
+    for (const std::string& name : places) {
+        pairs.emplace_back(places.front(), name);
+    }
+    pairs.pop_back();  // `new` is another file
+    std::vector<CommandWithOutputs> commands(std::begin(kCommandsWithOutputs),
+                                             std::end(kCommandsWithOutputs));
+    commands.insert(commands.end(), std::begin(kOthersWithOutputs), std::end(kOthersWithOutputs));
+    for (const CommandWithOutputs& command : commands) {
+        for (const std::string& first : command.outputs) {
+            for (const std::string& second : command.outputs) {
+                for (const auto& [one, other] : pairs) {
+                    if (first == second || !is_built(first) || !is_built(second)) {
+                        continue;
+                    }
+                    Texts args = args_of(command);
+                    args.insert(args.end(), {"--" + first, one, "--" + second, other});
+                    const Outcome outcome = podsim(args);
+                    EXPECT_EQ(outcome.status, 2) << joined(args);
+                    const auto message = [](const std::string& option, const std::string& name,
+                                            const std::string& as) {
+                        return "--" + option + " " + name + ": --" + as +
+                               " names the same file; give it another path\n";
+                    };
+                    // The one that the command looks at first is named.
+                    EXPECT_THAT(outcome.err,
+                                AnyOf(message(first, one, second), message(second, other, first)))
+                        << joined(args);
+                    ++combinations;
+                }
+            }
+        }
+    }
+    EXPECT_GE(combinations, has_pages() ? 250 : 90);
+    EXPECT_EQ(text_of("other.json"), "kept");
+    EXPECT_FALSE(fs::exists(path("new")));
+    EXPECT_FALSE(fs::exists(path("later")));
+}
+
+// The plans of a search beyond the first have names that no option has.
+TEST_F(Outputs, NumberedPlansReplaceNothing) {
+    write("kept", "best-2.yaml");
+    const Texts search = {"search", path("s.yaml"), "--over",
+                          "remat",  "--write",      path("best.yaml")};
+    Texts args = search;
+    args.insert(args.end(), {"--set", "hardware.profile=best-2.yaml"});
+    EXPECT_EQ(podsim(args).err, "--write " + path("best-2.yaml") +
+                                    ": the command reads this file, and would overwrite it; give "
+                                    "it another path\n");
+    args = search;
+    args.insert(args.end(), {"--json", path("best-3.yaml")});
+    EXPECT_EQ(podsim(args).err, "--write " + path("best-3.yaml") +
+                                    ": --json names the same file; give it another path\n");
+    EXPECT_EQ(text_of("best-2.yaml"), "kept");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
