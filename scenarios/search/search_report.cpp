@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/calibrate/ratio_error.h"
+#include "scenarios/difference/side_by_side.h"
 #include "scenarios/load/load.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
@@ -59,27 +61,13 @@ std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& p
     return table.text(0);
 }
 
-/// By name, seconds of both, those that differ most first.
 std::string causes_text(const RunnersUp& two) {
-    std::map<std::string, std::pair<double, double>> causes;
-    for (const Share& share : two.best.critical_path) {
-        causes[share.name].first = share.time.seconds();
-    }
-    for (const Share& share : two.second.critical_path) {
-        causes[share.name].second = share.time.seconds();
-    }
-    std::vector<std::pair<std::string, std::pair<double, double>>> rows(causes.begin(),
-                                                                        causes.end());
-    std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) {
-        return std::abs(row.second.second - row.second.first);
-    });
     Table table;
     table.row({"Why the second takes longer: its critical path", "best", "second", "more"});
-    for (std::size_t i = 0; i < std::min(rows.size(), kMostCauses); ++i) {
-        const auto& [name, times] = rows[i];
-        const double more = times.second - times.first;
-        table.row({fmt::format("  {}", name), format_time(times.first), format_time(times.second),
-                   fmt::format("{}{}", more < 0 ? "-" : "", format_time(std::abs(more)))});
+    const std::vector<TermPair> terms =
+        side_by_side(two.best.critical_path, two.second.critical_path);
+    for (std::vector<std::string>& row : term_rows(terms, kMostCauses)) {
+        table.row(std::move(row));
     }
     return table.text(0);
 }
@@ -99,6 +87,14 @@ std::string refusals_text(const SearchResult& result) {
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
 
+/// What a plan takes of the machine for a token, beside another's.
+bool lies_within_error(const FoundPlan& plan, const FoundPlan& other) {
+    const auto cost = [](const FoundPlan& one) {
+        return one.step_time.seconds() * one.facts.chips / static_cast<double>(one.facts.tokens);
+    };
+    return within_ratio_error(cost(plan), cost(other));
+}
+
 std::string lead_text(const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
     const double lead =
@@ -115,6 +111,18 @@ std::string lead_text(const SearchAnswer& answer) {
             kHundred * answer.sensitivity.band, std::ranges::count(stays, true));
     }
     return text + '\n';
+}
+
+/// Of the best plans, those whose order only hardware can tell.
+std::string hardware_text(const SearchResult& result) {
+    const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
+        return lies_within_error(plan, result.best.front());
+    });
+    return fmt::format(
+        "Of the {} above, {} lie within {:.1f} % of the best, the error of a difference (80 % of "
+        "{} "
+        "published pairs): try these on hardware.\n",
+        result.best.size(), within, kHundred * kRatioError, kRatioPairs);
 }
 
 Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
@@ -170,7 +178,7 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                         options_text(space.set(best.facts, best.candidate)));
     text += table_text(space, result.best, &answer.sensitivity.stays);
     if (result.near.size() > 1) {
-        text += lead_text(answer);
+        text += lead_text(answer) + hardware_text(result);
     }
     if (answer.runners_up) {
         text += '\n' + causes_text(*answer.runners_up);
@@ -203,6 +211,10 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
               {"pareto", plans_json(space, result.front)}};
     if (!result.complete && std::isfinite(result.gap)) {
         json["gap_fraction"] = 1 - 1 / (1 + result.gap);
+    }
+    for (std::size_t i = 0; i < result.best.size(); ++i) {
+        json["best"][i]["within_ratio_error"] =
+            lies_within_error(result.best[i], result.best.front());
     }
     Json near = plans_json(space, result.near);
     for (std::size_t i = 0; i < near.size(); ++i) {

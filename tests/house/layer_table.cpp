@@ -71,6 +71,7 @@ const std::vector<Layer>& layers() {
           {"serve_report"},
           {"study"},
           {"calibrate", "console", "describe", "judge", "outline", "page", "suggest"},
+          {"difference"},
           {"search"},
           {"commands"},
           {"guide"},

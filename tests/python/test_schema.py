@@ -52,6 +52,8 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     space = ["search", small, "--over", "mesh,remat"]
     yield "search", json_of(*space)
     yield "search", json_of(*space, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
+    yield "diff", json_of("diff", small, "--set-b", "training.remat=none")
+    yield "diff", json_of("diff", small, small)
     yield "show", json_of("show", small, "--set", "training.remat=none")
     yield "estimate", json_of("estimate", small)
     yield "check", json_of("check", small, gather, server)
