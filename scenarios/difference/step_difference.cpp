@@ -77,13 +77,6 @@ std::vector<BytesPair> bytes_pairs(const std::vector<std::pair<std::string, doub
     return pairs;
 }
 
-/// Waits have a cause; work has none.
-std::vector<Share> waits_of(const StepFigures& figures) {
-    std::vector<Share> waits = figures.stream;
-    std::erase_if(waits, [](const Share& share) { return share.cause.empty(); });
-    return waits;
-}
-
 Belief belief_in(const StepFigures& a, const StepFigures& b) {
     if (a.step == b.step && a.tokens == b.tokens && a.chips == b.chips) {
         return Belief::same;
@@ -99,9 +92,10 @@ Belief belief_in(const StepFigures& a, const StepFigures& b) {
                : Belief::beyond;
 }
 
-/// `collectives over tensor 331.4 ms less`.
+/// `waits for collectives over tensor 331.4 ms less`, `recompute 1.000 s more`.
 std::string term_text(const TermPair& term) {
-    return fmt::format("{} {} {}", term.name, format_time(std::abs(term.more().seconds())),
+    return fmt::format("{}{} {} {}", term.name.starts_with("collectives") ? "waits for " : "",
+                       term.name, format_time(std::abs(term.more().seconds())),
                        term.more().ps < 0 ? "less" : "more");
 }
 
@@ -113,7 +107,6 @@ StepDifference difference_of(StepFigures a, StepFigures b) {
     const StepFigures& second = difference.b;
     difference.settings = changed_settings(first, second);
     difference.causes = side_by_side(by_cause(first.stream), by_cause(second.stream));
-    difference.waits = side_by_side(waits_of(first), waits_of(second));
     difference.stream = side_by_side(first.stream, second.stream);
     if (!first.path.empty() && !second.path.empty()) {
         difference.path = side_by_side(first.path, second.path);

@@ -35,7 +35,6 @@ struct StepDifference {
     StepFigures b;
     std::vector<ChangedSetting> settings{};  ///< those that were said first
     std::vector<TermPair> causes{};          ///< of the stream, by cause: they add up to both steps
-    std::vector<TermPair> waits{};           ///< of those, waits by collective
     std::vector<TermPair> stream{};          ///< each term of it
     std::vector<TermPair> path{};            ///< empty where one of them was not explained
     std::vector<TermPair> gap{};
