@@ -216,8 +216,8 @@ TEST(WhyText, NamesTheLargestTermsAndThoseAgainstThem) {
 
 TEST(Belief, GoesByTheErrorOfADifference) {
     const StepFigures a = figures(1000, 0, 0);
-    EXPECT_EQ(difference_of(a, figures(1049, 0, 0)).belief, Belief::within);  // ln 1.049 = 0.0478
-    EXPECT_EQ(difference_of(a, figures(1050, 0, 0)).belief, Belief::beyond);  // ln 1.050 = 0.0488
+    EXPECT_EQ(difference_of(a, figures(1050, 0, 0)).belief, Belief::within);  // ln 1.050 = 0.0488
+    EXPECT_EQ(difference_of(a, figures(1051, 0, 0)).belief, Belief::beyond);  // ln 1.051 = 0.0497
     EXPECT_EQ(difference_of(a, a).belief, Belief::same);
     StepFigures other = figures(1049, 0, 0);
     other.chip = "v5e";
