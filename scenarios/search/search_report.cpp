@@ -4,12 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/difference/side_by_side.h"
 #include "scenarios/load/load.h"
+#include "scenarios/spec/error_band.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -113,6 +114,12 @@ std::string lead_text(const SearchAnswer& answer) {
     return text + '\n';
 }
 
+/// Whether the error of a difference is known of such plans: published pairs are like them.
+bool error_is_known(const SearchSpace& space, const FoundPlan& plan) {
+    const std::optional<StepBand> band = band_of(space.scenario(plan.facts, plan.candidate));
+    return band.has_value() && band->like;
+}
+
 /// Of the best plans, those whose order only hardware can tell.
 std::string hardware_text(const SearchResult& result) {
     const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
@@ -178,7 +185,10 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                         options_text(space.set(best.facts, best.candidate)));
     text += table_text(space, result.best, &answer.sensitivity.stays);
     if (result.near.size() > 1) {
-        text += lead_text(answer) + hardware_text(result);
+        text += lead_text(answer);
+    }
+    if (result.best.size() > 1 && error_is_known(space, best)) {
+        text += hardware_text(result);
     }
     if (answer.runners_up) {
         text += '\n' + causes_text(*answer.runners_up);
@@ -212,7 +222,8 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
     if (!result.complete && std::isfinite(result.gap)) {
         json["gap_fraction"] = 1 - 1 / (1 + result.gap);
     }
-    for (std::size_t i = 0; i < result.best.size(); ++i) {
+    const bool known = !result.best.empty() && error_is_known(space, result.best.front());
+    for (std::size_t i = 0; known && i < result.best.size(); ++i) {
         json["best"][i]["within_ratio_error"] =
             lies_within_error(result.best[i], result.best.front());
     }
