@@ -175,7 +175,7 @@ TEST_F(Diff, WhatCannotBeComparedIsRefused) {
 
 TEST(SideBySide, EveryNameOnceTheLargestDifferenceFirst) {
     const std::vector<Share> a{{"p", {10}}, {"q", {5}}, {"q", {1}}};
-    const std::vector<Share> b{{"r", {3}}, {"p", {8}}, {"q", {11}}};
+    const std::vector<Share> b{{"r", {3}}, {"p", {8}}, {"q", {4}}, {"q", {7}}};
     const std::vector<TermPair> rows = side_by_side(a, b);
     ASSERT_EQ(rows.size(), 3);
     EXPECT_EQ(rows[0].name, "q");
