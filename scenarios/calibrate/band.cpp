@@ -10,7 +10,8 @@ constexpr std::size_t kFourOf = 4;  // 80 %: four of five
 constexpr std::size_t kFive = 5;
 constexpr double kLeastWidening = 1.5;
 
-/// The smallest of the sizes within which at least four of five lie; 0 without any.
+}  // namespace
+
 double four_of_five(std::vector<double> sizes) {
     if (sizes.empty()) {
         return 0;
@@ -18,8 +19,6 @@ double four_of_five(std::vector<double> sizes) {
     std::ranges::sort(sizes);
     return sizes[(kFourOf * sizes.size() + kFive - 1) / kFive - 1];
 }
-
-}  // namespace
 
 bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all) {
     return std::ranges::any_of(all, [&](const HeldOutError& other) {

@@ -19,6 +19,9 @@ struct HeldOutError {
     double error = 0;
 };
 
+/// The smallest of the sizes within which at least four of five lie; 0 without any.
+double four_of_five(std::vector<double> sizes);
+
 /// Whether a step of another family is of the same kind.
 bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all);
 

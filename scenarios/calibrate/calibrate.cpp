@@ -259,13 +259,17 @@ std::vector<CalibratedPoint> points_of(const Measurements& measurements) {
 
 /// The held-out columns: pairs, band and its coverage.
 void judge(const Measurements& measurements, Calibration& calibration) {
-    const auto pairs = [&](Predictions CalibratedPoint::*method) {
+    const auto held_out = [&](Predictions CalibratedPoint::*method) {
         std::vector<double> predicted;
         for (const CalibratedPoint& point : calibration.points) {
             predicted.push_back((point.*method).without_family_s.value_or(0));
         }
-        return pair_order(measurements, predicted);
+        return predicted;
     };
+    const auto pairs = [&](Predictions CalibratedPoint::*method) {
+        return pair_order(measurements, held_out(method));
+    };
+    calibration.ratios = ratio_errors(measurements, held_out(&CalibratedPoint::podsim));
     calibration.pairs = pairs(&CalibratedPoint::podsim);
     calibration.pairs_per_chip = pairs(&CalibratedPoint::per_chip);
     calibration.pairs_per_chip_and_precision = pairs(&CalibratedPoint::per_chip_and_precision);

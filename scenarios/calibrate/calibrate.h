@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "scenarios/calibrate/pair_order.h"
+#include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/profile/profile.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
@@ -68,6 +69,7 @@ struct Calibration {
     PairOrder pairs;  ///< by predictions held out by family
     PairOrder pairs_per_chip;
     PairOrder pairs_per_chip_and_precision;
+    RatioErrors ratios;  ///< of predictions held out by family
     double covered = 0;  ///< share of the errors held out by family within the band
     bool converged = false;
     bool inference = false;    ///< of steps of inference, not of training

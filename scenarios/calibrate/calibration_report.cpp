@@ -161,6 +161,14 @@ std::string summary_text(const Calibration& calibration) {
             100 * calibration.pairs_per_chip.share(),
             100 * calibration.pairs_per_chip_and_precision.share());
     }
+    if (calibration.ratios.pairs > 0) {
+        text += fmt::format(
+            "Ratios of two steps of one model on one chip in one precision, held out by family: 80 "
+            "% "
+            "of {} within {:.1f} %, the worst {:.1f} %.\n",
+            calibration.ratios.pairs, 100 * calibration.ratios.four_of_five,
+            100 * calibration.ratios.worst);
+    }
     const ErrorBand& band = calibration.profile.band;
     if (band.like > 0) {
         text += fmt::format(
@@ -262,6 +270,9 @@ Json calibration_json(const Calibration& calibration) {
             {"pairs", pairs.pairs},
             {"pairs_right", pairs.right}};
     }
+    json["ratios"] = {{"pairs", calibration.ratios.pairs},
+                      {"four_of_five", calibration.ratios.four_of_five},
+                      {"worst", calibration.ratios.worst}};
     const ErrorBand& band = calibration.profile.band;
     json["error_band"] = {
         {"like", band.like}, {"unlike", band.unlike}, {"covered", calibration.covered}};

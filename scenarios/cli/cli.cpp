@@ -23,6 +23,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "simulate one training step of a scenario", command_run},
     {"compare", "set scenarios beside the analytic and the reference values", command_compare},
+    {"diff", "set two steps side by side, and say why they differ", command_diff},
     {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
     {"show", "a scenario with every default filled in, and where values come from", command_show},
     {"init", "write a first scenario for a chip, a slice and a model", command_init},

@@ -21,6 +21,7 @@ std::span<const Command> all_commands();
 
 int command_run(Arguments args, std::ostream& out, std::ostream& err);
 int command_compare(Arguments args, std::ostream& out, std::ostream& err);
+int command_diff(Arguments args, std::ostream& out, std::ostream& err);
 int command_calibrate(Arguments args, std::ostream& out, std::ostream& err);
 int command_serve(Arguments args, std::ostream& out, std::ostream& err);
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err);

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
+#include <optional>
 #include <utility>
 
+#include "scenarios/calibrate/ratio_error.h"
+#include "scenarios/difference/side_by_side.h"
 #include "scenarios/load/load.h"
+#include "scenarios/spec/error_band.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -58,27 +61,13 @@ std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& p
     return table.text(0);
 }
 
-/// By name, seconds of both, those that differ most first.
 std::string causes_text(const RunnersUp& two) {
-    std::map<std::string, std::pair<double, double>> causes;
-    for (const Share& share : two.best.critical_path) {
-        causes[share.name].first = share.time.seconds();
-    }
-    for (const Share& share : two.second.critical_path) {
-        causes[share.name].second = share.time.seconds();
-    }
-    std::vector<std::pair<std::string, std::pair<double, double>>> rows(causes.begin(),
-                                                                        causes.end());
-    std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) {
-        return std::abs(row.second.second - row.second.first);
-    });
     Table table;
     table.row({"Why the second takes longer: its critical path", "best", "second", "more"});
-    for (std::size_t i = 0; i < std::min(rows.size(), kMostCauses); ++i) {
-        const auto& [name, times] = rows[i];
-        const double more = times.second - times.first;
-        table.row({fmt::format("  {}", name), format_time(times.first), format_time(times.second),
-                   fmt::format("{}{}", more < 0 ? "-" : "", format_time(std::abs(more)))});
+    const std::vector<TermPair> terms =
+        side_by_side(two.best.critical_path, two.second.critical_path);
+    for (std::vector<std::string>& row : term_rows(terms, kMostCauses)) {
+        table.row(std::move(row));
     }
     return table.text(0);
 }
@@ -98,6 +87,14 @@ std::string refusals_text(const SearchResult& result) {
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
 
+/// What a plan takes of the machine for a token, beside another's.
+bool lies_within_error(const FoundPlan& plan, const FoundPlan& other) {
+    const auto cost = [](const FoundPlan& one) {
+        return one.step_time.seconds() * one.facts.chips / static_cast<double>(one.facts.tokens);
+    };
+    return within_ratio_error(cost(plan), cost(other));
+}
+
 std::string lead_text(const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
     const double lead =
@@ -114,6 +111,24 @@ std::string lead_text(const SearchAnswer& answer) {
             kHundred * answer.sensitivity.band, std::ranges::count(stays, true));
     }
     return text + '\n';
+}
+
+/// Whether the error of a difference is known of such plans: published pairs are like them.
+bool error_is_known(const SearchSpace& space, const FoundPlan& plan) {
+    const std::optional<StepBand> band = band_of(space.scenario(plan.facts, plan.candidate));
+    return band.has_value() && band->like;
+}
+
+/// Of the best plans, those whose order only hardware can tell.
+std::string hardware_text(const SearchResult& result) {
+    const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
+        return lies_within_error(plan, result.best.front());
+    });
+    return fmt::format(
+        "Of the {} above, {} lie within {:.1f} % of the best, the error of a difference (80 % of "
+        "{} "
+        "published pairs): try these on hardware.\n",
+        result.best.size(), within, kHundred * kRatioError, kRatioPairs);
 }
 
 Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
@@ -171,6 +186,9 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     if (result.near.size() > 1) {
         text += lead_text(answer);
     }
+    if (result.best.size() > 1 && error_is_known(space, best)) {
+        text += hardware_text(result);
+    }
     if (answer.runners_up) {
         text += '\n' + causes_text(*answer.runners_up);
     }
@@ -202,6 +220,11 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
               {"pareto", plans_json(space, result.front)}};
     if (!result.complete && std::isfinite(result.gap)) {
         json["gap_fraction"] = 1 - 1 / (1 + result.gap);
+    }
+    const bool known = !result.best.empty() && error_is_known(space, result.best.front());
+    for (std::size_t i = 0; known && i < result.best.size(); ++i) {
+        json["best"][i]["within_ratio_error"] =
+            lies_within_error(result.best[i], result.best.front());
     }
     Json near = plans_json(space, result.near);
     for (std::size_t i = 0; i < near.size(); ++i) {

@@ -72,7 +72,7 @@ const std::vector<Layer>& layers() {
           {"serve_report"},
           {"study"},
           {"calibrate", "console", "describe", "judge", "outline", "page", "suggest"},
-          {"space"},
+          {"difference", "space"},
           {"search"},
           {"commands"},
           {"guide"},

@@ -52,6 +52,8 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     space = ["search", small, "--over", "mesh,remat"]
     yield "search", json_of(*space)
     yield "search", json_of(*space, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
+    yield "diff", json_of("diff", small, "--set-b", "training.remat=none")
+    yield "diff", json_of("diff", small, small)
     yield "show", json_of("show", small, "--set", "training.remat=none")
     yield "estimate", json_of("estimate", small)
     yield "check", json_of("check", small, gather, server)
@@ -108,7 +110,11 @@ def numeric_keys(schema: Any, key: str = "") -> Iterator[str]:
 
 
 def test_keys_say_their_units() -> None:
-    keys = {k for name, d in SCHEMA["$defs"].items() if name != "seconds" for k in numeric_keys(d)}
+    # What these hold has the unit of the key that refers to them.
+    maps = {"seconds", "diff_terms"}
+    keys = {k for name, d in SCHEMA["$defs"].items() if name not in maps for k in numeric_keys(d)}
+    of_terms = {k for k, d in SCHEMA["$defs"]["diff"]["properties"].items() if d.get("$ref") == "#/$defs/diff_terms"}
+    assert len(of_terms) == 6 and all(UNITS.search(k) for k in of_terms)
     assert len(keys) > 100
     assert [k for k in sorted(keys) if not (UNITS.search(k) or COUNTS.search(k) or k in RATIOS)] == []
 

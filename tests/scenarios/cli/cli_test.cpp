@@ -25,10 +25,11 @@ constexpr const char* kRunUsage =
 
 TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({}, "podsim: no command; try podsim --help");
-    expect_usage_error({"rnu"},
-                       "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
-                       "calibrate, show, init, check, estimate, help, sweep, search, merge, serve, "
-                       "collective, topology, import, list");
+    expect_usage_error(
+        {"rnu"},
+        "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
+        "diff, calibrate, show, init, check, estimate, help, sweep, search, merge, serve, "
+        "collective, topology, import, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");

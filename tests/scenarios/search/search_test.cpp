@@ -2,6 +2,7 @@
 #include "scenarios/search/search.h"
 
 #include <atomic>
+#include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -205,6 +206,32 @@ TEST_F(SearchTest, Command) {
     const Outcome text = podsim(args);
     EXPECT_THAT(text.out, HasSubstr("nothing is left out without a proof"));
     EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
+}
+
+// Tokens and chips are the same in all, so that steps alone count.
+TEST_F(SearchTest, SaysWhatLiesWithinTheErrorOfADifference) {
+    const std::string file = write(kGood);
+    const std::vector<std::string> args{"search", file, "--vary",
+                                        "training.remat=none,minimal,full", "--no-explain"};
+    const auto best_of = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), args.begin(), args.end());
+        more.insert(more.end(), {"--json", "-"});
+        return nlohmann::json::parse(podsim(more).out)["best"];
+    };
+    const auto best = best_of({});
+    ASSERT_EQ(best.size(), 3U);
+    std::size_t within = 0;
+    for (const auto& plan : best) {
+        const double ratio =
+            plan["step_time_s"].get<double>() / best[0]["step_time_s"].get<double>();
+        EXPECT_EQ(plan["within_ratio_error"], std::log(ratio) <= 0.049) << ratio;
+        within += plan["within_ratio_error"].get<bool>() ? 1 : 0;
+    }
+    EXPECT_LT(within, 3U);
+    EXPECT_THAT(podsim(args).out,
+                HasSubstr(fmt::format("Of the 3 above, {} lie within 4.9 % of the best", within)));
+    // Published steps say nothing of another profile.
+    EXPECT_FALSE(best_of({"--set", "hardware.profile=ideal"})[0].contains("within_ratio_error"));
 }
 
 TEST_F(SearchTest, RefusesWhatItCannotSearch) {

@@ -1,0 +1,105 @@
+#include "scenarios/commands/answer_diff.h"
+
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/describe/shown_scenario.h"
+#include "scenarios/load/load.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/study/within_clock.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr const char* kUsageOfDiff = "usage: podsim diff A B, or podsim diff A --set-b key=value";
+
+/// A scenario or a result that was written, and what is to be changed about it.
+struct Side {
+    ScenarioSource source;
+    std::vector<std::string> settings;
+};
+
+StepFigures simulated(const Side& side, TimedWatch& watch) {
+    const Scenario scenario = load_scenario(side.source, side.settings);
+    if (scenario.is_program()) {
+        throw sim::InputError("a program of stages, not a step",
+                              "podsim diff sets steps side by side; podsim compare has programs, "
+                              "a line each",
+                              {side.source.file, 0, 0});
+    }
+    const StepResult result = within_clock(
+        scenario.file, [&] { return simulate_step(scenario, Fold::automatic, {.watch = &watch}); });
+    return figures_of(show_scenario(side.source, side.settings), result);
+}
+
+StepFigures figures_of_side(Side side, TimedWatch& watch) {
+    std::string text = text_of(side.source);
+    std::string label = side.source.file;
+    for (const std::string& setting : side.settings) {
+        label += " --set " + setting;
+    }
+    const auto document = document_in(text);
+    if (document && !side.settings.empty()) {
+        throw sim::InputError("a result is as it was written",
+                              "--set, --set-a and --set-b change scenarios",
+                              {side.source.file, 0, 0});
+    }
+    side.source.text = std::move(text);
+    StepFigures figures =
+        document ? figures_of(*document, side.source.file) : simulated(side, watch);
+    figures.label = std::move(label);
+    return figures;
+}
+
+/// Without a second name B is A, with changes.
+std::pair<Side, Side> sides_of(const Usage& options) {
+    const std::vector<std::string> names = options.positionals();
+    const std::vector<std::string> of_a = options.all("set-a");
+    const std::vector<std::string> of_b = options.all("set-b");
+    if (names.empty() || (names.size() == 1 && of_a.empty() && of_b.empty())) {
+        throw sim::InputError(names.empty() ? "nothing to compare" : "nothing to compare A with",
+                              kUsageOfDiff);
+    }
+    if (names.size() == 2 && names[0] == "-" && names[1] == "-") {
+        throw sim::InputError("A and B are both standard input", "name a file for one of them");
+    }
+    Side a{named_source(names.front()), options.all("set")};
+    Side b{names.size() == 1 ? a.source : named_source(names[1]), a.settings};
+    a.settings.insert(a.settings.end(), of_a.begin(), of_a.end());
+    b.settings.insert(b.settings.end(), of_b.begin(), of_b.end());
+    return {std::move(a), std::move(b)};
+}
+
+}  // namespace
+
+Usage diff_usage() {
+    Usage usage(
+        "diff A [B] [--set key=value]... [--set-a key=value]... [--set-b key=value]... "
+        "[--verbose] [--json PATH|-]",
+        "Sets two steps side by side, line by line, and says why they differ. A and B are "
+        "scenarios,\n"
+        "which are simulated, or what podsim run --json wrote of a step; one of them may be - for\n"
+        "standard input. Without B, B is A with the changes of --set-b.",
+        "podsim diff scenarios/quickstart/llama3-70b-v5p-pod.yaml --set-b training.remat=full",
+        "The differences of the terms of each account add up to the difference of the steps, to "
+        "the\npicosecond. Of a result that was written, those settings are compared that it "
+        "says.\n");
+    usage.values("set", "override one value of both scenarios; may be repeated");
+    usage.values("set-a", "override one value of A; may be repeated");
+    usage.values("set-b", "override one value of B; may be repeated");
+    usage.flag("verbose", "every line of every account");
+    usage.value("json", "write the difference as JSON to a file, or alone to standard output (-)");
+    usage.positional("FILE", 2);
+    return usage;
+}
+
+StepDifference answer_diff(const Usage& options, TimedWatch& watch) {
+    auto [first, second] = sides_of(options);
+    StepFigures a = figures_of_side(std::move(first), watch);
+    return difference_of(std::move(a), figures_of_side(std::move(second), watch));
+}
+
+}  // namespace podsim::scenarios

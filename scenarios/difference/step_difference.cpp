@@ -1,0 +1,164 @@
+#include "scenarios/difference/step_difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
+
+#include "scenarios/calibrate/ratio_error.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/quantity_text.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kHundred = 100;
+/// Terms are named until they make up so much of the difference, and those against it from so much on.
+constexpr double kEnough = 0.8;
+constexpr double kAgainst = 0.1;
+constexpr std::size_t kMostNamed = 3;
+
+/// `512Ki` is `524288`.
+bool same_value(const std::string& a, const std::string& b) {
+    if (a == b) {
+        return true;
+    }
+    try {
+        return parse_count(a) == parse_count(b);
+    } catch (const sim::InputError&) {
+        return false;
+    }
+}
+
+const Setting* find(const std::vector<Setting>& settings, const std::string& key) {
+    const auto found = std::ranges::find(settings, key, &Setting::key);
+    return found == settings.end() ? nullptr : &*found;
+}
+
+/// Of a result that was written, only what it says can be compared.
+bool comparable(const StepFigures& other, const std::string& key) {
+    return other.all_settings || key.starts_with("mesh.") || find(other.settings, key) != nullptr;
+}
+
+std::vector<ChangedSetting> changed_settings(const StepFigures& a, const StepFigures& b) {
+    std::vector<ChangedSetting> changed;
+    for (const Setting& one : a.settings) {
+        const Setting* const other = find(b.settings, one.key);
+        if (comparable(b, one.key) && (other == nullptr || !same_value(one.value, other->value))) {
+            changed.push_back({one.key, one.value, other != nullptr ? other->value : "",
+                               one.said || (other != nullptr && other->said)});
+        }
+    }
+    for (const Setting& one : b.settings) {
+        if (comparable(a, one.key) && find(a.settings, one.key) == nullptr) {
+            changed.push_back({one.key, "", one.value, one.said});
+        }
+    }
+    std::ranges::stable_partition(changed, &ChangedSetting::said);
+    return changed;
+}
+
+std::vector<BytesPair> bytes_pairs(const std::vector<std::pair<std::string, double>>& a,
+                                   const std::vector<std::pair<std::string, double>>& b) {
+    std::vector<BytesPair> pairs;
+    const auto at = [&](const std::string& name) -> BytesPair& {
+        const auto found = std::ranges::find(pairs, name, &BytesPair::name);
+        return found != pairs.end() ? *found : pairs.emplace_back(BytesPair{name});
+    };
+    for (const auto& [name, bytes] : a) {
+        at(name).a = bytes;
+    }
+    for (const auto& [name, bytes] : b) {
+        at(name).b = bytes;
+    }
+    return pairs;
+}
+
+Belief belief_in(const StepFigures& a, const StepFigures& b) {
+    if (a.step == b.step && a.tokens == b.tokens && a.chips == b.chips) {
+        return Belief::same;
+    }
+    const bool like = a.like_published && b.like_published && a.chip == b.chip &&
+                      a.model == b.model && a.parameters == b.parameters &&
+                      (!a.quantised || !b.quantised || a.quantised == b.quantised);
+    if (!like) {
+        return Belief::unknown;
+    }
+    return within_ratio_error(a.chip_seconds_per_token(), b.chip_seconds_per_token())
+               ? Belief::within
+               : Belief::beyond;
+}
+
+/// `waits for collectives over tensor 331.4 ms less`, `recompute 1.000 s more`.
+std::string term_text(const TermPair& term) {
+    return fmt::format("{}{} {} {}", term.name.starts_with("collectives") ? "waits for " : "",
+                       term.name, format_time(std::abs(term.more().seconds())),
+                       term.more().ps < 0 ? "less" : "more");
+}
+
+}  // namespace
+
+StepDifference difference_of(StepFigures a, StepFigures b) {
+    StepDifference difference{.a = std::move(a), .b = std::move(b)};
+    const StepFigures& first = difference.a;
+    const StepFigures& second = difference.b;
+    difference.settings = changed_settings(first, second);
+    difference.causes = side_by_side(by_cause(first.stream), by_cause(second.stream));
+    difference.stream = side_by_side(first.stream, second.stream);
+    if (!first.path.empty() && !second.path.empty()) {
+        difference.path = side_by_side(first.path, second.path);
+        difference.gap = side_by_side(first.gap, second.gap);
+    }
+    difference.memory = bytes_pairs(first.at_peak, second.at_peak);
+    difference.links = bytes_pairs(first.link_bytes, second.link_bytes);
+    difference.belief = belief_in(first, second);
+    return difference;
+}
+
+std::string why_text(const StepDifference& difference) {
+    const sim::Time more = difference.more();
+    if (more.ps == 0) {
+        return "A and B take the same time, to the picosecond.";
+    }
+    std::vector<std::string> because;
+    std::vector<std::string> against;
+    const double all = std::abs(more.seconds());
+    double named = 0;
+    for (const TermPair& term : difference.causes) {
+        const double part = std::abs(term.more().seconds());
+        const bool with = (term.more().ps < 0) == (more.ps < 0);
+        if (with && named < kEnough * all && because.size() < kMostNamed) {
+            because.push_back(term_text(term));
+            named += part;
+        } else if (!with && part > kAgainst * all && against.size() < kMostNamed) {
+            against.push_back(term_text(term));
+        }
+    }
+    const double share = difference.b.step.seconds() / difference.a.step.seconds() - 1;
+    return fmt::format("B takes {} {} than A ({:+.1f} %): {}{}{}.", format_time(all),
+                       more.ps < 0 ? "less" : "longer", kHundred * share, fmt::join(because, ", "),
+                       against.empty() ? "" : "; against it ", fmt::join(against, ", "));
+}
+
+std::string belief_text(const StepDifference& difference) {
+    const std::string error =
+        fmt::format("{:.1f} % within which 80 % of {} published pairs were predicted",
+                    kHundred * kRatioError, kRatioPairs);
+    switch (difference.belief) {
+        case Belief::same:
+            return {};
+        case Belief::unknown:
+            return "No published pair is like these two (one model, chip and precision, profile "
+                   "measured): how far to believe the difference is not known.";
+        case Belief::within:
+            return fmt::format("That is within the {}: try both on hardware.", error);
+        case Belief::beyond:
+            return fmt::format("That is beyond the {}.", error);
+    }
+    return {};
+}
+
+}  // namespace podsim::scenarios

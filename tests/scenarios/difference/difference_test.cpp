@@ -1,0 +1,270 @@
+// Two steps side by side: terms that add up, settings that differ, what is refused, and the error of a difference.
+#include <cmath>
+#include <cstdint>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenarios/calibrate/ratio_error.h"
+#include "scenarios/calibrate/simulated_times.h"
+#include "scenarios/difference/side_by_side.h"
+#include "scenarios/difference/step_difference.h"
+#include "scenarios/load/load.h"
+#include "scenarios/load/scenario_files.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Diff = CommandTest;
+using Doc = nlohmann::json;
+
+std::int64_t ps(const Doc& seconds) {
+    return std::llround(seconds.get<double>() * 1e12);
+}
+
+/// What the terms of a map add up to, in A, in B and in what is more in B.
+struct Sums {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::int64_t more = 0;
+    bool operator==(const Sums&) const = default;
+};
+Sums sums_of(const Doc& terms) {
+    Sums sums;
+    for (const auto& [name, term] : terms.items()) {
+        sums.a += ps(term["a"]);
+        sums.b += ps(term["b"]);
+        sums.more += ps(term["more"]);
+    }
+    return sums;
+}
+
+Doc diff_json(std::vector<std::string> args) {
+    args.insert(args.begin(), "diff");
+    args.insert(args.end(), {"--json", "-"});
+    const Outcome outcome = podsim(args);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return Doc::parse(outcome.out);
+}
+
+void expect_adds_up(const Doc& doc) {
+    const std::int64_t a = ps(doc["a"]["step_time_s"]);
+    const std::int64_t b = ps(doc["b"]["step_time_s"]);
+    EXPECT_EQ(ps(doc["more_s"]), b - a);
+    for (const char* account : {"causes_s", "stream_s", "critical_path_s", "gap_s"}) {
+        EXPECT_EQ(sums_of(doc[account]), (Sums{a, b, b - a})) << account;
+    }
+}
+
+TEST_F(Diff, OfAScenarioWithItselfIsZero) {
+    const std::string file = write(kGood);
+    const Doc doc = diff_json({file, file});
+    EXPECT_EQ(doc["more_s"], 0);
+    EXPECT_EQ(doc["settings"], Doc::array());
+    EXPECT_EQ(doc["belief"], "same");
+    EXPECT_EQ(doc["why"], "A and B take the same time, to the picosecond.");
+    expect_adds_up(doc);
+    for (const char* map :
+         {"causes_s", "stream_s", "critical_path_s", "gap_s", "at_peak_bytes", "link_bytes"}) {
+        EXPECT_FALSE(doc[map].empty()) << map;
+        for (const auto& [name, term] : doc[map].items()) {
+            EXPECT_EQ(term["more"], 0) << map << ' ' << name;
+        }
+    }
+}
+
+TEST_F(Diff, OneKeyChanged) {
+    const std::string file = write(kGood);
+    const Doc doc = diff_json({file, "--set-b", "training.remat=none"});
+    EXPECT_EQ(doc["settings"],
+              Doc::parse(R"([{"key": "training.remat", "a": "full", "b": "none"}])"));
+    expect_adds_up(doc);
+    // Nothing is computed twice: all of the pass is gone.
+    EXPECT_GT(ps(doc["stream_s"]["recompute"]["a"]), 0);
+    EXPECT_EQ(ps(doc["stream_s"]["recompute"]["b"]), 0);
+    EXPECT_THAT(doc["why"].get<std::string>(), HasSubstr(": recompute "));
+    // The same as two files, and the other way round.
+    const std::string other = write(std::string(kGood) + "training: {remat: none}\n", "b.yaml");
+    const Doc files = diff_json({file, other});
+    EXPECT_EQ(files["stream_s"], doc["stream_s"]);
+    EXPECT_EQ(files["settings"], doc["settings"]);
+    EXPECT_EQ(ps(diff_json({other, file})["more_s"]), -ps(doc["more_s"]));
+    EXPECT_EQ(diff_json({file, "--set-a", "training.remat=none"})["more_s"],
+              diff_json({other, file})["more_s"]);
+    EXPECT_EQ(diff_json({file, file, "--set", "training.remat=none"})["a"]["step_time_s"],
+              doc["b"]["step_time_s"]);
+}
+
+TEST_F(Diff, AnotherWayToWriteAValueIsNoDifference) {
+    EXPECT_EQ(diff_json({write(kGood), "--set-b", "batch.tokens=262144"})["settings"],
+              Doc::array());
+}
+
+TEST_F(Diff, AResultThatWasWrittenIsAsGoodAsItsScenario) {
+    const std::string file = write(kGood);
+    ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
+    const Doc doc = diff_json({path("r.json"), file, "--set-b", "training.remat=none"});
+    EXPECT_FALSE(doc["all_settings"]);
+    Doc of_files = diff_json({file, "--set-b", "training.remat=none"});
+    for (const char* map : {"causes_s", "stream_s", "critical_path_s", "gap_s", "at_peak_bytes",
+                            "link_bytes", "more_s", "why", "belief"}) {
+        EXPECT_EQ(doc[map], of_files[map]) << map;
+    }
+    const Doc meshes = diff_json({path("r.json"), file, "--set-b", "mesh={fsdp: x y, tensor: z}"});
+    EXPECT_EQ(meshes["settings"], Doc::parse(R"([{"key": "mesh.fsdp", "a": "x y z", "b": "x y"},
+                                                 {"key": "mesh.tensor", "a": null, "b": "z"}])"));
+    expect_adds_up(meshes);
+}
+
+TEST_F(Diff, TheFirstScreenSaysWhy) {
+    const std::string file = write(kGood);
+    const Outcome outcome = podsim({"diff", file, "--set-b", "training.remat=none"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, StartsWith("B takes "));
+    EXPECT_LE(std::ranges::count(outcome.out, '\n'), 30);
+    EXPECT_THAT(plain(outcome.out),
+                HasSubstr("  A  s.yaml\n  B  s.yaml --set training.remat=none\n"));
+    const Outcome verbose = podsim({"diff", file, "--set-b", "training.remat=none", "--verbose"});
+    EXPECT_THAT(verbose.out, HasSubstr("Gap, from the lower bound"));
+}
+
+TEST_F(Diff, WhatCannotBeComparedIsRefused) {
+    const auto refused = [&](std::vector<std::string> args, const std::string& message) {
+        args.insert(args.begin(), "diff");
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(plain(outcome.err), message + '\n');
+    };
+    const std::string file = write(kGood);
+    const std::string usage = "; usage: podsim diff A B, or podsim diff A --set-b key=value";
+    const std::string reads = "; podsim diff reads what podsim run --json writes of a step";
+    refused({}, "podsim diff: nothing to compare" + usage);
+    refused({file}, "podsim diff: nothing to compare A with" + usage);
+    refused({"-", "-"},
+            "podsim diff: A and B are both standard input; name a file for one of them");
+    refused({file, write("hardware: {chip: v5p, slice: 4x4x4}\nprogram: {stages: [{do: all-gather, "
+                         "axes: z, bytes: 1 MiB}]}\n",
+                         "p.yaml")},
+            "p.yaml: a program of stages, not a step; podsim diff sets steps side by side; podsim "
+            "compare has programs, a line each");
+    refused({file, write(R"({"schema": "podsim/2", "kind": "search"})", "k.json")},
+            "k.json: a result of kind \"search\"" + reads);
+    refused({write(R"({"schema": "podsim/1"})", "v.json"), file},
+            "v.json: a result of another version of podsim's JSON" + reads);
+    refused({write(R"({"schema": "podsim/2", "time_s": 1})", "t.json"), file},
+            "t.json: not the result of a step" + reads);
+    ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
+    refused({path("r.json"), "--set-b", "training.remat=none"},
+            "r.json: a result is as it was written; --set, --set-a and --set-b change scenarios");
+    Doc broken = Doc::parse(std::ifstream(path("r.json")));
+    broken["step_time_s"] = broken["step_time_s"].get<double>() + 1e-12;
+    refused({write(broken.dump(), "b.json"), file},
+            "b.json: its terms do not add up to its step" + reads);
+    broken["step_time_s"] = 10000;
+    refused({write(broken.dump(), "b.json"), file},
+            "b.json: 10000 s have no exact picoseconds in JSON" + reads);
+    broken.erase("tokens_per_s");
+    broken["step_time_s"] = 1;
+    refused({write(broken.dump(), "b.json"), file},
+            "b.json: no tokens_per_s in this result" + reads);
+}
+
+TEST(SideBySide, EveryNameOnceTheLargestDifferenceFirst) {
+    const std::vector<Share> a{{"p", {10}}, {"q", {5}}, {"q", {1}}};
+    const std::vector<Share> b{{"r", {3}}, {"p", {8}}, {"q", {4}}, {"q", {7}}};
+    const std::vector<TermPair> rows = side_by_side(a, b);
+    ASSERT_EQ(rows.size(), 3);
+    EXPECT_EQ(rows[0].name, "q");
+    EXPECT_EQ(rows[0].more().ps, 5);
+    EXPECT_EQ(rows[1].name, "r");
+    EXPECT_EQ(rows[1].a.ps, 0);
+    EXPECT_EQ(rows[2].name, "p");
+    EXPECT_EQ(rows[2].more().ps, -2);
+    EXPECT_EQ(signed_time(rows[2].more()), "-2.000 ps");
+}
+
+/// A step of so many ms of each.
+StepFigures figures(std::int64_t forward, std::int64_t backward, std::int64_t waits) {
+    constexpr std::int64_t kMs = 1'000'000'000;
+    StepFigures one;
+    one.chip = "v5p";
+    one.model = "m";
+    one.chips = 1;
+    one.tokens = 1;
+    one.like_published = true;
+    one.stream = {{"forward", {forward * kMs}},
+                  {"backward", {backward * kMs}},
+                  {"AllGather over fsdp (weights)", {waits * kMs}, "collectives over fsdp"}};
+    one.step = {(forward + backward + waits) * kMs};
+    return one;
+}
+
+TEST(WhyText, NamesTheLargestTermsAndThoseAgainstThem) {
+    // 70 ms less of 400: waits 90 less; backward 20 more, above a tenth.
+    EXPECT_EQ(why_text(difference_of(figures(100, 200, 100), figures(100, 220, 10))),
+              "B takes 70.00 ms less than A (-17.5 %): waits for collectives over fsdp 90.00 ms "
+              "less; against it backward 20.00 ms more.");
+    // 100 more: 60 do not make up four fifths, with 40 they do.
+    EXPECT_EQ(why_text(difference_of(figures(100, 200, 100), figures(160, 240, 100))),
+              "B takes 100.0 ms longer than A (+25.0 %): forward 60.00 ms more, backward 40.00 ms "
+              "more.");
+}
+
+TEST(Belief, GoesByTheErrorOfADifference) {
+    const StepFigures a = figures(1000, 0, 0);
+    EXPECT_EQ(difference_of(a, figures(1050, 0, 0)).belief, Belief::within);  // ln 1.050 = 0.0488
+    EXPECT_EQ(difference_of(a, figures(1051, 0, 0)).belief, Belief::beyond);  // ln 1.051 = 0.0497
+    EXPECT_EQ(difference_of(a, a).belief, Belief::same);
+    StepFigures other = figures(1049, 0, 0);
+    other.chip = "v5e";
+    EXPECT_EQ(difference_of(a, other).belief, Belief::unknown);
+    other = figures(2098, 0, 0);
+    other.tokens = 2;  // 1049 ms a token
+    EXPECT_EQ(difference_of(a, other).belief, Belief::within);
+}
+
+std::vector<Scenario> published() {
+    std::vector<ScenarioSource> steps;
+    const std::string folder = source_folder() + std::string("/scenarios/published");
+    for (const ScenarioSource& one : files_of(std::vector<ScenarioSource>{folder})) {
+        if (one.file.find("/microbenchmarks/") == std::string::npos &&
+            one.file.find("/inference/") == std::string::npos) {
+            steps.push_back(one);
+        }
+    }
+    return load_scenarios(steps);
+}
+
+TEST(RatioError, IsThatOfThePublishedPairs) {
+    const std::vector<Scenario> scenarios = published();
+    const std::vector<Measurement> measurements = measurements_of(scenarios, false);
+    std::vector<double> perfect;
+    std::vector<double> simulated;
+    for (const Measurement& one : measurements) {
+        perfect.push_back(2 * one.measured_s);
+        simulated.push_back(simulated_reference(*one.scenario));
+    }
+    // A common factor cancels.
+    EXPECT_NEAR(ratio_errors(measurements, perfect).worst, 0, 1e-12);
+    const RatioErrors errors = ratio_errors(measurements, simulated);
+    EXPECT_EQ(errors.pairs, kRatioPairs);
+    // By the profile as it stands, which was fitted to these steps: 4.6 %. The constant, held out by family, may not be below.
+    EXPECT_NEAR(errors.four_of_five, 0.0464, 0.0005);
+    EXPECT_LE(errors.four_of_five, kRatioError + 0.0005);
+    EXPECT_NEAR(errors.worst, 0.063, 0.0005);
+}
+
+// What podsim calibrate prints, which the tests of pages hold against the program.
+TEST(RatioError, IsWhatTheHeldOutPredictionsSay) {
+    std::ifstream page(source_folder() + std::string("/docs/fidelity.md"));
+    const std::string text{std::istreambuf_iterator<char>(page), {}};
+    EXPECT_THAT(text, HasSubstr(fmt::format("held out by family: 80 % of {} within {:.1f} %, ",
+                                            kRatioPairs, 100 * kRatioError)));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
