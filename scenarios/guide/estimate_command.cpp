@@ -22,6 +22,15 @@ Usage estimate_usage() {
     return usage;
 }
 
+Scenario estimated_scenario(const Usage& options, const ScenarioSource& source) {
+    Scenario scenario = load_scenario(source, options.all("set"));
+    if (scenario.is_program()) {
+        throw sim::InputError("a program has no closed forms of a step",
+                              "use podsim run, whose report has its bound", {source.file, 0, 0});
+    }
+    return scenario;
+}
+
 int command_estimate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options = estimate_usage();
     options.parse(args);
@@ -32,11 +41,7 @@ int command_estimate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const ScenarioSource source = scenario_argument(options, "estimate");
     const std::string json = output_path(options, "json");
     refuse_lost_inputs(options, {&source, 1});
-    const Scenario scenario = load_scenario(source, options.all("set"));
-    if (scenario.is_program()) {
-        throw sim::InputError("a program has no closed forms of a step",
-                              "use podsim run, whose report has its bound", {source.file, 0, 0});
-    }
+    const Scenario scenario = estimated_scenario(options, source);
     const StepEstimate estimate = estimate_step(scenario);
     if (json != "-") {
         out << estimate_text(scenario, estimate);

@@ -4,6 +4,9 @@
 #include <iosfwd>
 
 #include "scenarios/console/usage.h"
+#include "scenarios/judge/draft.h"
+#include "scenarios/load/scenario_source.h"
+#include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {
 
@@ -14,9 +17,13 @@ Usage check_usage();
 int command_check(Arguments args, std::ostream& out, std::ostream& err);
 
 Usage init_usage();
+/// The scenario of those options. Throws sim::InputError.
+Draft answer_init(const Usage& options);
 int command_init(Arguments args, std::ostream& out, std::ostream& err);
 
 Usage estimate_usage();
+/// The step that is to be estimated. Throws sim::InputError for a program, too.
+Scenario estimated_scenario(const Usage& options, const ScenarioSource& source);
 int command_estimate(Arguments args, std::ostream& out, std::ostream& err);
 
 }  // namespace podsim::scenarios

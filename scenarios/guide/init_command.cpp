@@ -20,6 +20,11 @@ Usage init_usage() {
     return usage;
 }
 
+Draft answer_init(const Usage& options) {
+    return draft_scenario(options.get("chip"), options.has("slice") ? options.get("slice") : "",
+                          options.get("model"));
+}
+
 int command_init(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = init_usage();
     options.parse(args);
@@ -29,9 +34,7 @@ int command_init(Arguments args, std::ostream& out, std::ostream& err) {
     }
     const std::string path = output_path(options, "write");
     refuse_dash("--write", path);
-    const Draft draft =
-        draft_scenario(options.get("chip"), options.has("slice") ? options.get("slice") : "",
-                       options.get("model"));
+    const Draft draft = answer_init(options);
     if (path.empty()) {
         out << draft.text;
     } else {

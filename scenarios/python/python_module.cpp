@@ -18,7 +18,9 @@
 #include "scenarios/page/collective_page.h"
 #include "scenarios/page/compare_page.h"
 #include "scenarios/python/background_watch.h"
+#include "scenarios/python/python_arguments.h"
 #include "scenarios/python/python_errors.h"
+#include "scenarios/python/writing_functions.h"
 #include "scenarios/report/collective_json.h"
 #include "scenarios/study/compare_table.h"
 #include "scenarios/study/within_clock.h"
@@ -27,23 +29,6 @@ namespace podsim::scenarios {
 namespace {
 
 namespace py = pybind11;
-
-using Options = std::vector<std::string>;
-
-Usage parsed(Usage usage, const Options& options) {
-    usage.parse(options);
-    return usage;
-}
-
-/// A path, or (folder, name, text, has_lines).
-ScenarioSource source_of(const py::handle& given) {
-    if (!py::isinstance<py::tuple>(given)) {
-        return {given.cast<std::string>()};
-    }
-    const auto text = given.cast<py::tuple>();
-    return handed_over(text[0].cast<std::string>(), text[1].cast<std::string>(),
-                       text[2].cast<std::string>(), text[3].cast<bool>());
-}
 
 /// Texts of which few differ, each made once.
 class Texts {
@@ -111,10 +96,7 @@ std::string call_serve(const Options& texts, const py::object& scenario,
 std::string call_compare(const Options& texts, const py::list& scenarios,
                          const py::object& progress) {
     const Usage options = parsed(compare_usage(), texts);
-    std::vector<ScenarioSource> named;
-    for (const py::handle& scenario : scenarios) {
-        named.push_back(source_of(scenario));
-    }
+    const std::vector<ScenarioSource> named = sources_of(scenarios);
     BackgroundWatch watch(progress);
     std::string json;
     const std::string report = report_path(options);
@@ -197,6 +179,7 @@ PYBIND11_MODULE(_podsim, module) {
     module.def("compare", &call_compare);
     module.def("collective", &call_collective);
     module.def("sweep", &call_sweep);
+    define_writing(module);
 }
 
 }  // namespace podsim::scenarios

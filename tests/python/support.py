@@ -57,7 +57,7 @@ def json_of(*args: Any) -> Any:
 def without_times(value: Any) -> Any:
     """Without what differs from run to run."""
     if isinstance(value, dict):
-        return {k: without_times(v) for k, v in value.items() if k != "wall_time_s"}
+        return {k: without_times(v) for k, v in value.items() if k not in ("wall_time_s", "most_wall_time_s")}
     return [without_times(v) for v in value] if isinstance(value, list) else value
 
 

@@ -28,7 +28,9 @@ OF_THE_TERMINAL = {"json", "help", "show", "verbose", "fail-if-not-fit"}
 OF_PYTHON = {"scenario", "scenarios", "base", "progress"}
 
 
-@pytest.mark.parametrize("name", ["run", "serve", "compare", "sweep", "collective"])
+@pytest.mark.parametrize(
+    "name", ["run", "serve", "compare", "sweep", "collective", "search", "show", "check", "estimate"]
+)
 def test_functions_have_the_options_of_the_commands(name: str) -> None:
     options = set(re.findall(r"^  --([a-z-]+)", command(name, "--help").stdout, re.MULTILINE))
     assert len(options) > 2

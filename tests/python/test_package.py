@@ -21,7 +21,7 @@ def test_the_installed_package_is_whole(tmp_path: pathlib.Path) -> None:
     info = f"podsim-{version}.dist-info"
     modules = {name for name in names if name.endswith(".so")}
     assert names - modules == {
-        "podsim/__init__.py", "podsim/_arguments.py", "podsim/_errors.py", "podsim/_podsim.pyi",
+        "podsim/__init__.py", "podsim/_arguments.py", "podsim/_errors.py", "podsim/_podsim.pyi", "podsim/_writing.py",
         "podsim/py.typed", f"{info}/METADATA", f"{info}/WHEEL",
     }  # fmt: skip
     assert len(modules) == 1

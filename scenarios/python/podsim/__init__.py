@@ -27,6 +27,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Seque
 from podsim import _arguments, _podsim
 from podsim._arguments import Path, Scenario
 from podsim._errors import Error, Fault, InternalError, ScenarioError
+from podsim._writing import check, estimate, import_hf, import_maxtext, init, search, show
 
 __all__ = [
     "Error",
@@ -37,10 +38,17 @@ __all__ = [
     "ScenarioError",
     "Span",
     "Spans",
+    "check",
     "collective",
     "compare",
+    "estimate",
+    "import_hf",
+    "import_maxtext",
+    "init",
     "run",
+    "search",
     "serve",
+    "show",
     "sweep",
 ]
 __version__: str = _podsim.version
@@ -50,7 +58,8 @@ class Progress(NamedTuple):
     """How far a simulation is."""
 
     phase: str
-    """``building``, ``choosing algorithms``, ``simulating``, ``explaining``; ``serving``, ``sweeping``, ``comparing``."""
+    """``building``, ``choosing algorithms``, ``simulating``, ``explaining``; ``serving``, ``sweeping``, ``comparing``;
+    of a search also what it does with its candidates."""
     share: float
     """Done of the phase, from 0 to 1."""
     simulated_s: float
@@ -209,10 +218,7 @@ def compare(
     """
     text = _podsim.compare(
         _arguments.options(jobs=jobs, report=_arguments.path(report)),
-        [
-            _arguments.source(scenario, None if _arguments.is_path(scenario) else base)
-            for scenario in scenarios
-        ],
+        _arguments.sources(scenarios, base),
         _heard(progress),
     )
     result: dict[str, Any] = json.loads(text)

@@ -69,6 +69,11 @@ def source(scenario: Scenario, base: Optional[Path]) -> Source:
     return os.fsencode(scenario)
 
 
+def sources(scenarios: Iterable[Scenario], base: Optional[Path]) -> list[Source]:
+    """The same of each; ``base`` is of those that are no files."""
+    return [source(each, None if is_path(each) else base) for each in scenarios]
+
+
 def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
     """Keys with the texts of their values, or texts as --vary takes them."""
     return [
@@ -77,6 +82,12 @@ def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
         else (key, [yaml_text(value) for value in values])
         for key, values in vary.items()
     ]
+
+
+def varied_text(key: str, values: Any) -> str:
+    """``key=value,value``: a text as it is, a list joined by commas."""
+    text = values if isinstance(values, str) else ",".join(yaml_text(value) for value in values)
+    return f"{key}={text}"
 
 
 def joined(separator: str, value: Union[str, Iterable[int], None]) -> Optional[str]:
