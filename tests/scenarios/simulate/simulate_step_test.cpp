@@ -195,8 +195,8 @@ TEST(Reuse, EqualsTheFullRunToThePicosecond) {
             LoweredStep step = lower_step(program, AchievedHardware(scenario.hardware),
                                           scenario.step().mesh, Fold::automatic);
             step.workload.machine.isolated_operations = isolated;
-            const StepRun with = run_step(step, true);
-            const StepRun without = run_step(step, false);
+            const StepRun with = run_step(step);
+            const StepRun without = run_step(step, {.reuse = false});
             EXPECT_EQ(with.result.end, without.result.end);
             EXPECT_EQ(with.result.end_of_place, without.result.end_of_place);
             EXPECT_EQ(with.result.events, without.result.events);
