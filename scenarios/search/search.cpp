@@ -17,59 +17,12 @@
 namespace podsim::scenarios {
 namespace {
 
-constexpr double kPercent = 100;
 /// So many of the most likely are tried before all others.
 constexpr std::size_t kLookedAtFirst = 32;
 /// A run may take a hundred times as long as those behind it, most of which are skipped.
 constexpr std::size_t kWaitingPerThread = 256;
 /// Plans of collective matmuls are outlined so many groups at a time.
 constexpr std::size_t kRefinedAtOnce = 256;
-
-int percent_of(double bytes, double capacity) {
-    return static_cast<int>(std::ceil(kPercent * bytes / capacity));
-}
-
-/// What the front compares, of a plan or of the best that a candidate may be.
-struct Point {
-    std::int64_t ps = 0;
-    int memory = 0;
-    int chips = 0;
-    std::int64_t tokens = 0;
-    double usd = 0;    ///< of a step; 0 where no price is known
-    double score = 0;  ///< Score::first: what beats a plan is no further from the best
-    std::uint64_t place = 0;
-
-    /// Whether the other is no better in anything, and worse in something or later in the space. Steps of different batches do not compare.
-    [[nodiscard]] bool beats(const Point& other) const {
-        if (tokens != other.tokens || ps > other.ps || memory > other.memory ||
-            chips > other.chips || usd > other.usd || score > other.score) {
-            return false;
-        }
-        return ps < other.ps || memory < other.memory || chips < other.chips || usd < other.usd ||
-               score < other.score || place < other.place;
-    }
-};
-
-Point point_of(SearchObjective objective, const PlanFacts& facts, sim::Time time, double peak,
-               std::uint64_t place) {
-    return {time.ps,
-            percent_of(peak, facts.capacity),
-            facts.chips,
-            facts.tokens,
-            facts.usd_per_second ? *facts.usd_per_second * time.seconds() : 0,
-            score_of(objective, facts, time, place).first,
-            place};
-}
-
-/// What is asked of a step besides its memory.
-bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
-    if (spec.asked.deadline_s && time.seconds() > *spec.asked.deadline_s) {
-        return false;
-    }
-    const double steps = facts.run_tokens.value_or(0) / static_cast<double>(facts.tokens);
-    return !spec.asked.budget_usd ||
-           facts.usd_per_second.value_or(0) * time.seconds() * steps <= *spec.asked.budget_usd;
-}
 
 /// What a simulation of a candidate came to.
 struct Trial {
@@ -81,19 +34,14 @@ struct Trial {
     double peak = 0;
 };
 
-/// Where a plan is in the space: the tie between plans that are as good.
-std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {
-    constexpr unsigned kBitsOfMesh = 32;
-    return std::uint64_t{facts.setting} << kBitsOfMesh | candidate.mesh;
-}
-
 class Search {
 public:
     Search(const SearchSpace& space, const SearchOptions& options)
         : space_(space),
           spec_(space.spec()),
           options_(options),
-          bounding_(space, options.jobs, options.watch) {}
+          bounding_(space, options.jobs, options.watch),
+          answers_(spec_) {}
 
     SearchResult run() {
         add(bounding_.all());
@@ -110,7 +58,13 @@ public:
         }
         std::ranges::sort(rest, {}, [&](std::size_t i) { return bound_score(i); });
         try_all(rest);
-        finish();
+        result_.best = answers_.best();
+        result_.near = answers_.near();
+        result_.front = answers_.front();
+        if (result_.simulated > 0) {
+            result_.tightness = tightness_ / static_cast<double>(result_.simulated);
+        }
+        look_at_the_rest();
         return std::move(result_);
     }
 
@@ -209,62 +163,20 @@ private:
                         place_of(facts(i), candidate));
     }
 
-    /// Whether a plan that takes at least the candidate's bound enters none of the answers. True of a bound it is of all that are longer.
     [[nodiscard]] bool is_useless(const PlanFacts& facts, const Candidate& candidate) const {
-        if (!options_.prunes) {
-            return false;
-        }
-        if (!is_wanted(spec_, facts, candidate.bound)) {
-            return true;
-        }
-        const std::uint64_t place = place_of(facts, candidate);
-        const Score score = score_of(spec_.asked.objective, facts, candidate.bound, place);
-        if (best_.size() < kBest || score < best_[kBest - 1].first) {
-            return false;
-        }
-        const double times = times_as_bad(spec_.asked.objective, score, best_.front().first);
-        if (times > 1 + kFrontEnds) {
-            return true;
-        }
-        if (times <= 1 + kNear && (best_.size() < kMostNear || score < best_.back().first)) {
-            return false;
-        }
-        const Point point =
-            point_of(spec_.asked.objective, facts, candidate.bound, facts.least_peak, place);
-        return std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); });
-    }
-
-    /// The longest step with which a candidate may be of use.
-    [[nodiscard]] sim::Time longest_of_use(std::size_t i) const {
-        Candidate candidate = list_.candidates[i];
-        const auto useless = [&](sim::Time time) {
-            candidate.bound = time;
-            return is_useless(facts(i), candidate);
-        };
-        constexpr std::int64_t kLongest = sim::Time::max().ps / 4;
-        sim::Time of_use = candidate.bound;
-        sim::Time beyond = of_use;
-        do {
-            if (beyond.ps > kLongest) {
-                return sim::Time::max();
-            }
-            beyond = {2 * beyond.ps + 1};
-        } while (!useless(beyond));
-        while (beyond.ps - of_use.ps > 1) {
-            const sim::Time middle{of_use.ps + (beyond.ps - of_use.ps) / 2};
-            (useless(middle) ? beyond : of_use) = middle;
-        }
-        return of_use;
+        return options_.prunes && answers_.is_useless(facts, candidate);
     }
 
     Trial simulate(std::size_t i, Watch* watch) {
-        sim::Time longest;
+        sim::Time longest = sim::Time::max();
         {
             const std::scoped_lock lock(mutex_);
             if (is_useless(facts(i), list_.candidates[i])) {
                 return {.skipped = true};
             }
-            longest = longest_of_use(i);
+            if (options_.prunes) {
+                longest = answers_.longest_of_use(facts(i), list_.candidates[i]);
+            }
         }
         try {
             const StepResult result =
@@ -316,52 +228,8 @@ private:
         }
         ++result_.simulated;
         tightness_ += list_.candidates[i].bound.seconds() / trial.step_time.seconds();
-        add(i, trial);
-    }
-
-    void add(std::size_t i, const Trial& trial) {
-        const std::uint64_t place = place_of(facts(i), list_.candidates[i]);
-        const FoundPlan found{list_.candidates[i], facts(i), trial.step_time, trial.peak, place};
-        const std::pair scored{score_of(spec_.asked.objective, found.facts, found.step_time, place),
-                               found};
-        best_.insert(std::ranges::upper_bound(best_, scored.first, {},
-                                              [](const auto& one) { return one.first; }),
-                     scored);
-        if (best_.size() > kMostNear) {
-            best_.pop_back();
-        }
-        const Point point =
-            point_of(spec_.asked.objective, found.facts, found.step_time, found.peak, place);
-        if (std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); })) {
-            return;
-        }
-        std::erase_if(front_, [&](const auto& one) { return point.beats(one.first); });
-        front_.emplace_back(point, found);
-    }
-
-    void finish() {
-        for (std::size_t i = 0; i < best_.size(); ++i) {
-            if (i < kBest) {
-                result_.best.push_back(best_[i].second);
-            }
-            if (times_as_bad(spec_.asked.objective, best_[i].first, best_.front().first) <=
-                1 + kNear) {
-                result_.near.push_back(best_[i].second);
-            }
-        }
-        std::ranges::sort(front_, {},
-                          [](const auto& one) { return std::pair(one.first.ps, one.first.place); });
-        for (const auto& [point, found] : front_) {
-            const Score score =
-                score_of(spec_.asked.objective, found.facts, found.step_time, found.place);
-            if (times_as_bad(spec_.asked.objective, score, best_.front().first) <= 1 + kFrontEnds) {
-                result_.front.push_back(found);
-            }
-        }
-        if (result_.simulated > 0) {
-            result_.tightness = tightness_ / static_cast<double>(result_.simulated);
-        }
-        look_at_the_rest();
+        answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak,
+                      place_of(facts(i), list_.candidates[i])});
     }
 
     /// What was not tried, or not even outlined.
@@ -380,9 +248,9 @@ private:
             is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
         }
         result_.complete = !least;
-        if (least && !best_.empty()) {
-            result_.gap =
-                std::max(0.0, times_as_bad(spec_.asked.objective, best_.front().first, *least) - 1);
+        if (least && !answers_.empty()) {
+            result_.gap = std::max(
+                0.0, times_as_bad(spec_.asked.objective, answers_.best_score(), *least) - 1);
         } else if (least) {
             result_.gap = std::numeric_limits<double>::infinity();
         }
@@ -396,8 +264,7 @@ private:
     std::vector<bool> taken_;     ///< by candidate: it was tried
     std::size_t next_rough_ = 0;  ///< the first group that is neither outlined nor proven useless
     std::mutex mutex_;
-    std::vector<std::pair<Score, FoundPlan>> best_;  ///< at most kMostNear, the best first
-    std::vector<std::pair<Point, FoundPlan>> front_;
+    Answers answers_;
     SearchResult result_;
     bool ended_ = false;  ///< somebody has asked to stop
     double tightness_ = 0;
@@ -405,47 +272,12 @@ private:
 
 }  // namespace
 
-int FoundPlan::percent_of_memory() const {
-    return percent_of(peak, facts.capacity);
-}
-
 std::uint64_t SearchResult::refused_in_all() const {
     std::uint64_t sum = 0;
     for (const auto& [reason, count] : refused) {
         sum += count;
     }
     return sum;
-}
-
-Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
-               std::uint64_t place) {
-    switch (objective) {
-        case SearchObjective::step_time:
-            return {0, time.ps, place};
-        case SearchObjective::mfu:
-            return {time.seconds() * facts.peak_flops / facts.flops, time.ps, place};
-        case SearchObjective::cost:
-            return {facts.usd_per_second.value_or(0) * time.seconds() /
-                        static_cast<double>(facts.tokens),
-                    time.ps, place};
-        case SearchObjective::chips:
-            return {static_cast<double>(facts.chips), time.ps, place};
-    }
-    return {};
-}
-
-double times_as_bad(SearchObjective objective, const Score& one, const Score& other) {
-    const double of_times = static_cast<double>(one.ps) / static_cast<double>(other.ps);
-    switch (objective) {
-        case SearchObjective::mfu:
-        case SearchObjective::cost:
-            return one.first / other.first;
-        case SearchObjective::chips:
-            return one.first > other.first ? std::numeric_limits<double>::infinity() : of_times;
-        case SearchObjective::step_time:
-            break;
-    }
-    return of_times;
 }
 
 SearchResult search(const SearchSpace& space, const SearchOptions& options) {

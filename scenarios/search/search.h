@@ -13,50 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/search/answers.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
 
 namespace podsim::scenarios {
-
-inline constexpr std::size_t kBest = 10;
-/// Plans within this share of the best are as good as it, as far as rates are known; of these at most kMostNear are looked at.
-inline constexpr double kNear = 0.03;
-inline constexpr std::size_t kMostNear = 16;
-
-/// The front goes so far beyond the best.
-inline constexpr double kFrontEnds = 0.25;
-
-/// A plan that was simulated, and fits.
-struct FoundPlan {
-    Candidate candidate;
-    PlanFacts facts;
-    sim::Time step_time;
-    double peak = 0;          ///< bytes
-    std::uint64_t place = 0;  ///< in the space
-
-    [[nodiscard]] double mfu() const {
-        return facts.flops / (facts.peak_flops * step_time.seconds());
-    }
-    [[nodiscard]] double tokens_per_s() const {
-        return static_cast<double>(facts.tokens) / step_time.seconds();
-    }
-    /// Memory as the front counts it: in whole hundredths of the capacity, rounded up.
-    [[nodiscard]] int percent_of_memory() const;
-};
-
-/// What the objective goes by: less is better. First what comes first, then the step's picoseconds.
-struct Score {
-    double first = 0;
-    std::int64_t ps = 0;
-    std::uint64_t place = 0;
-    auto operator<=>(const Score&) const = default;
-};
-Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
-               std::uint64_t place);
-/// How many times as bad as another: of steps, MFU or cost; infinite where more chips are needed.
-double times_as_bad(SearchObjective objective, const Score& one, const Score& other);
 
 struct SearchResult {
     std::vector<FoundPlan> best;  ///< at most kBest, the best first

@@ -213,6 +213,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"refused", result.refused_in_all()},
                 {"unfit", result.unfit},
                 {"pruned", result.pruned},
+                {"pruned_while_simulated", result.pruned_while_simulated},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},

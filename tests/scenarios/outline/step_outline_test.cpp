@@ -92,6 +92,53 @@ TEST(StepOutline, IsBelowAndNearStepsOfAllKinds) {
     }
 }
 
+// Collective matmuls on rings and lines of one factor and of several, between neighbours and across other groups: what is known of them
+// from the plan with blocking collectives is below their simulated step, and often near.
+TEST(StepOutline, OfBlockingCollectivesIsBelowCollectiveMatmuls) {
+    double nearest = 0;
+    for (const char* const mesh :
+         {"{fsdp: x y, tensor: z}", "{fsdp: x, tensor: y z}", "{fsdp: x/2 y z, tensor: x%2}",
+          "{fsdp: x%2 y z, tensor: x/2}", "{fsdp: x y%2, context: y/2, tensor: z}",
+          "{fsdp: x%4 y, tensor: x/4 z}", "{fsdp: y, context: z, tensor: x}",
+          "{context: x%4, tensor: x/4 y z}"}) {
+        for (const char* const slice : {"8x4x4", "8x4x2"}) {
+            for (const char* const overlap : {"one-way", "two-way"}) {
+                SCOPED_TRACE(std::string(mesh) + " " + slice + " " + overlap);
+                const std::vector<std::string> settings{
+                    std::string("hardware.slice=") + slice, "batch.tokens=512Ki",
+                    "model={base: llama-3-70b, layers: 12}", "training.remat=minimal",
+                    std::string("mesh=") + mesh};
+                const auto with = [&](const std::string& tensor) {
+                    std::vector<std::string> all = settings;
+                    all.push_back("overlap.tensor=" + tensor);
+                    return example("quickstart/llama3-70b-v5p-pod.yaml", all);
+                };
+                const Scenario blocking = with("blocking");
+                StepOutline rough(blocking, TensorCollectives::in_steps);
+                const sim::Time bound = rough.bound(blocking.step().mesh);
+                const sim::Time step =
+                    simulate_step(with(overlap), Fold::automatic, {.explain = false}).step_time;
+                EXPECT_LE(bound, step);
+                nearest = std::max(nearest, bound.seconds() / step.seconds());
+            }
+        }
+    }
+    EXPECT_GE(nearest, 0.9);
+}
+
+// Groups of tensor with others between their members: what is sure is little, since others may do something else at that time; they do not.
+TEST(StepOutline, KnowsAboutWhatStridedGroupsTake) {
+    const Scenario scenario =
+        example("quickstart/llama3-70b-v5p-pod.yaml",
+                {"hardware.slice=8x8x8", "batch.tokens=2Mi",
+                 "mesh={fsdp: x%2 x/4 y%2 y/4 z%2 z/4, tensor: x/2%2 y/2%2 z/2%2}"});
+    StepOutline outline(scenario);
+    const double step =
+        simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
+    EXPECT_LT(outline.bound(scenario.step().mesh).seconds(), 0.75 * step);
+    EXPECT_NEAR(outline.likely(scenario.step().mesh).seconds(), step, 0.02 * step);
+}
+
 // Rings of steps of unlike lengths make programs of their own: the outline is of the mesh that it was made for.
 TEST(StepOutline, IsShortWhereLayersRepeat) {
     EXPECT_TRUE(StepOutline(example("quickstart/llama3-70b-v5p-pod.yaml", {})).is_short());

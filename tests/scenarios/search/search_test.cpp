@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <random>
 
 #include "scenarios/commands/answer_search.h"
 #include "scenarios/load/load.h"
@@ -30,6 +31,24 @@ protected:
     }
     static std::uint64_t sum_of(const SearchResult& result) {
         return result.refused_in_all() + result.unfit + result.pruned + result.simulated;
+    }
+    /// And says so whatever the number of threads. What trying everything comes to.
+    static SearchResult expect_what_trying_everything_finds(const SearchSpace& space) {
+        SearchResult all = search(space, {.jobs = 2, .prunes = false});
+        const SearchResult found = search(space, {.jobs = 2});
+        EXPECT_LE(found.simulated, all.simulated);
+        EXPECT_EQ(sum_of(all), all.enumerated);
+        EXPECT_EQ(sum_of(found), all.enumerated);
+        EXPECT_GE(found.pruned, found.pruned_while_simulated);
+        expect_same(found.best, all.best);
+        expect_same(found.near, all.near);
+        expect_same(found.front, all.front);
+        for (const int jobs : {1, 4}) {
+            const SearchResult again = search(space, {.jobs = jobs});
+            EXPECT_EQ(search_json(space, {"", again, {}}).dump(),
+                      search_json(space, {"", found, {}}).dump());
+        }
+        return all;
     }
 };
 
@@ -71,22 +90,41 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
         SCOPED_TRACE(i);
         const SearchSpace space(write(kSpaces[i].text), {},
                                 {.over = kSpaces[i].over, .vary = kSpaces[i].vary});
-        const SearchResult all = search(space, {.jobs = 2, .prunes = false});
-        const SearchResult found = search(space, {.jobs = 2});
-        EXPECT_EQ(all.pruned, 0U);
+        const SearchResult all = expect_what_trying_everything_finds(space);
         EXPECT_GT(all.simulated, 15U);
-        EXPECT_LT(found.simulated, all.simulated);
-        EXPECT_EQ(sum_of(all), all.enumerated);
-        EXPECT_EQ(sum_of(found), all.enumerated);
-        expect_same(found.best, all.best);
-        expect_same(found.near, all.near);
-        expect_same(found.front, all.front);
-        for (const int jobs : {1, 4}) {
-            const SearchResult again = search(space, {.jobs = jobs});
-            EXPECT_EQ(search_json(space, {"", again, {}}).dump(),
-                      search_json(space, {"", found, {}}).dump());
-        }
+        // Not even when everything is tried are plans beyond the deadline among the answers.
+        EXPECT_EQ(all.pruned > 0, i == 3);
+        EXPECT_EQ(all.pruned_while_simulated, 0U);
     }
+}
+
+// Small slices, tori and lines; dense models and those with experts; batches that fit and that do not; whatever varies.
+TEST_F(SearchTest, FindsWhatTryingEverythingFindsInRandomSpaces) {
+    std::mt19937_64 random(20261125);
+    const auto one_of = [&](const std::vector<std::string>& texts) {
+        return texts[random() % texts.size()];
+    };
+    std::uint64_t left_out = 0;
+    for (int round = 0; round < 10; ++round) {
+        const bool v5e = random() % 3 == 0;
+        const std::string text = fmt::format(
+            "hardware: {{chip: {}, slice: {}}}\nmodel: {{base: {}, layers: {}}}\n"
+            "batch: {{tokens: {}, sequence: 4096}}\n"
+            "report: {{tokens: 1T, price: 4 USD/chip-hour}}\nsearch: {{objective: {}}}\n",
+            v5e ? "v5e" : "v5p", v5e ? one_of({"2x4", "4x4"}) : one_of({"2x2x2", "2x2x4", "4x2x1"}),
+            one_of({"llama-3-8b", "mixtral-8x7b", "gemma-3-27b"}), 1 + random() % 3,
+            one_of({"32Ki", "64Ki", "128Ki"}), one_of({"step_time", "mfu", "cost"}));
+        std::vector<std::string> vary{
+            one_of({"training.remat=none,full", "training.remat=none,minimal",
+                    "overlap.tensor=blocking,two-way", "overlap.tensor=one-way,two-way"})};
+        if (random() % 2 == 0) {
+            vary.push_back(one_of({"overlap.prefetch_layers=1,2", "overlap.weights=layer,block"}));
+        }
+        SCOPED_TRACE(text + vary.front());
+        const SearchSpace space(write(text), {}, {.over = {"mesh"}, .vary = vary});
+        left_out += expect_what_trying_everything_finds(space).simulated;
+    }
+    EXPECT_GT(left_out, 500U);
 }
 
 // The best is what is said of it: its scenario has that step time.

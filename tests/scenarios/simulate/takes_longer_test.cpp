@@ -1,0 +1,49 @@
+// A run is ended once its step surely takes longer than asked, and never otherwise.
+#include <gtest/gtest.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/run/run_step.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/checkout.h"
+
+namespace podsim::scenarios {
+namespace {
+
+Scenario step_with(const char* mesh) {
+    const std::vector<std::string> settings{"hardware.slice=8x8x8", "batch.tokens=2Mi",
+                                            std::string("mesh=") + mesh};
+    return load_scenario(source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml",
+                         settings);
+}
+
+// Weights gathered beside the compute; collectives that block it, half of the step; ring steps, of which transfers are told too.
+TEST(TakesLonger, IsNeverSaidOfWhatDoesNot) {
+    for (const char* const mesh :
+         {"{fsdp: x y z}", "{fsdp: x y, tensor: z}", "{fsdp: x%2 y z, tensor: x/2}"}) {
+        SCOPED_TRACE(mesh);
+        const Scenario scenario = step_with(mesh);
+        const StepResult step = simulate_step(scenario, Fold::automatic, {.explain = false});
+        const StepResult again =
+            simulate_step(scenario, Fold::automatic, {.explain = false, .longest = step.step_time});
+        EXPECT_EQ(again.step_time, step.step_time);
+        EXPECT_EQ(again.played_events, step.played_events);
+        int ended = 0;
+        for (int tenths = 1; tenths <= 10; ++tenths) {
+            const sim::Time longest{step.step_time.ps * tenths / 10 - 1};
+            try {
+                const StepResult whole = simulate_step(scenario, Fold::automatic,
+                                                       {.explain = false, .longest = longest});
+                EXPECT_EQ(whole.step_time, step.step_time);
+                EXPECT_EQ(tenths, 10) << "said only when there is nothing left to compute";
+            } catch (const TakesLonger& longer) {
+                EXPECT_GT(longer.at_least(), longest);
+                EXPECT_LE(longer.at_least(), step.step_time);
+                ++ended;
+            }
+        }
+        EXPECT_GE(ended, 9);
+    }
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
