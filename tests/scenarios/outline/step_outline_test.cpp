@@ -101,7 +101,7 @@ TEST(StepOutline, OfBlockingCollectivesIsBelowCollectiveMatmuls) {
           "{fsdp: x%2 y z, tensor: x/2}", "{fsdp: x y%2, context: y/2, tensor: z}",
           "{fsdp: x%4 y, tensor: x/4 z}", "{fsdp: y, context: z, tensor: x}",
           "{context: x%4, tensor: x/4 y z}"}) {
-        for (const char* const slice : {"8x4x4", "8x4x2"}) {
+        for (const char* const slice : {"8x4x4", "8x8x4"}) {
             for (const char* const overlap : {"one-way", "two-way"}) {
                 SCOPED_TRACE(std::string(mesh) + " " + slice + " " + overlap);
                 const std::vector<std::string> settings{
