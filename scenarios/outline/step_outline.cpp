@@ -282,7 +282,7 @@ sim::Time StepOutline::bound(const topology::DeviceMesh& mesh) {
 }
 
 sim::Time StepOutline::likely(const topology::DeviceMesh& mesh) {
-    return path(least_.likely(kinds_, programs_, mesh));
+    return std::max(path(least_.likely(kinds_, programs_, mesh)), sums(mesh));
 }
 
 }  // namespace podsim::scenarios

@@ -49,8 +49,8 @@ public:
     [[nodiscard]] sim::Time bound(const topology::DeviceMesh& mesh);
     /// Of it the compute stream and the resources alone: a bound in whatever order the step does things.
     [[nodiscard]] sim::Time sums(const topology::DeviceMesh& mesh) const;
-    /// About what the step takes, by the longest path, were all groups of a collective to begin together. No bound, and a
-    /// guess by which to look first where it is good.
+    /// About what the step takes: as the bound, were all groups of a collective to begin together. No bound, and a guess by
+    /// which to look first where it is good.
     [[nodiscard]] sim::Time likely(const topology::DeviceMesh& mesh);
     /// Whether it was found without building the whole program.
     [[nodiscard]] bool is_short() const { return short_.has_value(); }

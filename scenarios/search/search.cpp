@@ -56,7 +56,7 @@ public:
                 rest.push_back(i);
             }
         }
-        std::ranges::sort(rest, {}, [&](std::size_t i) { return bound_score(i); });
+        std::ranges::sort(rest, {}, [&](std::size_t i) { return likely_score(i); });
         try_all(rest);
         result_.best = answers_.best();
         result_.near = answers_.near();
@@ -93,12 +93,8 @@ private:
             likely.push_back(i);
         }
         const std::size_t count = std::min(kLookedAtFirst, likely.size());
-        std::ranges::partial_sort(
-            likely, likely.begin() + static_cast<std::ptrdiff_t>(count), {}, [&](std::size_t i) {
-                const Candidate& candidate = list_.candidates[i];
-                return score_of(spec_.asked.objective, facts(i), candidate.likely,
-                                place_of(facts(i), candidate));
-            });
+        std::ranges::partial_sort(likely, likely.begin() + static_cast<std::ptrdiff_t>(count), {},
+                                  [&](std::size_t i) { return likely_score(i); });
         likely.resize(count);
         try_all(likely);
     }
@@ -156,6 +152,11 @@ private:
 
     [[nodiscard]] const PlanFacts& facts(std::size_t i) const {
         return list_.facts[list_.candidates[i].facts];
+    }
+    [[nodiscard]] Score likely_score(std::size_t i) const {
+        const Candidate& candidate = list_.candidates[i];
+        return score_of(spec_.asked.objective, facts(i), candidate.likely,
+                        place_of(facts(i), candidate));
     }
     [[nodiscard]] Score bound_score(std::size_t i) const {
         const Candidate& candidate = list_.candidates[i];

@@ -1,9 +1,11 @@
 // The best plans of a space, exactly: nothing outside it is guessed, nothing inside it is left out without a proof.
 //
-// Candidates are taken in the order of (bound, place in the space). One is simulated unless its bound proves that it can enter
-// none of the answers: neither the ten best, nor those near the best that are looked at again under other rates, nor the
-// Pareto front. A proof goes by what was simulated before it in that order, so that the answers, and what is counted, are the same
-// for any number of threads: what threads have begun beyond is thrown away.
+// Candidates are taken in the order of (what they are likely to take, place in the space), so that good ones come early, whenever the
+// search is ended, and prove much of the rest useless. One is simulated unless its bound proves that it can enter none of the answers:
+// neither the ten best, nor those near the best that are looked at again under other rates, nor the Pareto front. A run is ended when its own
+// clock, and what is still to compute, proves the same. Proofs go by what was simulated before in that order, so that the answers, and
+// what is counted, are the same for any number of threads: what threads have begun beyond is thrown away.
+// Plans of collective matmuls are outlined only where a weaker bound does not prove them useless by the most likely of the others.
 #pragma once
 
 #include <array>

@@ -28,9 +28,12 @@ std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
 
 std::string counts_text(const SearchResult& result) {
     std::string text = fmt::format(
-        "{} candidates: {} refused, {} do not fit, {} cannot be among the answers by their bounds, "
-        "{} simulated\n",
-        result.enumerated, result.refused_in_all(), result.unfit, result.pruned, result.simulated);
+        "{} candidates: {} refused, {} do not fit, {} cannot be among the answers ({} by their "
+        "bounds, {} "
+        "by the clock of a part of their run), {} simulated\n",
+        result.enumerated, result.refused_in_all(), result.unfit, result.pruned,
+        result.pruned - result.pruned_while_simulated, result.pruned_while_simulated,
+        result.simulated);
     if (!result.complete && !result.best.empty() && result.gap == 0) {
         text += "ended early: the best is proven, those behind it are not\n";
     } else if (!result.complete) {
