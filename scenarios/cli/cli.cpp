@@ -69,7 +69,7 @@ int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream&
         out << general_help();
         return kDone;
     }
-    if (name == "--version") {
+    if (name == "--version" || name == "-V") {
         out << "podsim " << PODSIM_VERSION << '\n';
         return kDone;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
+#include "scenarios/study/sweep.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -64,6 +65,7 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
         apply_setting(base_, setting);
     }
     spec_ = search_spec(base_, path_, request);
+    refuse_set_and_varied(settings, spec_.varied);
     base_ = without_search(std::move(base_));
     if (spec_.mesh) {
         std::erase_if(base_.entries, [](const YamlNode::Entry& entry) {

@@ -140,6 +140,18 @@ Varied varied_of(const std::string& key, std::span<const std::string> values) {
     return varied;
 }
 
+void refuse_set_and_varied(std::span<const std::string> settings, std::span<const Varied> varied) {
+    for (const Varied& one : varied) {
+        for (const std::string& setting : settings) {
+            if (setting.starts_with(one.key + '=')) {
+                throw sim::InputError(
+                    fmt::format("{} is varied, so that its value is lost", in_quotes(setting)),
+                    "leave out this --set, or do not vary " + one.key, {"--set", 0, 0});
+            }
+        }
+    }
+}
+
 Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings,
              std::vector<Varied> varied, SweepOptions options)
     : path_(source.file),
@@ -152,6 +164,7 @@ Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings
         decisive.push_back("--set " + setting);
     }
     check_schema(base_);
+    refuse_set_and_varied(settings, varied_);
     for (auto each = varied_.begin(); each != varied_.end(); ++each) {
         const auto earlier = std::find_if(
             varied_.begin(), each, [&](const Varied& other) { return other.key == each->key; });
@@ -222,7 +235,7 @@ Scenario Sweep::scenario(std::size_t index) const {
     for (std::size_t key = 0; key < varied_.size(); ++key) {
         const Varied& varied = varied_[key];
         set_value(tree, varied.key, varied.values[chosen[key]],
-                  "--set " + printable(varied.key + '=' + varied.texts[chosen[key]]));
+                  "--vary " + printable(varied.key + '=' + varied.texts[chosen[key]]));
     }
     Scenario scenario = load_scenario(tree, path_);
     if (scenario.is_program()) {

@@ -57,6 +57,9 @@ struct SweepLine {
 /// The quantities that a row holds, in the order of the CSV.
 std::vector<QuantityName> sweep_columns();
 
+/// A value that is set (--set key=value) and varied too would be silently lost: throws sim::InputError.
+void refuse_set_and_varied(std::span<const std::string> settings, std::span<const Varied> varied);
+
 /// The settings of a sweep: all combinations, the last key's values changing fastest.
 class Sweep {
 public:

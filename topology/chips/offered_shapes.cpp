@@ -182,8 +182,11 @@ std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twiste
     const auto off = [&](const Point& p) { return std::abs(chips_of(p) - chips_of(shape)); };
     const Point by_lengths = *std::ranges::min_element(
         shapes, {}, [&](const Point& p) { return std::pair(ratio(p), off(p)); });
-    const Point by_chips = *std::ranges::min_element(
-        shapes, {}, [&](const Point& p) { return std::pair(off(p), ratio(p)); });
+    // A single length is taken for a number of chips, which near a cube are nearest to each other.
+    const bool count = dimensions > 1 && shape[1] == 1 && shape[2] == 1;
+    const Point by_chips = *std::ranges::min_element(shapes, {}, [&](const Point& p) {
+        return std::pair(off(p), count ? static_cast<double>(p[0] + p[1] + p[2]) : ratio(p));
+    });
     std::string text = "; nearest: " + to_string(by_lengths, dimensions);
     if (by_chips != by_lengths) {
         text += fmt::format(" by lengths, {} by number of chips", to_string(by_chips, dimensions));

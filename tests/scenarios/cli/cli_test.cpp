@@ -149,6 +149,8 @@ TEST_F(Cli, HelpNamesEveryOption) {
     }
     EXPECT_THAT(podsim({"run", "--help"}).out, HasSubstr("prefetch_layers"));
     EXPECT_THAT(podsim({"--version"}).out, StartsWith("podsim "));
+    EXPECT_EQ(podsim({"-V"}).out, podsim({"--version"}).out);
+    EXPECT_EQ(podsim({"-h"}).out, podsim({"--help"}).out);
 }
 
 TEST_F(Cli, TopologyJson) {

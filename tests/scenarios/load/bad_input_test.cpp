@@ -134,6 +134,12 @@ TEST_F(BadInput, ImpossibleSlice) {
         "s.yaml:1:30: hardware.slice: v5p does not offer a slice 4x4x5; v5p offers "
         "lengths that are all multiples of 4, up to 8960 chips, or boxes of lengths 1, 2, "
         "4 inside one 4x4x4 cube; nearest: 4x4x4");
+    // A number of chips: the slice nearest to a cube that has so many.
+    expect_refused(
+        good_but("4x4x4", "512"),
+        "s.yaml:1:30: hardware.slice: v5p does not offer a slice 512x1x1; v5p offers "
+        "lengths that are all multiples of 4, up to 8960 chips, or boxes of lengths 1, 2, "
+        "4 inside one 4x4x4 cube; nearest: 512x4x4 by lengths, 8x8x8 by number of chips");
     expect_refused(good_but("4x4x4", "100x100x100"),
                    "s.yaml:1:30: hardware.slice: 100x100x100 has 1000000 chips; at most 100000 are "
                    "allowed");
@@ -294,6 +300,9 @@ TEST_F(BadInput, WhatIsNotYaml) {
     expect_refused("a: [1, 2\nb: }\n",
                    "s.yaml:2:2: this is not valid YAML: end of sequence flow not found; check the "
                    "brackets, quotes and indentation here");
+    expect_refused("hardware:\n\tchip: v5p\n",
+                   "s.yaml:2:6: this is not valid YAML: illegal map value; indent this line with "
+                   "spaces: it begins with a tab");
     expect_refused(
         "", std::string("s.yaml:1:1: the file is empty; a scenario has the keys ") + kTopKeys);
     expect_refused("just words\n",

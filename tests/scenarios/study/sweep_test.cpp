@@ -201,7 +201,7 @@ TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
     EXPECT_EQ(row, expected);
     std::getline(stream, row);
     EXPECT_THAT(row, ::testing::StartsWith(R"(3Ki,"{""fsdp"":""x y z""}",,,,,)"));
-    EXPECT_THAT(row, ::testing::HasSubstr("--set batch.tokens=3Ki: "));
+    EXPECT_THAT(row, ::testing::HasSubstr("--vary batch.tokens=3Ki: "));
 }
 
 /// The first column of the table, without its header.

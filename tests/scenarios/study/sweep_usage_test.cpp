@@ -61,6 +61,9 @@ TEST_F(SweepUsage, RefusesBadUsage) {
             "--vary batch.tokens={\"a\":\"b\"}: 'batch.tokens' holds a map; write tokens: 4Mi");
     refused({"--vary", "batch.tokens=4Ki", "--vary", "batch.tokens=8Ki"},
             "--vary: 'batch.tokens' is varied twice; give all its values in one --vary");
+    refused({"--vary", "batch.tokens=4Ki", "--set", "batch.tokens=8Ki"},
+            "--set: 'batch.tokens=8Ki' is varied, so that its value is lost; leave out this --set, "
+            "or do not vary batch.tokens");
     refused({"--vary", "batch.tokens=4Ki", "--jobs", "0"},
             "--jobs 0: out of range; write a number of threads from 1 to 1024");
     refused({"--vary", "batch.tokens=4Ki", "--sort", "mfuu"},
