@@ -65,10 +65,14 @@ void hear_signal(int number) {
         end_now(first ? number : heard.signal.load());
     }
     if (heard.guarded) {
+        constexpr long kMilliseconds = 1000;
         constexpr long kNanoseconds = 1'000'000;
-        const long milliseconds = heard.has_results ? StopRequest::kLongGraceMilliseconds
-                                                    : StopRequest::kGraceMilliseconds;
-        const itimerspec grace{.it_interval = {}, .it_value = {0, milliseconds * kNanoseconds}};
+        const long longest = number == SIGINT ? StopRequest::kLongGraceOfSigint
+                                              : StopRequest::kLongGraceMilliseconds;
+        const long milliseconds = heard.has_results ? longest : StopRequest::kGraceMilliseconds;
+        const itimerspec grace{.it_interval = {},
+                               .it_value = {milliseconds / kMilliseconds,
+                                            milliseconds % kMilliseconds * kNanoseconds}};
         ::timer_settime(heard.grace, 0, &grace, nullptr);
     }
 }

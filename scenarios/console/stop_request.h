@@ -24,6 +24,8 @@ public:
     static constexpr int kGraceMilliseconds = 100;
     /// To say what was reached, where something was.
     static constexpr int kLongGraceMilliseconds = 300;
+    /// The same of Ctrl-C: who waits before it presses it again where that is too long.
+    static constexpr int kLongGraceOfSigint = 3000;
 
     StopRequest();
     ~StopRequest();

@@ -154,7 +154,7 @@ TEST_F(SeveralFaults, OfASettingOfASweepStandInItsRow) {
     const std::string file = write(good_but("v5p", "v5p, slices: 0") + "training: {zero: 1}\n");
     const Outcome outcome = podsim({"sweep", file, "--vary", "batch.tokens=lots", "--jsonl", "-"});
     EXPECT_EQ(plain(Json::parse(outcome.out)["error"].get<std::string>()),
-              "--set batch.tokens=lots: batch.tokens: 'lots' is not a whole number; write a whole "
+              "--vary batch.tokens=lots: batch.tokens: 'lots' is not a whole number; write a whole "
               "number such as 4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti | "
               "s.yaml:1:31: hardware.slices: '0' is out of range; allowed: 1 to 4096");
 }
