@@ -6,7 +6,6 @@
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/choose_algorithm.h"
 #include "scenarios/lower/build_machine.h"
-#include "scenarios/lower/step_schedules.h"
 #include "workloads/analytic/least_traffic.h"
 #include "workloads/analytic/roofline.h"
 
@@ -64,7 +63,8 @@ bool may_go_in_steps(const workloads::Collective& collective) {
             collective.operation == Operation::reduce_scatter);
 }
 
-LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor)
+LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor,
+                       KnownBounds& known)
     : hardware_(hardware),
       durations_(hardware),
       links_(slice_links(hardware)),
@@ -72,24 +72,23 @@ LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tenso
       detours_(std::ranges::any_of(
           hardware.perturbations,
           [](const Perturbation& one) { return one.kind == Perturbation::Kind::dead_link; })),
-      tensor_(tensor) {}
+      tensor_(tensor),
+      known_(known.of(hardware, link_model(hardware), links_)) {}
 
 LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
                                             const workloads::StepPrograms& programs,
-                                            const topology::DeviceMesh& mesh) const {
+                                            const PlacedMesh& mesh) const {
     std::vector<collectives::Members> members;
     for (const OperationKinds::Kind& kind : kinds.all()) {
         if (const auto* collective = std::get_if<workloads::Collective>(&kind.work)) {
-            collectives::Members one = members_of(*collective, mesh);
+            const collectives::Members& one = mesh.members(collective->axes);
             if (std::ranges::find(members, one) == members.end()) {
-                members.push_back(std::move(one));
+                members.push_back(one);
             }
         }
     }
     const collectives::Members unlike =
-        programs.programs.size() > 1
-            ? collectives::Members{mesh.group(programs.axes), mesh.across(programs.axes)}
-            : collectives::Members{};
+        programs.programs.size() > 1 ? mesh.members(programs.axes) : collectives::Members{};
     return {mesh, lay_out(hardware_, Fold::automatic, members, unlike).folded};
 }
 
@@ -106,14 +105,14 @@ bool LeastTimes::alike(const collectives::Members& members, const topology::Plac
 
 std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,
                                       const workloads::StepPrograms& programs,
-                                      const topology::DeviceMesh& mesh) {
+                                      const PlacedMesh& mesh) {
     Placement placed = placement(kinds, programs, mesh);
     std::vector<LeastTime> times;
     times.reserve(kinds.all().size());
     for (const OperationKinds::Kind& kind : kinds.all()) {
         const auto* collective = std::get_if<workloads::Collective>(&kind.work);
         times.push_back(collective != nullptr ? of(*collective, programs, placed)
-                                              : LeastTime{of_others(kind, programs, mesh)});
+                                              : LeastTime{of_others(kind, programs, mesh.mesh())});
     }
     return times;
 }
@@ -129,18 +128,17 @@ sim::Time LeastTimes::of_others(const OperationKinds::Kind& kind,
 
 std::vector<LeastTime> LeastTimes::likely(const OperationKinds& kinds,
                                           const workloads::StepPrograms& programs,
-                                          const topology::DeviceMesh& mesh) {
+                                          const PlacedMesh& mesh) {
     std::vector<LeastTime> times;
     times.reserve(kinds.all().size());
     for (const OperationKinds::Kind& kind : kinds.all()) {
         const auto* collective = std::get_if<workloads::Collective>(&kind.work);
         if (collective == nullptr) {
-            times.push_back({of_others(kind, programs, mesh)});
+            times.push_back({of_others(kind, programs, mesh.mesh())});
         } else if (collective->step) {
             times.push_back({of_ring_step(*collective)});
-        } else if (const collectives::Members members = members_of(*collective, mesh);
-                   members.size() > 1 && collective->bytes.value() > 0) {
-            times.push_back({physical(*collective, members, mesh)});
+        } else if (mesh.members(collective->axes).size() > 1 && collective->bytes.value() > 0) {
+            times.push_back({physical(*collective, mesh)});
         } else {
             times.push_back({});
         }
@@ -155,7 +153,7 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
         programs.members() > 1 && std::ranges::any_of(programs.axes, [&](const std::string& axis) {
             return std::ranges::count(collective.axes, axis) > 0;
         });
-    const collectives::Members members = members_of(collective, placement.mesh);
+    const collectives::Members& members = placement.mesh.members(collective.axes);
     const bool moves = collective.step ? collective.step->bytes.value() > 0
                                        : collective.bytes.value() > 0 && members.size() > 1;
     if (shared || detours_ || !moves) {
@@ -175,11 +173,11 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     const bool alone = crowded(members, placement.folded);
     if (together) {
         return {alone ? of_member(collective, members, Member::best).both()
-                      : physical(collective, members, placement.mesh)};
+                      : physical(collective, placement.mesh)};
     }
     LeastTime time = of_member(collective, members, Member::best);
     time.all = alone ? of_member(collective, members, Member::worst).both()
-                     : physical(collective, members, placement.mesh);
+                     : physical(collective, placement.mesh);
     const auto found = std::ranges::find(placement.families, members);
     const auto family = static_cast<std::size_t>(found - placement.families.begin());
     if (found == placement.families.end() && family < kMostFamilies) {
@@ -241,30 +239,18 @@ sim::Time LeastTimes::of_ring_step(const workloads::Collective& collective) cons
                                                : std::max(moving, hop));
 }
 
-sim::Time LeastTimes::physical(const workloads::Collective& collective,
-                               const collectives::Members& members,
-                               const topology::DeviceMesh& mesh) {
-    Key key{collective.operation,
-            {members.across.stride, members.across.length},
-            collective.bytes.value()};
-    for (const topology::AxisFactor& factor : members.group) {
-        std::get<1>(key).insert(std::get<1>(key).end(),
-                                {factor.axis, factor.stride, factor.length});
-    }
-    const auto [entry, added] = known_.try_emplace(std::move(key));
-    if (added) {
+sim::Time LeastTimes::physical(const workloads::Collective& collective, const PlacedMesh& mesh) {
+    const collectives::Members& members = mesh.members(collective.axes);
+    return durations_.launch() + known_.of(collective.operation, members, collective.bytes, [&] {
         const collectives::CollectiveCall call{
             .operation = collective.operation,
             .slice = hardware_.slice,
             .members = members,
             .bytes = collective.bytes,
-            .ends = workloads::ends_of(collective, hardware_.slice, mesh)};
-        entry->second =
-            durations_.launch() +
-            (members.span_slices() ? sure_time(collectives::physical_bound(call, link_, links_))
-                                   : collectives::lower_bound_of_any(call, link_model(hardware_)));
-    }
-    return entry->second;
+            .ends = workloads::ends_of(collective, hardware_.slice, mesh.mesh())};
+        return members.span_slices() ? sure_time(collectives::physical_bound(call, link_, links_))
+                                     : collectives::lower_bound_of_any(call, link_model(hardware_));
+    });
 }
 
 sim::Time LeastTimes::of(const workloads::Handover& handover,

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -24,10 +25,11 @@
 
 #include "scenarios/lower/layout.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/outline/known_bounds.h"
+#include "scenarios/outline/placed_mesh.h"
 #include "scenarios/outline/time_front.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/time.h"
-#include "topology/mesh/mesh.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {
@@ -65,34 +67,34 @@ enum class TensorCollectives {
 
 bool may_go_in_steps(const workloads::Collective& collective);
 
-/// Least times of communication on one mesh after the other; collectives of one group and size are worked out once.
+/// Least times of communication on one mesh after the other.
 class LeastTimes {
 public:
-    explicit LeastTimes(const AchievedHardware& hardware,
-                        TensorCollectives tensor = TensorCollectives::as_built);
+    /// What is worked out of collectives goes to `known`, and is not worked out again.
+    LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor, KnownBounds& known);
 
     /// By kind. `programs` are those of the step: who shares work, and how stages lie to each other.
     [[nodiscard]] std::vector<LeastTime> of(const OperationKinds& kinds,
                                             const workloads::StepPrograms& programs,
-                                            const topology::DeviceMesh& mesh);
+                                            const PlacedMesh& mesh);
     /// What they take where all groups of a collective begin together and share the links that they have to: no bound, but what
     /// is to be expected.
     [[nodiscard]] std::vector<LeastTime> likely(const OperationKinds& kinds,
                                                 const workloads::StepPrograms& programs,
-                                                const topology::DeviceMesh& mesh);
+                                                const PlacedMesh& mesh);
     [[nodiscard]] sim::Time of(const workloads::Compute& work) const { return durations_.of(work); }
     [[nodiscard]] sim::Time launch() const { return durations_.launch(); }
 
 private:
     /// A mesh, the chips on it that do the same, and the families of those groups whose members do not.
     struct Placement {
-        const topology::DeviceMesh& mesh;
+        const PlacedMesh& mesh;
         topology::Places folded;
         std::vector<collectives::Members> families{};
     };
     [[nodiscard]] Placement placement(const OperationKinds& kinds,
                                       const workloads::StepPrograms& programs,
-                                      const topology::DeviceMesh& mesh) const;
+                                      const PlacedMesh& mesh) const;
     [[nodiscard]] bool alike(const collectives::Members& members,
                              const topology::Places& folded) const;
     [[nodiscard]] LeastTime of(const workloads::Collective& collective,
@@ -111,10 +113,7 @@ private:
     [[nodiscard]] sim::Time of(const workloads::Handover& handover,
                                const topology::DeviceMesh::Displacement& way) const;
     [[nodiscard]] sim::Time physical(const workloads::Collective& collective,
-                                     const collectives::Members& members,
-                                     const topology::DeviceMesh& mesh);
-
-    using Key = std::tuple<collectives::Operation, std::vector<int>, double>;
+                                     const PlacedMesh& mesh);
 
     const AchievedHardware& hardware_;
     const Durations durations_;
@@ -122,7 +121,7 @@ private:
     const sim::BytesPerSecond link_;
     const bool detours_;  ///< some links are dead
     const TensorCollectives tensor_;
-    std::map<Key, sim::Time> known_;
+    KnownBounds::OfMachine& known_;
 };
 
 }  // namespace podsim::scenarios

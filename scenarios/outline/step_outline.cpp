@@ -52,8 +52,12 @@ void forget_instants(const StepProgram& program, std::vector<HeldBytes>& held, T
 
 }  // namespace
 
-StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor)
-    : hardware_(scenario.hardware), least_(hardware_, tensor), tensor_(tensor) {
+StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor,
+                         std::shared_ptr<KnownBounds> known)
+    : hardware_(scenario.hardware),
+      known_(std::move(known)),
+      least_(hardware_, tensor, *known_),
+      tensor_(tensor) {
     const TrainingStep& step = scenario.step();
     if (step.plan.overlap.schedule != workloads::SchedulePolicy::chain) {
         edges_ = Edges::needed;
@@ -240,8 +244,9 @@ void StepOutline::number_operations() {
     }
 }
 
-sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) const {
-    std::vector<std::vector<LeastTime>> times = compute_;
+sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) {
+    std::vector<std::vector<LeastTime>>& times = times_;
+    times = compute_;
     for (std::size_t p = 0; p < times.size(); ++p) {
         for (std::size_t i = 0; i < times[p].size(); ++i) {
             if (kind_of_[p][i] != OperationKinds::kCompute) {
@@ -263,10 +268,10 @@ sim::Time StepOutline::path(const std::vector<LeastTime>& of_kinds) const {
     return longest_path(programs_, times, edges_, least_.launch());
 }
 
-sim::Time StepOutline::sums(const topology::DeviceMesh& mesh) const {
+sim::Time StepOutline::sums(const PlacedMesh& mesh) const {
     const workloads::MachineRates rates = achieved_rates(hardware_);
-    const workloads::LowerBound lower =
-        workloads::roofline_lower(totals_ ? *totals_ : programs_, hardware_.slice, mesh, rates);
+    const workloads::LowerBound lower = workloads::roofline_lower(
+        totals_ ? *totals_ : programs_, hardware_.slice, mesh.mesh(), rates);
     sim::Seconds moved = std::max(lower.links, lower.hbm);
     if (totals_ && !hardware_.slice.twisted() && hardware_.perturbations.empty()) {
         moved = std::max(moved, least_link_time(totals_->programs.front(), hardware_.slice, mesh,
@@ -277,12 +282,14 @@ sim::Time StepOutline::sums(const topology::DeviceMesh& mesh) const {
                     sim::Time{static_cast<std::int64_t>(std::floor(moved.value() * 1e12 * kSure))});
 }
 
-sim::Time StepOutline::bound(const topology::DeviceMesh& mesh) {
+sim::Time StepOutline::bound(const PlacedMesh& mesh) {
     return std::max(path(least_.of(kinds_, programs_, mesh)), sums(mesh));
 }
 
-sim::Time StepOutline::likely(const topology::DeviceMesh& mesh) {
-    return std::max(path(least_.likely(kinds_, programs_, mesh)), sums(mesh));
+StepOutline::Estimate StepOutline::estimate(const PlacedMesh& mesh) {
+    const sim::Time least = sums(mesh);
+    return {.bound = std::max(path(least_.of(kinds_, programs_, mesh)), least),
+            .likely = std::max(path(least_.likely(kinds_, programs_, mesh)), least)};
 }
 
 }  // namespace podsim::scenarios

@@ -25,7 +25,6 @@
 #include "scenarios/spec/scenario.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
-#include "topology/mesh/mesh.h"
 
 namespace podsim::scenarios {
 
@@ -37,8 +36,10 @@ public:
     /// collective matmuls, whatever the shape of their rings: a bound, without a least peak, and weaker than that of their own program.
     /// Parts of a matmul take together no less than the whole, and from where rows are there until their matmul is done, or from
     /// where it begins until its sums are there, the longer of it and its collective.
+    /// `known`: what outlines of one thread know of collectives; its own without it.
     explicit StepOutline(const Scenario& scenario,
-                         TensorCollectives tensor = TensorCollectives::as_built);
+                         TensorCollectives tensor = TensorCollectives::as_built,
+                         std::shared_ptr<KnownBounds> known = std::make_shared<KnownBounds>());
     StepOutline(const StepOutline&) = delete;
     StepOutline& operator=(const StepOutline&) = delete;
 
@@ -46,12 +47,16 @@ public:
     [[nodiscard]] sim::Bytes least_peak() const { return least_peak_; }
     /// No run of the step on that mesh, which has these sizes, ends before it. Throws sim::InputError where a group of the step is
     /// none on that mesh.
-    [[nodiscard]] sim::Time bound(const topology::DeviceMesh& mesh);
+    [[nodiscard]] sim::Time bound(const PlacedMesh& mesh);
     /// Of it the compute stream and the resources alone: a bound in whatever order the step does things.
-    [[nodiscard]] sim::Time sums(const topology::DeviceMesh& mesh) const;
-    /// About what the step takes: as the bound, were all groups of a collective to begin together. No bound, and a guess by
-    /// which to look first where it is good.
-    [[nodiscard]] sim::Time likely(const topology::DeviceMesh& mesh);
+    [[nodiscard]] sim::Time sums(const PlacedMesh& mesh) const;
+    struct Estimate {
+        sim::Time bound{};
+        /// About what the step takes: as the bound, were all groups of a collective to begin together. No bound, and a guess by
+        /// which to look first where it is good.
+        sim::Time likely{};
+    };
+    [[nodiscard]] Estimate estimate(const PlacedMesh& mesh);
     /// Whether it was found without building the whole program.
     [[nodiscard]] bool is_short() const { return short_.has_value(); }
 
@@ -72,9 +77,10 @@ private:
     void lengthen();
     void lengthen_optimizer(const workloads::StepProgram& longer);
     void add_totals(const Totals& totals);
-    [[nodiscard]] sim::Time path(const std::vector<LeastTime>& of_kinds) const;
+    [[nodiscard]] sim::Time path(const std::vector<LeastTime>& of_kinds);
 
     AchievedHardware hardware_;
+    std::shared_ptr<KnownBounds> known_;
     LeastTimes least_;
     Edges edges_ = Edges::scheduled;
     std::optional<ShortStep> short_;
@@ -82,6 +88,7 @@ private:
     OperationKinds kinds_;
     std::vector<std::vector<std::uint32_t>> kind_of_;  ///< by program and operation
     std::vector<std::vector<LeastTime>> compute_;      ///< the same; zero of communication
+    std::vector<std::vector<LeastTime>> times_;        ///< of the mesh that is looked at
     sim::Time busy_;                                   ///< the longest compute stream
     /// Of a program, the collectives that go in steps and what is computed between these.
     std::vector<std::map<workloads::OpIndex, sim::Time>> beside_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -45,7 +44,6 @@ public:
 
     SearchResult run() {
         add(bounding_.all());
-        result_.enumerated = list_.enumerated;
         look_where_it_is_likely(0);
         while (!ended_ && next_rough_ < list_.rough.size()) {
             refine();
@@ -58,6 +56,11 @@ public:
         }
         std::ranges::sort(rest, {}, [&](std::size_t i) { return likely_score(i); });
         try_all(rest);
+        result_.enumerated = list_.enumerated;
+        result_.unfit += list_.unfit;
+        for (const auto& [reason, times] : list_.refused) {
+            result_.refused[reason] += times;
+        }
         result_.best = answers_.best();
         result_.near = answers_.near();
         result_.front = answers_.front();
@@ -70,19 +73,8 @@ public:
 
 private:
     /// What has been bounded counts, and can be tried.
-    void add(CandidateList more) {
-        result_.unfit += more.unfit;
-        for (const auto& [reason, times] : more.refused) {
-            result_.refused[reason] += times;
-        }
-        const auto before = static_cast<std::uint32_t>(list_.facts.size());
-        for (Candidate& candidate : more.candidates) {
-            candidate.facts += before;
-        }
-        std::ranges::move(more.candidates, std::back_inserter(list_.candidates));
-        std::ranges::move(more.facts, std::back_inserter(list_.facts));
-        std::ranges::move(more.rough, std::back_inserter(list_.rough));
-        list_.enumerated += more.enumerated;
+    void add(BoundedPlans more) {
+        list_.add(std::move(more));
         taken_.resize(list_.candidates.size());
     }
 
@@ -261,7 +253,7 @@ private:
     const SearchSpec& spec_;
     const SearchOptions& options_;
     const Bounding bounding_;
-    CandidateList list_;
+    BoundedPlans list_;
     std::vector<bool> taken_;     ///< by candidate: it was tried
     std::size_t next_rough_ = 0;  ///< the first group that is neither outlined nor proven useless
     std::mutex mutex_;

@@ -40,6 +40,7 @@ public:
     [[nodiscard]] int size_of(const Class& meshes, std::string_view axis) const;
     [[nodiscard]] std::size_t size() const { return meshes_.size(); }
     [[nodiscard]] const topology::Lattice& slice() const { return slice_; }
+    [[nodiscard]] int slices() const { return slices_; }
     /// Whether it has the meshes of that machine too.
     [[nodiscard]] bool is_of(const Hardware& hardware) const;
 

@@ -36,9 +36,9 @@ struct PlanFacts {
 
 struct Candidate {
     sim::Time bound{};
-    std::uint32_t facts = 0;  ///< an index of CandidateList::facts
+    std::uint32_t facts = 0;  ///< an index of BoundedPlans::facts
     std::uint32_t mesh = 0;   ///< of the setting's meshes; 0 where the mesh is not searched
-    sim::Time likely{};       ///< about what it takes (StepOutline::likely)
+    sim::Time likely{};       ///< about what it takes (StepOutline::Estimate)
 };
 
 /// Why a plan is refused, of several reasons the first. Its numbers, by which candidates differ, are N.

@@ -136,7 +136,7 @@ TEST(StepOutline, KnowsAboutWhatStridedGroupsTake) {
     const double step =
         simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
     EXPECT_LT(outline.bound(scenario.step().mesh).seconds(), 0.75 * step);
-    EXPECT_NEAR(outline.likely(scenario.step().mesh).seconds(), step, 0.02 * step);
+    EXPECT_NEAR(outline.estimate(scenario.step().mesh).likely.seconds(), step, 0.02 * step);
 }
 
 // Rings of steps of unlike lengths make programs of their own: the outline is of the mesh that it was made for.

@@ -1,0 +1,69 @@
+// Bounds of collectives that are known, of all plans of a machine: most collectives of a plan are those of others, too.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "collectives/catalogue/bounds.h"
+#include "collectives/paths/link_model.h"
+#include "collectives/vocabulary/algorithm.h"
+#include "collectives/vocabulary/group.h"
+#include "scenarios/spec/hardware.h"
+#include "sim/base/quantity.h"
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+/// Of one thread at a time.
+class KnownBounds {
+public:
+    class OfMachine {
+    public:
+        /// Of a collective on its own; `find` is asked where it is not known.
+        template <class Find>
+        sim::Time of(collectives::Operation operation, const collectives::Members& members,
+                     sim::Bytes bytes, Find find) {
+            std::vector<int> lie{members.across.stride, members.across.length};
+            lie.reserve(lie.size() + 3 * members.group.size());
+            for (const topology::AxisFactor& factor : members.group) {
+                lie.insert(lie.end(), {factor.axis, factor.stride, factor.length});
+            }
+            const auto [entry, added] =
+                times_.try_emplace(Key{operation, std::move(lie), bytes.value()});
+            if (added) {
+                entry->second = find();
+            }
+            return entry->second;
+        }
+
+    private:
+        using Key = std::tuple<collectives::Operation, std::vector<int>, double>;
+        std::map<Key, sim::Time> times_;
+    };
+
+    /// Those of a slice with these links. What is returned stays where it is.
+    OfMachine& of(const Hardware& hardware, const collectives::LinkModel& link,
+                  const collectives::SliceLinks& between) {
+        const topology::Lattice& slice = hardware.slice;
+        std::vector<double> key{link.rate.value(),
+                                link.latency.value(),
+                                static_cast<double>(link.rule),
+                                between.pcie.value(),
+                                between.dcn.value(),
+                                between.pcie_latency.value(),
+                                between.dcn_latency.value(),
+                                static_cast<double>(between.hosts)};
+        for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+            key.push_back(slice.lengths[axis]);
+            key.push_back(slice.wrapped[axis] ? 1 : 0);
+            key.insert(key.end(), slice.wrap_shift[axis].begin(), slice.wrap_shift[axis].end());
+        }
+        return machines_[std::move(key)];
+    }
+
+private:
+    std::map<std::vector<double>, OfMachine> machines_;
+};
+
+}  // namespace podsim::scenarios

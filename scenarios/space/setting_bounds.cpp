@@ -1,0 +1,231 @@
+#include "scenarios/space/setting_bounds.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "scenarios/load/load.h"
+#include "scenarios/lower/rates.h"
+#include "scenarios/spec/training_step.h"
+#include "workloads/analytic/step_flops.h"
+#include "workloads/plan/plan.h"
+#include "workloads/program/axis_names.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kSecondsOfHour = 3600;
+
+PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
+    const TrainingStep& step = scenario.step();
+    const Hardware& hardware = scenario.hardware;
+    const workloads::MachineRates rates = ideal_rates(scenario.hardware);
+    PlanFacts facts;
+    facts.setting = setting;
+    facts.capacity = hardware.chip.usable_hbm().value();
+    facts.chips = hardware.chips();
+    facts.tokens = step.plan.batch.tokens;
+    facts.flops = workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
+                      .model.value();
+    facts.peak_flops =
+        std::max(rates.peak(step.plan.precision.matmul), rates.flops).value() * facts.chips;
+    if (step.report.usd_per_chip_hour) {
+        facts.usd_per_second = *step.report.usd_per_chip_hour * facts.chips / kSecondsOfHour;
+    }
+    facts.run_tokens = step.report.tokens;
+    return facts;
+}
+
+/// A value of `overlap`, empty where the scenario has none.
+std::string overlap_of(const YamlNode& tree, std::string_view key) {
+    const YamlNode* const overlap = tree.find("overlap");
+    const YamlNode* const value = overlap != nullptr ? overlap->find(key) : nullptr;
+    return value != nullptr ? value->text : "";
+}
+
+/// Whether tensor collectives are taken in steps between the parts of matmuls.
+bool takes_tensor_steps(const YamlNode& tree) {
+    const std::string tensor = overlap_of(tree, "tensor");
+    return !tensor.empty() && tensor != "blocking";
+}
+
+bool takes_context_steps(const YamlNode& tree) {
+    return overlap_of(tree, "context") == "ring";
+}
+
+}  // namespace
+
+void BoundedPlans::add(BoundedPlans others) {
+    enumerated += others.enumerated;
+    unfit += others.unfit;
+    for (const auto& [reason, times] : others.refused) {
+        refused[reason] += times;
+    }
+    const auto before = static_cast<std::uint32_t>(facts.size());
+    for (Candidate& candidate : others.candidates) {
+        candidate.facts += before;
+    }
+    std::ranges::move(others.candidates, std::back_inserter(candidates));
+    std::ranges::move(others.facts, std::back_inserter(facts));
+    std::ranges::move(others.rough, std::back_inserter(rough));
+}
+
+SettingBounds::SettingBounds(const SearchSpace& space, std::uint32_t setting,
+                             const MeshSpace& meshes, Bounds bounds,
+                             std::shared_ptr<KnownBounds> known)
+    : space_(space),
+      setting_(setting),
+      meshes_(meshes),
+      bounds_(bounds),
+      known_(std::move(known)),
+      tree_(space.tree_of(setting)),
+      outlined_tree_(tree_) {
+    if (bounds_ == Bounds::rough) {
+        apply_setting(outlined_tree_, "overlap.tensor=blocking");
+    }
+}
+
+SettingBounds::Bounds SettingBounds::usual(const SearchSpace& space, std::uint32_t setting,
+                                           const MeshSpace& meshes, const MeshSpace::Class& sizes) {
+    return takes_tensor_steps(space.tree_of(setting)) &&
+                   meshes.size_of(sizes, workloads::axis::tensor) > 1
+               ? Bounds::rough
+               : Bounds::exact;
+}
+
+bool SettingBounds::is_of_one_shape(const YamlNode& tree) const {
+    return !space_.spec().mesh ||
+           (meshes_.slices() == 1 && !takes_tensor_steps(tree) && !takes_context_steps(tree));
+}
+
+SettingBounds::Shape SettingBounds::shape_of(const YamlNode& tree,
+                                             const topology::DeviceMesh& mesh) const {
+    Shape shape;
+    if (is_of_one_shape(tree)) {
+        return shape;
+    }
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        const topology::SliceFactor across = mesh.across({axis.name});
+        shape.insert(shape.end(), {across.stride, across.length});
+    }
+    const auto add_steps = [&](std::string_view axis) {
+        const topology::Lattice& slice = meshes_.slice();
+        for (const topology::AxisFactor& factor : mesh.group({std::string(axis)})) {
+            const bool ring = slice.wraps(factor.axis) &&
+                              factor.stride * factor.length == slice.length(factor.axis);
+            shape.insert(shape.end(), {factor.length, ring ? 1 : 0});
+            if (slice.twisted()) {
+                shape.insert(shape.end(), {factor.axis, factor.stride});
+            }
+        }
+        shape.push_back(0);
+    };
+    if (takes_tensor_steps(tree)) {
+        add_steps(workloads::axis::tensor);
+    }
+    if (takes_context_steps(tree)) {
+        add_steps(workloads::axis::context);
+    }
+    return shape;
+}
+
+void SettingBounds::add(std::uint32_t number, const PlacedMesh& placed) {
+    ++plans_.enumerated;
+    try {
+        Outlined& one = outlined(number, placed.mesh());
+        if (one.outline == nullptr) {
+            ++plans_.refused[one.refused];
+        } else if (bounds_ == Bounds::rough) {
+            add_to_group(number, placed, one);
+        } else if (is_unfit(one)) {
+            ++plans_.unfit;
+        } else if (space_.spec().mesh) {
+            add_candidate(number, placed, one);
+        } else {
+            add_candidate(number, one.mesh, one);
+        }
+    } catch (const sim::InputError& error) {
+        ++plans_.refused[reason_of(error)];
+    } catch (const sim::TimeOverflow&) {
+        ++plans_.refused[std::string(kBeyondTheClock)];
+    }
+}
+
+SettingBounds::Outlined& SettingBounds::outlined(std::uint32_t number,
+                                                 const topology::DeviceMesh& mesh) {
+    Outlined& one = outlines_[shape_of(outlined_tree_, mesh)];
+    if (!one.tried) {
+        one.tried = true;
+        outline(number, one);
+    }
+    return one;
+}
+
+void SettingBounds::outline(std::uint32_t number, Outlined& one) const {
+    try {
+        const Scenario scenario =
+            load_scenario(space_.with_mesh(outlined_tree_, setting_, number), space_.path());
+        one.facts = facts_of(scenario, setting_);
+        one.mesh = scenario.step().mesh;
+        if (one.facts.tokens < space_.spec().asked.least_tokens) {
+            one.refused = "fewer tokens in a batch than search.tokens";
+            return;
+        }
+        one.outline = std::make_unique<StepOutline>(
+            scenario,
+            bounds_ == Bounds::rough ? TensorCollectives::in_steps : TensorCollectives::as_built,
+            known_);
+        one.facts.least_peak = one.outline->least_peak().value();
+    } catch (const sim::InputError& error) {
+        one.refused = reason_of(error);
+    } catch (const sim::TimeOverflow&) {
+        one.refused = kBeyondTheClock;
+    }
+}
+
+bool SettingBounds::is_unfit(const Outlined& one) const {
+    return one.facts.least_peak > one.facts.capacity * (1 - space_.spec().asked.memory_margin);
+}
+
+void SettingBounds::add_candidate(std::uint32_t number, const PlacedMesh& mesh, Outlined& one) {
+    const StepOutline::Estimate estimate = one.outline->estimate(mesh);
+    if (!one.number) {
+        one.number = static_cast<std::uint32_t>(plans_.facts.size());
+        plans_.facts.push_back(one.facts);
+    }
+    plans_.candidates.push_back({estimate.bound, *one.number, number, estimate.likely});
+}
+
+void SettingBounds::add_to_group(std::uint32_t number, const PlacedMesh& mesh,
+                                 const Outlined& one) {
+    const bool fits = one.facts.least_peak <= one.facts.capacity;
+    const sim::Time bound = fits ? one.outline->bound(mesh) : sim::Time{};
+    RoughGroup& group = groups_[shape_of(tree_, mesh.mesh())];
+    group.bound = group.meshes.empty() ? bound : std::min(group.bound, bound);
+    group.facts = one.facts;
+    group.facts.least_peak = 0;
+    group.meshes.push_back(number);
+}
+
+bool SettingBounds::is_settled() const {
+    if (!is_of_one_shape(outlined_tree_) || outlines_.empty()) {
+        return false;
+    }
+    const Outlined& one = outlines_.begin()->second;
+    return one.outline == nullptr || (bounds_ == Bounds::exact && is_unfit(one));
+}
+
+void SettingBounds::add_settled(std::uint64_t meshes) {
+    const Outlined& one = outlines_.begin()->second;
+    plans_.enumerated += meshes;
+    (one.outline == nullptr ? plans_.refused[one.refused] : plans_.unfit) += meshes;
+}
+
+BoundedPlans SettingBounds::take() && {
+    for (auto& [shape, group] : groups_) {
+        plans_.rough.push_back(std::move(group));
+    }
+    return std::move(plans_);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,96 @@
+// The plans of one setting on meshes of the same sizes, one mesh after the other, each with what bounds it.
+//
+// Whether a plan can run at all, and its outline (step_outline.h), are worked out once for all meshes of the same shape.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/outline/known_bounds.h"
+#include "scenarios/outline/placed_mesh.h"
+#include "scenarios/outline/step_outline.h"
+#include "scenarios/space/mesh_space.h"
+#include "scenarios/space/search_space.h"
+
+namespace podsim::scenarios {
+
+/// Meshes of one setting and shape whose plan is not outlined yet: steps of collective matmuls are many operations, and of each shape of
+/// rings others. Until then a weaker bound stands for them that is found without (TensorCollectives::in_steps).
+struct RoughGroup {
+    PlanFacts facts{};  ///< without the least memory
+    sim::Time bound{};  ///< the least of all
+    std::vector<std::uint32_t> meshes{};
+};
+
+/// Some plans of a space, those that can run and may fit.
+struct BoundedPlans {
+    std::vector<PlanFacts> facts{};
+    std::vector<Candidate> candidates{};  ///< with an index of these facts
+    std::uint64_t enumerated = 0;
+    std::map<std::string, std::uint64_t> refused{};  ///< by the reason, how many
+    std::uint64_t unfit = 0;                         ///< by the bound of their memory
+    std::vector<RoughGroup> rough{};
+
+    /// Those of others behind these.
+    void add(BoundedPlans others);
+};
+
+class SettingBounds {
+public:
+    enum class Bounds {
+        exact,
+        rough,  ///< by the plan with blocking collectives, for groups of meshes
+    };
+    /// `meshes` has those that will be added. `known` is shared by settings that one thread bounds.
+    SettingBounds(const SearchSpace& space, std::uint32_t setting, const MeshSpace& meshes,
+                  Bounds bounds, std::shared_ptr<KnownBounds> known);
+
+    /// Rough where the setting's tensor collectives go in steps on such meshes, exact elsewhere.
+    static Bounds usual(const SearchSpace& space, std::uint32_t setting, const MeshSpace& meshes,
+                        const MeshSpace::Class& sizes);
+
+    /// The plan on a mesh; `placed` is that mesh where meshes are searched.
+    void add(std::uint32_t number, const PlacedMesh& placed);
+    /// Whether all further meshes end as those that were added, refused or unfit.
+    [[nodiscard]] bool is_settled() const;
+    void add_settled(std::uint64_t meshes);
+    [[nodiscard]] BoundedPlans take() &&;
+
+private:
+    /// What a plan knows of where its mesh lies beyond its sizes: which slices each axis spans, and how long the rings and lines are
+    /// by which collective matmuls and ring attention take their steps. Meshes of one shape are refused, or outlined, alike.
+    using Shape = std::vector<int>;
+    [[nodiscard]] Shape shape_of(const YamlNode& tree, const topology::DeviceMesh& mesh) const;
+    [[nodiscard]] bool is_of_one_shape(const YamlNode& tree) const;
+    /// Of a shape: its outline, or why it has none.
+    struct Outlined {
+        bool tried = false;
+        std::string refused{};
+        PlanFacts facts{};
+        topology::DeviceMesh mesh{};
+        std::unique_ptr<StepOutline> outline{};
+        std::optional<std::uint32_t> number{};  ///< of BoundedPlans::facts
+    };
+    Outlined& outlined(std::uint32_t number, const topology::DeviceMesh& mesh);
+    void outline(std::uint32_t number, Outlined& one) const;
+    [[nodiscard]] bool is_unfit(const Outlined& one) const;
+    void add_candidate(std::uint32_t number, const PlacedMesh& mesh, Outlined& one);
+    void add_to_group(std::uint32_t number, const PlacedMesh& mesh, const Outlined& one);
+
+    const SearchSpace& space_;
+    const std::uint32_t setting_;
+    const MeshSpace& meshes_;
+    const Bounds bounds_;
+    std::shared_ptr<KnownBounds> known_;
+    YamlNode tree_;
+    YamlNode outlined_tree_;  ///< the same, or the plan with blocking collectives
+    std::map<Shape, Outlined> outlines_;
+    std::map<Shape, RoughGroup> groups_;
+    BoundedPlans plans_;
+};
+
+}  // namespace podsim::scenarios
