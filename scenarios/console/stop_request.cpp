@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <iterator>
 #include <string_view>
@@ -14,6 +15,9 @@
 
 namespace podsim::scenarios {
 namespace {
+
+constexpr long kMillisecondsOfSecond = 1000;
+constexpr long kNanosecondsOfMillisecond = 1'000'000;
 
 struct StopSignal {
     int number;
@@ -33,9 +37,10 @@ const StopSignal& of_number(int number) {
 
 /// What signals have done to this process, which has them only once.
 struct Heard {
-    std::atomic<int> signal = 0;     ///< the first
-    std::atomic<int> asking = 0;     ///< StopRequests that live
-    std::atomic<int> listening = 0;  ///< they, and StopSignals
+    std::atomic<int> signal = 0;          ///< the first
+    std::atomic<std::int64_t> at_ms = 0;  ///< when it came
+    std::atomic<int> asking = 0;          ///< StopRequests that live
+    std::atomic<int> listening = 0;       ///< they, and StopSignals
     std::atomic<bool> guarded = false;
     std::atomic<bool> has_results = false;
     bool terminal = false;  ///< whether standard error may hold a line of progress
@@ -58,21 +63,34 @@ Heard
     ::_exit(stop.status);
 }
 
+std::int64_t now_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * kMillisecondsOfSecond +
+           now.tv_nsec / kNanosecondsOfMillisecond;
+}
+
 void hear_signal(int number) {
     int none = 0;
     const bool first = heard.signal.compare_exchange_strong(none, number);
+    if (first) {
+        heard.at_ms = now_ms();
+    }
+    if (!first && heard.signal == number &&
+        now_ms() - heard.at_ms < StopRequest::kOneSignalMilliseconds) {
+        return;
+    }
     if (!first || heard.asking == 0) {
         end_now(first ? number : heard.signal.load());
     }
     if (heard.guarded) {
-        constexpr long kMilliseconds = 1000;
-        constexpr long kNanoseconds = 1'000'000;
         const long longest = number == SIGINT ? StopRequest::kLongGraceOfSigint
                                               : StopRequest::kLongGraceMilliseconds;
         const long milliseconds = heard.has_results ? longest : StopRequest::kGraceMilliseconds;
-        const itimerspec grace{.it_interval = {},
-                               .it_value = {milliseconds / kMilliseconds,
-                                            milliseconds % kMilliseconds * kNanoseconds}};
+        const itimerspec grace{
+            .it_interval = {},
+            .it_value = {milliseconds / kMillisecondsOfSecond,
+                         milliseconds % kMillisecondsOfSecond * kNanosecondsOfMillisecond}};
         ::timer_settime(heard.grace, 0, &grace, nullptr);
     }
 }

@@ -16,7 +16,7 @@ public:
     StopSignals& operator=(const StopSignals&) = delete;
 };
 
-/// While it lives, the first of these signals only makes `requested` true. A second one ends the process at once, and so, where
+/// While it lives, the first of these signals only makes `requested` true. A second one ends the process at once (kOneSignalMilliseconds), and so, where
 /// the program has StopSignals, does the end of a grace: what does not look has no say.
 class StopRequest {
 public:
@@ -26,6 +26,8 @@ public:
     static constexpr int kLongGraceMilliseconds = 300;
     /// The same of Ctrl-C: who waits before it presses it again where that is too long.
     static constexpr int kLongGraceOfSigint = 3000;
+    /// The same signal twice within this time is one: timeout(1) sends it to the process, and to its group.
+    static constexpr int kOneSignalMilliseconds = 100;
 
     StopRequest();
     ~StopRequest();

@@ -110,6 +110,24 @@ TEST(SignalsDeathTest, ASecondOneEndsAtOnceWithTheStatusOfTheFirst) {
     EXPECT_EXIT(hear_two(), ::testing::ExitedWithCode(143), "^podsim: stopped by SIGTERM\n$");
 }
 
+/// As timeout(1) does it: to the process, and to its group.
+void hear_one_twice() {
+    const StopRequest stop;
+    ::raise(SIGTERM);
+    ::raise(SIGTERM);
+    if (stop.status() == 143) {
+        ::usleep(1000 * (StopRequest::kOneSignalMilliseconds + 10));
+        static_cast<void>(!::write(STDERR_FILENO, "goes on\n", 8));
+        ::raise(SIGTERM);
+    }
+    ::_exit(0);
+}
+
+TEST(SignalsDeathTest, TheSameAgainAtOnceIsTheSame) {
+    EXPECT_EXIT(hear_one_twice(), ::testing::ExitedWithCode(143),
+                "^goes on\npodsim: stopped by SIGTERM\n$");
+}
+
 /// Of a process that neither looks nor ends.
 void hear_one() {
     const StopSignals signals;
