@@ -112,13 +112,13 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         return status;
     };
     const Launch launched = launch();
-    const bool shares_work = !args.empty() && args.front() == "sweep";
+    const bool shares_work = !args.empty() && (args.front() == "sweep" || args.front() == "search");
     if (launched.rank > 0 && !shares_work) {
         return kDone;  // rank 0 answers for all
     }
     try {
         if (launched.size > 1 && !shares_work) {
-            throw sim::InputError("only a sweep runs on several ranks",
+            throw sim::InputError("only sweep and search run on several ranks",
                                   "start this command without mpirun");
         }
         const int status = dispatch(args, out, err);

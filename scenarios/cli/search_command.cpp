@@ -7,9 +7,12 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_search.h"
 #include "scenarios/commands/common_options.h"
+#include "scenarios/commands/team.h"
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
+#include "scenarios/ranks/deal.h"
+#include "scenarios/search/plan_work.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -62,38 +65,68 @@ private:
     StopRequest stop_;
 };
 
-}  // namespace
-
-int command_search(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options = search_usage();
-    options.parse(args);
-    if (options.wants_help()) {
-        out << options.help();
-        return kDone;
-    }
-    const ScenarioSource source = scenario_argument(options, "search");
-    const std::string json = output_path(options, "json");
-    const std::string write = plans_path(options);
-    const SearchSpace space = search_space(options, source);
+/// The whole command; with a crew, as the rank that leads it.
+int search(const Usage& options, const SearchPaths& paths, const SearchSpace& space, Crew* crew,
+           std::ostream& out, std::ostream& err) {
     int stopped = kDone;
     const SearchAnswer answer = [&] {
         SearchWatch watch(err, on_terminal(err));
-        SearchAnswer found = answer_search(options, space, &watch, [&] { return watch.stopped(); });
+        SearchAnswer found = answer_search(
+            options, space, &watch, [&] { return watch.stopped(); }, crew);
         stopped = watch.stop_status();
         return found;
     }();
-    if (json != "-") {
+    if (paths.json != "-") {
         out << shown(search_text(space, answer), look_of(out));
     }
-    if (!json.empty()) {
-        write_json(search_json(space, answer), json, out);
+    if (!paths.json.empty()) {
+        write_json(search_json(space, answer), paths.json, out);
     }
-    write_plans(write, space, answer);
+    write_plans(paths.write, space, answer);
     if (stopped != kDone) {
         err << "podsim search: stopped before its end\n";
         return stopped;
     }
     return answer.result.best.empty() ? kBadInput : kDone;
+}
+
+/// As one of several ranks: rank 0 says what there is to say.
+int search_in_team(const Usage& options, Team& team, std::ostream& out, std::ostream& err) {
+    const ScenarioSource source = scenario_argument(options, "search");
+    const SearchPaths paths = search_paths(options);
+    const SearchSpace space = search_space(options, source);
+    SearchWatch watch(err, false);
+    PlanWork work(space, &watch);
+    const SharedWork shared{.jobs = Team::threads(options),
+                            .title = space.fingerprint(),
+                            .work = [&](const std::string& piece) { return work.work(piece); },
+                            .stop = [&] { return watch.stopped(); }};
+    team.ended = true;
+    if (!team.leads()) {
+        take_part(*team.ranks, shared);
+        return kDone;
+    }
+    Dealer dealer(*team.ranks, shared);
+    return search(options, paths, space, &dealer, out, err);
+}
+
+}  // namespace
+
+int command_search(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = search_usage();
+    if (!parse_in_team(options, args)) {
+        return kDone;
+    }
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    if (in_team()) {
+        return run_in_team([&](Team& team) { return search_in_team(options, team, out, err); });
+    }
+    const ScenarioSource source = scenario_argument(options, "search");
+    const SearchPaths paths = search_paths(options);
+    return search(options, paths, search_space(options, source), nullptr, out, err);
 }
 
 }  // namespace podsim::scenarios

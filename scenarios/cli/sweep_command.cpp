@@ -2,19 +2,17 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <ostream>
 #include <span>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_sweep.h"
+#include "scenarios/commands/team.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/progress.h"
 #include "scenarios/console/stop_request.h"
 #include "scenarios/ranks/deal.h"
-#include "scenarios/ranks/joined_ranks.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -37,15 +35,6 @@ private:
     StopRequest stop_;
 };
 
-/// This process as one of several that mpirun started.
-struct Team {
-    Team() { stop.has_results(); }
-
-    StopRequest stop;
-    std::unique_ptr<Ranks> ranks = join_ranks();
-    bool ended = false;  ///< whether the others are told to end, or this rank has been
-};
-
 SweepCall read_call(const Usage& options, Watch* watch) {
     const std::vector<std::string> files = options.all("FILE.yaml");
     if (files.empty()) {
@@ -57,9 +46,12 @@ SweepCall read_call(const Usage& options, Watch* watch) {
 
 /// What the ranks of a team do with a call.
 SharedWork shared_work(const Usage& options, const SweepCall& call, Team& team) {
-    return {.jobs = options.has("jobs") ? call.jobs() : threads_of_rank(call.jobs(), launch()),
+    return {.jobs = Team::threads(options),
             .title = json_line(call.sweep().head(0)),
-            .work = [&](std::size_t i) { return call.sweep().run(call.shard().setting(i)).text; },
+            .work =
+                [&](const std::string& number) {
+                    return call.sweep().run(call.shard().setting(std::stoull(number))).text;
+                },
             .stop = [&] { return team.stop.requested(); }};
 }
 
@@ -84,11 +76,14 @@ void run_rest(const Usage& options, SweepCall& call, Team* team, const StopReque
     }
     team->ended = true;
     call.run(done, SweepCall::Deal([&](const std::function<void(SweepLine)>& keep) {
-                 deal_out(*team->ranks, call.rows().size(), call.count(),
-                          shared_work(options, call, *team),
-                          [&](std::size_t i, const std::string& text) {
-                              keep({sweep_row(text, call.shard().setting(i)), text});
-                          });
+                 Dealer(*team->ranks, shared_work(options, call, *team))
+                     .run(
+                         call.rows().size(), call.count(),
+                         [](std::size_t i) { return std::to_string(i); },
+                         [&](std::size_t i, const std::string& text) {
+                             keep({sweep_row(text, call.shard().setting(i)), text});
+                         },
+                         [&] { return stop.requested(); });
              }));
 }
 
@@ -139,32 +134,13 @@ int sweep(const Usage& options, SweepCall& call, Team* team, const StopRequest& 
 }
 
 /// As one of several ranks: rank 0 says what there is to say.
-int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
-    const bool first = launch().rank == 0;
-    std::optional<Team> team;
-    try {
-        team.emplace();
-    } catch (const sim::InputError&) {
-        if (first) {
-            throw;
-        }
-        return kDone;
+int sweep_in_team(const Usage& options, Team& team, std::ostream& out, std::ostream& err) {
+    SweepCall call = read_call(options, nullptr);
+    if (team.leads()) {
+        return sweep(options, call, &team, team.stop, out, err);
     }
-    try {
-        SweepCall call = read_call(options, nullptr);
-        if (first) {
-            return sweep(options, call, &*team, team->stop, out, err);
-        }
-        team->ended = true;
-        take_part(*team->ranks, shared_work(options, call, *team));
-    } catch (const std::exception& error) {
-        if (!team->ended) {
-            give_up(*team->ranks, error.what());
-        }
-        if (first) {
-            throw;
-        }
-    }
+    team.ended = true;
+    take_part(*team.ranks, shared_work(options, call, team));
     return kDone;
 }
 
@@ -172,21 +148,15 @@ int sweep_in_team(const Usage& options, std::ostream& out, std::ostream& err) {
 
 int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = sweep_usage();
-    const bool silent = launch().rank > 0;  // rank 0 was given the same arguments
-    try {
-        options.parse(args);
-    } catch (const sim::InputError&) {
-        if (silent) {
-            return kDone;
-        }
-        throw;
-    }
-    if (options.wants_help()) {
-        out << (silent ? std::string() : options.help());
+    if (!parse_in_team(options, args)) {
         return kDone;
     }
-    if (launch().size > 1) {
-        return sweep_in_team(options, out, err);
+    if (options.wants_help()) {
+        out << options.help();
+        return kDone;
+    }
+    if (in_team()) {
+        return run_in_team([&](Team& team) { return sweep_in_team(options, team, out, err); });
     }
     SweepWatch watch;
     SweepCall call = read_call(options, &watch);

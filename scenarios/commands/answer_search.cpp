@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
@@ -39,7 +40,8 @@ StepResult explained(const SearchSpace& space, const FoundPlan& plan, Watch* wat
 Usage search_usage() {
     Usage usage(
         "search FILE.yaml [--over name,...] [--vary key=v1,v2,...]... [--set key=value]... "
-        "[--jobs N] [--json PATH|-] [--write PATH] [--no-explain]",
+        "[--jobs N] [--json PATH|-] [--write PATH] [--jsonl PATH] [--read PATH]... [--shard i/n] "
+        "[--no-explain]",
         "Finds the best plan of a space, exactly: every mesh, remat, look-ahead ... that is asked\n"
         "for is simulated, or proven by a true lower bound to be no answer. The results do not\n"
         "depend on the number of jobs.",
@@ -57,14 +59,30 @@ Usage search_usage() {
         "that stay near the best under all of them are marked. Ctrl-C ends the search with the "
         "best\n"
         "until then, and says how much better another plan may be.\n\n"
+        "The file of --jsonl is the record of what was simulated: the same command goes on from "
+        "it.\n"
+        "With --shard one of n machines simulates its part into a record of its own, and takes up\n"
+        "what the others have in theirs (--read); without --shard, --read of all records gives "
+        "the\n"
+        "answer that one machine would have found. Under mpirun the work is dealt out to the "
+        "ranks\n"
+        "as they ask for it.\n\n"
         "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C,\n"
         "143 by SIGTERM or SIGHUP.\n");
     usage.values("over", "names of what varies, with its usual values; may be repeated");
     usage.values("vary", "a key and its values, as in podsim sweep; may be repeated");
     usage.values("set", "override one value of the scenario; may be repeated");
-    usage.value("jobs", "threads; the cores of this machine without it");
+    usage.value("jobs",
+                "threads (under mpirun of each rank); the cores of this machine without it, shared "
+                "by its ranks");
     usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
     usage.value("write", "write the best plan as a scenario, and the others beside it, numbered");
+    usage.value("jsonl",
+                "write each simulated candidate to a file, a line each, and go on from it");
+    usage.values("read", "the --jsonl file of another search of this space; may be repeated");
+    usage.value("shard",
+                "i/n: simulate only the i-th part of n of the candidates, i from 0 to n - 1",
+                "0/1");
     usage.flag("no-explain", "leave out why the second plan takes longer, and other rates");
     usage.positional("FILE.yaml", 1);
     return usage;
@@ -91,11 +109,26 @@ SearchSpace search_space(const Usage& options, const ScenarioSource& source) {
 }
 
 SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch* watch,
-                           std::function<bool()> stop) {
+                           std::function<bool()> stop, Crew* crew) {
     const int jobs = parse_jobs(options);
+    const SweepShard shard = read_option(options, "shard", parse_shard);
+    std::optional<TrialRecord> record;
+    if (options.has("jsonl") || options.has("read")) {
+        record.emplace(space, TrialRecord::Paths{.own = search_paths(options).record,
+                                                 .others = options.all("read"),
+                                                 .others_may_be_missing = shard.of > 1});
+    } else if (shard.of > 1) {
+        throw sim::InputError("--shard without --jsonl",
+                              "give this shard's record a path, as in --jsonl shard-0.jsonl");
+    }
     SearchAnswer answer;
     answer.name = space.name();
-    answer.result = search(space, {.jobs = jobs, .watch = watch, .stop = std::move(stop)});
+    answer.result = search(space, {.jobs = jobs,
+                                   .crew = crew,
+                                   .record = record ? &*record : nullptr,
+                                   .shard = shard,
+                                   .watch = watch,
+                                   .stop = std::move(stop)});
     const std::vector<FoundPlan>& best = answer.result.best;
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
@@ -109,13 +142,16 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
     return answer;
 }
 
-std::string plans_path(const Usage& options) {
-    const std::string path = output_path(options, "write");
-    refuse_dash("--write", path);
-    for (std::size_t number = 2; !path.empty() && number <= kBest; ++number) {
-        refuse_lost_files(options, "write", numbered(path, number));
+SearchPaths search_paths(const Usage& options) {
+    SearchPaths paths{.json = output_path(options, "json"),
+                      .write = output_path(options, "write"),
+                      .record = output_path(options, "jsonl")};
+    refuse_dash("--write", paths.write);
+    refuse_dash("--jsonl", paths.record);
+    for (std::size_t number = 2; !paths.write.empty() && number <= kBest; ++number) {
+        refuse_lost_files(options, "write", numbered(paths.write, number));
     }
-    return path;
+    return paths;
 }
 
 void write_plans(const std::string& path, const SearchSpace& space, const SearchAnswer& answer) {

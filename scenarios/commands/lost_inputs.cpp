@@ -67,7 +67,7 @@ void refuse_lost_inputs(const Usage& options, std::span<const ScenarioSource> sc
     if (outputs.empty()) {
         return;
     }
-    std::vector<std::string> inputs;
+    std::vector<std::string> inputs = options.all("read");
     for (const ScenarioSource& scenario : files_of(scenarios)) {
         if (!scenario.text) {
             inputs.push_back(scenario.file);

@@ -69,14 +69,14 @@ std::string call_search(const Options& texts, const py::object& scenario,
                         const py::object& progress) {
     const Usage options = parsed(search_usage(), texts);
     const ScenarioSource source = source_of(scenario);
-    const std::string write = plans_path(options);
+    const SearchPaths paths = search_paths(options);
     BackgroundWatch watch(progress);
     std::string json;
     watch.run([&] {
         const SearchSpace space = search_space(options, source);
         const SearchAnswer answer = answer_search(options, space, &watch, [] { return false; });
         json = json_line(search_json(space, answer));
-        write_plans(write, space, answer);
+        write_plans(paths.write, space, answer);
     });
     return json;
 }

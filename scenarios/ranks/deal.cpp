@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <fmt/format.h>
 #include <map>
-#include <mutex>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "scenarios/ranks/own_threads.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -22,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // The first byte of a message. Of rank 0:
-constexpr char kPiece = 'p';  // its number
+constexpr char kPiece = 'p';  // its number, a blank, what there is to do
 constexpr char kEnd = 'e';
 // Of the others:
 constexpr char kReady = 'r';    // the number of its threads, a blank, its title
@@ -32,72 +28,20 @@ constexpr char kFailed = 'f';   // what `work` threw
 constexpr char kStop = 's';
 constexpr char kGone = 'g';  // the answer to kEnd, its last
 
-/// How long a rank waits for its own threads before it looks for messages.
+/// How long a rank waits for a message.
 constexpr auto kPatience = 500us;
 
 /// The number at the beginning, and what follows its blank.
-std::pair<std::size_t, std::string> number_and_rest(const std::string& text) {
+Piece number_and_rest(const std::string& text) {
     std::size_t read = 0;
     const std::size_t number = std::stoull(text, &read);
     return {number, text.substr(std::min(read + 1, text.size()))};
 }
 
-/// This rank's threads: their results, or failures, are messages as another rank would send them.
-class Threads {
-public:
-    explicit Threads(const SharedWork& shared)
-        : shared_(shared),
-          allow_(tbb::global_control::max_allowed_parallelism,
-                 static_cast<std::size_t>(shared.jobs) + 1),  // this thread does not work
-          arena_(shared.jobs, 0) {}
-    ~Threads() {
-        std::unique_lock lock(mutex_);
-        ready_.wait(lock, [&] { return messages_.size() == pieces_; });
-    }
-    Threads(const Threads&) = delete;
-    Threads& operator=(const Threads&) = delete;
-
-    /// Pieces begun whose results are not taken.
-    [[nodiscard]] std::size_t pieces() const { return pieces_; }
-
-    void begin(std::size_t piece) {
-        ++pieces_;
-        arena_.enqueue([this, piece] {
-            std::string message;
-            try {
-                message = fmt::format("{}{} {}", kDone, piece, shared_.work(piece));
-            } catch (const std::exception& error) {
-                message = kFailed + std::string(error.what());
-            } catch (...) {
-                message = kFailed + std::string("unknown exception");
-            }
-            const std::lock_guard lock(mutex_);
-            messages_.push_back(std::move(message));
-            ready_.notify_one();
-        });
-    }
-
-    /// Waits at most kPatience.
-    std::optional<std::string> take() {
-        std::unique_lock lock(mutex_);
-        if (!ready_.wait_for(lock, kPatience, [&] { return !messages_.empty(); })) {
-            return std::nullopt;
-        }
-        std::string message = std::move(messages_.front());
-        messages_.pop_front();
-        --pieces_;
-        return message;
-    }
-
-private:
-    const SharedWork& shared_;
-    tbb::global_control allow_;
-    tbb::task_arena arena_;
-    std::size_t pieces_ = 0;  ///< of the thread that takes
-    std::mutex mutex_;
-    std::condition_variable ready_;
-    std::deque<std::string> messages_;
-};
+std::string message_of(const EndedPiece& ended) {
+    return ended.failed ? kFailed + ended.text
+                        : fmt::format("{}{} ", kDone, ended.number) + ended.text;
+}
 
 /// Ends the others; takes their messages until the last, so that none waits in `send`.
 void end_all(Ranks& ranks) {
@@ -114,65 +58,81 @@ void end_all(Ranks& ranks) {
     }
 }
 
-class Dealer {
+}  // namespace
+
+/// What lasts from one run of pieces to the next: who takes how many.
+class Dealer::Team {
 public:
-    using Done = std::function<void(std::size_t, const std::string&)>;
-
-    Dealer(Ranks& ranks, std::size_t first, std::size_t count, const SharedWork& shared,
-           const Done& done)
+    Team(Ranks& ranks, SharedWork shared)
         : ranks_(ranks),
-          next_(first),
-          written_(first),
-          count_(count),
-          shared_(shared),
-          done_(done),
-          free_(static_cast<std::size_t>(ranks.size())) {}
-
-    void run() {
-        Threads own(shared_);
+          shared_(std::move(shared)),
+          own_(shared_.jobs, shared_.work),
+          free_(static_cast<std::size_t>(ranks.size())) {
         take_threads(0, static_cast<std::size_t>(shared_.jobs));
-        while (written_ < count_ && !(stopped_ && under_way_ == 0)) {
-            stopped_ = stopped_ || shared_.stop();
-            deal(own);
-            if (const std::optional<std::string> message = own.take()) {
-                hear(0, *message);
+    }
+    ~Team() { end_all(ranks_); }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    struct Run {
+        std::size_t count;
+        const Piece& piece;
+        const Done& done;
+        const std::function<bool()>& stop;
+        std::size_t waiting_per_thread;
+        std::size_t next;
+        std::size_t written;
+        std::map<std::size_t, std::string> waiting{};
+    };
+
+    void play(Run run) {
+        while (run.written < run.count && !(stopped_ && under_way_ == 0)) {
+            stopped_ = stopped_ || shared_.stop() || run.stop();
+            deal(run);
+            if (const std::optional<EndedPiece> ended = own_.take()) {
+                hear(run, 0, message_of(*ended));
             }
             while (const std::optional<Message> message = ranks_.receive()) {
-                hear(message->from, message->text);
+                hear(run, message->from, message->text);
             }
         }
     }
 
 private:
-    static constexpr std::size_t kWaitingPerThread = 4;
-
     /// One piece more than threads, so that none waits for a message.
     void take_threads(std::size_t rank, std::size_t threads) {
         free_[rank] = threads + (rank == 0 ? 0 : 1);
         threads_ += threads;
     }
 
-    void deal(Threads& own) {
+    void deal(Run& run) {
         for (bool dealt = true; dealt;) {
             dealt = false;
             for (std::size_t rank = 0; rank < free_.size(); ++rank) {
-                if (free_[rank] == 0 || stopped_ || next_ >= count_ ||
-                    next_ >= written_ + kWaitingPerThread * threads_) {
+                if (free_[rank] == 0 || stopped_ || run.next >= run.count ||
+                    run.next >= run.written + run.waiting_per_thread * threads_) {
+                    continue;
+                }
+                dealt = true;
+                const std::size_t number = run.next++;
+                std::optional<std::string> piece = run.piece(number);
+                if (!piece) {
+                    take(run, number, {});
                     continue;
                 }
                 --free_[rank];
                 ++under_way_;
-                dealt = true;
                 if (rank == 0) {
-                    own.begin(next_++);
+                    own_.begin({number, *std::move(piece)});
                 } else {
-                    ranks_.send(static_cast<int>(rank), fmt::format("{}{}", kPiece, next_++));
+                    ranks_.send(static_cast<int>(rank),
+                                fmt::format("{}{} ", kPiece, number) + *piece);
                 }
             }
         }
     }
 
-    void hear(int from, const std::string& message) {
+    void hear(Run& run, int from, const std::string& message) {
         const auto rank = static_cast<std::size_t>(from);
         const std::string rest = message.substr(1);
         if (message.front() == kReady) {
@@ -190,45 +150,48 @@ private:
         } else if (message.front() == kStop) {
             stopped_ = true;
         } else if (message.front() == kDone) {
-            auto [piece, result] = number_and_rest(rest);
+            scenarios::Piece result = number_and_rest(rest);
             ++free_[rank];
             --under_way_;
-            waiting_.emplace(piece, std::move(result));
-            for (auto at = waiting_.begin(); at != waiting_.end() && at->first == written_;
-                 at = waiting_.erase(at)) {
-                done_(written_++, at->second);
-            }
+            take(run, result.number, std::move(result.text));
+        }
+    }
+
+    static void take(Run& run, std::size_t number, std::string result) {
+        run.waiting.emplace(number, std::move(result));
+        for (auto at = run.waiting.begin(); at != run.waiting.end() && at->first == run.written;
+             at = run.waiting.erase(at)) {
+            run.done(run.written++, at->second);
         }
     }
 
     Ranks& ranks_;
-    std::size_t next_;
-    std::size_t written_;
-    std::size_t count_;
-    const SharedWork& shared_;
-    const Done& done_;
+    const SharedWork shared_;
+    OwnThreads own_;
     std::vector<std::size_t> free_;  ///< [rank] pieces that it would take now
     std::size_t threads_ = 0;        ///< of all ranks that are ready
     std::size_t under_way_ = 0;
     bool stopped_ = false;
-    std::map<std::size_t, std::string> waiting_;
 };
 
-}  // namespace
+Dealer::Dealer(Ranks& ranks, SharedWork shared)
+    : team_(std::make_unique<Team>(ranks, std::move(shared))) {}
 
-void deal_out(Ranks& ranks, std::size_t first, std::size_t count, const SharedWork& shared,
-              const std::function<void(std::size_t, const std::string&)>& done) {
-    try {
-        Dealer(ranks, first, count, shared, done).run();
-    } catch (...) {
-        end_all(ranks);
-        throw;
-    }
-    end_all(ranks);
+Dealer::~Dealer() = default;
+
+void Dealer::run(std::size_t first, std::size_t count, const Piece& piece, const Done& done,
+                 const std::function<bool()>& stop, std::size_t waiting_per_thread) {
+    team_->play({.count = count,
+                 .piece = piece,
+                 .done = done,
+                 .stop = stop,
+                 .waiting_per_thread = waiting_per_thread,
+                 .next = first,
+                 .written = first});
 }
 
 void take_part(Ranks& ranks, const SharedWork& shared) {
-    Threads own(shared);
+    OwnThreads own(shared.jobs, shared.work);
     ranks.send(0, fmt::format("{}{} {}", kReady, shared.jobs, shared.title));
     bool stopped = false;
     for (bool ended = false; !ended || own.pieces() > 0;) {
@@ -236,13 +199,13 @@ void take_part(Ranks& ranks, const SharedWork& shared) {
             stopped = true;
             ranks.send(0, std::string(1, kStop));
         }
-        if (const std::optional<std::string> message = own.take()) {
-            ranks.send(0, *message);
+        if (const std::optional<EndedPiece> piece = own.take()) {
+            ranks.send(0, message_of(*piece));
         }
         if (const std::optional<Message> message = ranks.receive()) {
             ended = message->text.front() == kEnd;
             if (!ended) {
-                own.begin(number_and_rest(message->text.substr(1)).first);
+                own.begin(number_and_rest(message->text.substr(1)));
             }
         }
     }

@@ -3,26 +3,37 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "scenarios/ranks/crew.h"
 #include "scenarios/ranks/joined_ranks.h"
 
 namespace podsim::scenarios {
 
 /// What the ranks do together. The functions may throw; `work` is called from several threads at once.
 struct SharedWork {
-    int jobs = 1;                                  ///< threads of this rank
-    std::string title;                             ///< of the work; all ranks must have the same
-    std::function<std::string(std::size_t)> work;  ///< the result of a piece
+    int jobs = 1;       ///< threads of this rank
+    std::string title;  ///< of the work; all ranks must have the same
+    std::function<std::string(const std::string&)> work;  ///< the result of a piece
     std::function<bool()> stop;  ///< asked between pieces; true at one rank stops all of them
 };
 
-/// Rank 0: deals out the pieces first .. count - 1, works on some itself, and calls `done(i, result)`, in the order of i. Results wait
-/// for earlier ones, at most four a thread, so that a killed run loses few. After a stop no piece is begun, and those under way are
-/// finished. Throws sim::InputError when a rank cannot take part (`give_up`, or another title), std::runtime_error when `work` failed at one;
-/// what `done` throws.
-void deal_out(Ranks& ranks, std::size_t first, std::size_t count, const SharedWork& shared,
-              const std::function<void(std::size_t, const std::string&)>& done);
+/// Rank 0: deals out pieces, works on some itself, and ends the others when it ends. Throws sim::InputError when a rank cannot
+/// take part (`give_up`, or another title), std::runtime_error when `work` failed at one. After a stop at any rank nothing is dealt any more.
+class Dealer final : public Crew {
+public:
+    Dealer(Ranks& ranks, SharedWork shared);
+    ~Dealer() override;
+
+    void run(std::size_t first, std::size_t count, const Piece& piece, const Done& done,
+             const std::function<bool()>& stop,
+             std::size_t waiting_per_thread = kWaitingPerThread) override;
+
+private:
+    class Team;
+    std::unique_ptr<Team> team_;
+};
 
 /// Any other rank: works on what rank 0 deals to it, to the end.
 void take_part(Ranks& ranks, const SharedWork& shared);

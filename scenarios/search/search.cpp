@@ -1,16 +1,17 @@
 #include "scenarios/search/search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
-#include "scenarios/run/run_step.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/search/plan_work.h"
 #include "scenarios/space/candidates.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/study/thread_crew.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -23,15 +24,16 @@ constexpr std::size_t kWaitingPerThread = 256;
 /// Plans of collective matmuls are outlined so many groups at a time.
 constexpr std::size_t kRefinedAtOnce = 256;
 
-/// What a simulation of a candidate came to.
-struct Trial {
-    bool skipped = false;  ///< it was proven useless before it was begun
-    bool stopped = false;  ///< it was ended by a wish from outside
-    std::string refused{};
-    /// At its end; of a run that was ended because nothing came of it any more, what the step surely takes.
-    sim::Time step_time{};
-    double peak = 0;
-};
+/// So often a shard looks what others have found.
+constexpr std::chrono::seconds kBetweenLooks{1};
+
+/// Spread over the shards whatever is beside each other.
+bool is_of(const SweepShard& shard, std::uint64_t place) {
+    // The finalizer of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+    place = (place ^ place >> 30U) * 0xbf58476d1ce4e5b9;
+    place = (place ^ place >> 27U) * 0x94d049bb133111eb;
+    return (place ^ place >> 31U) % shard.of == shard.number;
+}
 
 class Search {
 public:
@@ -39,11 +41,13 @@ public:
         : space_(space),
           spec_(space.spec()),
           options_(options),
-          bounding_(space, options.jobs, options.watch),
+          work_(space, options.watch),
+          threads_(options.jobs, [this](const std::string& piece) { return work_.work(piece); }),
+          crew_(options.crew != nullptr ? *options.crew : threads_),
           answers_(spec_) {}
 
     SearchResult run() {
-        add(bounding_.all());
+        bound_all();
         look_where_it_is_likely(0);
         while (!ended_ && next_rough_ < list_.rough.size()) {
             refine();
@@ -72,10 +76,25 @@ public:
     }
 
 private:
-    /// What has been bounded counts, and can be tried.
-    void add(BoundedPlans more) {
-        list_.add(std::move(more));
+    void bound_all() {
+        const std::size_t classes = Bounding(space_).classes();
+        list_ = bounded(classes, [](std::size_t i) { return PlanWork::to_bound(i); });
+        std::ranges::stable_sort(list_.rough, {}, &RoughGroup::bound);
         taken_.resize(list_.candidates.size());
+    }
+
+    /// What so many pieces of bounding find.
+    BoundedPlans bounded(std::size_t count, const Crew::Piece& piece) {
+        BoundedPlans plans;
+        crew_.run(
+            0, count, piece,
+            [&](std::size_t i, const std::string& result) {
+                plans.add(PlanWork::bounded(result));
+                tell(options_.watch, Phase::bounding,
+                     static_cast<double>(i + 1) / static_cast<double>(count));
+            },
+            [] { return false; });
+        return plans;
     }
 
     /// Good plans prove much of the rest useless: of the candidates from `first` on, those that are likely to be good.
@@ -107,7 +126,9 @@ private:
         }
         const std::size_t before = list_.candidates.size();
         try {
-            add(bounding_.refined(groups));
+            list_.add(bounded(groups.size(),
+                              [&](std::size_t i) { return PlanWork::to_refine(groups[i]); }));
+            taken_.resize(list_.candidates.size());
         } catch (const Stopped&) {
             ended_ = true;
             return;
@@ -122,13 +143,12 @@ private:
         if (ended_) {
             return;
         }
-        QuietWatch pieces(options_.watch);
-        run_in_order(
-            0, order.size(), options_.jobs,
-            [&](std::size_t i) { return simulate(order[i], &pieces); },
-            [&](std::size_t i, const Trial& trial) {
-                take(order[i], trial);
-                report(static_cast<double>(i + 1) / static_cast<double>(order.size()));
+        std::map<std::size_t, Trial> known;  // of records, by turn
+        crew_.run(
+            0, order.size(), [&](std::size_t turn) { return piece(order[turn], turn, known); },
+            [&](std::size_t turn, const std::string& result) {
+                take(order[turn], turn, result, known);
+                report(static_cast<double>(turn + 1) / static_cast<double>(order.size()));
             },
             options_.stop, kWaitingPerThread);
         ended_ = ended_ || options_.stop();
@@ -160,47 +180,65 @@ private:
         return options_.prunes && answers_.is_useless(facts, candidate);
     }
 
-    Trial simulate(std::size_t i, Watch* watch) {
-        sim::Time longest = sim::Time::max();
-        {
-            const std::scoped_lock lock(mutex_);
-            if (is_useless(facts(i), list_.candidates[i])) {
-                return {.skipped = true};
-            }
-            if (options_.prunes) {
-                longest = answers_.longest_of_use(facts(i), list_.candidates[i]);
-            }
+    [[nodiscard]] std::uint64_t place(std::size_t i) const {
+        return place_of(facts(i), list_.candidates[i]);
+    }
+
+    /// What there is to do of a candidate: nothing of one that is useless, known from a record, or another shard's.
+    std::optional<std::string> piece(std::size_t i, std::size_t turn,
+                                     std::map<std::size_t, Trial>& known) {
+        const std::scoped_lock lock(mutex_);
+        if (is_useless(facts(i), list_.candidates[i])) {
+            return std::nullopt;
         }
-        try {
-            const StepResult result =
-                simulate_step(space_.scenario(facts(i), list_.candidates[i]), Fold::automatic,
-                              {.explain = false, .watch = watch, .longest = longest});
-            return {.step_time = result.step_time, .peak = result.memory.peak.value()};
-        } catch (const TakesLonger& longer) {
-            return {.step_time = longer.at_least()};
-        } catch (const sim::InputError& error) {
-            return {.refused = reason_of(error)};
-        } catch (const sim::TimeOverflow&) {
-            return {.refused = std::string(kBeyondTheClock), .step_time = sim::Time::max()};
-        } catch (const Stopped&) {
-            return {.stopped = true};
+        const sim::Time longest = options_.prunes
+                                      ? answers_.longest_of_use(facts(i), list_.candidates[i])
+                                      : sim::Time::max();
+        const Trial* const found =
+            options_.record != nullptr ? options_.record->find(place(i)) : nullptr;
+        if (found != nullptr && (found->is_whole || found->step_time > longest)) {
+            known[turn] = *found;
+            return std::nullopt;
         }
+        if (!is_of(options_.shard, place(i))) {
+            return std::nullopt;
+        }
+        return PlanWork::to_try(facts(i), list_.candidates[i], longest);
     }
 
     /// In the order of the candidates. What was begun before the proof was there, and is now proven useless, is not counted as simulated;
     /// nor is what its own run proves useless, whether the run was ended for it or not.
-    void take(std::size_t i, const Trial& trial) {
+    void take(std::size_t i, std::size_t turn, const std::string& result,
+              std::map<std::size_t, Trial>& known) {
         const std::scoped_lock lock(mutex_);
+        const Trial trial = result.empty() ? known[turn] : PlanWork::trial(result);
+        known.erase(turn);
         ended_ = ended_ || trial.stopped;
         if (ended_) {
             return;
         }
+        if (options_.record != nullptr && !result.empty()) {
+            options_.record->add(place(i), space_.set(facts(i), list_.candidates[i]), trial);
+        }
+        if (options_.shard.of > 1) {
+            look_at_others();
+        }
+        const bool useless = is_useless(facts(i), list_.candidates[i]);
+        if (!useless && trial.step_time.ps == 0 && trial.refused.empty()) {
+            ++result_.left_to_others;
+            return;
+        }
         taken_[i] = true;
-        Candidate candidate = list_.candidates[i];
-        if (trial.skipped || is_useless(facts(i), candidate)) {
+        if (useless) {
             ++result_.pruned;
             return;
         }
+        count(i, trial);
+    }
+
+    /// What came of a candidate that was not useless when its turn came.
+    void count(std::size_t i, const Trial& trial) {
+        Candidate candidate = list_.candidates[i];
         candidate.bound = std::max(candidate.bound, trial.step_time);
         if (is_useless(facts(i), candidate)) {
             ++result_.pruned;
@@ -215,14 +253,43 @@ private:
             ++result_.pruned;
             return;
         }
-        if (trial.peak > facts(i).capacity * (1 - spec_.asked.memory_margin)) {
+        if (!fits(i, trial)) {
             ++result_.unfit;
             return;
         }
         ++result_.simulated;
         tightness_ += list_.candidates[i].bound.seconds() / trial.step_time.seconds();
-        answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak,
-                      place_of(facts(i), list_.candidates[i])});
+        add_answer(i, trial);
+    }
+
+    [[nodiscard]] bool fits(std::size_t i, const Trial& trial) const {
+        return trial.peak <= facts(i).capacity * (1 - spec_.asked.memory_margin);
+    }
+
+    /// Once, though a shard may hear of it from another before its turn comes.
+    void add_answer(std::size_t i, const Trial& trial) {
+        if (answered_.insert(place(i)).second) {
+            answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak, place(i)});
+        }
+    }
+
+    /// Good plans of other shards prove the same useless here.
+    void look_at_others() {
+        const auto now = std::chrono::steady_clock::now();
+        if (options_.record == nullptr || now < next_look_) {
+            return;
+        }
+        next_look_ = now + kBetweenLooks;
+        const std::vector<std::uint64_t> places = options_.record->read_others();
+        const std::unordered_set<std::uint64_t> news(places.begin(), places.end());
+        for (std::size_t i = 0; i < list_.candidates.size() && !news.empty(); ++i) {
+            const Trial* const trial =
+                news.contains(place(i)) ? options_.record->find(place(i)) : nullptr;
+            if (trial != nullptr && trial->is_whole && trial->refused.empty() && fits(i, *trial) &&
+                is_wanted(spec_, facts(i), trial->step_time)) {
+                add_answer(i, *trial);
+            }
+        }
     }
 
     /// What was not tried, or not even outlined.
@@ -252,12 +319,16 @@ private:
     const SearchSpace& space_;
     const SearchSpec& spec_;
     const SearchOptions& options_;
-    const Bounding bounding_;
+    PlanWork work_;
+    ThreadCrew threads_;
+    Crew& crew_;
     BoundedPlans list_;
     std::vector<bool> taken_;     ///< by candidate: it was tried
     std::size_t next_rough_ = 0;  ///< the first group that is neither outlined nor proven useless
     std::mutex mutex_;
     Answers answers_;
+    std::unordered_set<std::uint64_t> answered_;  ///< places of what is in the answers
+    std::chrono::steady_clock::time_point next_look_{};
     SearchResult result_;
     bool ended_ = false;  ///< somebody has asked to stop
     double tightness_ = 0;

@@ -15,8 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/ranks/crew.h"
 #include "scenarios/search/answers.h"
+#include "scenarios/search/trial_record.h"
 #include "scenarios/space/search_space.h"
+#include "scenarios/study/sweep_shard.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
@@ -35,6 +38,7 @@ struct SearchResult {
     std::uint64_t pruned = 0;                  ///< proven to enter no answer
     std::uint64_t pruned_while_simulated = 0;  ///< of these by the clock of their own run
     std::uint64_t simulated = 0;               ///< and fit
+    std::uint64_t left_to_others = 0;  ///< of other shards, and not proven useless by this one
     bool complete = true;
     double gap =
         0;  ///< of a search that was ended early: how much better than the best another may be, at the most
@@ -45,6 +49,11 @@ struct SearchResult {
 
 struct SearchOptions {
     int jobs = 1;
+    Crew* crew = nullptr;  ///< who does a PlanWork of the space; so many threads without one
+    /// What was simulated before is not simulated again, and what is is added.
+    TrialRecord* record = nullptr;
+    /// Only its candidates are simulated. It takes up what others add to their records, so that they share what they have found.
+    SweepShard shard{};
     bool prunes = true;  ///< off: everything that can run is simulated
     Watch* watch = nullptr;
     /// Asked between simulations; then what was found until then is the result.

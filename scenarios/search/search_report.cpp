@@ -34,7 +34,12 @@ std::string counts_text(const SearchResult& result) {
         result.enumerated, result.refused_in_all(), result.unfit, result.pruned,
         result.pruned - result.pruned_while_simulated, result.pruned_while_simulated,
         result.simulated);
-    if (!result.complete && !result.best.empty() && result.gap == 0) {
+    if (result.left_to_others > 0) {
+        text += fmt::format(
+            "{} are left to other shards: the same command without --shard, and with --read of all "
+            "records, puts them together\n",
+            result.left_to_others);
+    } else if (!result.complete && !result.best.empty() && result.gap == 0) {
         text += "ended early: the best is proven, those behind it are not\n";
     } else if (!result.complete) {
         text +=
@@ -217,6 +222,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"unfit", result.unfit},
                 {"pruned", result.pruned},
                 {"pruned_while_simulated", result.pruned_while_simulated},
+                {"left_to_others", result.left_to_others},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},

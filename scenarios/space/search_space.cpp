@@ -7,6 +7,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/study/sweep.h"
+#include "scenarios/text/fingerprint.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -66,6 +67,12 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     }
     spec_ = search_spec(base_, path_, request);
     refuse_set_and_varied(settings, spec_.varied);
+    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source)};
+    decisive.insert(decisive.end(), settings.begin(), settings.end());
+    decisive.insert(decisive.end(), request.over.begin(), request.over.end());
+    decisive.emplace_back("--vary");
+    decisive.insert(decisive.end(), request.vary.begin(), request.vary.end());
+    fingerprint_ = fingerprint_of(decisive);
     base_ = without_search(std::move(base_));
     if (spec_.mesh) {
         std::erase_if(base_.entries, [](const YamlNode::Entry& entry) {

@@ -72,6 +72,8 @@ public:
     [[nodiscard]] YamlNode with_mesh(YamlNode tree, std::uint32_t setting,
                                      std::uint32_t mesh) const;
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// Of everything that decides what a candidate is and what comes of it, the version of podsim included.
+    [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
     /// The scenario's `name`, or its file's without one.
     [[nodiscard]] std::string name() const;
 
@@ -80,6 +82,7 @@ private:
     void add_meshes(std::uint32_t setting);
 
     std::string path_;
+    std::string fingerprint_;
     YamlNode base_;
     SearchSpec spec_;
     std::size_t settings_ = 1;

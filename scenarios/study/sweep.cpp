@@ -12,6 +12,7 @@
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/study/within_clock.h"
+#include "scenarios/text/fingerprint.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
@@ -47,17 +48,6 @@ Json json_of(const YamlNode& node) {
             break;
     }
     return json;
-}
-
-/// FNV-1a, 64 bits: the same on every machine.
-std::string fingerprint_of(std::span<const std::string> texts) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
-    for (const std::string& text : texts) {
-        std::ranges::for_each(text, add);
-        add(0);
-    }
-    return fmt::format("{:016x}", hash);
 }
 
 /// The values as texts, no two alike.

@@ -78,6 +78,7 @@ def search(
     set: Optional[Mapping[str, Any]] = None,
     jobs: Optional[int] = None,
     write: Optional[Path] = None,
+    jsonl: Optional[Path] = None,
     explain: bool = True,
     progress: Optional[Callback] = None,
 ) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def search(
 
     ``over``: names of what varies with its usual values, ``["mesh", "remat"]``; ``vary``: keys and their values, as in `sweep`.
     ``write``: write the best plan as a scenario to this file, and the others beside it, numbered.
+    ``jsonl``: the file of what was simulated, from which the same search goes on.
     ``explain``: also why the second plan takes longer, and which plans stay near the best under other rates.
     ``jobs`` as in `compare`; ``set`` as in `run`. Ctrl-C, and what ``progress`` raises, give up what was found.
     """
@@ -98,6 +100,7 @@ def search(
                 set=_arguments.settings(set),
                 jobs=jobs,
                 write=_arguments.path(write),
+                jsonl=_arguments.path(jsonl),
                 no_explain=not explain,
             ),
             _arguments.source(scenario, base),

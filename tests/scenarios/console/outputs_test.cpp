@@ -39,7 +39,8 @@ const CommandWithOutputs kCommandsWithOutputs[] = {
     {{"estimate", "S"}, {"json"}, kNamed},
     {{"serve", "S"}, {"json"}, kNamed},
     {{"sweep", "S", "--vary", "batch.tokens=1Mi,2Mi"}, {"csv", "jsonl", "report"}, kNamed},
-    {{"search", "S", "--over", "remat"}, {"json", "write"}, kNamed},
+    {{"search", "S", "--over", "remat"}, {"json", "write", "jsonl"}, kNamed},
+    {{"search", "S", "--over", "remat", "--read", "R"}, {"json", "write", "jsonl"}, {"r.jsonl"}},
     {{"run", "S", "--set", "model.hf_config=other.json"}, {"json"}, {"other.json"}},
     {{"run", "S", "--set", "model={hf_config: other.json}"}, {"trace"}, {"other.json"}},
     {{"sweep", "S", "--vary", "model.hf_config=config.json,other.json"},
@@ -139,7 +140,7 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             }
         }
     }
-    EXPECT_EQ(combinations, has_pages() ? 475 : 390);
+    EXPECT_EQ(combinations, has_pages() ? 510 : 425);
 }
 
 TEST_F(Outputs, NeverShareAFile) {

@@ -1,4 +1,4 @@
-// `mpirun -n N podsim sweep`: the bytes of one process, whatever the number of ranks and threads.
+// `mpirun -n N podsim sweep` and `search`: the bytes of one process, whatever the number of ranks and threads.
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace podsim::scenarios {
 namespace {
 
-class SweepUnderMpirun : public CommandTest {
+class UnderMpirun : public CommandTest {
 protected:
     void SetUp() override {
         CommandTest::SetUp();
@@ -32,18 +32,22 @@ protected:
     }
 
     /// The exit status; standard output and error in the files `out` and `err`.
-    int sweep(const std::string& before, const std::string& scenario, const std::string& more) {
+    int run(const std::string& before, const std::string& arguments) {
         const std::string command = fmt::format(
             "cd '{}' && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-            "OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=detect_leaks=0 {} '{}' sweep {} "
-            "--vary training.remat=block,none --vary batch.tokens=32Ki,3Ki,64Ki {} >out 2>err",
-            path("."), before, program_path(), scenario, more);
+            "OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=detect_leaks=0 {} '{}' {} >out 2>err",
+            path("."), before, program_path(), arguments);
         const int status = std::system(command.c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
+    int sweep(const std::string& before, const std::string& scenario, const std::string& more) {
+        return run(before, fmt::format("sweep {} --vary training.remat=block,none --vary "
+                                       "batch.tokens=32Ki,3Ki,64Ki {}",
+                                       scenario, more));
+    }
 };
 
-TEST_F(SweepUnderMpirun, WritesWhatOneProcessWrites) {
+TEST_F(UnderMpirun, WritesWhatOneProcessWrites) {
     ASSERT_EQ(sweep("", "s.yaml", "--jsonl one"), 0) << text("err");
     const std::string one = text("one");
     const std::string table = text("out");
@@ -61,7 +65,26 @@ TEST_F(SweepUnderMpirun, WritesWhatOneProcessWrites) {
     }
 }
 
-TEST_F(SweepUnderMpirun, SaysAnErrorOnce) {
+// Plans with rings between parts of matmuls, which are outlined later, and settings of which one is refused.
+TEST_F(UnderMpirun, SearchesAsOneProcess) {
+    const std::string arguments =
+        "search s.yaml --over mesh,overlap --vary batch.tokens=32Ki,3Ki,64Ki --json -";
+    ASSERT_EQ(run("", arguments), 0) << text("err");
+    const std::string one = text("out");
+    for (const char* ranks : {"2", "4"}) {
+        SCOPED_TRACE(ranks);
+        std::filesystem::remove(path("record"));
+        EXPECT_EQ(run(fmt::format("mpirun -n {}", ranks), arguments + " --jobs 1 --jsonl record"),
+                  0)
+            << text("err");
+        EXPECT_EQ(text("out"), one);
+        EXPECT_NE(text("record"), "");
+    }
+    EXPECT_EQ(run("mpirun -n 2", "search none.yaml --over mesh"), 2);
+    EXPECT_EQ(text("err").find("none.yaml"), text("err").rfind("none.yaml")) << text("err");
+}
+
+TEST_F(UnderMpirun, SaysAnErrorOnce) {
     EXPECT_EQ(sweep("mpirun -n 4", "none.yaml", ""), 2);
     const std::string said = text("err");
     const std::string problem = "none.yaml: cannot read the file";

@@ -1,0 +1,56 @@
+#include "scenarios/ranks/own_threads.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace podsim::scenarios {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongest = 500us;
+
+}  // namespace
+
+OwnThreads::OwnThreads(int threads, const std::function<std::string(const std::string&)>& work)
+    : work_(work),
+      allow_(tbb::global_control::max_allowed_parallelism,
+             static_cast<std::size_t>(threads) + 1),  // the one that begins does not work
+      arena_(threads, 0) {}
+
+OwnThreads::~OwnThreads() {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [&] { return ended_.size() == pieces_; });
+}
+
+void OwnThreads::begin(Piece piece) {
+    ++pieces_;
+    arena_.enqueue([this, piece = std::move(piece)] {
+        EndedPiece ended{.number = piece.number, .failed = true};
+        try {
+            ended.text = work_(piece.text);
+            ended.failed = false;
+        } catch (const std::exception& error) {
+            ended.text = error.what();
+        } catch (...) {
+            ended.text = "unknown exception";
+        }
+        const std::lock_guard lock(mutex_);
+        ended_.push_back(std::move(ended));
+        ready_.notify_one();
+    });
+}
+
+std::optional<EndedPiece> OwnThreads::take() {
+    std::unique_lock lock(mutex_);
+    if (!ready_.wait_for(lock, kLongest, [&] { return !ended_.empty(); })) {
+        return std::nullopt;
+    }
+    EndedPiece ended = std::move(ended_.front());
+    ended_.pop_front();
+    --pieces_;
+    return ended;
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,170 @@
+#include "scenarios/search/plan_work.h"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/run/run_step.h"
+#include "scenarios/simulate/simulate.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Message = nlohmann::json;
+
+// The first of a piece.
+constexpr const char* kBound = "bound";
+constexpr const char* kRefine = "refine";
+constexpr const char* kTry = "try";
+
+std::string text_of(const Message& message) {
+    std::string text;
+    Message::to_cbor(message, text);
+    return text;
+}
+
+Message to_json(const PlanFacts& facts) {
+    const auto or_null = [](const std::optional<double>& value) {
+        return value ? Message(*value) : Message();
+    };
+    return {facts.setting,
+            facts.least_peak,
+            facts.capacity,
+            facts.chips,
+            facts.tokens,
+            facts.flops,
+            facts.peak_flops,
+            or_null(facts.usd_per_second),
+            or_null(facts.run_tokens)};
+}
+
+PlanFacts facts_of(const Message& message) {
+    const auto value = [&](std::size_t i) {
+        return message[i].is_null() ? std::nullopt : std::optional(message[i].get<double>());
+    };
+    PlanFacts facts;
+    facts.setting = message[0];
+    facts.least_peak = message[1];
+    facts.capacity = message[2];
+    facts.chips = message[3];
+    facts.tokens = message[4];
+    facts.flops = message[5];
+    facts.peak_flops = message[6];
+    facts.usd_per_second = value(7);
+    facts.run_tokens = value(8);
+    return facts;
+}
+
+Message to_json(const RoughGroup& group) {
+    return {to_json(group.facts), group.bound.ps, group.meshes};
+}
+
+RoughGroup group_of(const Message& message) {
+    return {facts_of(message[0]), {message[1]}, message[2].get<std::vector<std::uint32_t>>()};
+}
+
+Message to_json(const BoundedPlans& plans) {
+    Message facts = Message::array();
+    for (const PlanFacts& one : plans.facts) {
+        facts.push_back(to_json(one));
+    }
+    std::vector<std::int64_t> bounds;
+    std::vector<std::int64_t> likely;
+    std::vector<std::uint32_t> facts_of_plans;
+    std::vector<std::uint32_t> meshes;
+    for (const Candidate& one : plans.candidates) {
+        bounds.push_back(one.bound.ps);
+        likely.push_back(one.likely.ps);
+        facts_of_plans.push_back(one.facts);
+        meshes.push_back(one.mesh);
+    }
+    Message rough = Message::array();
+    for (const RoughGroup& group : plans.rough) {
+        rough.push_back(to_json(group));
+    }
+    return {std::move(facts), bounds,        likely,      facts_of_plans,  meshes,
+            plans.enumerated, plans.refused, plans.unfit, std::move(rough)};
+}
+
+}  // namespace
+
+std::string PlanWork::to_bound(std::size_t number) {
+    return text_of({kBound, number});
+}
+
+std::string PlanWork::to_refine(const RoughGroup& group) {
+    return text_of({kRefine, to_json(group)});
+}
+
+BoundedPlans PlanWork::bounded(const std::string& result) {
+    const Message message = Message::from_cbor(result);
+    BoundedPlans plans;
+    for (const Message& one : message[0]) {
+        plans.facts.push_back(facts_of(one));
+    }
+    for (std::size_t i = 0; i < message[1].size(); ++i) {
+        plans.candidates.push_back(
+            {{message[1][i]}, message[3][i], message[4][i], {message[2][i]}});
+    }
+    plans.enumerated = message[5];
+    plans.refused = message[6].get<std::map<std::string, std::uint64_t>>();
+    plans.unfit = message[7];
+    for (const Message& one : message[8]) {
+        plans.rough.push_back(group_of(one));
+    }
+    return plans;
+}
+
+std::string PlanWork::to_try(const PlanFacts& facts, const Candidate& candidate,
+                             sim::Time longest) {
+    return text_of({kTry, facts.setting, candidate.mesh, longest.ps});
+}
+
+Trial PlanWork::trial(const std::string& result) {
+    const Message message = Message::from_cbor(result);
+    return {.stopped = message[0],
+            .is_whole = message[1],
+            .refused = message[2],
+            .step_time = {message[3]},
+            .peak = message[4]};
+}
+
+std::string PlanWork::work(const std::string& piece) {
+    const Message message = Message::from_cbor(piece);
+    if (message[0] == kBound) {
+        return text_of(to_json(bounding_.bound(message[1])));
+    }
+    if (message[0] == kRefine) {
+        return text_of(to_json(bounding_.refined(group_of(message[1]))));
+    }
+    PlanFacts facts;
+    facts.setting = message[1];
+    const Trial trial =
+        simulate(facts, {.bound = {}, .facts = 0, .mesh = message[2], .likely = {}}, {message[3]});
+    return text_of({trial.stopped, trial.is_whole, trial.refused, trial.step_time.ps, trial.peak});
+}
+
+Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim::Time longest) {
+    try {
+        const StepResult result =
+            simulate_step(space_.scenario(facts, candidate), Fold::automatic,
+                          {.explain = false, .watch = &pieces_, .longest = longest});
+        return {
+            .is_whole = true, .step_time = result.step_time, .peak = result.memory.peak.value()};
+    } catch (const TakesLonger& longer) {
+        return {.step_time = longer.at_least()};
+    } catch (const sim::InputError& error) {
+        return {.is_whole = true, .refused = reason_of(error)};
+    } catch (const sim::TimeOverflow&) {
+        return {.is_whole = true,
+                .refused = std::string(kBeyondTheClock),
+                .step_time = sim::Time::max()};
+    } catch (const Stopped&) {
+        return {.stopped = true};
+    }
+}
+
+}  // namespace podsim::scenarios

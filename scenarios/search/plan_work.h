@@ -1,0 +1,51 @@
+// What there is to do of a search, piece by piece, for whoever does it: this process's threads, or other ranks, whose spaces are the
+// same. Pieces and results are texts (CBOR).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "scenarios/space/candidates.h"
+#include "scenarios/space/search_space.h"
+#include "scenarios/watch/watch.h"
+#include "sim/base/time.h"
+
+namespace podsim::scenarios {
+
+/// What a simulation of a candidate came to.
+struct Trial {
+    bool stopped = false;   ///< it was ended by a wish from outside
+    bool is_whole = false;  ///< it has come to its end
+    std::string refused{};
+    /// At its end; of a run that was ended because nothing came of it any more, what the step surely takes.
+    sim::Time step_time{};
+    double peak = 0;
+};
+
+/// `watch` hears nothing of simulations, and ends them when it is asked to stop.
+class PlanWork {
+public:
+    PlanWork(const SearchSpace& space, Watch* watch)
+        : space_(space), bounding_(space), pieces_(watch) {}
+
+    [[nodiscard]] std::string work(const std::string& piece);
+
+    /// Bounds the plans of a class (Bounding), or of a rough group; the result is `bounded`.
+    static std::string to_bound(std::size_t number);
+    static std::string to_refine(const RoughGroup& group);
+    static BoundedPlans bounded(const std::string& result);
+    /// Simulates a candidate; a run is ended that is proven to take more than `longest`. The result is `trial`.
+    static std::string to_try(const PlanFacts& facts, const Candidate& candidate,
+                              sim::Time longest);
+    static Trial trial(const std::string& result);
+
+private:
+    [[nodiscard]] Trial simulate(const PlanFacts& facts, const Candidate& candidate,
+                                 sim::Time longest);
+
+    const SearchSpace& space_;
+    const Bounding bounding_;
+    QuietWatch pieces_;
+};
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,144 @@
+#include "scenarios/search/trial_record.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/text/file_error.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/error.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using Line = nlohmann::ordered_json;
+
+Line head_of(const SearchSpace& space, std::uint64_t place) {
+    return {{"search", {{"fingerprint", space.fingerprint()}, {"place", place}}}};
+}
+
+Line line_of(const Trial& trial, Line line) {
+    if (!trial.refused.empty()) {
+        line["refused"] = trial.refused;
+    } else if (trial.is_whole) {
+        line["step_time_ps"] = trial.step_time.ps;
+        line["peak_hbm_bytes"] = trial.peak;
+    } else {
+        line["at_least_ps"] = trial.step_time.ps;
+    }
+    return line;
+}
+
+/// Throws where the line has none of what a trial may be.
+Trial trial_of(const Line& line) {
+    if (line.contains("refused")) {
+        const std::string reason = line.at("refused");
+        return {.is_whole = true,
+                .refused = reason,
+                .step_time = reason == kBeyondTheClock ? sim::Time::max() : sim::Time{}};
+    }
+    if (line.contains("at_least_ps")) {
+        return {.step_time = {line.at("at_least_ps")}};
+    }
+    return {.is_whole = true,
+            .step_time = {line.at("step_time_ps")},
+            .peak = line.at("peak_hbm_bytes")};
+}
+
+}  // namespace
+
+TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
+    : space_(space), own_{std::move(paths.own)} {
+    for (std::string& path : paths.others) {
+        if (!paths.others_may_be_missing && !std::filesystem::exists(path)) {
+            throw sim::InputError(fmt::format("no file {}", in_quotes(path)),
+                                  "give the --jsonl file of a search of the same space",
+                                  {"--read", 0, 0});
+        }
+        others_.push_back({std::move(path)});
+    }
+    (void)read_others();
+    if (own_.path.empty()) {
+        return;
+    }
+    lock_.emplace(own_.path);
+    if (std::filesystem::is_regular_file(own_.path)) {
+        std::vector<std::uint64_t> places;
+        read_on(own_, places);
+        std::filesystem::resize_file(own_.path, own_.read);
+    }
+    errno = 0;
+    out_.open(own_.path, std::ios::binary | std::ios::app);
+    if (!out_) {
+        throw cannot_write("--jsonl", own_.path, errno);
+    }
+}
+
+const Trial* TrialRecord::find(std::uint64_t place) const {
+    const auto found = trials_.find(place);
+    return found == trials_.end() ? nullptr : &found->second;
+}
+
+void TrialRecord::add(std::uint64_t place, const std::vector<std::string>& set,
+                      const Trial& trial) {
+    trials_[place] = trial;
+    if (own_.path.empty()) {
+        return;
+    }
+    Line line = head_of(space_, place);
+    line["set"] = set;
+    errno = 0;
+    out_ << line_of(trial, std::move(line)).dump() << '\n' << std::flush;
+    if (!out_) {
+        throw cannot_write("--jsonl", own_.path, errno);
+    }
+}
+
+std::vector<std::uint64_t> TrialRecord::read_others() {
+    std::vector<std::uint64_t> places;
+    for (File& file : others_) {
+        read_on(file, places);
+    }
+    return places;
+}
+
+void TrialRecord::read_on(File& file, std::vector<std::uint64_t>& places) {
+    std::ifstream in(file.path, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(file.read));
+    for (std::string line; std::getline(in, line) && !in.eof();) {
+        ++file.lines;
+        take(line, file, places);
+        file.read += line.size() + 1;
+    }
+}
+
+void TrialRecord::take(const std::string& line, const File& file,
+                       std::vector<std::uint64_t>& places) {
+    try {
+        const Line read = Line::parse(line);
+        const Line& head = read.at("search");
+        if (head.at("fingerprint") == space_.fingerprint()) {
+            const std::uint64_t place = head.at("place");
+            const Trial trial = trial_of(read);
+            const auto [known, added] = trials_.try_emplace(place, trial);
+            const bool says_more = !known->second.is_whole &&
+                                   (trial.is_whole || trial.step_time > known->second.step_time);
+            if (says_more) {
+                known->second = trial;
+            }
+            if (added || says_more) {
+                places.push_back(place);
+            }
+            return;
+        }
+    } catch (const nlohmann::json::exception&) {
+        // It is none of this search's lines.
+    }
+    throw sim::InputError("the file holds something else than candidates of this search",
+                          "give it another path, or remove the file to begin anew",
+                          {file.path, static_cast<int>(file.lines), 1});
+}
+
+}  // namespace podsim::scenarios

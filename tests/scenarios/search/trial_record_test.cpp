@@ -1,0 +1,139 @@
+// A search that goes on from a record, and one that shards have done, say what one search says.
+#include "scenarios/search/trial_record.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <set>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using Texts = std::vector<std::string>;
+
+class TrialRecordTest : public CommandTest {
+protected:
+    void SetUp() override {
+        CommandTest::SetUp();
+        write(
+            "hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 16}\n"
+            "batch: {tokens: 64Ki, sequence: 4096}\n");
+    }
+    /// The command over meshes and two remats, the results alone to standard output.
+    [[nodiscard]] Outcome search(const Texts& more = {}) const {
+        Texts args{"search", path("s.yaml"),
+                   "--over", "mesh",
+                   "--vary", "training.remat=none,full",
+                   "--json", "-"};
+        args.insert(args.end(), more.begin(), more.end());
+        return podsim(args);
+    }
+    [[nodiscard]] std::string text(const std::string& name) const {
+        std::ifstream file(path(name), std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    [[nodiscard]] std::multiset<std::string> lines(const std::string& name) const {
+        std::multiset<std::string> lines;
+        std::istringstream file(text(name));
+        for (std::string line; std::getline(file, line);) {
+            lines.insert(line);
+        }
+        return lines;
+    }
+    [[nodiscard]] static std::uint64_t place(const std::string& line) {
+        return nlohmann::json::parse(line)["search"]["place"];
+    }
+};
+
+// One thread, so that what is simulated is no more than what is counted: a line for each.
+TEST_F(TrialRecordTest, GoesOnFromWhereItWasKilled) {
+    const Outcome plain = search({"--jobs", "1"});
+    ASSERT_EQ(plain.status, 0) << plain.err;
+    EXPECT_EQ(search({"--jobs", "1", "--jsonl", path("r")}).out, plain.out);
+    const std::string whole = text("r");
+    const auto counts = nlohmann::json::parse(plain.out)["counts"];
+    EXPECT_GE(lines("r").size(), counts["simulated"].get<std::size_t>() +
+                                     counts["pruned_while_simulated"].get<std::size_t>());
+    EXPECT_EQ(nlohmann::json::parse(*lines("r").begin())["set"].size(), 2U);
+
+    const std::size_t cut = whole.find('\n', whole.size() / 2) + 1;
+    std::ofstream(path("r"), std::ios::binary) << whole.substr(0, cut + 20);
+    EXPECT_EQ(search({"--jobs", "1", "--jsonl", path("r")}).out, plain.out);
+    EXPECT_EQ(text("r"), whole);  // what was cut off is simulated again, and nothing else
+    EXPECT_EQ(search({"--jobs", "1", "--jsonl", path("r")}).out, plain.out);
+    EXPECT_EQ(text("r"), whole);
+}
+
+// What a record says is taken for what came of a candidate: with the best's time doubled there it is the best no more.
+TEST_F(TrialRecordTest, IsBelieved) {
+    const auto best = nlohmann::json::parse(search({"--jsonl", path("r")}).out)["best"][0];
+    std::ofstream changed(path("changed"), std::ios::binary);
+    for (const std::string& line : lines("r")) {
+        auto read = nlohmann::ordered_json::parse(line);
+        if (nlohmann::json(read["set"]) == best["set"]) {
+            read["step_time_ps"] = 2 * read["step_time_ps"].get<std::int64_t>();
+        }
+        changed << read.dump() << '\n';
+    }
+    changed.close();
+    const auto other = nlohmann::json::parse(search({"--read", path("changed")}).out)["best"][0];
+    EXPECT_NE(other["set"], best["set"]);
+}
+
+TEST_F(TrialRecordTest, ShardsFindTogetherWhatOneFinds) {
+    const std::string plain = search().out;
+    Texts all;
+    std::set<std::uint64_t> places;
+    std::size_t simulated = 0;
+    for (const std::string shard : {"0", "1", "2"}) {
+        Texts args{"--no-explain", "--shard", shard + "/3", "--jsonl", path(shard)};
+        for (const std::string other : {"0", "1", "2"}) {
+            if (other != shard) {
+                args.insert(args.end(), {"--read", path(other)});
+            }
+        }
+        const Outcome outcome = search(args);
+        EXPECT_EQ(outcome.status, 0) << outcome.err;
+        for (const std::string& line : lines(shard)) {
+            places.insert(place(line));
+            ++simulated;
+        }
+        all.insert(all.end(), {"--read", path(shard)});
+    }
+    EXPECT_EQ(places.size(), simulated);  // none is simulated by two
+    EXPECT_GT(lines("0").size() * lines("1").size() * lines("2").size(), 0U);
+    EXPECT_EQ(search(all).out, plain);
+    // Nothing is left to simulate of what decides the answer, but for runs that were ended with less proven than is now asked.
+    EXPECT_EQ(search(Texts{"--read", path("0"), "--jsonl", path("rest")}).out, plain);
+    for (const std::string& line : lines("rest")) {
+        EXPECT_FALSE(lines("0").contains(line)) << line;
+    }
+}
+
+TEST_F(TrialRecordTest, RefusesWhatItIsNot) {
+    EXPECT_EQ(
+        search({"--shard", "0/2"}).err,
+        "podsim search: --shard without --jsonl; give this shard's record a path, as in --jsonl "
+        "shard-0.jsonl\n");
+    EXPECT_EQ(search({"--read", path("none")}).err,
+              fmt::format("--read: no file '{}'; give the --jsonl file of a search of the same "
+                          "space\n",
+                          path("none")));
+    ASSERT_EQ(search({"--jsonl", path("r")}).status, 0);
+    const std::string before = text("r");
+    const std::string problem = fmt::format(
+        "{}:1:1: the file holds something else than candidates of this search; give it another "
+        "path, or remove the file to begin anew\n",
+        path("r"));
+    EXPECT_EQ(search({"--jsonl", path("r"), "--vary", "overlap.prefetch_layers=1,2"}).err, problem);
+    EXPECT_EQ(text("r"), before);
+    write("{\"sweep\": 1}\n", "r");
+    EXPECT_EQ(search({"--read", path("r")}).err, problem);
+    EXPECT_THAT(search({"--jsonl", "-"}).err, HasSubstr("--jsonl"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
