@@ -3,6 +3,8 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
+#include <new>
+#include <optional>
 #include <ostream>
 
 #include "scenarios/cli/common.h"
@@ -13,6 +15,7 @@
 #include "scenarios/study/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
+#include "scenarios/watch/memory_limit.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/base/time.h"
@@ -116,11 +119,13 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
     if (launched.rank > 0 && !shares_work) {
         return kDone;  // rank 0 answers for all
     }
+    std::optional<MemoryLimit> limit;
     try {
         if (launched.size > 1 && !shares_work) {
             throw sim::InputError("only sweep and search run on several ranks",
                                   "start this command without mpirun");
         }
+        limit.emplace(memory_option(args));
         const int status = dispatch(args, out, err);
         out.flush();
         return out ? status : complain("podsim: cannot write the results", kBadInput);
@@ -133,6 +138,8 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         return complain(prefix(args, sim::InputError("", "")) + error.what(), error.status());
     } catch (const sim::TimeOverflow& error) {
         return complain(clock_error(overflow_place(args), error).what(), kBadInput);
+    } catch (const std::bad_alloc&) {
+        return complain(out_of_memory(args).what(), kBadInput);
     } catch (const std::filesystem::filesystem_error& error) {
         return complain(fmt::format("podsim: {}", error.what()), kBadInput);
     } catch (const std::exception& error) {

@@ -4,9 +4,16 @@
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/console/stop_request.h"
+#include "scenarios/watch/memory_limit.h"
+
+/// jemalloc, where it is linked, gives memory back that it does not use: kept, it counts for the limit.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is jemalloc's, by this name and type
+extern "C" [[gnu::visibility("default")]] const char* malloc_conf;
+const char* malloc_conf = "retain:false";
 
 int main(int argc, char** argv) {
     const podsim::scenarios::StopSignals signals;
+    const podsim::scenarios::MemoryLimit limit(podsim::scenarios::usual_memory_limit());
     const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
     return podsim::scenarios::run_command(args, std::cout, std::cerr);
 }

@@ -2,27 +2,72 @@
 
 #include <cstdint>
 #include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/load/load.h"
 #include "scenarios/study/parallel.h"
+#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/watch/memory_limit.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/slice_names.h"
 
 namespace podsim::scenarios {
 
-std::string overflow_place(Arguments args) {
-    constexpr std::string_view kOption = "--bytes";
+namespace {
+
+/// The value of an option as it stands in the arguments, before a command has read them.
+std::optional<std::string> value_in(Arguments args, std::string_view option) {
     for (std::size_t i = 0; i < args.size(); ++i) {
-        if (args[i] == kOption && i + 1 < args.size()) {
-            return fmt::format("{} {}", kOption, printable(args[i + 1]));
+        if (args[i] == option && i + 1 < args.size()) {
+            return args[i + 1];
         }
-        if (args[i].starts_with(fmt::format("{}=", kOption))) {
-            return fmt::format("{} {}", kOption, printable(args[i].substr(kOption.size() + 1)));
+        if (args[i].starts_with(fmt::format("{}=", option))) {
+            return args[i].substr(option.size() + 1);
         }
     }
-    return "podsim";
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string overflow_place(Arguments args) {
+    const std::optional<std::string> bytes = value_in(args, "--bytes");
+    return bytes ? fmt::format("--bytes {}", printable(*bytes)) : "podsim";
+}
+
+double memory_option(Arguments args) {
+    const std::optional<std::string> text = value_in(args, "--memory");
+    if (!text) {
+        return std::numeric_limits<double>::infinity();
+    }
+    try {
+        const double bytes = parse_bytes(*text).value();
+        if (bytes < kLeastMemory) {
+            throw sim::InputError("too little for any command",
+                                  fmt::format("give {:.0f} MB or more", kLeastMemory / 1e6));
+        }
+        return bytes;
+    } catch (const sim::InputError& error) {
+        throw error.at({fmt::format("--memory {}", printable(*text)), 0, 0});
+    }
+}
+
+sim::InputError out_of_memory(Arguments args) {
+    std::string place = "podsim";
+    for (const std::string& arg : args) {
+        if (arg.ends_with(".yaml") || arg.ends_with(".yml")) {
+            place = arg;
+        }
+    }
+    return sim::InputError(
+        fmt::format("out of memory: podsim may take {}", format_bytes(sim::Bytes(memory_limit()))),
+        "give more with --memory, or fewer --jobs; or make the step smaller, with fewer "
+        "microbatches or a larger hardware.message_cap",
+        {place, 0, 0});
 }
 
 ScenarioSource scenario_argument(const Usage& options, std::string_view command) {

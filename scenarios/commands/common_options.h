@@ -15,6 +15,14 @@ namespace podsim::scenarios {
 /// quantity that its options leave open.
 std::string overflow_place(Arguments args);
 
+/// Stacks of threads are part of it.
+inline constexpr double kLeastMemory = 256e6;
+/// The bytes of --memory, infinite without it. Throws sim::InputError.
+double memory_option(Arguments args);
+
+/// What to say where memory has run out. Of a process that may take so much (memory_limit).
+sim::InputError out_of_memory(Arguments args);
+
 /// The one scenario of a command, `-` for standard input. Throws sim::InputError without one.
 ScenarioSource scenario_argument(const Usage& options, std::string_view command);
 

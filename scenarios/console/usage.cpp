@@ -28,6 +28,9 @@ Usage::Usage(std::string synopsis, std::string summary, std::string example, std
       notes_(std::move(notes)),
       options_("Options", 100, 60) {
     flag("help", "print this and stop");
+    value("memory",
+          "the most memory that podsim may take; without it four fifths of what the machine has "
+          "free");
 }
 
 void Usage::value(const std::string& name, const std::string& meaning) {

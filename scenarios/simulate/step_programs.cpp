@@ -1,6 +1,7 @@
 #include "scenarios/simulate/step_programs.h"
 
 #include "scenarios/lower/operation_times.h"
+#include "scenarios/simulate/step_size.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/step/step.h"
@@ -8,6 +9,7 @@
 namespace podsim::scenarios {
 
 BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for, Watch* watch) {
+    refuse_beyond_memory(scenario);
     const TrainingStep& step = scenario.step();
     const topology::ChipSpec& chip = scenario.hardware.chip;
     BuiltStep built{.plan = step.plan, .programs = {}};

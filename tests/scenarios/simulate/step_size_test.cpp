@@ -1,0 +1,93 @@
+// How large a step is before it is built, and what is said of one that does not fit into memory.
+#include "scenarios/simulate/step_size.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/simulate/step_programs.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr const char* kPipeline =
+    "hardware: {chip: v5p, slice: 4x4x4}\n"
+    "model: llama-3-8b\n"
+    "batch: {tokens: 6400Mi, sequence: 4096}\n"
+    "mesh: {pipeline: z, fsdp: x y}\n"
+    "training: {microbatches: 100000}\n";
+
+class StepSizeTest : public CommandTest {
+protected:
+    [[nodiscard]] Scenario with(std::vector<std::string> settings) const {
+        return load_scenario(ScenarioSource{path("s.yaml")}, settings, Requests::any);
+    }
+    /// What a process of its own says: the limit is the process's.
+    [[nodiscard]] std::string error_of(const std::string& command) const {
+        const std::string line =
+            fmt::format("cd '{}' && '{}' {} >out 2>err", path("."), program_path(), command);
+        const int status = std::system(line.c_str());
+        EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 2) << command;
+        std::ifstream file(path("err"));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+};
+
+// Each microbatch more adds the same operations, whatever the schedule: what two small steps tell is what is built.
+TEST_F(StepSizeTest, GrowsEvenlyWithMicrobatches) {
+    write(kPipeline);
+    for (const std::string schedule : {"gpipe", "1f1b", "zero_bubble"}) {
+        SCOPED_TRACE(schedule);
+        const Scenario scenario =
+            with({"training.microbatches=400", "training.schedule=" + schedule});
+        double built = 0;
+        for (const auto& program : build_step_of(scenario).programs.programs) {
+            built += static_cast<double>(program.ops.size());
+        }
+        EXPECT_EQ(size_of_step(scenario).operations(), built);
+    }
+    // No estimate of few: 4 stages x 8 x 4 is the first.
+    EXPECT_EQ(size_of_step(with({"training.microbatches=127"})).operations(), 0);
+    EXPECT_GT(size_of_step(with({"training.microbatches=128"})).operations(), 0);
+}
+
+TEST_F(StepSizeTest, IsRefusedWhereMemoryCannotHoldIt) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "AddressSanitizer knows no limit of memory";
+#endif
+    write(kPipeline);
+    // 4 + 694 x 100000 operations of 960 bytes; of 2 GB floor((2e9 / 960 - 4) / 694) = 3001.
+    EXPECT_EQ(
+        error_of("run s.yaml --memory 2GB"),
+        "s.yaml: a step of 100000 microbatches is some 6.94e+07 operations, whose run takes 66.62 "
+        "GB of memory; podsim may take 2.000 GB; use at most 3001 microbatches, or give more "
+        "with --memory\n");
+    EXPECT_EQ(error_of("run s.yaml --memory 1MB"),
+              "--memory 1MB: too little for any command; give 256 MB or more\n");
+    EXPECT_EQ(error_of("run s.yaml --memory=much"),
+              "--memory much: 'much' is not a size; write a size such as 64 MiB; units: B, kB, MB, "
+              "GB, TB, PB, KiB, MiB, GiB, TiB\n");
+}
+
+// Messages by the million, of which no estimate says before.
+TEST_F(StepSizeTest, EndsWhereMemoryDoes) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "AddressSanitizer knows no limit of memory";
+#endif
+    write(kPipeline);
+    const std::string quick_start =
+        source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml";
+    EXPECT_EQ(
+        error_of(fmt::format("run '{}' --set hardware.message_cap=8KiB --no-explain --memory 256MB",
+                             quick_start)),
+        fmt::format("{}: out of memory: podsim may take 256.0 MB; give more with --memory, or "
+                    "fewer --jobs; or make the step smaller, with fewer microbatches or a "
+                    "larger hardware.message_cap\n",
+                    quick_start));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
