@@ -68,7 +68,7 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = search_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const ScenarioSource source = scenario_argument(options, "search");

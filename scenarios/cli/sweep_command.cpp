@@ -182,7 +182,7 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
         throw;
     }
     if (options.wants_help()) {
-        out << (silent ? std::string() : options.help());
+        out << (silent ? std::string() : options.help(look_of(out).width));
         return kDone;
     }
     if (launch().size > 1) {
