@@ -7,7 +7,7 @@ namespace podsim::scenarios {
 namespace {
 
 /// What may be typed for an option or an argument.
-std::string action_of(const DescribedOption& option) {
+std::string bash_action(const DescribedOption& option) {
     const std::string words = fmt::format("words='{}'", fmt::join(option.offered, "\n"));
     switch (option.takes) {
         case Takes::nothing:
@@ -24,11 +24,11 @@ std::string action_of(const DescribedOption& option) {
     return ":";
 }
 
-std::string row(std::string_view pattern, const std::string& action) {
+std::string bash_case(std::string_view pattern, const std::string& action) {
     return fmt::format("    {}) {} ;;\n", pattern, action);
 }
 
-std::string options_of(const DescribedCommand& command) {
+std::string bash_options(const DescribedCommand& command) {
     std::vector<std::string> names;
     for (const DescribedOption& option : command.usage.described()) {
         if (option.letter != 0) {
@@ -40,14 +40,14 @@ std::string options_of(const DescribedCommand& command) {
 }
 
 /// Rows of the arguments: what is offered is for the first of several, files are behind it.
-std::string arguments_of(const DescribedCommand& command) {
+std::string bash_arguments(const DescribedCommand& command) {
     const DescribedOption& arguments = command.usage.arguments();
     const bool one_then_files = !arguments.offered.empty() && arguments.most != 1;
-    return row(fmt::format("'{} 2 '*", command.name), action_of(arguments)) +
-           row(fmt::format("'{} '*", command.name), one_then_files ? "files=1"
-                                                    : arguments.offered.empty()
-                                                        ? action_of(arguments)
-                                                        : ":");
+    return bash_case(fmt::format("'{} 2 '*", command.name), bash_action(arguments)) +
+           bash_case(fmt::format("'{} '*", command.name), one_then_files ? "files=1"
+                                                          : arguments.offered.empty()
+                                                              ? bash_action(arguments)
+                                                              : ":");
 }
 
 constexpr const char* kBegin =
@@ -95,12 +95,12 @@ std::string bash_completion(const Manual& manual) {
         first.emplace_back(command.name);
         for (const DescribedOption& option : command.usage.described()) {
             if (option.takes != Takes::nothing) {
-                values +=
-                    row(fmt::format("'{} --{}'", command.name, option.name), action_of(option));
+                values += bash_case(fmt::format("'{} --{}'", command.name, option.name),
+                                    bash_action(option));
             }
         }
-        others += row(fmt::format("'{} '[0-9]*' -'*", command.name), options_of(command)) +
-                  arguments_of(command);
+        others += bash_case(fmt::format("'{} '[0-9]*' -'*", command.name), bash_options(command)) +
+                  bash_arguments(command);
     }
     for (const GeneralOption& option : manual.options) {
         first.push_back(fmt::format("-{}", option.letter));

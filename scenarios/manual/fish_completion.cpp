@@ -7,7 +7,7 @@ namespace podsim::scenarios {
 namespace {
 
 /// Text in quotes, which fish takes as it is.
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
     std::string escaped = "'";
     for (const char c : text) {
         escaped += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -16,7 +16,7 @@ std::string quoted(std::string_view text) {
 }
 
 /// What may be typed for an option or an argument, as options of `complete`.
-std::string action_of(const DescribedOption& option) {
+std::string fish_action(const DescribedOption& option) {
     const std::string words = fmt::format("{}", fmt::join(option.offered, " "));
     switch (option.takes) {
         case Takes::nothing:
@@ -26,21 +26,22 @@ std::string action_of(const DescribedOption& option) {
         case Takes::settings:
             return " -x -a '(__podsim_keys)'";
         case Takes::parts:
-            return fmt::format(" -x -a {}", quoted(fmt::format("(__fish_append , {})", words)));
+            return fmt::format(" -x -a {}",
+                               fish_quoted(fmt::format("(__fish_append , {})", words)));
         case Takes::text:
-            return option.offered.empty() ? " -x" : fmt::format(" -x -a {}", quoted(words));
+            return option.offered.empty() ? " -x" : fmt::format(" -x -a {}", fish_quoted(words));
     }
     return "";
 }
 
-std::string arguments_of(const std::string& when, const DescribedOption& arguments) {
+std::string fish_arguments(const std::string& when, const DescribedOption& arguments) {
     if (arguments.takes == Takes::nothing) {
         return "";
     }
     std::string lines;
     if (!arguments.offered.empty()) {
         lines += fmt::format("{} -a {}\n", when,
-                             quoted(fmt::format("{}", fmt::join(arguments.offered, " "))));
+                             fish_quoted(fmt::format("{}", fmt::join(arguments.offered, " "))));
     }
     return lines +
            (arguments.offered.empty() || arguments.most != 1 ? fmt::format("{} -F\n", when) : "");
@@ -58,11 +59,11 @@ std::string fish_completion(const Manual& manual) {
         fmt::join(written_out_keys(), " "));
     for (const GeneralOption& option : manual.options) {
         text += fmt::format("complete -c podsim -n __fish_use_subcommand -s {} -l {} -d {}\n",
-                            option.letter, option.name, quoted(option.meaning));
+                            option.letter, option.name, fish_quoted(option.meaning));
     }
     for (const DescribedCommand& command : manual.commands) {
         text += fmt::format("complete -c podsim -n __fish_use_subcommand -a {} -d {}\n",
-                            command.name, quoted(command.summary));
+                            command.name, fish_quoted(command.summary));
     }
     for (const DescribedCommand& command : manual.commands) {
         const std::string when =
@@ -71,9 +72,9 @@ std::string fish_completion(const Manual& manual) {
             const std::string letter =
                 option.letter == 0 ? "" : fmt::format(" -s {}", option.letter);
             text += fmt::format("{}{} -l {}{} -d {}\n", when, letter, option.name,
-                                action_of(option), quoted(option.meaning));
+                                fish_action(option), fish_quoted(option.meaning));
         }
-        text += arguments_of(when, command.usage.arguments());
+        text += fish_arguments(when, command.usage.arguments());
     }
     return text;
 }

@@ -46,7 +46,7 @@ std::string roff(std::string_view text) {
 }
 
 /// An argument of a macro, in its quotes.
-std::string quoted(std::string_view text) {
+std::string macro_argument(std::string_view text) {
     std::string escaped;
     for (const char c : roff(text)) {
         escaped += c == '"' ? std::string("\\(dq") : std::string(1, c);
@@ -123,7 +123,8 @@ std::string tag_of(const DescribedOption& option) {
 
 std::string section_of(const DescribedCommand& command) {
     const Usage& usage = command.usage;
-    std::string text = fmt::format(".SS {}\n", quoted(fmt::format("podsim {}", command.name)));
+    std::string text =
+        fmt::format(".SS {}\n", macro_argument(fmt::format("podsim {}", command.name)));
     text += synopsis_of(usage) + text_of(usage.summary());
     for (const DescribedOption& option : usage.described()) {
         text += tagged(tag_of(option), option.meaning);
@@ -160,7 +161,7 @@ std::vector<std::string> written_out_keys() {
 
 std::string man_page(const Manual& manual) {
     std::string text = fmt::format(".TH PODSIM 1 \"\" {} \"User Commands\"\n",
-                                   quoted(fmt::format("podsim {}", manual.version)));
+                                   macro_argument(fmt::format("podsim {}", manual.version)));
     text += ".SH NAME\npodsim \\- simulate sharded training and inference steps on TPU pods\n";
     text += ".SH SYNOPSIS\n" + bold("podsim") + ' ' + italic("COMMAND") + " [" +
             italic("ARGUMENTS") + "]\n";

@@ -7,7 +7,7 @@ namespace podsim::scenarios {
 namespace {
 
 /// Text within '...'; also without what `_arguments` and `_describe` take for their own.
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
     std::string escaped;
     for (const char c : text) {
         if (c == '\'') {
@@ -22,7 +22,7 @@ std::string quoted(std::string_view text) {
 }
 
 /// `:message:action` of what may be typed.
-std::string action_of(const DescribedOption& option) {
+std::string zsh_action(const DescribedOption& option) {
     const std::string words = fmt::format("{}", fmt::join(option.offered, " "));
     switch (option.takes) {
         case Takes::nothing:
@@ -39,25 +39,25 @@ std::string action_of(const DescribedOption& option) {
     return "";
 }
 
-std::string spec_of(const DescribedOption& option) {
-    const std::string meaning = fmt::format("[{}]", quoted(option.meaning));
+std::string zsh_spec(const DescribedOption& option) {
+    const std::string meaning = fmt::format("[{}]", zsh_quoted(option.meaning));
     const std::string assigned = option.takes == Takes::nothing ? "" : "=";
     std::string specs;
     if (option.letter != 0) {
         specs += fmt::format(" \\\n      '-{}{}'", option.letter, meaning);
     }
     return specs + fmt::format(" \\\n      '{}--{}{}{}{}'", option.most == 1 ? "" : "*",
-                               option.name, assigned, meaning, action_of(option));
+                               option.name, assigned, meaning, zsh_action(option));
 }
 
-std::string arguments_of(const DescribedOption& arguments) {
+std::string zsh_arguments(const DescribedOption& arguments) {
     if (arguments.takes == Takes::nothing) {
         return "";
     }
     if (arguments.offered.empty()) {
-        return fmt::format(" \\\n      '*{}'", action_of(arguments));
+        return fmt::format(" \\\n      '*{}'", zsh_action(arguments));
     }
-    return fmt::format(" \\\n      '1{}'", action_of(arguments)) +
+    return fmt::format(" \\\n      '1{}'", zsh_action(arguments)) +
            (arguments.most == 1 ? "" : " \\\n      '*:path:_files'");
 }
 
@@ -67,15 +67,15 @@ std::string zsh_completion(const Manual& manual) {
     std::string commands;
     std::string cases;
     for (const DescribedCommand& command : manual.commands) {
-        commands += fmt::format("    '{}:{}'\n", command.name, quoted(command.summary));
+        commands += fmt::format("    '{}:{}'\n", command.name, zsh_quoted(command.summary));
         cases += fmt::format("    {})\n      _arguments", command.name);
         for (const DescribedOption& option : command.usage.described()) {
-            cases += spec_of(option);
+            cases += zsh_spec(option);
         }
-        cases += arguments_of(command.usage.arguments()) + " ;;\n";
+        cases += zsh_arguments(command.usage.arguments()) + " ;;\n";
     }
     for (const GeneralOption& option : manual.options) {
-        commands += fmt::format("    '--{}:{}'\n", option.name, quoted(option.meaning));
+        commands += fmt::format("    '--{}:{}'\n", option.name, zsh_quoted(option.meaning));
     }
     return fmt::format(
         "#compdef podsim\n"
