@@ -15,11 +15,31 @@
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/profile/profile_file.h"
 #include "sim/base/error.h"
+#include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {
 namespace {
 
-Usage usage() {
+std::vector<std::string> factors(const std::string& text) {
+    std::vector<std::string> names;
+    if (text != "-") {
+        boost::split(names, text, boost::is_any_of(","));
+    }
+    return names;
+}
+
+/// Writes the profile where --write says, under the file's name and the version of --version-name.
+void write_profile(Profile profile, const std::string& path, const std::string& version) {
+    profile.name = std::filesystem::path(path).stem().string();
+    profile.version = version;
+    write_file("--write", path,
+               "# podsim calibrate: factors of a profile, for hardware: {profile: FILE}\n" +
+                   profile_text(profile));
+}
+
+}  // namespace
+
+Usage calibrate_usage() {
     Usage usage(
         "calibrate FILE|DIR ... [--inference] [--per-chip FACTORS] [--pooled FACTORS] [--write "
         "FILE "
@@ -41,39 +61,26 @@ Usage usage() {
         "(docs/fidelity.md).\n");
     usage.value("per-chip", "factors to fit for each chip, joined by commas; - for none", "mxu");
     usage.value("pooled", "factors to fit for all chips together; - for none", "straggler");
-    usage.value("write", "write the profile to a file, for hardware: {profile: FILE}");
+    std::vector<std::string_view> names;
+    for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
+        names.push_back(factor.name);
+    }
+    usage.offer_parts("per-chip", names);
+    usage.offer_parts("pooled", names);
+    usage.file("write", "write the profile to a file, for hardware: {profile: FILE}");
     usage.value("profile-version", "the version that the file states", "1");
     usage.flag("inference", "fit to steps of inference, in place of training steps");
     usage.value("jobs", "threads; the cores of this machine without it");
-    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE|DIR", -1);
     return usage;
 }
 
-std::vector<std::string> factors(const std::string& text) {
-    std::vector<std::string> names;
-    if (text != "-") {
-        boost::split(names, text, boost::is_any_of(","));
-    }
-    return names;
-}
-
-/// Writes the profile where --write says, under the file's name and the version of --version-name.
-void write_profile(Profile profile, const std::string& path, const std::string& version) {
-    profile.name = std::filesystem::path(path).stem().string();
-    profile.version = version;
-    write_file("--write", path,
-               "# podsim calibrate: factors of a profile, for hardware: {profile: FILE}\n" +
-                   profile_text(profile));
-}
-
-}  // namespace
-
 int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options = usage();
+    Usage options = calibrate_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<std::string> named = options.all("FILE|DIR");

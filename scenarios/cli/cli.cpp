@@ -3,12 +3,21 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <new>
 #include <optional>
 #include <ostream>
 
 #include "scenarios/cli/common.h"
+#include "scenarios/commands/answer_collective.h"
+#include "scenarios/commands/answer_compare.h"
+#include "scenarios/commands/answer_diff.h"
+#include "scenarios/commands/answer_run.h"
+#include "scenarios/commands/answer_search.h"
+#include "scenarios/commands/answer_serve.h"
+#include "scenarios/commands/answer_sweep.h"
 #include "scenarios/commands/common_options.h"
+#include "scenarios/console/help_text.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/ranks/joined_ranks.h"
@@ -24,43 +33,65 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"run", "simulate one training step of a scenario", command_run},
-    {"compare", "set scenarios beside the analytic and the reference values", command_compare},
-    {"diff", "set two steps side by side, and say why they differ", command_diff},
-    {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate},
-    {"show", "a scenario with every default filled in, and where values come from", command_show},
-    {"init", "write a first scenario for a chip, a slice and a model", command_init},
-    {"check", "validate scenarios, count their events and say whether they fit", command_check},
-    {"estimate", "the closed forms of a step, without simulating it", command_estimate},
-    {"help", "what a key of a scenario or a command means", command_help},
-    {"sweep", "simulate a scenario under many settings", command_sweep},
-    {"search", "find the best plan of a space, exactly", command_search},
-    {"merge", "put the records of a sweep's shards together", command_merge},
-    {"serve", "serve requests on simulated inference steps", command_serve},
-    {"collective", "simulate one collective on a slice", command_collective},
-    {"topology", "measure the shape of a slice", command_topology},
-    {"import", "write a scenario from a MaxText run, or read a Hugging Face config",
-     command_import},
-    {"list", "list chips, models, scenarios or algorithms", command_list},
+    {"run", "simulate one training step of a scenario", command_run, run_usage},
+    {"compare", "set scenarios beside the analytic and the reference values", command_compare,
+     compare_usage},
+    {"diff", "set two steps side by side, and say why they differ", command_diff, diff_usage},
+    {"calibrate", "fit the factors of the profile `measured` to measured times", command_calibrate,
+     calibrate_usage},
+    {"show", "a scenario with every default filled in, and where values come from", command_show,
+     show_usage},
+    {"init", "write a first scenario for a chip, a slice and a model", command_init, init_usage},
+    {"check", "validate scenarios, count their events and say whether they fit", command_check,
+     check_usage},
+    {"estimate", "the closed forms of a step, without simulating it", command_estimate,
+     estimate_usage},
+    {"help", "what a key of a scenario or a command means", command_help, help_usage},
+    {"sweep", "simulate a scenario under many settings", command_sweep, sweep_usage},
+    {"search", "find the best plan of a space, exactly", command_search, search_usage},
+    {"merge", "put the records of a sweep's shards together", command_merge, merge_usage},
+    {"serve", "serve requests on simulated inference steps", command_serve, serve_usage},
+    {"collective", "simulate one collective on a slice", command_collective, collective_usage},
+    {"topology", "measure the shape of a slice", command_topology, topology_usage},
+    {"import", "write a scenario from a MaxText run, or read a Hugging Face config", command_import,
+     import_usage},
+    {"list", "list chips, models, scenarios or algorithms", command_list, list_usage},
 };
 
-std::string general_help() {
+constexpr std::string_view kSummary =
+    "podsim simulates sharded training steps on TPU pods, hop by hop, and says how long a step "
+    "takes, what it waits for, and how far that is from the analytic rooflines.";
+constexpr std::string_view kExample = "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml";
+
+constexpr GeneralOption kHelp = {"help", 'h',
+                                 "print this, or with a command the help of that command"};
+constexpr GeneralOption kVersion = {"version", 'V', "print the version"};
+constexpr GeneralOption kGeneralOptions[] = {kHelp, kVersion};
+
+bool is_option(const std::string& argument, const GeneralOption& option) {
+    return argument == fmt::format("--{}", option.name) ||
+           argument == fmt::format("-{}", option.letter);
+}
+
+std::string general_help(int width) {
+    const int columns = width > 0 ? width : kHelpWidth;
     Table table({1});
     for (const Command& command : kCommands) {
         table.row({std::string(command.name), std::string(command.summary)});
     }
-    return "usage: podsim COMMAND [ARGUMENTS]\n\n"
-           "podsim simulates sharded training steps on TPU pods, hop by hop, and says how long a\n"
-           "step takes, what it waits for, and how far that is from the analytic rooflines.\n\n"
-           "Commands:\n" +
-           table.text(2) +
-           "\nOptions:\n"
-           "  --help     print this, or with a command the help of that command\n"
-           "  --version  print the version\n"
-           "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
-           "input, 3 a defect in podsim, 4 does not fit (--fail-if-not-fit), 130 stopped by\n"
-           "SIGINT (Ctrl-C), 143 stopped by SIGTERM or SIGHUP.\n"
-           "\nExample:\n  podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml\n";
+    Table options({1});
+    for (const GeneralOption& option : kGeneralOptions) {
+        options.row(
+            {fmt::format("-{}, --{}", option.letter, option.name), std::string(option.meaning)});
+    }
+    std::vector<std::string> statuses;
+    for (const ExitStatus& each : kExitStatuses) {
+        statuses.push_back(fmt::format("{} {}", each.status, each.meaning));
+    }
+    return "usage: podsim COMMAND [ARGUMENTS]\n\n" + filled_text(kSummary, columns) +
+           "\nCommands:\n" + table.text(2) + "\nOptions:\n" + options.text(2) + '\n' +
+           filled_text(fmt::format("Exit status: {}.", fmt::join(statuses, ", ")), columns) +
+           fmt::format("\nExample:\n  {}\n", kExample);
 }
 
 int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
@@ -68,11 +99,11 @@ int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream&
         throw sim::InputError("no command", "try podsim --help");
     }
     const std::string& name = args.front();
-    if (name == "--help" || name == "-h") {
-        out << general_help();
+    if (is_option(name, kHelp)) {
+        out << general_help(look_of(out).width);
         return kDone;
     }
-    if (name == "--version" || name == "-V") {
+    if (is_option(name, kVersion)) {
         out << "podsim " << PODSIM_VERSION << '\n';
         return kDone;
     }
@@ -84,8 +115,11 @@ int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream&
         names.push_back(command.name);
     }
     if (name.starts_with("-")) {
-        names = {"--help", "--version"};
-        throw sim::unknown_name("option", printable(name), names);
+        std::vector<std::string> options;
+        for (const GeneralOption& option : kGeneralOptions) {
+            options.push_back(fmt::format("--{}", option.name));
+        }
+        throw sim::unknown_name("option", printable(name), options);
     }
     throw sim::unknown_name("command", printable(name), names);
 }
@@ -107,6 +141,18 @@ std::string prefix(std::span<const std::string> args, const sim::InputError& err
 
 std::span<const Command> all_commands() {
     return kCommands;
+}
+
+Manual manual() {
+    Manual all{.summary = kSummary,
+               .version = PODSIM_VERSION,
+               .example = kExample,
+               .options = kGeneralOptions,
+               .commands = {}};
+    for (const Command& command : kCommands) {
+        all.commands.push_back({command.name, command.summary, command.usage()});
+    }
+    return all;
 }
 
 int run_command(std::span<const std::string> args, std::ostream& out, std::ostream& err) {

@@ -58,7 +58,7 @@ int command_collective(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = collective_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const Outputs outputs = read_outputs(options);

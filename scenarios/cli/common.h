@@ -7,17 +7,28 @@
 
 #include "scenarios/console/look.h"
 #include "scenarios/console/usage.h"
+#include "scenarios/manual/manual.h"
 
 namespace podsim::scenarios {
 
-/// One command: `run` gets the arguments after its name and returns the exit status.
+/// One command: `run` gets the arguments after its name and returns the exit status; `usage` has its options.
 struct Command {
     std::string_view name;
     std::string_view summary;
     int (*run)(Arguments args, std::ostream& out, std::ostream& err);
+    Usage (*usage)();
 };
 
 std::span<const Command> all_commands();
+/// All of them with their options, to be written as a manual.
+Manual manual();
+
+Usage calibrate_usage();
+Usage merge_usage();
+Usage help_usage();
+Usage topology_usage();
+Usage import_usage();
+Usage list_usage();
 
 int command_run(Arguments args, std::ostream& out, std::ostream& err);
 int command_compare(Arguments args, std::ostream& out, std::ostream& err);

@@ -18,7 +18,7 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options = compare_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<ScenarioSource> named = scenario_arguments(options);

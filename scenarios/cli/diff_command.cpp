@@ -15,7 +15,7 @@ int command_diff(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = diff_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::string json = output_path(options, "json");

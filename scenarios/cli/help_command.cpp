@@ -5,31 +5,51 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/describe/key_help.h"
 #include "scenarios/describe/scenario_schema.h"
+#include "scenarios/manual/completion.h"
+#include "scenarios/manual/man_page.h"
 
 namespace podsim::scenarios {
-namespace {
-
 Usage help_usage() {
-    Usage usage("help [KEY|COMMAND] [--schema]",
+    Usage usage("help [KEY|COMMAND] [--schema] [--man] [--completion bash|zsh|fish]",
                 "Says what a key of a scenario means: its values, its default, an example; or how "
                 "a command is used.",
-                "podsim help training.remat");
+                "podsim help training.remat",
+                "For completion put this line into ~/.bashrc: source <(podsim help --completion "
+                "bash)\n");
     usage.flag("schema", "print the JSON Schema of scenarios, for editors that complete and check");
+    usage.flag("man", "print the manual page podsim(1), for man -l");
+    usage.value("completion", "print a script that completes command lines, for that shell");
+    usage.offer("completion", completed_shells());
     usage.positional("KEY|COMMAND", 1);
+    std::vector<std::string> names;
+    for (const Command& command : all_commands()) {
+        names.emplace_back(command.name);
+    }
+    for (std::string& key : written_out_keys()) {
+        names.push_back(std::move(key));
+    }
+    usage.offer("KEY|COMMAND", names);
     return usage;
 }
-
-}  // namespace
 
 int command_help(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = help_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     if (options.is_set("schema")) {
         out << json_text(scenario_schema(), 2) << '\n';
+        return kDone;
+    }
+    if (options.is_set("man")) {
+        out << man_page(manual());
+        return kDone;
+    }
+    if (options.has("completion")) {
+        const std::string shell = printable(options.get("completion"));
+        out << completion_script(shell, manual());
         return kDone;
     }
     const std::vector<std::string> names = options.all("KEY|COMMAND");

@@ -16,6 +16,7 @@
 namespace podsim::scenarios {
 namespace {
 
+constexpr std::string_view kFormats[] = {"maxtext", "hf"};
 constexpr int kMostArguments = 1000;
 
 int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& options,
@@ -66,8 +67,8 @@ int import_hf(const std::vector<std::string>& arguments, const Usage& options, s
 
 }  // namespace
 
-int command_import(Arguments args, std::ostream& out, std::ostream& err) {
-    Usage options(
+Usage import_usage() {
+    Usage usage(
         "import maxtext FILE.yml [key=value]... [--write PATH] [--json PATH|-]\n"
         "       podsim import hf config.json [--json PATH|-]",
         "Writes the scenario of a MaxText run (its YAML and the overrides of its command line;\n"
@@ -77,18 +78,24 @@ int command_import(Arguments args, std::ostream& out, std::ostream& err) {
         "    max_target_length=8192 remat_policy=full compile_topology=v6e-128",
         fmt::format("Families of Hugging Face configs (model_type): {}.\n",
                     fmt::join(workloads::hf_family_names(), ", ")));
-    options.value("write", "write the scenario to a file");
-    options.value("json", "write the result as JSON to a file, or alone to standard output (-)");
-    options.positional("WHAT", kMostArguments);
+    usage.file("write", "write the scenario to a file");
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.positional("WHAT", kMostArguments);
+    usage.offer("WHAT", kFormats);
+    return usage;
+}
+
+int command_import(Arguments args, std::ostream& out, std::ostream& err) {
+    Usage options = import_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<std::string> arguments = options.all("WHAT");
-    const std::vector<std::string> formats{"maxtext", "hf"};
     if (arguments.empty()) {
-        throw sim::InputError("import what?", "allowed: maxtext, hf");
+        throw sim::InputError("import what?",
+                              fmt::format("allowed: {}", fmt::join(kFormats, ", ")));
     }
     if (arguments.front() == "maxtext") {
         return import_maxtext_run(arguments, options, out, err);
@@ -96,7 +103,7 @@ int command_import(Arguments args, std::ostream& out, std::ostream& err) {
     if (arguments.front() == "hf") {
         return import_hf(arguments, options, out);
     }
-    throw sim::unknown_name("format", printable(arguments.front()), formats);
+    throw sim::unknown_name("format", printable(arguments.front()), kFormats);
 }
 
 }  // namespace podsim::scenarios

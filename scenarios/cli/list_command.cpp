@@ -129,16 +129,26 @@ constexpr Listing kListings[] = {{"chips", list_chips},
 
 }  // namespace
 
-int command_list(Arguments args, std::ostream& out, std::ostream& /*err*/) {
-    Usage options(
+Usage list_usage() {
+    Usage usage(
         "list chips|models|scenarios|algorithms|remat",
         "Lists what the catalogues hold. Scenarios are looked for in the folder scenarios/ of\n"
         "the current folder, then beside the executable and above it.",
         "podsim list models");
-    options.positional("WHAT", 1);
+    usage.positional("WHAT", 1);
+    std::vector<std::string> names;
+    for (const Listing& listing : kListings) {
+        names.emplace_back(listing.name);
+    }
+    usage.offer("WHAT", names);
+    return usage;
+}
+
+int command_list(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+    Usage options = list_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<std::string> wanted = options.all("WHAT");

@@ -12,21 +12,6 @@
 namespace podsim::scenarios {
 namespace {
 
-Usage usage() {
-    Usage usage(
-        "merge RECORD.jsonl ... --jsonl PATH|-",
-        "Puts the records of a sweep's shards (podsim sweep --shard) together: byte for byte the\n"
-        "record that one machine would have written.",
-        "podsim merge shard-*.jsonl --jsonl sweep.jsonl",
-        "Records that overlap must agree. Nothing is written while settings are missing: run\n"
-        "their shards' commands again, which go on where they stopped. `podsim sweep` without\n"
-        "--shard and with the merged file as --jsonl prints the table.\n\n"
-        "Exit status: 0 done, 2 bad usage, bad records or missing settings.\n");
-    usage.value("jsonl", "write the merged record to a file, or to standard output (-)");
-    usage.positional("RECORD.jsonl", -1);
-    return usage;
-}
-
 /// Refuses a sweep with settings missing, and names the first of them.
 void check_whole(const MergedSweep& sweep) {
     const std::vector<std::size_t> missing = sweep.missing();
@@ -45,11 +30,26 @@ void check_whole(const MergedSweep& sweep) {
 
 }  // namespace
 
+Usage merge_usage() {
+    Usage usage(
+        "merge RECORD.jsonl ... --jsonl PATH|-",
+        "Puts the records of a sweep's shards (podsim sweep --shard) together: byte for byte the\n"
+        "record that one machine would have written.",
+        "podsim merge shard-*.jsonl --jsonl sweep.jsonl",
+        "Records that overlap must agree. Nothing is written while settings are missing: run\n"
+        "their shards' commands again, which go on where they stopped. `podsim sweep` without\n"
+        "--shard and with the merged file as --jsonl prints the table.\n\n"
+        "Exit status: 0 done, 2 bad usage, bad records or missing settings.\n");
+    usage.file("jsonl", "write the merged record to a file, or to standard output (-)");
+    usage.positional("RECORD.jsonl", -1);
+    return usage;
+}
+
 int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
-    Usage options = usage();
+    Usage options = merge_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<std::string> records = options.all("RECORD.jsonl");

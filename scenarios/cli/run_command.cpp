@@ -19,7 +19,7 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = run_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const ScenarioSource source = scenario_argument(options, "run");

@@ -118,7 +118,7 @@ int command_search(Arguments args, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     if (in_team()) {

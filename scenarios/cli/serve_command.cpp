@@ -16,7 +16,7 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options = serve_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const ScenarioSource source = scenario_argument(options, "serve");

@@ -9,6 +9,7 @@
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/answer_sweep.h"
 #include "scenarios/commands/team.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/progress.h"
 #include "scenarios/console/stop_request.h"
@@ -152,7 +153,7 @@ int command_sweep(Arguments args, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     if (in_team()) {

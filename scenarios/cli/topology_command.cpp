@@ -25,25 +25,6 @@ using topology::LinkClass;
 
 constexpr LinkClass kClasses[] = {LinkClass::hbm, LinkClass::ici, LinkClass::pcie, LinkClass::dcn};
 
-Usage usage() {
-    Usage usage(
-        "topology --chip v4p --slice 4x4x8 [--twisted] [--slices N] [--dead x@0,1,2]...\n"
-        "       [--graphviz PATH] [--json PATH|-]",
-        "Measures a machine: chips, hosts, links and their rates; of a slice, which axes wrap,\n"
-        "distances, bisection.",
-        "podsim topology --chip v4p --slice 4x4x8 --twisted");
-    usage.value("chip", "a chip of `podsim list chips`");
-    usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
-    usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
-    usage.value("slices", "number of slices, joined by the data-centre network", "1");
-    usage.values("dead",
-                 "a link that carries nothing, both ways: AXIS@X,Y,Z, from that chip towards "
-                 "higher coordinates; may be repeated");
-    usage.value("graphviz", "write the machine as a Graphviz graph, for `dot -Tpng`");
-    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
-    return usage;
-}
-
 void add_dead_link(const std::string& text, const Hardware& hardware, topology::DeadLinks& dead) {
     const std::size_t at = text.find('@');
     if (at != 1 || text[0] < 'x' || text[0] > 'z') {
@@ -147,11 +128,30 @@ Json json_of(const Hardware& hardware, const Findings& found) {
 
 }  // namespace
 
+Usage topology_usage() {
+    Usage usage(
+        "topology --chip v4p --slice 4x4x8 [--twisted] [--slices N] [--dead x@0,1,2]...\n"
+        "       [--graphviz PATH] [--json PATH|-]",
+        "Measures a machine: chips, hosts, links and their rates; of a slice, which axes wrap,\n"
+        "distances, bisection.",
+        "podsim topology --chip v4p --slice 4x4x8 --twisted");
+    add_chip_option(usage);
+    usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
+    usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
+    usage.value("slices", "number of slices, joined by the data-centre network", "1");
+    usage.values("dead",
+                 "a link that carries nothing, both ways: AXIS@X,Y,Z, from that chip towards "
+                 "higher coordinates; may be repeated");
+    usage.file("graphviz", "write the machine as a Graphviz graph, for `dot -Tpng`");
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
+    return usage;
+}
+
 int command_topology(Arguments args, std::ostream& out, std::ostream& /*err*/) {
-    Usage options = usage();
+    Usage options = topology_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     IdealHardware hardware = hardware_from_options({.chip = chip_option(options),

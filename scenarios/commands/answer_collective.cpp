@@ -28,6 +28,22 @@ std::string parse_dtype(const std::string& text) {
     throw sim::unknown_name("dtype", printable(text), kDtypes);
 }
 
+std::vector<std::string> operation_names() {
+    std::vector<std::string> names;
+    for (const collectives::Operation operation : collectives::all_operations()) {
+        names.emplace_back(collectives::to_string(operation));
+    }
+    return names;
+}
+
+std::vector<std::string> algorithm_names() {
+    std::vector<std::string> names;
+    for (const collectives::AlgorithmInfo& info : collectives::all_algorithms()) {
+        names.emplace_back(info.name);
+    }
+    return names;
+}
+
 CollectiveRequest read_request(const Usage& options) {
     CollectiveRequest request;
     request.hardware = hardware_from_options({.chip = chip_option(options),
@@ -82,13 +98,14 @@ Usage collective_usage() {
         "bus\n"
         "bandwidth that times (n-1)/n, for all-reduce 2(n-1)/n, for permute, send and broadcast "
         "1.\n");
-    usage.value("chip", "a chip of `podsim list chips`");
+    add_chip_option(usage);
     usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
     usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
     usage.value(
         "op",
         "all-gather, reduce-scatter, all-reduce, all-to-all, permute, send, broadcast, gather "
         "or scatter");
+    usage.offer("op", operation_names());
     usage.value("axes",
                 "the group: whole axes run together (xyz), or factors (\"x%4 y\"); `slice` is "
                 "the axis across slices (\"xyz slice\"); a send has none");
@@ -106,15 +123,19 @@ Usage collective_usage() {
                 "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
                 "the one before (1KiB:64MiB:x2)");
     usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");
+    usage.offer("dtype", kDtypes);
     usage.value("latency", "additive or floor", "additive");
+    usage.offer("latency", latency_rule_names());
     usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
+    usage.offer("hbm", hbm_rule_names());
     usage.value("algorithm", "an algorithm of `podsim list algorithms`", "auto");
-    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
-    usage.value("csv",
-                "write the table of a range as CSV to a file, or alone to standard output (-)");
-    usage.value("json",
-                "write the result (of a range: an array) as JSON to a file, or alone to standard "
-                "output (-)");
+    usage.offer("algorithm", algorithm_names());
+    add_fold_option(usage);
+    usage.file("csv",
+               "write the table of a range as CSV to a file, or alone to standard output (-)");
+    usage.file("json",
+               "write the result (of a range: an array) as JSON to a file, or alone to standard "
+               "output (-)");
     add_report_option(usage);
     return usage;
 }

@@ -25,7 +25,7 @@ Usage compare_usage() {
         "5 %, differs, for the reason that the scenario gives.",
         "podsim compare scenarios/examples");
     usage.value("jobs", "threads; the cores of this machine without it");
-    usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
+    usage.file("json", "write the results as JSON to a file, or alone to standard output (-)");
     add_report_option(usage);
     usage.positional("FILE|DIR", -1);
     return usage;

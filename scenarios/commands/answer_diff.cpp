@@ -87,11 +87,11 @@ Usage diff_usage() {
         "The differences of the terms of each account add up to the difference of the steps, to "
         "the\npicosecond. Of a result that was written, those settings are compared that it "
         "says.\n");
-    usage.values("set", "override one value of both scenarios; may be repeated");
-    usage.values("set-a", "override one value of A; may be repeated");
-    usage.values("set-b", "override one value of B; may be repeated");
+    usage.settings("set", "override one value of both scenarios; may be repeated");
+    usage.settings("set-a", "override one value of A; may be repeated");
+    usage.settings("set-b", "override one value of B; may be repeated");
     usage.flag("verbose", "every line of every account");
-    usage.value("json", "write the difference as JSON to a file, or alone to standard output (-)");
+    usage.file("json", "write the difference as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE", 2);
     return usage;
 }

@@ -98,14 +98,15 @@ Usage run_usage() {
         "Simulates one training step of a scenario (or its program) and reports how long it takes, "
         "where the\n"
         "time goes, and what the analytic estimates say.",
-        "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi",
-        "The scenario:\n" + schema_help());
-    usage.values("set",
-                 "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
-                 "repeated");
-    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+        "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi");
+    usage.appendix("Keys of the scenario:\n" + schema_help());
+    usage.settings("set",
+                   "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
+                   "repeated");
+    add_fold_option(usage);
     usage.flag("verbose", "every section of the report");
     usage.value("show", "sections after the first screen: " + section_help());
+    usage.offer_parts("show", names_of_sections());
     usage.flag("no-explain",
                "the step alone: no gap, critical path and advice, which take more runs");
     usage.flag("explain-all", fmt::format("explain steps of more than {} million events, too",
@@ -120,8 +121,8 @@ Usage run_usage() {
     usage.flag("no-reuse",
                "play every repeated layer; the result is the same but for played_events");
     usage.flag("fail-if-not-fit", "exit status 4 where the step does not fit in memory");
-    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
-    usage.value(
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.file(
         "trace",
         "write a timeline of every chip that differs, for ui.perfetto.dev or chrome://tracing; "
         "compressed where PATH ends in .gz");

@@ -70,16 +70,16 @@ Usage search_usage() {
         "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C,\n"
         "143 by SIGTERM or SIGHUP.\n");
     usage.values("over", "names of what varies, with its usual values; may be repeated");
-    usage.values("vary", "a key and its values, as in podsim sweep; may be repeated");
-    usage.values("set", "override one value of the scenario; may be repeated");
+    usage.offer_parts("over", names_of_over());
+    usage.settings("vary", "a key and its values, as in podsim sweep; may be repeated");
+    usage.settings("set", "override one value of the scenario; may be repeated");
     usage.value("jobs",
                 "threads (under mpirun of each rank); the cores of this machine without it, shared "
                 "by its ranks");
-    usage.value("json", "write the results as JSON to a file, or alone to standard output (-)");
-    usage.value("write", "write the best plan as a scenario, and the others beside it, numbered");
-    usage.value("jsonl",
-                "write each simulated candidate to a file, a line each, and go on from it");
-    usage.values("read", "the --jsonl file of another search of this space; may be repeated");
+    usage.file("json", "write the results as JSON to a file, or alone to standard output (-)");
+    usage.file("write", "write the best plan as a scenario, and the others beside it, numbered");
+    usage.file("jsonl", "write each simulated candidate to a file, a line each, and go on from it");
+    usage.files("read", "the --jsonl file of another search of this space; may be repeated");
     usage.value("shard",
                 "i/n: simulate only the i-th part of n of the candidates, i from 0 to n - 1",
                 "0/1");

@@ -24,9 +24,9 @@ Usage serve_usage() {
         "weights "
         "and cache are\n"
         "kept in, and serving: podsim run --help lists their keys.\n");
-    usage.values("set", "override one value of the scenario; may be repeated");
+    usage.settings("set", "override one value of the scenario; may be repeated");
     usage.flag("requests", "with --json: the times of every request");
-    usage.value("json", "write the result as JSON to a file, or alone to standard output (-)");
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE.yaml", 1);
     return usage;
 }

@@ -65,8 +65,8 @@ Usage sweep_usage() {
         "Exit status: 0 done (refused settings have an error in their line), 2 bad usage, or all\n"
         "settings are refused, 130 stopped by Ctrl-C, 143 by SIGTERM or SIGHUP. Expectations are\n"
         "judged in the lines and do not change the status.\n");
-    usage.values("vary", "a key and its values; may be repeated");
-    usage.values("set", "override one value of the scenario in all settings; may be repeated");
+    usage.settings("vary", "a key and its values; may be repeated");
+    usage.settings("set", "override one value of the scenario in all settings; may be repeated");
     usage.value(
         "jobs",
         "threads (under mpirun of each rank); the cores of this machine without it, shared by "
@@ -74,10 +74,11 @@ Usage sweep_usage() {
     usage.value("sort",
                 "order of the table and the CSV: a varied key or a column of the CSV, as in mfu "
                 "or mfu:desc");
-    usage.value("csv", "write a table as CSV to a file, or alone to standard output (-)");
-    usage.value("jsonl",
-                "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
-                "to standard output (-)");
+    usage.offer("sort", sweep_column_names());
+    usage.file("csv", "write a table as CSV to a file, or alone to standard output (-)");
+    usage.file("jsonl",
+               "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
+               "to standard output (-)");
     add_report_option(usage);
     usage.value("shard", "i/n: only settings i, i + n, i + 2 n, ..., i from 0 to n - 1", "0/1");
     usage.flag("gap",
@@ -86,7 +87,7 @@ Usage sweep_usage() {
     usage.flag(
         "timings",
         "add `wall_time_s` to the JSON lines; without it they are the same on every machine");
-    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    add_fold_option(usage);
     usage.flag("no-reuse",
                "play every repeated layer; the results are the same but for played_events");
     usage.positional("FILE.yaml", 1);

@@ -1,5 +1,6 @@
 #include "scenarios/commands/common_options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <limits>
@@ -13,11 +14,26 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/watch/memory_limit.h"
 #include "sim/base/nearest.h"
+#include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
 
 namespace podsim::scenarios {
 
 namespace {
+
+struct FoldName {
+    std::string_view name;
+    Fold fold;
+};
+constexpr FoldName kFolds[] = {{"auto", Fold::automatic}, {"off", Fold::off}};
+
+std::vector<std::string> fold_names() {
+    std::vector<std::string> names;
+    for (const FoldName& each : kFolds) {
+        names.emplace_back(each.name);
+    }
+    return names;
+}
 
 /// The value of an option as it stands in the arguments, before a command has read them.
 std::optional<std::string> value_in(Arguments args, std::string_view option) {
@@ -87,15 +103,29 @@ std::vector<ScenarioSource> scenario_arguments(const Usage& options) {
     return named;
 }
 
+void add_fold_option(Usage& usage) {
+    usage.value("fold", "auto: simulate the chips that differ; off: simulate every chip", "auto");
+    usage.offer("fold", fold_names());
+}
+
+void add_chip_option(Usage& usage) {
+    usage.value("chip", "a chip of `podsim list chips`");
+    std::vector<std::string> names;
+    for (const topology::ChipSpec& chip : topology::chip_catalogue()) {
+        names.push_back(chip.name);
+    }
+    for (const topology::ChipAlias& alias : topology::chip_aliases()) {
+        names.emplace_back(alias.name);
+    }
+    usage.offer("chip", names);
+}
+
 Fold parse_fold(const std::string& text) {
-    if (text == "auto") {
-        return Fold::automatic;
+    const auto* const found = std::ranges::find(kFolds, text, &FoldName::name);
+    if (found == std::end(kFolds)) {
+        throw sim::unknown_name("--fold", printable(text), fold_names());
     }
-    if (text == "off") {
-        return Fold::off;
-    }
-    const std::vector<std::string> names = {"auto", "off"};
-    throw sim::unknown_name("--fold", printable(text), names);
+    return found->fold;
 }
 
 int parse_jobs(const Usage& options) {

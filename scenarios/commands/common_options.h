@@ -29,6 +29,10 @@ ScenarioSource scenario_argument(const Usage& options, std::string_view command)
 /// Those of a command that takes several, files and folders.
 std::vector<ScenarioSource> scenario_arguments(const Usage& options);
 
+/// Declares --fold, and --chip with those of the catalogue.
+void add_fold_option(Usage& usage);
+void add_chip_option(Usage& usage);
+
 /// The value of --fold. Throws sim::InputError.
 Fold parse_fold(const std::string& text);
 

@@ -6,8 +6,8 @@
 namespace podsim::scenarios {
 
 void add_report_option(Usage& usage) {
-    usage.value("report",
-                "write a page with charts to a file: HTML of at most 3 MB that needs no network");
+    usage.file("report",
+               "write a page with charts to a file: HTML of at most 3 MB that needs no network");
 }
 
 std::string report_path(const Usage& options) {

@@ -1,6 +1,8 @@
 // Exit statuses of the command.
 #pragma once
 
+#include <string_view>
+
 namespace podsim::scenarios {
 
 inline constexpr int kDone = 0;
@@ -10,5 +12,20 @@ inline constexpr int kDefect = 3;            ///< a defect in podsim itself
 inline constexpr int kDoesNotFit = 4;     ///< a step does not fit in memory, with --fail-if-not-fit
 inline constexpr int kInterrupted = 130;  ///< stopped by SIGINT (Ctrl-C), as shells report it
 inline constexpr int kTerminated = 143;   ///< stopped by SIGTERM, as shells report it, or by SIGHUP
+
+struct ExitStatus {
+    int status;
+    std::string_view meaning;
+};
+/// Every one, as helps and manuals say it.
+inline constexpr ExitStatus kExitStatuses[] = {
+    {kDone, "done"},
+    {kExpectationFails, "a stated expectation does not hold"},
+    {kBadInput, "bad usage or bad input"},
+    {kDefect, "a defect in podsim"},
+    {kDoesNotFit, "does not fit (--fail-if-not-fit)"},
+    {kInterrupted, "stopped by SIGINT (Ctrl-C)"},
+    {kTerminated, "stopped by SIGTERM or SIGHUP"},
+};
 
 }  // namespace podsim::scenarios

@@ -18,13 +18,13 @@ constexpr std::string_view kPlain = "\x1b[0m";
 constexpr int kNarrowest = 40;
 
 /// The value of an environment variable; empty where it is not set.
-std::string_view variable(const char* name) {
-    const char* const value = std::getenv(name);
+std::string_view value_of(const EnvironmentVariable& variable) {
+    const char* const value = std::getenv(variable.name);
     return value == nullptr ? std::string_view() : value;
 }
 
 int width_of(bool terminal) {
-    const std::string_view columns = variable("COLUMNS");
+    const std::string_view columns = value_of(kColumnsVariable);
     int width = 0;
     if (std::from_chars(columns.data(), columns.data() + columns.size(), width).ec == std::errc{} &&
         width > 0) {
@@ -83,7 +83,8 @@ std::string coloured(const std::string& line, bool after_blank) {
 Look look_of(const std::ostream& out) {
     const bool terminal = &out == &std::cout && ::isatty(STDOUT_FILENO) == 1;
     return {.width = &out == &std::cout ? width_of(terminal) : 0,
-            .colour = terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb"};
+            .colour = terminal && value_of(kNoColourVariable).empty() &&
+                      value_of(kTerminalVariable) != "dumb"};
 }
 
 std::string shown(const std::string& report, const Look& look) {

@@ -3,8 +3,23 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 namespace podsim::scenarios {
+
+/// What of the environment is looked at, and what it does.
+struct EnvironmentVariable {
+    const char* name;
+    std::string_view meaning;
+};
+inline constexpr EnvironmentVariable kColumnsVariable = {
+    "COLUMNS", "how wide reports and helps are made; without it as the terminal is"};
+inline constexpr EnvironmentVariable kNoColourVariable = {
+    "NO_COLOR", "no colours on a terminal, whatever it says (no-color.org)"};
+inline constexpr EnvironmentVariable kTerminalVariable = {"TERM",
+                                                          "`dumb`: no colours on that terminal"};
+inline constexpr EnvironmentVariable kVariables[] = {kColumnsVariable, kNoColourVariable,
+                                                     kTerminalVariable};
 
 struct Look {
     int width = 0;  ///< columns; 0: no limit

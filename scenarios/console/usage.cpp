@@ -1,5 +1,7 @@
 #include "scenarios/console/usage.h"
 
+#include <algorithm>
+#include <fmt/ranges.h>
 #include <sstream>
 
 #include <boost/program_options/errors.hpp>
@@ -7,6 +9,7 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 
+#include "scenarios/console/help_text.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
@@ -15,9 +18,21 @@ namespace po = boost::program_options;
 
 namespace {
 
-po::typed_value<std::string>* text_value() {
-    return po::value<std::string>()->value_name("VALUE");
+/// What the help calls the value.
+const char* value_name(Takes takes) {
+    return takes == Takes::file ? "PATH" : takes == Takes::settings ? "key=value" : "VALUE";
 }
+
+po::typed_value<std::string>* one_value(Takes takes) {
+    return po::value<std::string>()->value_name(value_name(takes));
+}
+
+po::value_semantic* many_values(Takes takes) {
+    return po::value<std::vector<std::string>>()->value_name(value_name(takes))->composing();
+}
+
+/// Words of a continued line, and the command that it goes on with.
+constexpr std::string_view kNextSynopsis = "\n       podsim ";
 
 }  // namespace
 
@@ -25,36 +40,73 @@ Usage::Usage(std::string synopsis, std::string summary, std::string example, std
     : synopsis_(std::move(synopsis)),
       summary_(std::move(summary)),
       example_(std::move(example)),
-      notes_(std::move(notes)),
-      options_("Options", 100, 60) {
-    flag("help", "print this and stop");
+      notes_(std::move(notes)) {
+    declare({.name = "help", .meaning = "print this and stop", .letter = 'h'}, po::bool_switch());
     value("memory",
           "the most memory that podsim may take; without it four fifths of what the machine has "
           "free");
 }
 
+void Usage::declare(DescribedOption option, po::value_semantic* value) {
+    const std::string names =
+        option.letter == 0 ? option.name : fmt::format("{},{}", option.name, option.letter);
+    options_.add_options()(names.c_str(), value, option.meaning.c_str());
+    described_.push_back(std::move(option));
+}
+
 void Usage::value(const std::string& name, const std::string& meaning) {
-    options_.add_options()(name.c_str(), text_value(), meaning.c_str());
+    declare({.name = name, .meaning = meaning, .takes = Takes::text}, one_value(Takes::text));
 }
 
 void Usage::value(const std::string& name, const std::string& meaning,
                   const std::string& fallback) {
-    options_.add_options()(name.c_str(), text_value()->default_value(fallback), meaning.c_str());
+    declare({.name = name, .meaning = meaning, .takes = Takes::text, .fallback = fallback},
+            one_value(Takes::text)->default_value(fallback));
 }
 
 void Usage::values(const std::string& name, const std::string& meaning) {
-    options_.add_options()(name.c_str(),
-                           po::value<std::vector<std::string>>()->value_name("VALUE")->composing(),
-                           meaning.c_str());
+    declare({.name = name, .meaning = meaning, .takes = Takes::text, .most = -1},
+            many_values(Takes::text));
 }
 
 void Usage::flag(const std::string& name, const std::string& meaning) {
-    options_.add_options()(name.c_str(), po::bool_switch(), meaning.c_str());
+    declare({.name = name, .meaning = meaning}, po::bool_switch());
+}
+
+void Usage::file(const std::string& name, const std::string& meaning) {
+    declare({.name = name, .meaning = meaning, .takes = Takes::file}, one_value(Takes::file));
+}
+
+void Usage::files(const std::string& name, const std::string& meaning) {
+    declare({.name = name, .meaning = meaning, .takes = Takes::file, .most = -1},
+            many_values(Takes::file));
+}
+
+void Usage::settings(const std::string& name, const std::string& meaning) {
+    declare({.name = name, .meaning = meaning, .takes = Takes::settings, .most = -1},
+            many_values(Takes::settings));
 }
 
 void Usage::positional(const std::string& name, int most) {
-    positional_ = name;
-    most_positional_ = most;
+    arguments_ = {.name = name, .takes = Takes::file, .most = most};
+}
+
+void Usage::offer(const std::string& name, Takes takes, std::vector<std::string> names) {
+    const auto option = std::ranges::find(described_, name, &DescribedOption::name);
+    DescribedOption& taker = option == described_.end() ? arguments_ : *option;
+    taker.takes = takes;
+    taker.offered = std::move(names);
+}
+
+std::vector<std::string> Usage::synopses() const {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < synopsis_.size();) {
+        const std::size_t end = std::min(synopsis_.find(kNextSynopsis, begin), synopsis_.size());
+        lines.push_back(fmt::format(
+            "{}", fmt::join(synopsis_parts(synopsis_.substr(begin, end - begin)), " ")));
+        begin = end == synopsis_.size() ? end : end + kNextSynopsis.size();
+    }
+    return lines;
 }
 
 std::vector<std::string> Usage::option_names() const {
@@ -80,9 +132,9 @@ void Usage::parse(Arguments args) {
     po::options_description all;
     all.add(options_);
     po::positional_options_description positions;
-    if (!positional_.empty()) {
-        all.add_options()(positional_.c_str(), po::value<std::vector<std::string>>());
-        positions.add(positional_.c_str(), most_positional_);
+    if (!arguments_.name.empty()) {
+        all.add_options()(arguments_.name.c_str(), po::value<std::vector<std::string>>());
+        positions.add(arguments_.name.c_str(), arguments_.most);
     }
     // No abbreviations: a script must not change its meaning when an option is added.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
@@ -107,11 +159,29 @@ bool Usage::wants_help() const {
     return is_set("help");
 }
 
-std::string Usage::help() const {
+std::string Usage::help(int width) const {
+    const int columns = width > 0 ? width : kHelpWidth;
     std::ostringstream text;
-    text << "usage: podsim " << synopsis_ << "\n\n" << summary_ << "\n\n" << options_;
-    if (!notes_.empty()) {
-        text << '\n' << notes_;
+    std::string_view lead = "usage: podsim ";
+    for (const std::string& line : synopses()) {
+        std::vector<std::string> parts = synopsis_parts(line);
+        parts.front().insert(0, lead);
+        constexpr int kIndent = 7;
+        text << filled(parts, columns, kIndent);
+        lead = "       podsim ";
+    }
+    text << '\n' << filled_text(summary_, columns) << '\n';
+    // Boost keeps at least half of a line for what options mean.
+    po::options_description fitted("Options", static_cast<unsigned>(columns),
+                                   static_cast<unsigned>(columns / 2));
+    for (const auto& option : options_.options()) {
+        fitted.add(option);
+    }
+    text << fitted;
+    for (const std::string& more : {notes_, appendix_}) {
+        if (!more.empty()) {
+            text << '\n' << filled_text(more, columns);
+        }
     }
     text << "\nExample:\n  " << example_ << '\n';
     return text.str();

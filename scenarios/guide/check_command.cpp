@@ -4,6 +4,7 @@
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/judge/check.h"
@@ -20,9 +21,9 @@ Usage check_usage() {
                 "Events are those of the run, exactly; evaluation steps are not counted. Memory is "
                 "that of operations in\nprogram order: a run may hold a little more or less. The "
                 "time is a rough bound: repeated layers are played\nonce.\n");
-    usage.values("set", "override one value of each scenario; may be repeated");
+    usage.settings("set", "override one value of each scenario; may be repeated");
     usage.flag("fail-if-not-fit", "exit status 4 where a step does not fit");
-    usage.value("json", "write it as JSON to a file, or alone to standard output (-)");
+    usage.file("json", "write it as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE|DIR", -1);
     return usage;
 }
@@ -31,7 +32,7 @@ int command_check(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = check_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::vector<ScenarioSource> named = scenario_arguments(options);

@@ -4,6 +4,7 @@
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/judge/estimate.h"
@@ -16,8 +17,8 @@ Usage estimate_usage() {
                 "Gives the closed forms of a step at ideal rates, and its memory, without "
                 "simulating it.",
                 "podsim estimate scenarios/quickstart/llama3-70b-v5p-pod.yaml");
-    usage.values("set", "override one value of the scenario; may be repeated");
-    usage.value("json", "write it as JSON to a file, or alone to standard output (-)");
+    usage.settings("set", "override one value of the scenario; may be repeated");
+    usage.file("json", "write it as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -35,7 +36,7 @@ int command_estimate(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options = estimate_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const ScenarioSource source = scenario_argument(options, "estimate");

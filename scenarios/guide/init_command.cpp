@@ -1,10 +1,13 @@
 // `podsim init`: a first scenario.
 #include <ostream>
 
+#include "scenarios/commands/common_options.h"
 #include "scenarios/console/exit_status.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/judge/draft.h"
+#include "workloads/models/model.h"
 
 namespace podsim::scenarios {
 
@@ -13,10 +16,15 @@ Usage init_usage() {
                 "Writes a scenario with comments for a chip, a slice and a model: a training step "
                 "in the first simple mesh\nthat fits.",
                 "podsim init --chip v5p --slice 8x8x8 --model llama-3-70b --write first.yaml");
-    usage.value("chip", "a chip of podsim list chips");
+    add_chip_option(usage);
     usage.value("slice", "chips along each axis; without it those of one host");
-    usage.value("model", "a model of podsim list models");
-    usage.value("write", "write the scenario to a file, not to standard output");
+    usage.value("model", "a model of `podsim list models`");
+    std::vector<std::string> models;
+    for (const workloads::ModelSpec& model : workloads::model_catalogue()) {
+        models.push_back(model.name);
+    }
+    usage.offer("model", models);
+    usage.file("write", "write the scenario to a file, not to standard output");
     return usage;
 }
 
@@ -29,7 +37,7 @@ int command_init(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = init_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const std::string path = output_path(options, "write");

@@ -4,6 +4,7 @@
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/exit_status.h"
+#include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/guide/guide.h"
@@ -19,8 +20,8 @@ Usage show_usage() {
                 "podsim show scenarios/quickstart/llama3-70b-v5p-pod.yaml",
                 "What a name stands for (a chip, a model, a profile) is beneath it in comments. "
                 "Files are named by their\nfull path.\n");
-    usage.values("set", "override one value of the scenario, as in podsim run; may be repeated");
-    usage.value("json", "write it as JSON to a file, or alone to standard output (-)");
+    usage.settings("set", "override one value of the scenario, as in podsim run; may be repeated");
+    usage.file("json", "write it as JSON to a file, or alone to standard output (-)");
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -29,7 +30,7 @@ int command_show(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options = show_usage();
     options.parse(args);
     if (options.wants_help()) {
-        out << options.help();
+        out << options.help(look_of(out).width);
         return kDone;
     }
     const ScenarioSource source = scenario_argument(options, "show");

@@ -68,6 +68,10 @@ struct HardwareOptions {
     std::string hbm = "shared";
 };
 
+/// What those two may be.
+std::vector<std::string> latency_rule_names();
+std::vector<std::string> hbm_rule_names();
+
 /// Throws sim::InputError naming the option.
 IdealHardware hardware_from_options(const HardwareOptions& options);
 

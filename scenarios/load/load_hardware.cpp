@@ -35,6 +35,15 @@ constexpr std::pair<std::string_view, topology::Wraparound> kWraparounds[] = {
     {"never", topology::Wraparound::never},
 };
 
+template <class Value, std::size_t Count>
+std::vector<std::string> names_in(const std::pair<std::string_view, Value> (&values)[Count]) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : values) {
+        names.emplace_back(name);
+    }
+    return names;
+}
+
 /// Throws sim::InputError that names the values of an option.
 template <class Value, std::size_t Count>
 Value one_of(const std::pair<std::string_view, Value> (&values)[Count], std::string_view what,
@@ -282,6 +291,14 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
     result.message_cap =
         hardware["message_cap"].get<sim::Bytes>(parse_message_cap, result.message_cap);
     return result;
+}
+
+std::vector<std::string> latency_rule_names() {
+    return names_in(kLatencyRules);
+}
+
+std::vector<std::string> hbm_rule_names() {
+    return names_in(kHbmRules);
 }
 
 IdealHardware hardware_from_options(const HardwareOptions& options) {

@@ -22,14 +22,6 @@ namespace axis = workloads::axis;
 constexpr std::string_view kMesh = "mesh";
 constexpr std::string_view kSlice = "slice";
 
-std::vector<std::string> names_of_over() {
-    std::vector<std::string> names{std::string(kMesh), std::string(kSlice)};
-    for (const OverName& one : over_names()) {
-        names.emplace_back(one.name);
-    }
-    return names;
-}
-
 /// The texts of a list, or of one text.
 std::vector<std::string> texts_of(const Reader& place) {
     std::vector<std::string> texts;
@@ -164,6 +156,14 @@ const std::vector<OverName>& over_names() {
         {"schedule", "training.schedule", {"gpipe", "1f1b", "zero_bubble"}},
         {"microbatches", "training.microbatches", {"1", "2", "4", "8", "16"}},
     };
+    return names;
+}
+
+std::vector<std::string> names_of_over() {
+    std::vector<std::string> names{std::string(kMesh), std::string(kSlice)};
+    for (const OverName& one : over_names()) {
+        names.emplace_back(one.name);
+    }
     return names;
 }
 

@@ -32,6 +32,8 @@ struct OverName {
 };
 /// remat, prefetch, overlap, schedule, microbatches, weights; `mesh` and `slice` besides.
 const std::vector<OverName>& over_names();
+/// All that `over` may name.
+std::vector<std::string> names_of_over();
 
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest

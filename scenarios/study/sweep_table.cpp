@@ -20,16 +20,6 @@ namespace {
 
 constexpr std::string_view kErrorColumn = "error";
 
-/// The names of the columns behind the varied keys.
-std::vector<std::string> column_names() {
-    std::vector<std::string> names;
-    for (const QuantityName& column : sweep_columns()) {
-        names.emplace_back(column.key);
-    }
-    names.emplace_back(kErrorColumn);
-    return names;
-}
-
 std::vector<std::string> texts_of(const SweepRow& row, const Sweep& sweep) {
     const std::vector<std::size_t> choice = sweep.choice(row.index);
     std::vector<std::string> texts;
@@ -117,6 +107,15 @@ std::vector<std::string> result_cells(const SweepRow& row) {
 
 }  // namespace
 
+std::vector<std::string> sweep_column_names() {
+    std::vector<std::string> names;
+    for (const QuantityName& column : sweep_columns()) {
+        names.emplace_back(column.key);
+    }
+    names.emplace_back(kErrorColumn);
+    return names;
+}
+
 SortBy parse_sort(const std::string& text, const Sweep& sweep) {
     constexpr std::string_view kDescending = ":desc";
     SortBy by{text, text.ends_with(kDescending)};
@@ -127,7 +126,7 @@ SortBy parse_sort(const std::string& text, const Sweep& sweep) {
     for (const Varied& varied : sweep.varied()) {
         names.push_back(varied.key);
     }
-    for (std::string& name : column_names()) {
+    for (std::string& name : sweep_column_names()) {
         names.push_back(std::move(name));
     }
     if (std::ranges::find(names, by.column) == names.end()) {
@@ -191,7 +190,7 @@ std::string sweep_results_csv(std::span<const SweepRow> rows, const Sweep& sweep
     for (const Varied& varied : sweep.varied()) {
         header.push_back(csv_cell(varied.key));
     }
-    const std::vector<std::string> names = column_names();
+    const std::vector<std::string> names = sweep_column_names();
     header.insert(header.end(), names.begin(), names.end());
     std::string csv = fmt::format("{}\n", fmt::join(header, ","));
     for (const SweepRow& row : rows) {

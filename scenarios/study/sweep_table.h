@@ -16,6 +16,9 @@ struct SortBy {
     bool descending = false;
 };
 
+/// The names of the columns behind the varied keys.
+std::vector<std::string> sweep_column_names();
+
 /// Reads `mfu` or `mfu:desc`: a varied key or a column of the CSV. Throws sim::InputError with the
 /// nearest name.
 SortBy parse_sort(const std::string& text, const Sweep& sweep);

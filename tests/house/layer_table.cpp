@@ -75,7 +75,7 @@ const std::vector<Layer>& layers() {
           {"difference", "space"},
           {"search"},
           {"commands"},
-          {"guide"},
+          {"guide", "manual"},
           {"cli", "python"}}},
     };
     return all;

@@ -1,0 +1,37 @@
+// What manuals and completions say, as the commands declare it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/console/usage.h"
+
+namespace podsim::scenarios {
+
+/// An option of `podsim` itself.
+struct GeneralOption {
+    std::string_view name;  ///< without --
+    char letter;
+    std::string_view meaning;
+};
+
+struct DescribedCommand {
+    std::string_view name;
+    std::string_view summary;
+    Usage usage;
+};
+
+struct Manual {
+    std::string_view summary;
+    std::string_view version;
+    std::string_view example;
+    std::span<const GeneralOption> options;
+    std::vector<DescribedCommand> commands;
+};
+
+/// Keys of scenarios that are written as they are declared: none whose path leaves a name open.
+std::vector<std::string> written_out_keys();
+
+}  // namespace podsim::scenarios
