@@ -7,6 +7,7 @@
 
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/common_options.h"
+#include "scenarios/console/commit.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/ranks/joined_ranks.h"
@@ -53,7 +54,7 @@ std::string general_help() {
            table.text(2) +
            "\nOptions:\n"
            "  --help     print this, or with a command the help of that command\n"
-           "  --version  print the version\n"
+           "  --version  print the version and the commit\n"
            "\nExit status: 0 done, 1 a stated expectation does not hold, 2 bad usage or bad\n"
            "input, 3 a defect in podsim, 4 does not fit (--fail-if-not-fit), 130 stopped by\n"
            "SIGINT (Ctrl-C), 143 stopped by SIGTERM or SIGHUP.\n"
@@ -70,7 +71,8 @@ int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream&
         return kDone;
     }
     if (name == "--version" || name == "-V") {
-        out << "podsim " << PODSIM_VERSION << '\n';
+        out << "podsim " << PODSIM_VERSION
+            << (commit().empty() ? "" : fmt::format(" (commit {})", commit())) << '\n';
         return kDone;
     }
     std::vector<std::string_view> names;
