@@ -133,7 +133,8 @@ int command_list(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     Usage options(
         "list chips|models|scenarios|algorithms|remat",
         "Lists what the catalogues hold. Scenarios are looked for in the folder scenarios/ of\n"
-        "the current folder, then beside the executable and above it.",
+        "the current folder, then beside the executable and above it, then in share/podsim/\n"
+        "of where podsim is installed.",
         "podsim list models");
     options.positional("WHAT", 1);
     options.parse(args);
