@@ -73,6 +73,14 @@ package: build ## make Debian packages: build/package/*.deb
 reproducible: deps ## build the program twice, in different folders, and compare the bytes
 	tests/supply/reproducible.sh
 
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz: deps ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's sanitizers
+	@.ci/deps style
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	tests/fuzz/run.sh build/fuzz $(SECONDS)
+
 .PHONY: soak
 soak: build ## end commands at 200 random instants, kill 100 sweeps, and look at what is left
 	@.ci/deps test
