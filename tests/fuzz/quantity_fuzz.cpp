@@ -39,32 +39,32 @@ void sizes(std::string_view text) {
 
 void read_one(unsigned kind, std::string_view text) {
     switch (kind % 12) {
-    case 0:
-        return quantity(scenarios::parse_bytes(text), scenarios::parse_bytes, false);
-    case 1:
-        return quantity(scenarios::parse_bytes_or_number(text), scenarios::parse_bytes_or_number,
-                        false);
-    case 2:
-        return quantity(scenarios::parse_rate(text), scenarios::parse_rate, true);
-    case 3:
-        return quantity(scenarios::parse_time(text), scenarios::parse_time, false);
-    case 4:
-        return quantity(scenarios::parse_flops_rate(text), scenarios::parse_flops_rate, false);
-    case 5:
-        fuzz::must(scenarios::parse_count(text) >= 0);
-        return reads_again(scenarios::parse_count(text), scenarios::parse_count);
-    case 6:
-        return number(scenarios::parse_number(text), scenarios::parse_number, 0);
-    case 7:
-        return number(scenarios::parse_multiple(text), scenarios::parse_multiple, 1);
-    case 8:
-        return number(scenarios::parse_percent(text), scenarios::parse_percent, 0);
-    case 9:
-        return number(scenarios::parse_price(text), scenarios::parse_price, 0);
-    case 10:
-        return number(scenarios::parse_token_rate(text), scenarios::parse_token_rate, 0);
-    default:
-        return sizes(text);
+        case 0:
+            return quantity(scenarios::parse_bytes(text), scenarios::parse_bytes, false);
+        case 1:
+            return quantity(scenarios::parse_bytes_or_number(text),
+                            scenarios::parse_bytes_or_number, false);
+        case 2:
+            return quantity(scenarios::parse_rate(text), scenarios::parse_rate, true);
+        case 3:
+            return quantity(scenarios::parse_time(text), scenarios::parse_time, false);
+        case 4:
+            return quantity(scenarios::parse_flops_rate(text), scenarios::parse_flops_rate, false);
+        case 5:
+            fuzz::must(scenarios::parse_count(text) >= 0);
+            return reads_again(scenarios::parse_count(text), scenarios::parse_count);
+        case 6:
+            return number(scenarios::parse_number(text), scenarios::parse_number, 0);
+        case 7:
+            return number(scenarios::parse_multiple(text), scenarios::parse_multiple, 1);
+        case 8:
+            return number(scenarios::parse_percent(text), scenarios::parse_percent, 0);
+        case 9:
+            return number(scenarios::parse_price(text), scenarios::parse_price, 0);
+        case 10:
+            return number(scenarios::parse_token_rate(text), scenarios::parse_token_rate, 0);
+        default:
+            return sizes(text);
     }
 }
 

@@ -6,8 +6,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace podsim;
-    const auto source = scenarios::handed_over(
-        "/nowhere", "fuzz.yaml", std::string(fuzz::text_of(data, size)), true);
+    const auto source = scenarios::handed_over("/nowhere", "fuzz.yaml",
+                                               std::string(fuzz::text_of(data, size)), true);
     try {
         const scenarios::Scenario scenario =
             scenarios::load_scenario(source, {}, scenarios::Requests::any);

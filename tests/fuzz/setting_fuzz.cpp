@@ -26,8 +26,7 @@ void check(const sim::InputError& error) {
 void set(const std::vector<std::string>& settings) {
     try {
         const auto source = scenarios::handed_over("/nowhere", "fuzz.yaml", kSmall, true);
-        static_cast<void>(
-            scenarios::load_scenario(source, settings, scenarios::Requests::any));
+        static_cast<void>(scenarios::load_scenario(source, settings, scenarios::Requests::any));
     } catch (const sim::InputError& error) {
         check(error);
     }
