@@ -66,7 +66,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program, its library of scenarios, 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME podsim-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-dev, libboost-iostreams-dev, libboost-program-options-dev, \
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-iostreams-dev, libboost-program-options-dev, \
 libyaml-cpp-dev, libfmt-dev, nlohmann-json3-dev, libtbb-dev, libeigen3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The libraries and headers, for find_package(podsim).")
 if(TARGET podsim_mpi)
