@@ -60,6 +60,27 @@ python: deps ## pack the Python package as a wheel and install it into VENV=buil
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --no-index --no-deps --force-reinstall build/python/podsim-*.whl
 
+PREFIX ?= /usr/local
+.PHONY: install
+install: build ## install program, scenarios, docs and libraries into PREFIX=/usr/local
+	cmake --install build/release --prefix $(PREFIX)
+
+.PHONY: package
+package: build ## make Debian packages: build/package/*.deb
+	cpack --config build/release/CPackConfig.cmake -G DEB -B build/package
+
+.PHONY: reproducible
+reproducible: deps ## build the program twice, in different folders, and compare the bytes
+	tests/supply/reproducible.sh
+
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz: deps ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's sanitizers
+	@.ci/deps style
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	tests/fuzz/run.sh build/fuzz $(SECONDS)
+
 .PHONY: soak
 soak: build ## end commands at 200 random instants, kill 100 sweeps, and look at what is left
 	@.ci/deps test

@@ -17,6 +17,7 @@
 #include "scenarios/commands/answer_serve.h"
 #include "scenarios/commands/answer_sweep.h"
 #include "scenarios/commands/common_options.h"
+#include "scenarios/console/commit.h"
 #include "scenarios/console/help_text.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"

@@ -133,7 +133,8 @@ Usage list_usage() {
     Usage usage(
         "list chips|models|scenarios|algorithms|remat",
         "Lists what the catalogues hold. Scenarios are looked for in the folder scenarios/ of\n"
-        "the current folder, then beside the executable and above it.",
+        "the current folder, then beside the executable and above it, then in share/podsim/\n"
+        "of where podsim is installed.",
         "podsim list models");
     usage.positional("WHAT", 1);
     std::vector<std::string> names;

@@ -57,7 +57,8 @@ std::vector<ChangedSetting> changed_settings(const StepFigures& a, const StepFig
             changed.push_back({one.key, "", one.value, one.said});
         }
     }
-    std::ranges::stable_partition(changed, &ChangedSetting::said);
+    std::stable_partition(changed.begin(), changed.end(),
+                          [](const ChangedSetting& one) { return one.said; });
     return changed;
 }
 

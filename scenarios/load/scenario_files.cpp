@@ -24,7 +24,8 @@ std::vector<std::string> scenario_files(const std::string& folder) {
 std::vector<std::string> library_candidates() {
     std::vector<std::string> folders = {"scenarios"};
     std::error_code unknown;
-    fs::path above = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+    const fs::path beside = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+    fs::path above = beside;
     constexpr int kLevels = 4;  // build/release/podsim lies two below the repository
     for (int level = 0; level < kLevels && !above.empty(); ++level) {
         folders.push_back((above / "scenarios").string());
@@ -33,6 +34,7 @@ std::vector<std::string> library_candidates() {
         }
         above = above.parent_path();
     }
+    folders.push_back((beside / PODSIM_LIBRARY).lexically_normal().string());  // installed
     return folders;
 }
 

@@ -13,7 +13,7 @@ namespace podsim::scenarios {
 std::vector<std::string> scenario_files(const std::string& folder);
 
 /// The folders that may hold the library of scenarios: `scenarios` in the current folder, then
-/// beside the executable and in the folders above it. In the order in which they are tried.
+/// beside the executable and in the folders above it, then where it is installed. In the order in which they are tried.
 std::vector<std::string> library_candidates();
 
 /// The scenarios that these name: files and texts as they are, folders as all in them and below. Throws

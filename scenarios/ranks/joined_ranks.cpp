@@ -39,8 +39,11 @@ int threads_of_rank(int threads, const Launch& launch) {
 }
 
 std::unique_ptr<Ranks> join_ranks() {
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-    const std::filesystem::path module = program.parent_path() / "podsim_mpi.so";
+    const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::filesystem::path module = beside / "podsim_mpi.so";
+    if (!std::filesystem::exists(module)) {
+        module = (beside / PODSIM_MODULES / "podsim_mpi.so").lexically_normal();  // installed
+    }
     // Never closed: MPI's libraries leave threads and handlers behind.
     void* const loaded = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (loaded == nullptr) {

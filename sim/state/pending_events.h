@@ -22,8 +22,10 @@
 namespace podsim::sim {
 
 /// Whether the player's hot path is inlined (player.h): not under sanitizers, which take minutes to compile it.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)  // g++'s word
 inline constexpr bool kInlineHotPath = false;
+#elif defined(__has_feature)  // clang's
+inline constexpr bool kInlineHotPath = !__has_feature(address_sanitizer);
 #else
 inline constexpr bool kInlineHotPath = true;
 #endif

@@ -230,7 +230,7 @@ def commands(folder, most_random):
     lists += [["list", what] for what in ["chips", "models", "scenarios", "algorithms"]]
     lists += [[command, "--help"] for command in ["run", "compare", "collective", "topology", "list", "sweep",
                                                   "calibrate"]]
-    lists += [["--help"], ["--version"], ["runn"], ["run"], ["run", "nowhere.yaml"], ["run", quickstart, "--sett"],
+    lists += [["--help"], ["runn"], ["run"], ["run", "nowhere.yaml"], ["run", quickstart, "--sett"],
               ["run", quickstart, "--set", "hardware.slice=5x5x5"], ["run", quickstart, "--set", "mesh.tensr=x"],
               ["collective", *small, "--op", "all-gather", "--axes", "w", "--bytes", "1e9"],
               ["topology", "--chip", "v7", "--slice", "4x4"]]

@@ -108,8 +108,7 @@ private:
             }
         }
         std::ranges::sort(node.after);
-        const auto rest = std::ranges::unique(node.after);
-        node.after.erase(rest.begin(), rest.end());
+        node.after.erase(std::unique(node.after.begin(), node.after.end()), node.after.end());
         node_of_[index] = static_cast<std::uint32_t>(nodes_.size());
         if (node.kind == kOnStream) {
             streams_[turns_[index]].push_back(node_of_[index]);

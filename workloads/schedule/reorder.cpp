@@ -11,8 +11,7 @@ using Ops = std::vector<OpIndex>;
 
 void sort_once(Ops& ops) {
     std::ranges::sort(ops);
-    const auto rest = std::ranges::unique(ops);
-    ops.erase(rest.begin(), rest.end());
+    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
 }
 
 /// Writes the operations in their new order.

@@ -1,6 +1,8 @@
 // Commands, options, help and exit statuses, through run_command.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "scenarios/console/commit.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -35,7 +37,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
                        "--help, --version");
     expect_usage_error({"run", "x.yaml", "--fodl", "off"},
                        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
+                       "--help, --memory, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
                        "--what-if, --reschedule, --no-reuse, --fail-if-not-fit, --json, "
                        "--trace, --trace-all, --report");
     expect_usage_error({"list", "chip"},
@@ -148,7 +150,9 @@ TEST_F(Cli, HelpNamesEveryOption) {
         EXPECT_THAT(podsim({"--help"}).out, HasSubstr("  " + command));
     }
     EXPECT_THAT(podsim({"run", "--help"}).out, HasSubstr("prefetch_layers"));
-    EXPECT_THAT(podsim({"--version"}).out, StartsWith("podsim "));
+    EXPECT_EQ(podsim({"--version"}).out, commit().empty()
+                                             ? "podsim 0.1.0\n"
+                                             : fmt::format("podsim 0.1.0 (commit {})\n", commit()));
     EXPECT_EQ(podsim({"-V"}).out, podsim({"--version"}).out);
     EXPECT_EQ(podsim({"-h"}).out, podsim({"--help"}).out);
 }

@@ -273,8 +273,11 @@ TEST_F(SweepCommand, LeavesOtherFilesAlone) {
     write(good_but("4x4x4", "4x4x8"));
     EXPECT_EQ(plain(podsim(args).err), "r.jsonl:1:1" + refusal);
     write(kSmall);
-    for (const std::string& text : {std::string("notes"), std::string("notes\n"), first + "more",
-                                    first + first, std::string("{\"sweep\":1}\n")}) {
+    // Its own head, and what it never writes behind one.
+    const std::string head = first.substr(0, first.find(",\"schema\""));
+    for (const std::string& text :
+         {std::string("notes"), std::string("notes\n"), first + "more", first + first,
+          std::string("{\"sweep\":1}\n"), head + ",\"error\":5}\n"}) {
         write(text, "r.jsonl");
         const Outcome outcome = podsim(args);
         EXPECT_EQ(outcome.status, 2);

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Runs each fuzz target for a time: run.sh BUILD SECONDS [NAME...]
+# What it finds to be worth keeping stays in BUILD/fuzz/<name>, from which it goes on the next time; inputs that end a target
+# are BUILD/fuzz/<name>-crash-*, -timeout-* or -oom-*. Fails when there was one.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+build=$1
+seconds=$2
+shift 2
+mkdir -p "$build/fuzz"
+
+# The words of scenarios and of configs.
+python3 - "$top" >"$build/fuzz/words" <<'PYTHON'
+import json, pathlib, re, sys
+top = pathlib.Path(sys.argv[1])
+words = set(re.findall(r'"([a-z_]+)": \{', (top / "docs/scenario.schema.json").read_text()))
+for config in (top / "tests/workloads/configs").glob("*.json"):
+    words |= set(json.loads(config.read_text()))
+words |= {"v5p", "v4p", "v5e", "x%4", "x/4", "4x4x4", "GB/s", "MiB", "inf", "llama-3-8b", "fsdp", "tensor", "null"}
+print("\n".join(f'"{word}"' for word in sorted(words)))
+PYTHON
+
+names=("$@")
+[[ $# -gt 0 ]] || mapfile -t names < <(cd "$here" && printf '%s\n' *_fuzz.cpp | sed 's/_fuzz.cpp//')
+failed=0
+for name in "${names[@]}"; do
+    mkdir -p "$build/fuzz/$name"
+    seeds=("$here/corpus/$name")
+    case $name in
+    scenario) seeds+=("$top"/scenarios/{book,examples,published,quickstart}) ;;
+    hf_config) seeds+=("$top/tests/workloads/configs") ;;
+    esac
+    echo "fuzz: $name, $seconds s"
+    "$build/tests/fuzz/fuzz_$name" "$build/fuzz/$name" "${seeds[@]}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 \
+        -max_len=8192 -dict="$build/fuzz/words" -artifact_prefix="$build/fuzz/$name-" -print_final_stats=1 -verbosity=1 \
+        >"$build/fuzz/$name.log" 2>&1 || failed=1
+    grep -E "ERROR|SUMMARY|runtime error|Test unit written|number_of_executed_units" "$build/fuzz/$name.log" || true
+    grep -oE "cov: [0-9]+" "$build/fuzz/$name.log" | tail -1 || true
+done
+exit $failed
