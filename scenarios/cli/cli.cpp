@@ -66,7 +66,7 @@ constexpr std::string_view kExample = "podsim run scenarios/quickstart/llama3-70
 
 constexpr GeneralOption kHelp = {"help", 'h',
                                  "print this, or with a command the help of that command"};
-constexpr GeneralOption kVersion = {"version", 'V', "print the version"};
+constexpr GeneralOption kVersion = {"version", 'V', "print the version and the commit"};
 constexpr GeneralOption kGeneralOptions[] = {kHelp, kVersion};
 
 bool is_option(const std::string& argument, const GeneralOption& option) {

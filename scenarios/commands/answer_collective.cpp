@@ -13,6 +13,7 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/size_range.h"
 #include "sim/base/nearest.h"
+#include "topology/chips/slice_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -44,7 +45,20 @@ std::vector<std::string> algorithm_names() {
     return names;
 }
 
+/// All at once: the chip, unless the slice's name has it, the group, unless one chip sends to one.
+void require_options(const Usage& options) {
+    std::vector<std::string> names{"slice", "op", "bytes"};
+    if (!options.has("slice") || !topology::is_slice_name(options.get("slice"))) {
+        names.insert(names.begin(), "chip");
+    }
+    if (!options.has("op") || options.get("op") != "send") {
+        names.insert(names.end() - 1, "axes");
+    }
+    options.require(names);
+}
+
 CollectiveRequest read_request(const Usage& options) {
+    require_options(options);
     CollectiveRequest request;
     request.hardware = hardware_from_options({.chip = chip_option(options),
                                               .slice = options.get("slice"),

@@ -198,6 +198,24 @@ std::string Usage::get(const std::string& name) const {
     return value;
 }
 
+void Usage::require(std::span<const std::string> names) const {
+    std::vector<std::string> missing;
+    for (const std::string& name : names) {
+        if (!has(name)) {
+            missing.push_back("--" + name);
+        }
+    }
+    if (missing.empty()) {
+        return;
+    }
+    std::string listed = missing.front();
+    for (std::size_t i = 1; i < missing.size(); ++i) {
+        listed += (i + 1 < missing.size() ? ", " : " and ") + missing[i];
+    }
+    throw sim::InputError(fmt::format("{} {} missing", listed, missing.size() == 1 ? "is" : "are"),
+                          usage_line());
+}
+
 std::vector<std::string> Usage::all(const std::string& name) const {
     return has(name) ? map_[name].as<std::vector<std::string>>() : std::vector<std::string>{};
 }

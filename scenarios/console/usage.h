@@ -91,6 +91,8 @@ public:
     /// The value of an option. Throws sim::InputError when it is required and missing.
     [[nodiscard]] std::string get(const std::string& name) const;
     [[nodiscard]] std::vector<std::string> all(const std::string& name) const;
+    /// Throws sim::InputError with all of these that are missing.
+    void require(std::span<const std::string> names) const;
     /// The arguments without an option: the files that a command reads.
     [[nodiscard]] std::vector<std::string> positionals() const { return all(arguments_.name); }
 

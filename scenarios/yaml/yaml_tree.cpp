@@ -14,6 +14,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "scenarios/text/quote.h"
+#include "scenarios/yaml/yaml_fault.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -257,17 +258,6 @@ void check_utf8(const std::string& text, const std::string& file) {
     }
 }
 
-/// Whether a tab stands in the blanks before a line's first word.
-bool begins_with_tab(const std::string& text, int line) {
-    std::istringstream lines(text);
-    std::string one;
-    for (int i = 0; i < line; ++i) {
-        std::getline(lines, one);
-    }
-    const std::size_t word = one.find_first_not_of(" \t");
-    return one.substr(0, word).find('\t') != std::string::npos;
-}
-
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
@@ -339,11 +329,7 @@ YamlNode parse_yaml(const std::string& text, const std::string& file) {
             mark.line = error.mark.line + 1;
             mark.column = error.mark.column + 1;
         }
-        throw sim::InputError(fmt::format("this is not valid YAML: {}", error.msg),
-                              begins_with_tab(text, mark.line)
-                                  ? "indent this line with spaces: it begins with a tab"
-                                  : "check the brackets, quotes and indentation here",
-                              mark);
+        throw yaml_fault(text, error.msg, mark);
     }
     YamlNode root = builder.take_root();
     if (root.mark.file.empty()) {

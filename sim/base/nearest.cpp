@@ -73,12 +73,12 @@ std::string nearest_of(std::string_view wanted, std::span<const Name> names) {
 
 template <class Name>
 InputError unknown_name_of(std::string_view what, std::string_view wanted,
-                           std::span<const Name> names) {
+                           std::span<const Name> names, std::string_view meant) {
     std::string problem = "unknown ";
     problem.append(what).append(" '").append(wanted).append("'");
     std::string remedy;
-    if (const std::string hint = nearest_of(wanted, names); !hint.empty()) {
-        remedy = "did you mean '" + hint + "'? ";
+    if (!meant.empty()) {
+        remedy.append("did you mean '").append(meant).append("'? ");
     }
     remedy += "allowed: ";
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -99,12 +99,17 @@ std::string nearest(std::string_view wanted, std::span<const std::string_view> n
 
 InputError unknown_name(std::string_view what, std::string_view wanted,
                         std::span<const std::string> names) {
-    return unknown_name_of(what, wanted, names);
+    return unknown_name_of(what, wanted, names, nearest_of(wanted, names));
 }
 
 InputError unknown_name(std::string_view what, std::string_view wanted,
                         std::span<const std::string_view> names) {
-    return unknown_name_of(what, wanted, names);
+    return unknown_name_of(what, wanted, names, nearest_of(wanted, names));
+}
+
+InputError unknown_name(std::string_view what, std::string_view wanted,
+                        std::span<const std::string> names, std::string_view meant) {
+    return unknown_name_of(what, wanted, names, meant);
 }
 
 }  // namespace podsim::sim

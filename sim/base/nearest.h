@@ -30,5 +30,8 @@ InputError unknown_name(std::string_view what, std::string_view wanted,
                         std::span<const std::string> names);
 InputError unknown_name(std::string_view what, std::string_view wanted,
                         std::span<const std::string_view> names);
+/// The same where the name that may be meant is known.
+InputError unknown_name(std::string_view what, std::string_view wanted,
+                        std::span<const std::string> names, std::string_view meant);
 
 }  // namespace podsim::sim

@@ -7,6 +7,32 @@
 #include "topology/chips/slice_names.h"
 
 namespace podsim::topology {
+namespace {
+
+std::string number_in(std::string_view name) {
+    std::string digits;
+    for (const char letter : name) {
+        if (letter >= '0' && letter <= '9') {
+            digits += letter;
+        }
+    }
+    return digits;
+}
+
+/// The number says the generation, which letters do not: `v7` is nearer to tpu7x than to v2.
+sim::InputError unknown_chip(std::string_view name, const std::vector<std::string>& names) {
+    const std::string number = number_in(name);
+    const std::string nearest = sim::nearest(name, names);
+    for (const std::string& other : names) {
+        if (!number.empty() && number_in(nearest) != number && number_in(other) == number) {
+            return sim::unknown_name("chip", name, names, other);
+        }
+    }
+    return sim::unknown_name("chip", name, names);
+}
+
+}  // namespace
+
 const ChipSpec& find_chip(std::string_view name) {
     for (const ChipAlias& alias : chip_aliases()) {
         if (alias.name == name) {
@@ -20,7 +46,7 @@ const ChipSpec& find_chip(std::string_view name) {
         }
         names.push_back(chip.name);
     }
-    throw sim::unknown_name("chip", name, names);
+    throw unknown_chip(name, names);
 }
 
 }  // namespace podsim::topology
