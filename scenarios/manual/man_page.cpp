@@ -90,9 +90,9 @@ std::string synopsis_of(const Usage& usage) {
     for (const std::string& line : usage.synopses()) {
         all += ".HP 8\n" + bold("podsim");
         for (const std::string& part : synopsis_parts(line)) {
-            std::string whole = roff(part);
-            for (std::size_t at = 0; (at = whole.find(' ', at)) != std::string::npos;) {
-                whole.replace(at, 1, "\\ ");
+            std::string whole;
+            for (const char c : roff(part)) {
+                whole += c == ' ' ? std::string("\\ ") : std::string(1, c);
             }
             all += ' ' + whole;
         }
