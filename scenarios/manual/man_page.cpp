@@ -162,6 +162,7 @@ std::vector<std::string> written_out_keys() {
 std::string man_page(const Manual& manual) {
     std::string text = fmt::format(".TH PODSIM 1 \"\" {} \"User Commands\"\n",
                                    macro_argument(fmt::format("podsim {}", manual.version)));
+    text += ".nh\n.ad l\n";  // what may be copied stays whole
     text += ".SH NAME\npodsim \\- simulate sharded training and inference steps on TPU pods\n";
     text += ".SH SYNOPSIS\n" + bold("podsim") + ' ' + italic("COMMAND") + " [" +
             italic("ARGUMENTS") + "]\n";
