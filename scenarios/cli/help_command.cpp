@@ -14,8 +14,8 @@ Usage help_usage() {
                 "Says what a key of a scenario means: its values, its default, an example; or how "
                 "a command is used.",
                 "podsim help training.remat",
-                "For completion put this line into ~/.bashrc: source <(podsim help --completion "
-                "bash)\n");
+                "Completion in bash takes one line of ~/.bashrc:\n"
+                "  source <(podsim help --completion bash)\n");
     usage.flag("schema", "print the JSON Schema of scenarios, for editors that complete and check");
     usage.flag("man", "print the manual page podsim(1), for man -l");
     usage.value("completion", "print a script that completes command lines, for that shell");

@@ -90,9 +90,9 @@ std::string synopsis_of(const Usage& usage) {
     for (const std::string& line : usage.synopses()) {
         all += ".HP 8\n" + bold("podsim");
         for (const std::string& part : synopsis_parts(line)) {
-            std::string whole = roff(part);
-            for (std::size_t at = 0; (at = whole.find(' ', at)) != std::string::npos;) {
-                whole.replace(at, 1, "\\ ");
+            std::string whole;
+            for (const char c : roff(part)) {
+                whole += c == ' ' ? std::string("\\ ") : std::string(1, c);
             }
             all += ' ' + whole;
         }
@@ -162,6 +162,7 @@ std::vector<std::string> written_out_keys() {
 std::string man_page(const Manual& manual) {
     std::string text = fmt::format(".TH PODSIM 1 \"\" {} \"User Commands\"\n",
                                    macro_argument(fmt::format("podsim {}", manual.version)));
+    text += ".nh\n.ad l\n";  // what may be copied stays whole
     text += ".SH NAME\npodsim \\- simulate sharded training and inference steps on TPU pods\n";
     text += ".SH SYNOPSIS\n" + bold("podsim") + ' ' + italic("COMMAND") + " [" +
             italic("ARGUMENTS") + "]\n";
