@@ -63,10 +63,12 @@ python: deps ## pack the Python package as a wheel and install it into VENV=buil
 PREFIX ?= /usr/local
 .PHONY: install
 install: build ## install program, scenarios, docs and libraries into PREFIX=/usr/local
+	cmake --build build/release --target podsim_manual
 	cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: package
 package: build ## make Debian packages: build/package/*.deb
+	cmake --build build/release --target podsim_manual
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build/package
 
 .PHONY: reproducible

@@ -8,6 +8,8 @@ install(DIRECTORY scenarios/book scenarios/examples scenarios/published scenario
   DESTINATION ${CMAKE_INSTALL_DATADIR}/podsim/scenarios COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES README.md CHANGELOG.md LICENSE cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+# The manual page and the completions, where they have been made (target podsim_manual).
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program OPTIONAL)
 if(TARGET podsim_mpi)
   install(TARGETS podsim_mpi LIBRARY DESTINATION ${modules} COMPONENT mpi)
 endif()

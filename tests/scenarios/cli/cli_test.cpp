@@ -35,11 +35,12 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");
-    expect_usage_error({"run", "x.yaml", "--fodl", "off"},
-                       "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
-                       "--help, --memory, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
-                       "--what-if, --reschedule, --no-reuse, --fail-if-not-fit, --json, "
-                       "--trace, --trace-all, --report");
+    expect_usage_error(
+        {"run", "x.yaml", "--fodl", "off"},
+        "podsim run: unknown option '--fodl'; did you mean '--fold'? allowed: "
+        "--help, --memory, --set, --fold, --verbose, --show, --no-explain, --explain-all, "
+        "--what-if, --reschedule, --no-reuse, --fail-if-not-fit, --json, "
+        "--trace, --trace-all, --report");
     expect_usage_error({"list", "chip"},
                        "podsim list: unknown catalogue 'chip'; did you mean 'chips'? allowed: "
                        "chips, models, scenarios, algorithms, remat");
@@ -86,6 +87,22 @@ TEST_F(Cli, SetTypos) {
             "--set mesh={fsdp: 64: this is not valid YAML: end of map flow not found; check the "
             "brackets, quotes and indentation here");
     refused("model=", "--set model=: 'model' holds nothing; write model: llama-3-70b");
+}
+
+// All that is missing, of what this operation needs.
+TEST_F(Cli, MissingOptionsOfCollective) {
+    const auto error_of = [](std::vector<std::string> args) {
+        args.insert(args.begin(), "collective");
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        return outcome.err.substr(0, outcome.err.find(';'));
+    };
+    EXPECT_EQ(error_of({}),
+              "podsim collective: --chip, --slice, --op, --axes and --bytes are missing");
+    EXPECT_EQ(error_of({"--chip", "v5p", "--op", "send"}),
+              "podsim collective: --slice and --bytes are missing");
+    EXPECT_EQ(error_of({"--slice", "v5p-128", "--op", "all-gather", "--bytes", "1e6"}),
+              "podsim collective: --axes is missing");
 }
 
 TEST_F(Cli, CollectiveOptionsAreNamedInErrors) {

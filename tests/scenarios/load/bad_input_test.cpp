@@ -261,7 +261,8 @@ TEST_F(BadInput, ModelFieldsOutOfRange) {
     expect_refused(good_but("llama-3-8b", "{base: llama-3-8b, norm: batch}"),
                    "s.yaml:2:33: unknown model.norm 'batch'; allowed: rms, layer, bare");
     expect_refused(good_but("llama-3-8b", "{hf_config: a.json, layers: 3}"),
-                   "a.json: cannot read the file; hf_config names a model's config.json");
+                   "s.yaml:2:20: model.hf_config: cannot read 'a.json': No such file or directory; "
+                   "hf_config names a model's config.json, from this scenario's folder");
     expect_refused(good_but("llama-3-8b", "{hf_config: a.json, base: llama-3-8b}"),
                    "s.yaml:2:20: model.hf_config: beside base; keep one of the two");
     expect_refused(
@@ -300,6 +301,15 @@ TEST_F(BadInput, WhatIsNotYaml) {
     expect_refused("a: [1, 2\nb: }\n",
                    "s.yaml:2:2: this is not valid YAML: end of sequence flow not found; check the "
                    "brackets, quotes and indentation here");
+    // Quotes that open and close before, that are doubled or escaped, within words and in comments, are no matter.
+    const char* const open = "the quote that opens here is not closed; close it behind its text";
+    expect_refused("a: \"b\\\"\" # no: \"\nc: 'it''s'\nd: don't\ne: [1, \"f]\ng: 1\n",
+                   std::string("s.yaml:5:8: ") + open);
+    expect_refused("a: 'b\n", std::string("s.yaml:1:4: ") + open);
+    expect_refused(
+        "a: {b: *other, c: 1}\n",
+        "s.yaml:1:8: '*other' stands for nothing; define it above, as in `&name value`, or "
+        "write the value here");
     expect_refused("hardware:\n\tchip: v5p\n",
                    "s.yaml:2:6: this is not valid YAML: illegal map value; indent this line with "
                    "spaces: it begins with a tab");

@@ -76,9 +76,11 @@ TEST_F(SeveralFaults, WhatFollowsFromOneIsNotSaid) {
         "mesh: {fsdp: x, tensor: 7}\n"
         "training: {precision: fp8, moe: {matmul: dense}, remat: {save: [mlp_gate]}}\n"
         "expect: {tokens_per_chip: {of: 1, within: 1 %}}\n",
-        "none.json: cannot read the file; hf_config names a model's config.json\n"
         "s.yaml:1:18: hardware.chip: unknown chip 'v5'; did you mean 'v5p'? allowed: v2, v3, v4p, "
         "v5p, v5e, v6e, tpu7x\n"
+        "s.yaml:2:20: model.hf_config: cannot read 'none.json': No such file or directory; "
+        "hf_config "
+        "names a model's config.json, from this scenario's folder\n"
         "s.yaml:3:9: unknown batch key 'tokns'; did you mean 'tokens'? allowed: tokens, sequence");
     expect_refused(
         "name: x\n",

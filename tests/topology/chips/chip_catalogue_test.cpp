@@ -220,6 +220,10 @@ TEST(Catalogue, AnUnknownChipNamesTheNearest) {
         "unknown chip 'v4pp'; did you mean 'v4p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("V5P"); }),
               "unknown chip 'V5P'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
+    // Nearer by its letters is v2; the number is that of another.
+    EXPECT_EQ(
+        error_of([] { find_chip("v7"); }),
+        "unknown chip 'v7'; did you mean 'tpu7x'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("blackwell"); }),
               "unknown chip 'blackwell'; allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
 }
