@@ -105,7 +105,8 @@ int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream&
         return kDone;
     }
     if (is_option(name, kVersion)) {
-        out << "podsim " << PODSIM_VERSION << '\n';
+        out << "podsim " << PODSIM_VERSION
+            << (commit().empty() ? "" : fmt::format(" (commit {})", commit())) << '\n';
         return kDone;
     }
     std::vector<std::string_view> names;

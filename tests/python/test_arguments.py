@@ -23,7 +23,7 @@ MATMUL = {
 
 # Options that are arguments by another name, or the command line's alone.
 NAMES = {"from": "from_", "no-reuse": "reuse", "no-explain": "explain"}
-OF_THE_TERMINAL = {"json", "help", "show", "verbose", "fail-if-not-fit"}
+OF_THE_TERMINAL = {"json", "help", "show", "verbose", "fail-if-not-fit", "memory"}
 # Arguments that are no options.
 OF_PYTHON = {"scenario", "scenarios", "base", "progress"}
 

@@ -60,7 +60,7 @@ def test_faults_of_options_name_them() -> None:
         ("no-such-file.yaml", None, None, "cannot read the file: No such file or directory; "
          "check the path and its permissions")
     ]  # fmt: skip
-    with pytest.raises(podsim.ScenarioError, match="--slice is missing"):
+    with pytest.raises(podsim.ScenarioError, match="--slice and --axes are missing"):
         podsim.collective(chip="v5p", slice=None, op="all-gather", bytes=1)  # type: ignore[arg-type]
     with pytest.raises(podsim.ScenarioError, match="--vary is missing"):
         podsim.sweep(SMALL, {})

@@ -79,6 +79,8 @@ def search(
     jobs: Optional[int] = None,
     write: Optional[Path] = None,
     jsonl: Optional[Path] = None,
+    read: Sequence[Path] = (),
+    shard: str = "0/1",
     explain: bool = True,
     progress: Optional[Callback] = None,
 ) -> dict[str, Any]:
@@ -86,7 +88,8 @@ def search(
 
     ``over``: names of what varies with its usual values, ``["mesh", "remat"]``; ``vary``: keys and their values, as in `sweep`.
     ``write``: write the best plan as a scenario to this file, and the others beside it, numbered.
-    ``jsonl``: the file of what was simulated, from which the same search goes on.
+    ``jsonl``: the file of what was simulated, from which the same search goes on; ``read``: those of others.
+    ``shard``: ``i/n``, simulate only the i-th part of n.
     ``explain``: also why the second plan takes longer, and which plans stay near the best under other rates.
     ``jobs`` as in `compare`; ``set`` as in `run`. Ctrl-C, and what ``progress`` raises, give up what was found.
     """
@@ -101,6 +104,8 @@ def search(
                 jobs=jobs,
                 write=_arguments.path(write),
                 jsonl=_arguments.path(jsonl),
+                read=[_arguments.path(one) for one in read],
+                shard=shard,
                 no_explain=not explain,
             ),
             _arguments.source(scenario, base),
