@@ -97,7 +97,8 @@ std::string general_help(int width) {
 
 int dispatch(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
     if (args.empty()) {
-        throw sim::InputError("no command", "try podsim --help");
+        err << "podsim: no command\n\n" << general_help(look_of(err).width);
+        return kBadInput;
     }
     const std::string& name = args.front();
     if (is_option(name, kHelp)) {

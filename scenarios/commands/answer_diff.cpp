@@ -31,7 +31,7 @@ StepFigures simulated(const Side& side, TimedWatch& watch) {
                               {side.source.file, 0, 0});
     }
     const StepResult result = within_clock(
-        scenario.file, [&] { return simulate_step(scenario, Fold::automatic, {.watch = &watch}); });
+        scenario, [&] { return simulate_step(scenario, Fold::automatic, {.watch = &watch}); });
     return figures_of(show_scenario(side.source, side.settings), result);
 }
 

@@ -33,7 +33,7 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
                               "leave --what-if out: the report has the terms of the gap");
     }
     watch.begin();
-    ProgramResult result = within_clock(scenario.file, [&] {
+    ProgramResult result = within_clock(scenario, [&] {
         return simulate_program(scenario.hardware, scenario.program(), fold, &watch);
     });
     const WallTime wall{.simulated_s = watch.seconds()};
@@ -160,8 +160,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
         how.most_events_to_explain = std::numeric_limits<std::uint64_t>::max();
     }
     watch.begin();
-    StepResult result =
-        within_clock(scenario.file, [&] { return simulate_step(scenario, fold, how); });
+    StepResult result = within_clock(scenario, [&] { return simulate_step(scenario, fold, how); });
     RunAnswer answer{.scenario = std::move(scenario), .result = std::move(result)};
     try {
         look_further(options, source, fold, answer, watch);

@@ -34,7 +34,7 @@ Usage serve_usage() {
 ServeAnswer answer_serve(const Usage& options, const ScenarioSource& source, Watch* watch) {
     refuse_lost_inputs(options, {&source, 1});
     const Scenario scenario = load_scenario(source, options.all("set"), Requests::some);
-    ServingRun run = within_clock(scenario.file, [&] { return serve_scenario(scenario, watch); });
+    ServingRun run = within_clock(scenario, [&] { return serve_scenario(scenario, watch); });
     std::vector<Verdict> verdicts = judge(scenario, run.summary);
     return {.run = std::move(run), .verdicts = std::move(verdicts)};
 }

@@ -43,11 +43,10 @@ std::string ends_text(const CollectiveRequest& request) {
 /// `all-gather over xyz of ARRAY (v5p ...), 64 members`; `gather to (0,0) over xy of ARRAY ...`.
 std::string subject(const CollectiveRun& run, const std::string& array) {
     const std::string ends = ends_text(run.request);
-    return fmt::format("{}{}{} of {} ({}), {} members, algorithm {}",
-                       collectives::to_string(run.request.operation),
-                       ends.empty() ? ends : " " + ends,
-                       run.axes.empty() ? run.axes : " over " + run.axes, array,
-                       slice_text(run.request.hardware), member_count(run), algorithm_text(run));
+    return fmt::format(
+        "{}{}{} of {} ({}), {} members", collectives::to_string(run.request.operation),
+        ends.empty() ? ends : " " + ends, run.axes.empty() ? run.axes : " over " + run.axes, array,
+        slice_text(run.request.hardware), member_count(run));
 }
 
 /// `  x: ring of 16, y%4: line of 4`; a short axis of a twisted slice has no ring of its length.
@@ -163,7 +162,8 @@ std::string links(const CollectiveResult& result) {
 
 std::string collective_report(const CollectiveRun& run) {
     const CollectiveResult& result = run.result;
-    return subject(run, format_bytes(run.request.bytes)) + fmt::format(", {} hops\n", result.hops) +
+    return subject(run, format_bytes(run.request.bytes)) +
+           fmt::format(", algorithm {}, {} hops\n", algorithm_text(run), result.hops) +
            served(run) + times(run) + '\n' + gap(result) + '\n' + shares(result) + '\n' +
            links(result) + '\n' +
            effort_line(result.simulated_chips, run.request.hardware.chips(), result.events,
@@ -171,8 +171,9 @@ std::string collective_report(const CollectiveRun& run) {
 }
 
 std::string size_sweep_report(std::span<const CollectiveRun> runs) {
-    Table table({6});
-    table.row({"bytes", "time", "algorithm bw", "bus bw", "bound/time", "latency", "regime"});
+    Table table({6, 7});
+    table.row({"bytes", "time", "algorithm bw", "bus bw", "bound/time", "latency", "regime",
+               "algorithm"});
     std::uint64_t events = 0;
     WallTime wall;
     for (const CollectiveRun& run : runs) {
@@ -182,14 +183,17 @@ std::string size_sweep_report(std::span<const CollectiveRun> runs) {
                    format_rate(bandwidth.algorithm), format_rate(bandwidth.bus),
                    fmt::format("{:.4f}", bound_over_simulated(result)),
                    fmt::format("{:.1f} %", 100 * share_of(result.parts.latency, result)),
-                   std::string(to_string(result.regime()))});
+                   std::string(to_string(result.regime())),
+                   std::string(collectives::to_string(result.algorithm))});
         events += result.events;
         wall.simulated_s += run.wall_time_s;
     }
     const CollectiveRun& last = runs.back();
     const std::string range = fmt::format("{} to {}", format_bytes(runs.front().request.bytes),
                                           format_bytes(last.request.bytes));
-    return subject(last, range) + '\n' + table.text(2) + '\n' +
+    const bool picked = last.request.algorithm == collectives::Algorithm::automatic;
+    return subject(last, range) + (picked ? ", algorithms picked by auto for each size" : "") +
+           '\n' + table.text(2) + '\n' +
            effort_line(last.result.simulated_chips, last.request.hardware.chips(), events, wall);
 }
 

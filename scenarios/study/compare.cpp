@@ -56,21 +56,19 @@ Comparison compare(const Scenario& scenario, Watch* watch) {
     row.scenario = scenario;
     row.family = folder_of(scenario.file);
     if (scenario.serving != nullptr) {
-        ServingRun run =
-            within_clock(scenario.file, [&] { return serve_scenario(scenario, watch); });
+        ServingRun run = within_clock(scenario, [&] { return serve_scenario(scenario, watch); });
         row.simulated = run.summary.gap.median;
         row.verdicts = judge(scenario, run.summary);
         row.result = std::move(run);
     } else if (scenario.is_program()) {
-        ProgramResult result = within_clock(scenario.file, [&] {
+        ProgramResult result = within_clock(scenario, [&] {
             return simulate_program(scenario.hardware, scenario.program(), Fold::automatic, watch);
         });
         row.gap_to_book = result.gap_to_book;
         take(row, std::move(result));
     } else {
-        StepResult result = within_clock(scenario.file, [&] {
-            return simulate_step(scenario, Fold::automatic, {.watch = watch});
-        });
+        StepResult result = within_clock(
+            scenario, [&] { return simulate_step(scenario, Fold::automatic, {.watch = watch}); });
         result.spans.clear();  // the timeline, many times as large as all else
         take(row, std::move(result));
     }

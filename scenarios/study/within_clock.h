@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "scenarios/spec/scenario.h"
 #include "sim/base/error.h"
 #include "sim/base/time.h"
 
@@ -13,13 +14,25 @@ inline sim::InputError clock_error(const std::string& place, const sim::TimeOver
     return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
 }
 
-/// The result of `simulate()`. Throws clock_error at the scenario's file when it leaves the clock's range.
+/// The error at the scenario's file. Of a step it says what takes so long: the largest of the closed forms at ideal rates where that is
+/// beyond the clock, else what the closed forms leave out.
+sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error);
+
+/// The result of `simulate()`. Throws clock_error at the place, or clock_error_of the scenario, when it leaves the clock's range.
 template <class Simulate>
-auto within_clock(const std::string& file, Simulate simulate) {
+auto within_clock(const std::string& place, Simulate simulate) {
     try {
         return simulate();
     } catch (const sim::TimeOverflow& error) {
-        throw clock_error(file, error);
+        throw clock_error(place, error);
+    }
+}
+template <class Simulate>
+auto within_clock(const Scenario& scenario, Simulate simulate) {
+    try {
+        return simulate();
+    } catch (const sim::TimeOverflow& error) {
+        throw clock_error_of(scenario, error);
     }
 }
 

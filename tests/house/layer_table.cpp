@@ -71,7 +71,7 @@ const std::vector<Layer>& layers() {
           {"report", "trace"},
           {"serve_report"},
           {"study"},
-          {"calibrate", "console", "describe", "judge", "outline", "page", "suggest"},
+          {"calibrate", "catalogue", "console", "describe", "judge", "outline", "page", "suggest"},
           {"difference", "space"},
           {"search"},
           {"commands"},

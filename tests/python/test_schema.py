@@ -57,6 +57,9 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "show", json_of("show", small, "--set", "training.remat=none")
     yield "estimate", json_of("estimate", small)
     yield "check", json_of("check", small, gather, server)
+    for catalogue in "chips", "models", "scenarios", "algorithms", "remat":
+        yield "list", json_of("list", catalogue)
+    yield "list", json_of("list", "chips", "trillium")
     for more in [], ["--gap", "--timings"]:
         lines = podsim("sweep", small, "--vary", "batch.tokens=32Ki,3Ki", "--jsonl", "-", *more)
         for line in lines.stdout.splitlines():
@@ -83,7 +86,8 @@ def test_a_key_that_is_not_there_or_new_is_a_fault(files: Any) -> None:
 COUNTS = re.compile(
     r"(^|_)(chips|slices|hosts|cores|members|links|hops|events|parameters|tokens|sequence|stages?|microbatches|layers|steps|slots|"
     r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
-    r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|simulated)$"
+    r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|simulated|"
+    r"devices|rows|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
 )
 RATIOS = {
     "fraction", "mfu", "hfu", "bound_over_simulated", "attention_over_mean", "expert_tokens_over_mean", "compute_over_mean", "error", "within",

@@ -25,8 +25,20 @@ constexpr const char* kRunUsage =
     "[--fold auto|off] [--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] "
     "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH] [--fail-if-not-fit]";
 
+/// `v2, v3, ...`: what a catalogue holds.
+std::string names_of(const std::string& catalogue) {
+    std::string names;
+    for (const Json& entry :
+         Json::parse(podsim({"list", catalogue, "--json", "-"}).out)["entries"]) {
+        names += (names.empty() ? "" : ", ") + entry["name"].get<std::string>();
+    }
+    return names;
+}
+
 TEST_F(Cli, UnknownCommandsAndOptions) {
-    expect_usage_error({}, "podsim: no command; try podsim --help");
+    std::string alone = "podsim: no command\n\n" + podsim({"--help"}).out;
+    alone.pop_back();
+    expect_usage_error({}, alone);
     expect_usage_error(
         {"rnu"},
         "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
@@ -153,7 +165,7 @@ TEST_F(Cli, HelpNamesEveryOption) {
         {"topology",
          {"--chip", "--slice", "--twisted", "--slices", "--dead", "--graphviz", "--json"}},
         {"import", {"--write", "--json", "maxtext", "hf config.json"}},
-        {"list", {"chips|models|scenarios|algorithms|remat"}},
+        {"list", {"chips|models|scenarios|algorithms|remat", "--json"}},
     };
     for (const auto& [command, options] : commands) {
         const Outcome outcome = podsim({command, "--help"});
@@ -308,6 +320,43 @@ TEST_F(Cli, ListsTheCatalogues) {
     EXPECT_EQ(scenarios.status, 0);  // the test program lies in a build folder of the repository
     EXPECT_THAT(scenarios.out, HasSubstr("quickstart/llama3-70b-v5p-pod.yaml"));
     EXPECT_THAT(scenarios.out, HasSubstr("LLaMA 3-70B, 4Mi tokens, one v5p pod"));
+}
+
+TEST_F(Cli, ListsOneEntryWithItsSources) {
+    const Outcome chip = podsim({"list", "chips", "trillium"});
+    EXPECT_EQ(chip.status, 0);
+    EXPECT_THAT(chip.out, StartsWith("v6e\n  bf16"));
+    EXPECT_THAT(chip.out, HasSubstr("\n  HBM rate                    1.600 TB/s  ["));
+    EXPECT_THAT(chip.out, HasSubstr("\n  axes that wrap              axes of length 16"));
+    EXPECT_THAT(chip.out, HasSubstr("\nSources\n  [1] "));
+    const std::string model = podsim({"list", "models", "llama-3-8b"}).out;
+    EXPECT_THAT(model, StartsWith("llama-3-8b\n  parameters       8.030G\n"));
+    EXPECT_THAT(model, HasSubstr("\nSource: The Llama 3 Herd of Models, 2024, table 3"));
+    EXPECT_EQ(podsim({"list", "remat", "full"}).out, "full\n  kept in HBM\n  at the host\n");
+    expect_usage_error({"list", "remat", "fulll"},
+                       "podsim list: unknown remat policy 'fulll'; did you mean 'full'? allowed: " +
+                           names_of("remat"));
+    expect_usage_error(
+        {"list", "chips", "v9"},
+        "podsim list: unknown chip 'v9'; did you mean 'v2'? allowed: " + names_of("chips"));
+}
+
+// Rates as in facts of the reference text, section 2: v5p has 459 TFLOP/s in bf16, 2.8 TB/s of HBM and 90 GB/s a link one way.
+TEST_F(Cli, ListsAsJson) {
+    const Json chips = Json::parse(podsim({"list", "chips", "v5p", "--json", "-"}).out);
+    EXPECT_EQ(chips["catalogue"], "chips");
+    ASSERT_EQ(chips["entries"].size(), 1U);
+    const Json& chip = chips["entries"][0];
+    EXPECT_EQ(chip["name"], "v5p");
+    EXPECT_EQ(chip["bf16_flops_per_s"], 4.59e14);
+    EXPECT_EQ(chip["hbm_bytes_per_s"], 2.8e12);
+    EXPECT_EQ(chip["ici_one_way_book_bytes_per_s"], 9e10);
+    EXPECT_EQ(chip["host"], "2x2x1");
+    EXPECT_EQ(chip["sources"].size() + 1, chip.size() - 1);  // all but its name and this have one
+    EXPECT_EQ(Json::parse(podsim({"list", "chips", "--json", "-"}).out)["entries"].size(), 7U);
+    const Outcome written = podsim({"list", "algorithms", "--json", path("a.json")});
+    EXPECT_EQ(written.out, podsim({"list", "algorithms"}).out);
+    EXPECT_GT(std::filesystem::file_size(path("a.json")), 0U);
 }
 
 TEST_F(Cli, AStreamThatDoesNotTakeTheResultIsAnError) {

@@ -265,10 +265,18 @@ TEST_F(CollectiveCommand, SweepsPrintATable) {
     const std::string text = podsim(ring("3.6e3:3.6e8:x100")).out;
     EXPECT_THAT(text, StartsWith("all-gather over x of 3.600 kB to 360.0 MB (v5p 4x4x4, 64 chips"));
     EXPECT_THAT(text, HasSubstr("  bytes         time  algorithm bw      bus bw  bound/time  "
-                                "latency  regime\n"
+                                "latency  regime           algorithm\n"
                                 "  3.600 kB  2.015 us    1.787 GB/s  1.340 GB/s      0.0074  "
-                                " 99.3 %  latency-bound\n"));
-    EXPECT_THAT(text, HasSubstr("bandwidth-bound\n"));
+                                " 99.3 %  latency-bound    two-way\n"));
+    EXPECT_THAT(text, HasSubstr("bandwidth-bound  two-way\n"));
+    EXPECT_THAT(text, HasSubstr(", algorithms picked by auto for each size\n"));
+    // Each size says what it ran: small all-reduces one-shot, large ones in weighted parts.
+    const std::string picked =
+        podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-reduce", "--axes",
+                "xyz", "--bytes", "1e3:1e9:x1000000"})
+            .out;
+    EXPECT_THAT(picked, HasSubstr("latency-bound    one-shot\n"));
+    EXPECT_THAT(picked, HasSubstr("bandwidth-bound  weighted\n"));
 }
 
 TEST_F(CollectiveCommand, SweepsWriteCsvAndTheJsonOfEachSize) {

@@ -1,5 +1,6 @@
 // The commands end to end on small slices: streams, files, exit statuses.
 #include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 
 #include "scenarios/cli/common.h"
@@ -186,8 +187,15 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
         podsim({"run", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti"});
     EXPECT_EQ(outcome.status, 2);
+    // What the closed forms say takes longest, and how long: 931,272,345,346 s of FLOPs.
     const std::string message =
-        "s.yaml: the simulated time exceeds 106 days (2^63 ps); check rates, latencies and sizes\n";
+        "s.yaml: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, "
+        "take 10778615 days; check batch.tokens, the model and the chip's FLOPs\n";
+    const Json estimate = Json::parse(
+        podsim({"estimate", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
+                "batch.tokens=1Ti", "--json", "-"})
+            .out);
+    EXPECT_EQ(std::floor(estimate["roofline_lower_s"].get<double>() / 86400 + 0.5), 10778615);
     EXPECT_EQ(plain(outcome.err), message);
     std::string slow = kSmall;
     slow.replace(slow.find("v5p"), 3, "{base: v5p, bf16_flops: 1 GFLOP/s}");
@@ -195,6 +203,18 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
     const Outcome compared = podsim({"compare", write(slow)});
     EXPECT_EQ(compared.status, 2);
     EXPECT_EQ(plain(compared.err), message);
+}
+
+// Where the closed forms are within the clock, it is what they leave out.
+TEST_F(Command, TimesBeyondTheClockOfSlowChipsNameThem) {
+    const Outcome outcome = podsim(
+        {"run", write(std::string(kSmall) + "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(plain(outcome.err),
+                ::testing::MatchesRegex(
+                    "s.yaml: the simulated time exceeds 106 days \\(2\\^63 ps\\), while its closed "
+                    "forms at ideal rates say 0.[0-9]+ s; check the factors and rates of "
+                    "perturb\n"));
 }
 
 // No collective within the limits of its options takes so long; if one did, this is its message.

@@ -1,0 +1,184 @@
+#include "scenarios/catalogue/catalogue.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <vector>
+
+#include "scenarios/text/format.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/text/table.h"
+#include "sim/base/nearest.h"
+#include "topology/chips/chip.h"
+#include "topology/chips/slice_names.h"
+#include "workloads/models/model.h"
+
+namespace podsim::scenarios {
+namespace {
+
+std::string chip_table() {
+    Table table;
+    table.row({"chip", "bf16", "HBM", "HBM rate", "ICI book", "ICI vendor", "torus", "pod", "host",
+               "MXU"});
+    for (const topology::ChipSpec& chip : topology::chip_catalogue()) {
+        const int dimensions = chip.torus_dimensions.value;
+        table.row({chip.name, format_flops_rate(chip.bf16_flops.value),
+                   format_bytes(chip.hbm_capacity.value), format_rate(chip.hbm_bandwidth.value),
+                   format_rate(chip.ici_one_way_book.value),
+                   format_rate(chip.ici_one_way_vendor.value), fmt::format("{}D", dimensions),
+                   topology::to_string(chip.pod_shape.value, dimensions),
+                   topology::to_string(chip.host_shape.value, dimensions),
+                   fmt::format("{0}x{0}", chip.mxu_dimension.value)});
+    }
+    std::string aliases;
+    for (const topology::ChipAlias& alias : topology::chip_aliases()) {
+        aliases += fmt::format("{}{} is {}", aliases.empty() ? "" : ", ", alias.name, alias.chip);
+    }
+    return table.text(0) + "\nICI rates are for one link and one direction.\n" +
+           fmt::format("Other names: {}.\n", aliases) +
+           "Slices may be called as clouds call them: v5p-512 (cores, two a chip: v2 to v4, v5p, "
+           "tpu7x), "
+           "v5e-256 (chips: v5e, v6e).\n"
+           "All of one chip, with sources: podsim list chips v5p\n";
+}
+
+std::string model_table() {
+    Table table;
+    table.row({"model", "parameters", "of a token", "layers", "d_model", "d_ff", "heads",
+               "kv_heads", "head_dim", "vocabulary", "experts", "window"});
+    for (const workloads::ModelSpec& model : workloads::model_catalogue()) {
+        const workloads::ParameterCount count = workloads::count_parameters(model);
+        const workloads::Experts& experts = model.experts;
+        table.row(
+            {model.name, format_count(static_cast<double>(count.total)),
+             format_count(static_cast<double>(count.active)), std::to_string(model.layers),
+             std::to_string(model.d_model), std::to_string(model.d_ff), std::to_string(model.heads),
+             std::to_string(model.kv_heads), std::to_string(model.head_dim),
+             std::to_string(model.vocabulary),
+             experts.count > 0 ? fmt::format("{} of {}", experts.per_token, experts.count) : "-",
+             model.window > 0 ? std::to_string(model.window) : "-"});
+    }
+    return table.text(0);
+}
+
+/// A line for each entry: its name and the texts of its values.
+std::string lines_of(const std::vector<CatalogueEntry>& entries, bool titled) {
+    Table table({1, 2});
+    if (titled) {
+        std::vector<std::string> title = {"remat"};
+        for (const CatalogueValue& value : entries.front().values) {
+            title.push_back(value.name);
+        }
+        table.row(std::move(title));
+    }
+    for (const CatalogueEntry& entry : entries) {
+        std::vector<std::string> cells = {entry.name};
+        for (const CatalogueValue& value : entry.values) {
+            cells.push_back(value.text);
+        }
+        table.row(std::move(cells));
+    }
+    return table.text(0);
+}
+
+std::string scenario_table() {
+    return lines_of(scenario_entries(), false);
+}
+
+std::string algorithm_table() {
+    return lines_of(algorithm_entries(), false);
+}
+
+std::string remat_table() {
+    return lines_of(remat_entries(), true) +
+           "\nThe names of MaxText, and none, matmuls, block. Of these a step keeps what its "
+           "backward pass reads, and runs\n"
+           "again what it reads and does not find; block runs the whole forward pass again.\n";
+}
+
+constexpr Catalogue kCatalogues[] = {
+    {"chips", "chip", chip_table, chip_entries},
+    {"models", "model", model_table, model_entries},
+    {"scenarios", "scenario", scenario_table, scenario_entries},
+    {"algorithms", "algorithm", algorithm_table, algorithm_entries},
+    {"remat", "remat policy", remat_table, remat_entries}};
+
+}  // namespace
+
+std::span<const Catalogue> catalogues() {
+    return kCatalogues;
+}
+
+const Catalogue& find_catalogue(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Catalogue& catalogue : kCatalogues) {
+        if (catalogue.name == name) {
+            return catalogue;
+        }
+        names.push_back(catalogue.name);
+    }
+    throw sim::unknown_name("catalogue", printable(name), names);
+}
+
+CatalogueEntry find_entry(const Catalogue& catalogue, std::string_view name) {
+    const bool chips = catalogue.entries == chip_entries;
+    const std::string wanted = chips ? topology::find_chip(name).name : std::string(name);
+    std::vector<std::string> names;
+    for (CatalogueEntry& entry : catalogue.entries()) {
+        if (entry.name == wanted) {
+            return std::move(entry);
+        }
+        names.push_back(entry.name);
+    }
+    throw sim::unknown_name(catalogue.one, printable(name), names);
+}
+
+std::string entry_text(const CatalogueEntry& entry) {
+    std::vector<std::string> sources;
+    for (const CatalogueValue& value : entry.values) {
+        if (!value.source.empty() && std::ranges::find(sources, value.source) == sources.end()) {
+            sources.push_back(value.source);
+        }
+    }
+    Table table({1, 2});
+    for (const CatalogueValue& value : entry.values) {
+        const auto source = std::ranges::find(sources, value.source);
+        table.row({value.name, value.text,
+                   value.source.empty() || sources.size() == 1
+                       ? ""
+                       : fmt::format("[{}]", source - sources.begin() + 1)});
+    }
+    std::string text = fmt::format("{}\n{}", entry.name, table.text(2));
+    if (sources.size() == 1) {
+        text += fmt::format("\nSource: {}\n", sources.front());
+    } else if (!sources.empty()) {
+        text += "\nSources\n";
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            text += fmt::format("  [{}] {}\n", i + 1, sources[i]);
+        }
+    }
+    return text;
+}
+
+Json catalogue_json(const Catalogue& catalogue, std::span<const CatalogueEntry> entries) {
+    Json list = Json::array();
+    for (const CatalogueEntry& entry : entries) {
+        Json json = {{"name", entry.name}};
+        Json sources = Json::object();
+        for (const CatalogueValue& value : entry.values) {
+            json[value.key] = value.value;
+            if (!value.source.empty()) {
+                sources[value.key] = value.source;
+            }
+        }
+        if (!sources.empty()) {
+            json["sources"] = std::move(sources);
+        }
+        list.push_back(std::move(json));
+    }
+    return {{"schema", kSchemaName},
+            {"kind", "list"},
+            {"catalogue", catalogue.name},
+            {"entries", std::move(list)}};
+}
+
+}  // namespace podsim::scenarios

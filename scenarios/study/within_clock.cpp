@@ -1,0 +1,61 @@
+#include "scenarios/study/within_clock.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <string_view>
+
+#include "scenarios/simulate/estimate_step.h"
+#include "scenarios/spec/training_step.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr double kDay = 86400;
+/// The clock's range, sim::Time: 2^63 ps.
+constexpr double kLongest = 9.223372036854775808e6;
+
+struct Cause {
+    std::string_view what;
+    std::string_view check;
+};
+
+/// By LowerBound::bound.
+Cause cause_of(std::string_view bound) {
+    static const std::map<std::string_view, Cause> causes = {
+        {"compute",
+         {"its matmuls alone, at peak FLOPs,", "batch.tokens, the model and the chip's FLOPs"}},
+        {"vpu",
+         {"its elementwise operations alone", "batch.tokens, the model and the chip's VPU rate"}},
+        {"hbm", {"its bytes of HBM alone", "batch.tokens, the model and the chip's HBM rate"}},
+        {"pcie", {"its bytes on PCIe alone", "what is offloaded, and the chip's PCIe rate"}},
+        {"dcn", {"its bytes between slices alone", "the mesh and the chip's DCN rate"}},
+    };
+    const auto found = causes.find(bound);
+    return found != causes.end()
+               ? found->second
+               : Cause{"its bytes on ICI alone", "the mesh and hardware.ici_rates"};
+}
+
+}  // namespace
+
+sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error) {
+    if (scenario.is_program() || scenario.serving != nullptr) {
+        return clock_error(scenario.file, error);
+    }
+    const workloads::LowerBound lower = estimate_step(scenario).bounds.lower;
+    if (lower.time.value() >= kLongest) {
+        const Cause cause = cause_of(lower.bound);
+        return sim::InputError(fmt::format("{}: {} take {:.0f} days", error.what(), cause.what,
+                                           lower.time.value() / kDay),
+                               fmt::format("check {}", cause.check), {scenario.file, 0, 0});
+    }
+    const bool perturbed = !scenario.hardware.perturbations.empty();
+    return sim::InputError(fmt::format("{}, while its closed forms at ideal rates say {:.4g} s",
+                                       error.what(), lower.time.value()),
+                           perturbed
+                               ? "check the factors and rates of perturb"
+                               : "check hardware.profile, the latencies and the rates of links",
+                           {scenario.file, 0, 0});
+}
+
+}  // namespace podsim::scenarios
