@@ -22,7 +22,7 @@
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/ranks/joined_ranks.h"
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
 #include "scenarios/watch/memory_limit.h"

@@ -8,7 +8,7 @@
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {

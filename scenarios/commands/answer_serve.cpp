@@ -6,8 +6,8 @@
 #include "scenarios/load/load.h"
 #include "scenarios/serve_report/serving_json.h"
 #include "scenarios/serve_report/serving_quantities.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/study/serve_scenario.h"
-#include "scenarios/study/within_clock.h"
 
 namespace podsim::scenarios {
 

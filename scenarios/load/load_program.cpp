@@ -203,6 +203,7 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
         stage["do"].may_be(collectives::to_string(operation));
     }
     Stage result;
+    result.mark = stage.mark();
     if (!stage["do"].sound()) {
         return result;
     }

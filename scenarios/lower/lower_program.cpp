@@ -66,7 +66,11 @@ public:
     LoweredProgram lower() {
         std::vector<std::vector<std::uint32_t>> schedules_of_stage;
         for (const Stage& stage : program_.stages) {
-            schedules_of_stage.push_back(schedules(stage));
+            try {
+                schedules_of_stage.push_back(schedules(stage));
+            } catch (const sim::InputError& error) {
+                throw error.at(stage.mark);
+            }
         }
         const topology::Places& places = lowered_.layout.places;
         for (int place = 0; place < places.size(); ++place) {

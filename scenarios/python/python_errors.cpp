@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <utility>
 
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 

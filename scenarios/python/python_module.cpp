@@ -22,8 +22,8 @@
 #include "scenarios/python/python_errors.h"
 #include "scenarios/python/writing_functions.h"
 #include "scenarios/report/collective_json.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/study/compare_table.h"
-#include "scenarios/study/within_clock.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -47,7 +47,14 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold,
                                      Watch* watch = nullptr);
 
-/// A program's stages, one after the other. Throws as simulate_step does.
+/// The stage of a program whose bound at ideal rates is the longest.
+struct LongestStage {
+    const Stage* stage = nullptr;  ///< of the program, which must live as long
+    sim::Seconds bound;
+};
+LongestStage longest_stage(const IdealHardware& hardware, const Program& program);
+
+/// A program's stages, one after the other. Throws as simulate_step does; what a stage cannot be, at its place.
 ProgramResult simulate_program(const IdealHardware& hardware, const Program& program, Fold fold,
                                Watch* watch = nullptr);
 

@@ -108,6 +108,18 @@ void explain_collective(const IdealHardware& hardware, const StageCollective& st
 
 }  // namespace
 
+LongestStage longest_stage(const IdealHardware& hardware, const Program& program) {
+    LongestStage longest;
+    for (const Stage& stage : program.stages) {
+        StageResult result;
+        bound_stage(hardware, stage, result);
+        if (longest.stage == nullptr || result.bound > longest.bound) {
+            longest = {&stage, result.bound};
+        }
+    }
+    return longest;
+}
+
 ProgramResult simulate_program(const IdealHardware& hardware, const Program& program, Fold fold,
                                Watch* watch) {
     tell(watch, Phase::building);

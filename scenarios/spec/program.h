@@ -17,6 +17,7 @@
 #include "collectives/vocabulary/operation.h"
 #include "collectives/vocabulary/ring_step.h"
 #include "scenarios/spec/request.h"
+#include "sim/base/error.h"
 #include "topology/lattice/lattice.h"
 #include "workloads/program/step_program.h"
 
@@ -50,6 +51,7 @@ struct StageCompute {
 struct Stage {
     std::string name;
     std::variant<HostTransfer, StageCollective, StageCompute> work;
+    sim::SourceMark mark{};  ///< where it is written
 };
 
 struct Program {

@@ -5,9 +5,9 @@
 
 #include "scenarios/report/quantities.h"
 #include "scenarios/serve_report/serving_quantities.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/spec/standing.h"
 #include "scenarios/study/serve_scenario.h"
-#include "scenarios/study/within_clock.h"
 
 namespace podsim::scenarios {
 namespace {

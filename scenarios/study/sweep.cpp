@@ -11,7 +11,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/text/fingerprint.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"

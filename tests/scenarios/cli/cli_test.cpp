@@ -8,6 +8,7 @@
 namespace podsim::scenarios {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Cli = CommandTest;
@@ -28,8 +29,8 @@ constexpr const char* kRunUsage =
 /// `v2, v3, ...`: what a catalogue holds.
 std::string names_of(const std::string& catalogue) {
     std::string names;
-    for (const Json& entry :
-         Json::parse(podsim({"list", catalogue, "--json", "-"}).out)["entries"]) {
+    const Json list = Json::parse(podsim({"list", catalogue, "--json", "-"}).out);
+    for (const Json& entry : list["entries"]) {
         names += (names.empty() ? "" : ", ") + entry["name"].get<std::string>();
     }
     return names;
@@ -326,13 +327,14 @@ TEST_F(Cli, ListsOneEntryWithItsSources) {
     const Outcome chip = podsim({"list", "chips", "trillium"});
     EXPECT_EQ(chip.status, 0);
     EXPECT_THAT(chip.out, StartsWith("v6e\n  bf16"));
-    EXPECT_THAT(chip.out, HasSubstr("\n  HBM rate                    1.600 TB/s  ["));
-    EXPECT_THAT(chip.out, HasSubstr("\n  axes that wrap              axes of length 16"));
+    EXPECT_THAT(chip.out, ContainsRegex("\n  HBM rate +1.600 TB/s +\\[[0-9]+\\]\n"));
+    EXPECT_THAT(chip.out, ContainsRegex("\n  axes that wrap +axes of length 16 +\\["));
     EXPECT_THAT(chip.out, HasSubstr("\nSources\n  [1] "));
     const std::string model = podsim({"list", "models", "llama-3-8b"}).out;
     EXPECT_THAT(model, StartsWith("llama-3-8b\n  parameters       8.030G\n"));
     EXPECT_THAT(model, HasSubstr("\nSource: The Llama 3 Herd of Models, 2024, table 3"));
-    EXPECT_EQ(podsim({"list", "remat", "full"}).out, "full\n  kept in HBM\n  at the host\n");
+    EXPECT_EQ(podsim({"list", "remat", "full"}).out,
+              "full\n  kept in HBM  decoder_layer_input\n  at the host\n");
     expect_usage_error({"list", "remat", "fulll"},
                        "podsim list: unknown remat policy 'fulll'; did you mean 'full'? allowed: " +
                            names_of("remat"));

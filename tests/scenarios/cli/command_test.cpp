@@ -5,7 +5,7 @@
 
 #include "scenarios/cli/common.h"
 #include "scenarios/commands/common_options.h"
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {

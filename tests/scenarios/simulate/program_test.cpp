@@ -206,5 +206,26 @@ TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {
               "smaller array or a larger message cap\n");
 }
 
+// What only its lowering finds out about a stage is said where the stage is written.
+TEST_F(ProgramFile, StagesThatCannotBeNameTheirPlace) {
+    const std::string start =
+        "hardware: {chip: v5p, slice: 4x4x4}\n"
+        "program:\n"
+        "  stages:\n"
+        "    - {do: all-gather, axes: x, bytes: 1 GB}\n";
+    const std::string end = "    - {do: all-gather, axes: y, bytes: 1 GB}\n";
+    expect_refused(
+        start + "    - {do: all-reduce, axes: x, bytes: 1 GB, algorithm: shortest-routes}\n" + end,
+        "s.yaml:5:7: algorithm 'shortest-routes' does not carry out all-reduce on this "
+        "group; allowed: auto, one-way, two-way, equal-parts, weighted, one-shot");
+    expect_refused(start + "    - {do: all-gather, axes: x, bytes: 100000000 PB}\n" + end,
+                   "s.yaml:5:7: the array would be cut into more than 20 million messages; use a "
+                   "smaller array or a larger message cap");
+    // 1e23 bytes, over 64 chips, at 2.8 TB/s: 1e23 / 64 / 2.8e12 = 5.580e8 s.
+    expect_refused(start + "    - {do: read-hbm, bytes: 100000000 PB}\n" + end,
+                   "s.yaml:5:7: the simulated time exceeds 106 days (2^63 ps); of the stages this "
+                   "takes longest: 5.58e+08 s at ideal rates; check its size and the rates");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

@@ -1,10 +1,11 @@
-#include "scenarios/study/within_clock.h"
+#include "scenarios/simulate/within_clock.h"
 
 #include <fmt/format.h>
 #include <map>
 #include <string_view>
 
 #include "scenarios/simulate/estimate_step.h"
+#include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
@@ -36,11 +37,23 @@ Cause cause_of(std::string_view bound) {
                : Cause{"its bytes on ICI alone", "the mesh and hardware.ici_rates"};
 }
 
+sim::InputError clock_error_of(const IdealHardware& hardware, const Program& program,
+                               const sim::TimeOverflow& error) {
+    const LongestStage longest = longest_stage(hardware, program);
+    return sim::InputError(
+        fmt::format("{}; of the stages this takes longest: {:.4g} s at ideal rates", error.what(),
+                    longest.bound.value()),
+        "check its size and the rates", longest.stage->mark);
+}
+
 }  // namespace
 
 sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error) {
-    if (scenario.is_program() || scenario.serving != nullptr) {
+    if (scenario.serving != nullptr) {
         return clock_error(scenario.file, error);
+    }
+    if (scenario.is_program()) {
+        return clock_error_of(scenario.hardware, scenario.program(), error);
     }
     const workloads::LowerBound lower = estimate_step(scenario).bounds.lower;
     if (lower.time.value() >= kLongest) {
