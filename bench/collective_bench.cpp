@@ -60,14 +60,14 @@ const bool collectives_registered = [] {
     return true;
 }();
 
-/// What collective/all_gather/16x20x28/unfolded would cost if its messages never waited for the HBM.
+/// What collective/all-gather/16x20x28/unfolded would cost if its messages never waited for the HBM.
 void with_private_hbm(benchmark::State& state) {
     scenarios::CollectiveRequest request = whole_slice(Operation::all_gather, kPod, 1e9);
     request.hardware.hbm = scenarios::HbmRule::separate;
     measure(state, request, Fold::off);
 }
 BENCHMARK(with_private_hbm)
-    ->Name("collective/all_gather/16x20x28/unfolded_private_hbm")
+    ->Name("collective/all-gather, private HBM/16x20x28/unfolded")
     ->Unit(benchmark::kMillisecond)
     ->Iterations(2);
 

@@ -60,15 +60,15 @@ std::string model_table() {
     return table.text(0);
 }
 
-/// A line for each entry: its name and the texts of its values.
-std::string lines_of(const std::vector<CatalogueEntry>& entries, bool titled) {
+/// A line for each entry: its name and the texts of its values; above them, where entries have a title, those of the columns.
+std::string lines_of(const std::vector<CatalogueEntry>& entries, const char* title = nullptr) {
     Table table({1, 2});
-    if (titled) {
-        std::vector<std::string> title = {"remat"};
+    if (title != nullptr) {
+        std::vector<std::string> head = {title};
         for (const CatalogueValue& value : entries.front().values) {
-            title.push_back(value.name);
+            head.push_back(value.name);
         }
-        table.row(std::move(title));
+        table.row(std::move(head));
     }
     for (const CatalogueEntry& entry : entries) {
         std::vector<std::string> cells = {entry.name};
@@ -81,15 +81,15 @@ std::string lines_of(const std::vector<CatalogueEntry>& entries, bool titled) {
 }
 
 std::string scenario_table() {
-    return lines_of(scenario_entries(), false);
+    return lines_of(scenario_entries());
 }
 
 std::string algorithm_table() {
-    return lines_of(algorithm_entries(), false);
+    return lines_of(algorithm_entries());
 }
 
 std::string remat_table() {
-    return lines_of(remat_entries(), true) +
+    return lines_of(remat_entries(), "remat") +
            "\nThe names of MaxText, and none, matmuls, block. Of these a step keeps what its "
            "backward pass reads, and runs\n"
            "again what it reads and does not find; block runs the whole forward pass again.\n";

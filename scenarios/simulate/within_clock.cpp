@@ -12,8 +12,6 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr double kDay = 86400;
-/// The clock's range, sim::Time: 2^63 ps.
-constexpr double kLongest = 9.223372036854775808e6;
 
 struct Cause {
     std::string_view what;
@@ -24,10 +22,10 @@ struct Cause {
 Cause cause_of(std::string_view bound) {
     static const std::map<std::string_view, Cause> causes = {
         {"compute",
-         {"its matmuls alone, at peak FLOPs,", "batch.tokens, the model and the chip's FLOPs"}},
+         {"its matmuls alone, at peak FLOPs,", "the batch, the model and the chip's FLOPs"}},
         {"vpu",
-         {"its elementwise operations alone", "batch.tokens, the model and the chip's VPU rate"}},
-        {"hbm", {"its bytes of HBM alone", "batch.tokens, the model and the chip's HBM rate"}},
+         {"its elementwise operations alone", "the batch, the model and the chip's VPU rate"}},
+        {"hbm", {"its bytes of HBM alone", "the batch, the model and the chip's HBM rate"}},
         {"pcie", {"its bytes on PCIe alone", "what is offloaded, and the chip's PCIe rate"}},
         {"dcn", {"its bytes between slices alone", "the mesh and the chip's DCN rate"}},
     };
@@ -56,7 +54,7 @@ sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow
         return clock_error_of(scenario.hardware, scenario.program(), error);
     }
     const workloads::LowerBound lower = estimate_step(scenario).bounds.lower;
-    if (lower.time.value() >= kLongest) {
+    if (lower.time.value() >= sim::Time::max().seconds()) {
         const Cause cause = cause_of(lower.bound);
         return sim::InputError(fmt::format("{}: {} take {:.0f} days", error.what(), cause.what,
                                            lower.time.value() / kDay),

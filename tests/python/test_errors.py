@@ -90,7 +90,7 @@ def test_simulations_beyond_the_clock(tmp_path: pathlib.Path) -> None:
     })  # fmt: skip
     assert str(error) == (
         "<dict>: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, take 10778615 days; "
-        "check batch.tokens, the model and the chip's FLOPs"
+        "check the batch, the model and the chip's FLOPs"
     )
 
 

@@ -190,7 +190,7 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
     // What the closed forms say takes longest, and how long: 931,272,345,346 s of FLOPs.
     const std::string message =
         "s.yaml: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, "
-        "take 10778615 days; check batch.tokens, the model and the chip's FLOPs\n";
+        "take 10778615 days; check the batch, the model and the chip's FLOPs\n";
     const Json estimate = Json::parse(
         podsim({"estimate", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti", "--json", "-"})
