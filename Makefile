@@ -83,10 +83,12 @@ fuzz: deps ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's san
 	cmake --build --preset fuzz --parallel $(JOBS)
 	tests/fuzz/run.sh build/fuzz $(SECONDS)
 
+HOUR ?= 3600
 .PHONY: soak
-soak: build ## end commands at 200 random instants, kill 100 sweeps, and look at what is left
+soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenarios at random for HOUR=3600 seconds
 	@.ci/deps test
 	tests/soak/soak.py build/release/podsim . --instants 200 --kills 100 --strict
+	tests/soak/properties.py build/release/podsim --seconds $(HOUR) --keep build/soak
 
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md

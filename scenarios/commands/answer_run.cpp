@@ -109,8 +109,10 @@ Usage run_usage() {
     usage.offer_parts("show", names_of_sections());
     usage.flag("no-explain",
                "the step alone: no gap, critical path and advice, which take more runs");
-    usage.flag("explain-all", fmt::format("explain steps of more than {} million events, too",
-                                          kMostEventsToExplain / 1'000'000));
+    usage.flag("explain-all",
+               fmt::format("explain steps of more than {} million events, too, and by runs of "
+                           "more than {} times the step's events",
+                           kMostEventsToExplain / 1'000'000, kMostTimesPlayed));
     usage.flag("what-if",
                "say how long the step would take with infinitely fast links, memory or matmuls, "
                "without latency, with perfect overlap, without remat");
@@ -158,6 +160,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
                     .watch = &watch};
     if (options.is_set("explain-all")) {
         how.most_events_to_explain = std::numeric_limits<std::uint64_t>::max();
+        how.most_played_by_a_run = std::numeric_limits<std::uint64_t>::max();
     }
     watch.begin();
     StepResult result = within_clock(scenario, [&] { return simulate_step(scenario, fold, how); });
@@ -196,10 +199,14 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
         parts.order += "Gap and critical path left out: --no-explain\n";
     }
     if (left_out) {
-        parts.order += fmt::format(
-            "Gap and critical path left out: they take up to ten more runs of {} events each; "
-            "--explain-all has them\n",
-            step.played_events);
+        const std::string why =
+            step.explaining_exceeded.empty()
+                ? fmt::format("they take up to ten more runs of {} events each", step.played_events)
+                : fmt::format("the step without {} plays more than {} events, {} times the step's",
+                              step.explaining_exceeded, most_played_to_explain(step.played_events),
+                              most_played_to_explain(step.played_events) / step.played_events);
+        parts.order +=
+            fmt::format("Gap and critical path left out: {}; --explain-all has them\n", why);
     }
     return step_report(answer.scenario, step, answer.verdicts, answer.wall, parts) +
            (parts.sections.empty() ? "More: --verbose, or --show " + names_text() + '\n' : "");

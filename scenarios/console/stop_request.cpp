@@ -47,6 +47,7 @@ struct Heard {
     timer_t grace{};
     std::array<struct sigaction, std::size(kSignals)> before{};
     struct sigaction before_grace {};
+    struct sigaction before_file_size {};
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -132,6 +133,7 @@ void stop_listening() {
 
 StopSignals::StopSignals() {
     handle(SIGALRM, end_of_grace, heard.before_grace);
+    handle(SIGXFSZ, SIG_IGN, heard.before_file_size);
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = SIGALRM;
@@ -151,6 +153,7 @@ StopSignals::~StopSignals() {
         ::timer_delete(heard.grace);
     }
     ::sigaction(SIGALRM, &heard.before_grace, nullptr);
+    ::sigaction(SIGXFSZ, &heard.before_file_size, nullptr);
     stop_listening();
 }
 

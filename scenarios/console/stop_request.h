@@ -7,7 +7,8 @@ namespace podsim::scenarios {
 
 /// The program's answer to these signals while it lives: the process ends at once, with a line on standard error and the
 /// status of the signal. A command that has something to say first asks by a StopRequest. Signals that were ignored when it was
-/// made (nohup, a background job) stay ignored. Of one process one, made before its threads.
+/// made (nohup, a background job) stay ignored. A file that outgrows what one may hold (SIGXFSZ) is left to who writes it: an
+/// error like that of a full disk. Of one process one, made before its threads.
 class StopSignals {
 public:
     StopSignals();

@@ -7,6 +7,7 @@
 #include "scenarios/explain/work_account.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/watch/run_limit.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -46,14 +47,14 @@ std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, 
 }  // namespace
 
 StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& programs,
-                 const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse,
-                 Watch* watch)
+                 const LoweredStep& folded, const workloads::LowerBound& lower, Options options)
     : scenario_(scenario),
       programs_(programs),
       folded_(folded),
       lower_(lower),
-      reuse_(reuse),
-      watch_(watch, Phase::explaining) {
+      reuse_(options.reuse),
+      most_played_(options.most_played),
+      watch_(options.watch, Phase::explaining) {
     beside([this] {
         remove_from_hardware();
         of_hardware_ = static_cast<std::ptrdiff_t>(without_.size());
@@ -107,11 +108,19 @@ void StepGap::begin(const char* cause, LoweredStep step) {
 void StepGap::start(bool last) {
     if (Without* const one = std::exchange(waiting_, nullptr)) {
         beside([this, one, last] {
-            if (last) {
-                one->run = run_step(one->step, {.reuse = reuse_, .watch = &watch_});
-            } else {
-                WatchedRun watched(&watch_);
-                one->run.result = sim::execute(one->step.workload, &watched, reuse_);
+            RunLimit limit(watch_, RunLimit::kNone, most_played_);
+            try {
+                if (last) {
+                    one->run = run_step(one->step, {.reuse = reuse_, .watch = &limit});
+                } else {
+                    WatchedRun watched(&limit);
+                    one->run.result = sim::execute(one->step.workload, &watched, reuse_);
+                }
+            } catch (const Stopped&) {
+                if (!limit.exceeded()) {
+                    throw;
+                }
+                one->exceeded = true;
             }
         });
     }
@@ -185,6 +194,11 @@ std::vector<Share> StepGap::shares(const StepRun& run) {
     runs_.wait();
     if (failure_) {
         std::rethrow_exception(failure_);
+    }
+    for (const Without& one : without_) {
+        if (one.exceeded) {
+            throw ExceedsLimit(one.cause);
+        }
     }
     std::vector<Share> gap;
     const StepRun* now = &run;

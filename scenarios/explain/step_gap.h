@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <oneapi/tbb/task_group.h>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,12 @@
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {
+
+/// The run without `cause` plays more events than it may.
+class ExceedsLimit : public std::runtime_error {
+public:
+    explicit ExceedsLimit(const std::string& cause) : std::runtime_error(cause) {}
+};
 
 /// step_time - roofline_lower, in named terms that add up exactly.
 ///
@@ -48,15 +57,21 @@ namespace podsim::scenarios {
 /// changes no time.
 class StepGap {
 public:
+    struct Options {
+        bool reuse = true;
+        std::uint64_t most_played = std::numeric_limits<std::uint64_t>::max();  ///< by each run
+        Watch* watch = nullptr;
+    };
+
     /// Begins the runs. `folded` is the scenario's own step. Keeps references to the arguments.
     StepGap(const Scenario& scenario, const workloads::StepPrograms& programs,
-            const LoweredStep& folded, const workloads::LowerBound& lower, bool reuse,
-            Watch* watch = nullptr);
+            const LoweredStep& folded, const workloads::LowerBound& lower, Options options);
     ~StepGap();
     StepGap(const StepGap&) = delete;
     StepGap& operator=(const StepGap&) = delete;
 
-    /// Waits for the runs; `run` is that of the scenario's own step. Throws what they throw.
+    /// Waits for the runs; `run` is that of the scenario's own step. Throws what they throw, and ExceedsLimit with the first cause
+    /// whose run was ended.
     [[nodiscard]] std::vector<Share> shares(const StepRun& run);
 
 private:
@@ -65,7 +80,8 @@ private:
         std::string cause;
         LoweredStep step;
         StepRun run;
-        bool same = false;  ///< as before the cause was removed: there is no run
+        bool same = false;      ///< as before the cause was removed: there is no run
+        bool exceeded = false;  ///< it was ended, since it played too many events
     };
 
     [[nodiscard]] bool link_bound() const;
@@ -86,6 +102,7 @@ private:
     const LoweredStep& folded_;
     const workloads::LowerBound& lower_;
     const bool reuse_;
+    const std::uint64_t most_played_;
     std::list<Without> without_;
     Without* waiting_ = nullptr;      ///< the latest, whose run has not been started
     std::ptrdiff_t of_hardware_ = 0;  ///< so many of them, the first ones, are reported even if 0

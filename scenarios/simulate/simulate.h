@@ -3,6 +3,10 @@
 // whoever calls.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
 #include "scenarios/simulate/collective_result.h"
 #include "scenarios/simulate/program_result.h"
 #include "scenarios/simulate/step_result.h"
@@ -14,6 +18,13 @@ namespace podsim::scenarios {
 
 /// Some four seconds of a run.
 inline constexpr std::uint64_t kMostEventsToExplain = 20'000'000;
+/// Each of the runs that explain a step may play so many times the events that the step played ...
+inline constexpr std::uint64_t kMostTimesPlayed = 16;
+/// ... or so many where that is more.
+inline constexpr std::uint64_t kPlayedInAnyCase = 4'000'000;
+inline constexpr std::uint64_t most_played_to_explain(std::uint64_t played_events) {
+    return std::max(kMostTimesPlayed * played_events, kPlayedInAnyCase);
+}
 
 /// What a simulation of a step does beside the times: neither changes another value of the result
 /// than is said here.
@@ -23,8 +34,10 @@ struct StepOptions {
     /// Itemise the gap to the roofline and the critical path, by several more runs; off: they are
     /// empty.
     bool explain = true;
-    /// A step that plays more events is not explained: that takes up to ten times as long as the step.
+    /// A step that plays more events is not explained ...
     std::uint64_t most_events_to_explain = kMostEventsToExplain;
+    /// ... nor one some run of whose explanation plays more than this; nothing: most_played_to_explain.
+    std::optional<std::uint64_t> most_played_by_a_run{};
     /// Keep what the step was made of and what every chip did (StepResult::trail), for timelines.
     bool keep_trail = false;
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another

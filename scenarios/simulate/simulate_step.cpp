@@ -19,6 +19,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/step_programs.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/watch/run_limit.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
@@ -70,6 +71,8 @@ private:
     void evaluate(StepResult& result) const;
     void count_flops(StepResult& result) const;
     void simulate_even(StepResult& result) const;
+    static void leave_unexplained(StepResult& result);
+    [[nodiscard]] std::uint64_t most_played(const StepResult& result) const;
 
     const Scenario& scenario_;
     const TrainingStep& described_;
@@ -112,12 +115,23 @@ StepResult StepSimulation::run() {
         if (!options_.keep_when_stopped) {
             throw;
         }
-        result.explained = false;
+        leave_unexplained(result);
         result.explaining_stopped = true;
-        result.gap.clear();
-        result.critical_path.clear();
+    } catch (const ExceedsLimit& error) {
+        leave_unexplained(result);
+        result.explaining_exceeded = error.what();
     }
     return result;
+}
+
+void StepSimulation::leave_unexplained(StepResult& result) {
+    result.explained = false;
+    result.gap.clear();
+    result.critical_path.clear();
+}
+
+std::uint64_t StepSimulation::most_played(const StepResult& result) const {
+    return options_.most_played_by_a_run.value_or(most_played_to_explain(result.played_events));
 }
 
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
@@ -146,7 +160,10 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
     const LoweredStep& folded = again.has_value() ? *again : step;
     std::optional<StepGap> gap;
     if (result.explained) {
-        gap.emplace(scenario_, programs_, folded, result.lower, options_.reuse, &explaining);
+        gap.emplace(
+            scenario_, programs_, folded, result.lower,
+            StepGap::Options{
+                .reuse = options_.reuse, .most_played = most_played(result), .watch = &explaining});
     }
     const auto record = std::make_shared<RunRecord>(folded.workload, &explaining);
     sim::execute(folded.workload, record.get(), options_.reuse);
@@ -243,9 +260,17 @@ void StepSimulation::simulate_even(StepResult& result) const {
     }
     if (const std::optional<Scenario> even = with_even_work(scenario_)) {
         PhaseWatch explaining(options_.watch, Phase::explaining);
-        const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = &explaining};
-        result.imbalance->even_step =
-            StepSimulation(*even, Fold::automatic, options).run().step_time;
+        RunLimit limit(explaining, RunLimit::kNone, most_played(result));
+        const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = &limit};
+        try {
+            result.imbalance->even_step =
+                StepSimulation(*even, Fold::automatic, options).run().step_time;
+        } catch (const Stopped&) {
+            if (!limit.exceeded()) {
+                throw;
+            }
+            throw ExceedsLimit("uneven work");
+        }
     }
 }
 

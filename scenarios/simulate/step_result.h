@@ -67,6 +67,8 @@ struct StepResult {
     std::uint64_t events = 0;
     bool explained = false;           ///< gap and critical path are there
     bool explaining_stopped = false;  ///< they are not, since the watch ended that
+    /// They are not, since the step without this cause of the gap plays too many events (most_played_to_explain).
+    std::string explaining_exceeded{};
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/text/format.h"
+#include "scenarios/watch/run_limit.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -53,18 +54,20 @@ constexpr Thing kThings[] = {
 struct Outcome {
     sim::Time step_time;
     std::exception_ptr error{};
+    bool exceeded = false;  ///< its limit
 };
 
 Outcome run_changed(const Thing& thing, double longer, const Scenario& scenario, bool reuse,
-                    Watch* watch) {
+                    RunLimit& limit) {
     try {
         Scenario changed = scenario;
         thing.change(changed.hardware.chip, longer);
         return {simulate_step(changed, Fold::automatic,
-                              {.reuse = reuse, .explain = false, .watch = watch})
+                              {.reuse = reuse, .explain = false, .watch = &limit})
                     .step_time};
     } catch (...) {
-        return {.step_time = {}, .error = std::current_exception()};
+        return limit.exceeded() ? Outcome{.step_time = {}, .exceeded = true}
+                                : Outcome{.step_time = {}, .error = std::current_exception()};
     }
 }
 
@@ -84,16 +87,20 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
     OrderNoise noise;
     const double step = result.step_time.seconds();
     PhaseWatch explaining(watch, Phase::explaining);
+    const std::uint64_t most_played = most_played_to_explain(result.played_events);
+    bool known = true;
     constexpr std::size_t kRuns = std::size(kLonger);
     run_in_order(
         0, kRuns * things.size(), jobs,
         [&](std::size_t i) {
-            return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, &explaining);
+            RunLimit limit(explaining, RunLimit::kNone, most_played);
+            return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, limit);
         },
         [&](std::size_t i, const Outcome& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);
             }
+            known = known && !outcome.exceeded;
             const double changed = outcome.step_time.seconds() / step;
             const double longer = kLonger[i % kRuns];
             const double outside =
@@ -103,8 +110,8 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
                          outcome.step_time};
             }
         },
-        [] { return false; });
-    return noise;
+        [&] { return !known; });
+    return known ? std::optional(noise) : std::nullopt;
 }
 
 std::string order_noise_text(const std::optional<OrderNoise>& noise, const StepResult& result) {

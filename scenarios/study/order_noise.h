@@ -27,8 +27,8 @@ inline constexpr std::uint64_t kMostEventsOfOrderNoise = 2'000'000;
 /// Below this the report says nothing.
 inline constexpr double kOrderNoiseToTell = 0.005;
 
-/// Of a scenario whose own run is `result`: up to twelve more runs, folded, on `jobs` threads; nothing where they would take long. Throws
-/// what the first of them throws.
+/// Of a scenario whose own run is `result`: up to twelve more runs, folded, on `jobs` threads; nothing where they would take long, or one of them
+/// plays more than most_played_to_explain. Throws what the first of them throws.
 std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult& result,
                                       bool reuse, int jobs = available_jobs(),
                                       Watch* watch = nullptr);

@@ -1,7 +1,6 @@
 #include "scenarios/suggest/suggestions.h"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +12,7 @@
 #include "scenarios/suggest/mesh_moves.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
+#include "scenarios/watch/run_limit.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -21,41 +21,22 @@ namespace {
 /// A change that turned out not to be allowed is none.
 struct Trial {
     std::optional<Suggestion> suggestion{};
+    std::uint64_t played = 0;
     bool left_out = false;
     std::exception_ptr error{};
-};
-
-/// Ends a run of more events than these, before it begins.
-class TrialWatch final : public Watch {
-public:
-    TrialWatch(Watch& outer, std::uint64_t most_events)
-        : outer_(outer), most_events_(most_events) {}
-    [[nodiscard]] bool ended_it() const { return ended_it_; }
-
-private:
-    void hear(const PhaseProgress& progress) override {
-        outer_.tell(progress);
-        if (progress.phase == Phase::simulating && progress.all_events > most_events_) {
-            ended_it_ = true;
-            request_stop();
-        }
-    }
-
-    Watch& outer_;
-    const std::uint64_t most_events_;
-    std::atomic<bool> ended_it_ = false;
 };
 
 class Trials {
 public:
     Trials(const ScenarioSource& source, std::span<const std::string> settings,
-           const StepResult& result, bool reuse, int jobs, Watch* watch)
+           const StepResult& result, bool reuse, int jobs, Watch* watch, std::uint64_t most_played)
         : path_(source.file),
           tree_(read_scenario(source)),
           result_(result),
           reuse_(reuse),
           jobs_(jobs),
-          watch_(watch, Phase::explaining) {
+          watch_(watch, Phase::explaining),
+          most_played_(most_played) {
         for (const std::string& setting : settings) {
             apply_setting(tree_, setting);
         }
@@ -63,29 +44,35 @@ public:
 
     /// Whether sizes of a mesh are laid out by a rule (mesh_mapping), which factors do without.
     [[nodiscard]] bool mapped() const { return tree_.find("mesh_mapping") != nullptr; }
-    /// How many of the last were too large to be tried.
+    /// How many were too large to be tried, or came when all had been played that may be.
     [[nodiscard]] int left_out() const { return left_out_; }
 
     /// Of those, what is worth saying, in their order.
     std::vector<Suggestion> worthwhile(const std::vector<PlanChange>& changes) {
         std::vector<Suggestion> worthwhile;
-        left_out_ = 0;
+        left_out_ += static_cast<int>(changes.size());
         run_in_order(
             0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
             [&](std::size_t, const Trial& trial) {
+                if (spent()) {
+                    return;
+                }
                 if (trial.error) {
                     std::rethrow_exception(trial.error);
                 }
-                left_out_ += trial.left_out ? 1 : 0;
+                played_ += trial.played;
+                left_out_ -= trial.left_out ? 0 : 1;
                 if (trial.suggestion && helps(*trial.suggestion)) {
                     worthwhile.push_back(*trial.suggestion);
                 }
             },
-            [] { return false; });
+            [this] { return spent(); });
         return worthwhile;
     }
 
 private:
+    [[nodiscard]] bool spent() const { return played_ > most_played_; }
+
     [[nodiscard]] bool helps(const Suggestion& suggestion) const {
         const MemoryUse& memory = suggestion.memory;
         return memory.fits && (!memory.tight || memory.peak <= result_.memory.peak) &&
@@ -94,7 +81,8 @@ private:
     }
 
     Trial run(const PlanChange& change) {
-        TrialWatch watch(watch_, kMostTimesTheEvents * result_.events);
+        RunLimit limit(watch_, kMostTimesTheEvents * result_.events,
+                       most_played_to_explain(result_.played_events));
         try {
             YamlNode tree = tree_;
             for (const std::string& setting : change.set) {
@@ -102,14 +90,15 @@ private:
             }
             const Scenario scenario = load_scenario(tree, path_);
             StepResult result = simulate_step(scenario, Fold::automatic,
-                                              {.reuse = reuse_, .explain = false, .watch = &watch});
-            return {.suggestion = Suggestion{change, result.step_time, std::move(result.memory)}};
+                                              {.reuse = reuse_, .explain = false, .watch = &limit});
+            return {.suggestion = Suggestion{change, result.step_time, std::move(result.memory)},
+                    .played = result.played_events};
         } catch (const sim::InputError&) {
             return {};
         } catch (const sim::TimeOverflow&) {
             return {};
         } catch (...) {
-            return watch.ended_it() ? Trial{.left_out = true}
+            return limit.exceeded() ? Trial{.played = limit.played(), .left_out = true}
                                     : Trial{.error = std::current_exception()};
         }
     }
@@ -120,6 +109,8 @@ private:
     const bool reuse_;
     const int jobs_;
     PhaseWatch watch_;
+    const std::uint64_t most_played_;  ///< by all of them
+    std::uint64_t played_ = 0;         ///< by those that count
     int left_out_ = 0;
 };
 
@@ -175,11 +166,13 @@ std::string options_text(std::span<const std::string> settings) {
 
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
                         const Scenario& scenario, const StepResult& result, bool reuse, int jobs,
-                        Watch* watch) {
+                        Watch* watch, std::optional<std::uint64_t> most_played) {
     if (result.played_events > kMostEventsOfSuggestions) {
         return {.tried = false};
     }
-    Trials trials(source, settings, result, reuse, jobs, watch);
+    Trials trials(
+        source, settings, result, reuse, jobs, watch,
+        most_played.value_or(kMostTimesPlayedInAll * most_played_to_explain(result.played_events)));
     std::vector<PlanChange> changes = plan_changes(scenario, result);
     for (PlanChange& move : mesh_moves(scenario)) {
         if (trials.mapped()) {
@@ -206,9 +199,9 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     const std::string left_out =
         suggestions.left_out == 0
             ? ""
-            : fmt::format("  not tried: {} {} that {} more than {} times the events of the step\n",
+            : fmt::format("  not tried: {} {} that {} much longer to simulate than the step\n",
                           suggestions.left_out, suggestions.left_out == 1 ? "change" : "changes",
-                          suggestions.left_out == 1 ? "takes" : "take", kMostTimesTheEvents);
+                          suggestions.left_out == 1 ? "takes" : "take");
     if (suggestions.best.empty()) {
         const std::string none =
             result.memory.fits ? fmt::format("saves {:.0f} %", 100 * kLeastGain) : "surely fits";

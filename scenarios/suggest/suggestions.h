@@ -1,6 +1,8 @@
 // What to change about a step, each change simulated.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ struct Suggestion {
 struct Suggestions {
     std::vector<Suggestion> best{};  ///< by step time
     int left_out =
-        0;  ///< changes whose runs have more than kMostTimesTheEvents of the step's events
+        0;  ///< changes whose runs have too many events, or that came when all had been played that may be
     bool tried = true;
 };
 
@@ -30,17 +32,21 @@ struct Suggestions {
 inline constexpr std::uint64_t kMostEventsOfSuggestions = 1'000'000;
 /// A change whose run has so many times the step's events is not tried: where groups do not fill an axis, fewer chips are alike.
 inline constexpr std::uint64_t kMostTimesTheEvents = 4;
+/// Nothing more is tried once all runs together have played so many times what one may (most_played_to_explain).
+inline constexpr std::uint64_t kMostTimesPlayedInAll = 4;
 /// What gains less than this share of the step is not said: it is less than kernels differ between compilers.
 inline constexpr double kLeastGain = 0.01;
 
 /// Of the step that `source` describes with `settings` (--set), whose run is `result`: of each kind of change the one with the least
 /// step time, and what the best of the kinds gain together where that is more than each alone; by step time. All of them fit memory, and are tight
-/// only where they take no more of it than the step.
+/// only where they take no more of it than the step. Once they have played more than `most_played` events together (without it kMostTimesPlayedInAll
+/// of what one may) no more are tried, in the order of plan_changes and mesh_moves.
 /// Of a step that fits they gain at least kLeastGain; of one that does not, any that fits counts. Runs are folded, on `jobs` threads.
 /// Throws Stopped, and what the watch throws.
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
                         const Scenario& scenario, const StepResult& result, bool reuse,
-                        int jobs = available_jobs(), Watch* watch = nullptr);
+                        int jobs = available_jobs(), Watch* watch = nullptr,
+                        std::optional<std::uint64_t> most_played = {});
 
 /// Settings as a shell takes them: `--set training.remat=none --set 'mesh={fsdp: x}'`.
 std::string options_text(std::span<const std::string> settings);

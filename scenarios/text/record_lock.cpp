@@ -38,7 +38,29 @@ std::string holder_of(ino_t inode) {
     return "a process of another machine or container";
 }
 
+/// Closes the descriptor and throws where another holds its file; `operation`: LOCK_EX or LOCK_SH.
+void lock_or_refuse(int descriptor, int operation, std::string_view option,
+                    const std::string& path) {
+    if (::flock(descriptor, operation | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        return;
+    }
+    struct stat there {};
+    ::fstat(descriptor, &there);
+    ::close(descriptor);
+    throw sim::InputError(
+        fmt::format("another sweep writes this record: {}", holder_of(there.st_ino)),
+        fmt::format("wait for its end, or give {} another path", option), {path, 0, 0});
+}
+
 }  // namespace
+
+void refuse_held(std::string_view option, const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0) {
+        lock_or_refuse(descriptor, LOCK_SH, option, path);
+        ::close(descriptor);
+    }
+}
 
 RecordLock::RecordLock(const std::string& path) {
     struct stat there {};
@@ -49,13 +71,7 @@ RecordLock::RecordLock(const std::string& path) {
     if (descriptor_ < 0) {
         throw cannot_write("--jsonl", path, errno);
     }
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        ::fstat(descriptor_, &there);
-        ::close(descriptor_);
-        throw sim::InputError(
-            fmt::format("another sweep writes this record: {}", holder_of(there.st_ino)),
-            "wait for its end, or give --jsonl another path", {path, 0, 0});
-    }
+    lock_or_refuse(descriptor_, LOCK_EX, "--jsonl", path);
 }
 
 RecordLock::~RecordLock() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace podsim::scenarios {
 
@@ -19,5 +20,8 @@ public:
 private:
     int descriptor_ = -1;
 };
+
+/// For who would replace the file at a path, which `option` names: throws sim::InputError where another process holds it.
+void refuse_held(std::string_view option, const std::string& path);
 
 }  // namespace podsim::scenarios

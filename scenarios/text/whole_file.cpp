@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "scenarios/text/file_error.h"
+#include "scenarios/text/record_lock.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -50,6 +51,9 @@ WholeFile::WholeFile(std::string_view option, const std::string& path)
     : option_(option), path_(path), target_(behind_links(path)) {
     struct stat there {};
     replaces_ = ::stat(target_.c_str(), &there) == 0;
+    if (replaces_ && S_ISREG(there.st_mode)) {
+        refuse_held(option_, path_);
+    }
     errno = 0;
     if (!is_of_the_system(target_) && (!replaces_ || S_ISREG(there.st_mode))) {
         begin_beside();

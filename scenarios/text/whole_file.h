@@ -16,7 +16,7 @@ namespace podsim::scenarios {
 /// made beside it.
 class WholeFile {
 public:
-    /// At the path that `option` names. Throws cannot_write.
+    /// At the path that `option` names. Throws cannot_write, and sim::InputError where it is a record that another process writes.
     WholeFile(std::string_view option, const std::string& path);
     ~WholeFile();  ///< without keep() nothing has changed
     WholeFile(const WholeFile&) = delete;

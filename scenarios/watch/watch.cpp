@@ -58,7 +58,8 @@ void tell_reached(Watch* watch, const sim::Reached& reached) {
          .share = all == 0 ? 0 : static_cast<double>(reached.events) / static_cast<double>(all),
          .simulated = reached.now,
          .events = reached.events,
-         .all_events = reached.all_events});
+         .all_events = reached.all_events,
+         .played_events = reached.played});
 }
 
 PhaseWatch::PhaseWatch(Watch* outer, Phase phase)

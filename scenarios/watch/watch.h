@@ -41,6 +41,7 @@ struct PhaseProgress {
     sim::Time simulated{};     ///< the simulated time that has been reached
     std::uint64_t events = 0;  ///< played or skipped until then
     std::uint64_t all_events = 0;
+    std::uint64_t played_events = 0;  ///< of `events`: those that were not skipped
 };
 
 /// A simulation was asked to stop, and has no result.

@@ -75,7 +75,7 @@ void Player<Pending>::report_progress() {
     }
     if (const std::uint64_t played = played_events(); played >= next_report_) {
         next_report_ = played + std::min(played / kShareBetweenReports, kMostBetweenReports);
-        state_.observer->reached({state_.now, state_.result.events, all_events_});
+        state_.observer->reached({state_.now, state_.result.events, all_events_, played});
     }
 }
 

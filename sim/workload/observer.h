@@ -22,6 +22,7 @@ struct Reached {
     Time now;
     std::uint64_t events = 0;
     std::uint64_t all_events = 0;  ///< at the end
+    std::uint64_t played = 0;      ///< of `events`: those that were not skipped as repeats
 };
 
 /// Called by the executor as things happen. The defaults ignore everything.

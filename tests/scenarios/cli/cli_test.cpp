@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "scenarios/commands/answer_run.h"
 #include "scenarios/console/commit.h"
+#include "scenarios/load/load.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -293,6 +295,22 @@ TEST_F(Cli, AGapThatIsAskedForAndNotExplainedIsNotPassedOver) {
     EXPECT_THAT(podsim({"run", file, "--no-explain", "--show", "gap"}).out, HasSubstr(line));
     EXPECT_THAT(podsim({"run", file, "--no-explain", "--show", "links"}).out,
                 ::testing::Not(HasSubstr(line)));
+}
+
+TEST_F(Cli, AnExplanationThatWouldBeTooLongSaysWhy) {
+    const std::string file = write(kGood);
+    Usage usage = run_usage();
+    usage.parse(std::vector<std::string>{file});
+    const Scenario scenario = load_scenario(file);
+    RunAnswer answer{.scenario = scenario,
+                     .result = simulate_step(scenario, Fold::automatic, {.explain = false})};
+    auto& step = std::get<StepResult>(answer.result);
+    step.played_events = 300'000;
+    step.explaining_exceeded = "latency";
+    EXPECT_THAT(
+        answer_text(answer, usage),
+        HasSubstr("\nGap and critical path left out: the step without latency plays more than "
+                  "4800000 events, 16 times the step's; --explain-all has them\n"));
 }
 
 TEST_F(Cli, TopologyWritesGraphviz) {

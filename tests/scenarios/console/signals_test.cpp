@@ -1,8 +1,12 @@
 // Signals to the program: what it is at when they come is held still by a scenario that is a pipe.
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tuple>
@@ -140,6 +144,21 @@ void hear_one() {
 
 TEST(SignalsDeathTest, WhatDoesNotLookHasAGrace) {
     EXPECT_EXIT(hear_one(), ::testing::ExitedWithCode(130), "^podsim: stopped by SIGINT\n$");
+}
+
+/// More than a file may hold: 1024 bytes of 512.
+void outgrow_a_file() {
+    const StopSignals signals;
+    const rlimit few{512, 512};
+    ::setrlimit(RLIMIT_FSIZE, &few);
+    const std::array<char, 1024> bytes{};
+    std::FILE* const file = std::tmpfile();
+    const ::ssize_t written = ::write(::fileno(file), bytes.data(), bytes.size());
+    ::_exit(written == 512 && ::write(::fileno(file), bytes.data(), bytes.size()) < 0 ? errno : 0);
+}
+
+TEST(SignalsDeathTest, AFileThatOutgrowsItsLimitIsAnErrorOfWriting) {
+    EXPECT_EXIT(outgrow_a_file(), ::testing::ExitedWithCode(EFBIG), "^$");
 }
 
 TEST_F(Signals, StayIgnoredWhereTheyWere) {

@@ -31,8 +31,8 @@ Terms terms_of(const std::vector<Share>& gap) {
 
 /// Gradients are reduced over data and over context while weights are gathered over fsdp: several collectives want the
 /// links at once. Compute is the bound.
-Scenario crowded() {
-    Scenario scenario = testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(4),
+Scenario crowded(int layers = 4) {
+    Scenario scenario = testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(layers),
                                                {{"fsdp", "x y"}, {"data", "z"}}, 64, 4096);
     scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     topology::Efficiency& efficiency = scenario.hardware.efficiency;
@@ -98,7 +98,7 @@ TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
     ASSERT_GT(lower.compute, lower.links);
     const LoweredStep lowered =
         lower_step(programs, AchievedHardware(scenario.hardware), step.mesh, Fold::automatic);
-    StepGap gap(scenario, programs, lowered, lower, true);
+    StepGap gap(scenario, programs, lowered, lower, StepGap::Options{});
     const std::vector<Share> shares = gap.shares(run_step(lowered));
     const Ends ends = ends_of(scenario, programs);
     // The profile's launch comes before the catalogue's, of the same name: they are told apart by their place.
@@ -160,6 +160,28 @@ TEST(StepGap, OfOneChipIsItsPaddingAndWhatItsResourcesTakeBeyondEachOther) {
         EXPECT_EQ(terms["VPU"], all - both);
         EXPECT_EQ(result.step_time.ps, all);
     }
+}
+
+/// Each run without a cause plays this step's 12,000 events: under a limit below them the first of the causes is named.
+TEST(StepGapTest, IsLeftOutWhereARunWouldPlayTooMuch) {
+    const Scenario scenario = crowded(40);
+    const StepResult whole = simulate_step(scenario, Fold::automatic, {.reuse = false});
+    ASSERT_TRUE(whole.explained);
+    ASSERT_GT(whole.played_events, 8192U);
+    const StepResult limited =
+        simulate_step(scenario, Fold::automatic, {.reuse = false, .most_played_by_a_run = 4096});
+    EXPECT_FALSE(limited.explained);
+    EXPECT_FALSE(limited.explaining_stopped);
+    EXPECT_EQ(limited.explaining_exceeded, "kernels below peak");
+    EXPECT_TRUE(limited.gap.empty());
+    EXPECT_TRUE(limited.critical_path.empty());
+    EXPECT_EQ(limited.step_time, whole.step_time);
+}
+
+TEST(StepGapTest, RunsMayPlaySixteenTimesTheStepOrFourMillionEvents) {
+    EXPECT_EQ(most_played_to_explain(100), 4'000'000U);
+    EXPECT_EQ(most_played_to_explain(250'000), 4'000'000U);
+    EXPECT_EQ(most_played_to_explain(250'001), 4'000'016U);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // A sweep of six settings that is simulated in a blink.
 #pragma once
 
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,13 @@ inline std::vector<std::string> with(std::vector<std::string> args,
                                      const std::vector<std::string>& more) {
     args.insert(args.end(), more.begin(), more.end());
     return args;
+}
+
+inline std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
 }
 
 }  // namespace podsim::scenarios::small_sweep

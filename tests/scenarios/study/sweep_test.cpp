@@ -8,7 +8,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "scenarios/text/record_lock.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -20,14 +19,8 @@ using Json = nlohmann::ordered_json;
 using SweepCommand = CommandTest;
 using small_sweep::kSmall;
 using small_sweep::kVary;
+using small_sweep::text_of;
 using small_sweep::with;
-
-std::string text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 std::vector<Json> lines_of(const std::string& text) {
     std::vector<Json> lines;
@@ -338,46 +331,6 @@ TEST_F(SweepCommand, GoesOnAfterASignal) {
     EXPECT_THAT(text_of(path("r.jsonl.err")),
                 ::testing::EndsWith("podsim sweep: stopped after " + std::to_string(lines.size()) +
                                     " of 3000 settings; the same command goes on from there\n"));
-}
-
-TEST_F(SweepCommand, ARecordHasOneWriter) {
-    const std::string file = write(kSmall);
-    const std::vector<std::string> args = {
-        "sweep", file, "--vary", "batch.tokens=32Ki,64Ki", "--jsonl", path("r.jsonl")};
-    write("", "r.jsonl");
-    std::filesystem::create_hard_link(path("r.jsonl"), path("hard.jsonl"));
-    std::filesystem::create_symlink("r.jsonl", path("soft.jsonl"));
-    {
-        const RecordLock other(path("r.jsonl"));
-        char host[256] = {};
-        ::gethostname(host, sizeof host - 1);
-        for (const char* const name : {"r.jsonl", "hard.jsonl", "soft.jsonl"}) {
-            const Outcome outcome =
-                podsim({"sweep", file, "--vary", "batch.tokens=32Ki,64Ki", "--jsonl", path(name)});
-            EXPECT_EQ(outcome.status, 2);
-            EXPECT_EQ(outcome.out, "");
-            EXPECT_EQ(plain(outcome.err),
-                      name + std::string(": another sweep writes this record: process ") +
-                          std::to_string(::getpid()) + " on " + host +
-                          "; wait for its end, or give --jsonl another path\n");
-            EXPECT_EQ(text_of(path("r.jsonl")), "");
-        }
-    }
-    EXPECT_EQ(podsim(args).status, 0);
-    EXPECT_EQ(lines_of(text_of(path("r.jsonl"))).size(), 2U);
-}
-
-TEST_F(SweepCommand, AKilledWriterHoldsNothing) {
-    write("", "r.jsonl");
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const RecordLock lock(path("r.jsonl"));
-        ::raise(SIGKILL);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status));
-    EXPECT_NO_THROW(RecordLock(path("r.jsonl")));
 }
 
 TEST_F(SweepCommand, QuotesAndBracketsHoldCommas) {

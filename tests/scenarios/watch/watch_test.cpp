@@ -12,6 +12,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/study/what_if.h"
+#include "scenarios/watch/run_limit.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
@@ -105,9 +106,35 @@ TEST(Watch, OfPiecesKeepsTheirNewsAndSharesTheWish) {
     EXPECT_NO_THROW(nobody.tell({}));
 }
 
+/// The run that is limited ends; what goes on beside it, and what comes before its events, does not.
+TEST(Watch, EndsARunThatBecomesTooLong) {
+    Listener outer;
+    const auto progress = [](std::uint64_t all, std::uint64_t played) {
+        return PhaseProgress{
+            .phase = Phase::simulating, .all_events = all, .played_events = played};
+    };
+    RunLimit limit(outer, 1000, 100);
+    EXPECT_NO_THROW(limit.tell(progress(1000, 100)));
+    EXPECT_NO_THROW(limit.tell({.phase = Phase::choosing_algorithms, .played_events = 101}));
+    EXPECT_FALSE(limit.exceeded());
+    EXPECT_EQ(limit.played(), 100U);
+    EXPECT_THROW(limit.tell(progress(1000, 101)), Stopped);
+    EXPECT_TRUE(limit.exceeded());
+    EXPECT_EQ(limit.played(), 101U);
+    RunLimit large(outer, 1000, 100);
+    EXPECT_THROW(large.tell(progress(1001, 0)), Stopped);
+    EXPECT_TRUE(large.exceeded());
+    EXPECT_EQ(outer.heard().size(), 4U);
+    EXPECT_FALSE(outer.stop_token().stop_requested());
+    RunLimit stopped(outer, RunLimit::kNone, RunLimit::kNone);
+    outer.request_stop();
+    EXPECT_THROW(stopped.tell(progress(1, 1)), Stopped);
+    EXPECT_FALSE(stopped.exceeded());
+}
+
 TEST(Watch, HearsWhichShareOfARunIsDone) {
     Listener watch;
-    tell_reached(&watch, {.now = {5}, .events = 30, .all_events = 120});
+    tell_reached(&watch, {.now = {5}, .events = 30, .all_events = 120, .played = 20});
     // A run knows of no more events than it has come to when everything repeats.
     tell_reached(&watch, {.now = {6}, .events = 130, .all_events = 120});
     tell_reached(&watch, {.now = {0}, .events = 0, .all_events = 0});
@@ -119,6 +146,7 @@ TEST(Watch, HearsWhichShareOfARunIsDone) {
     EXPECT_EQ(heard[0].simulated.ps, 5);
     EXPECT_EQ(heard[0].events, 30U);
     EXPECT_EQ(heard[0].all_events, 120U);
+    EXPECT_EQ(heard[0].played_events, 20U);
     EXPECT_EQ(heard[1].share, 1);
     EXPECT_EQ(heard[2].share, 0);
     EXPECT_EQ(heard[3].phase, Phase::building);

@@ -67,6 +67,7 @@ TEST(ObserverTest, HearsHowFarTheRunIs) {
         EXPECT_LE(look.events, due + 16 + 8);
         due = look.events + std::min<std::uint64_t>(look.events / 4, 1U << 18);
         EXPECT_EQ(look.all_events, all);
+        EXPECT_EQ(look.played, look.events);  // nothing repeats
         // Operations are alike and take the same time, one after the other.
         EXPECT_NEAR(look.now.seconds() / result.end.seconds(),
                     static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 6000);

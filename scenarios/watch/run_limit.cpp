@@ -1,0 +1,17 @@
+#include "scenarios/watch/run_limit.h"
+
+namespace podsim::scenarios {
+
+void RunLimit::hear(const PhaseProgress& progress) {
+    outer_.tell(progress);
+    if (progress.phase != Phase::simulating) {
+        return;
+    }
+    played_ = progress.played_events;
+    if (progress.all_events > most_events_ || progress.played_events > most_played_) {
+        exceeded_ = true;
+        request_stop();
+    }
+}
+
+}  // namespace podsim::scenarios

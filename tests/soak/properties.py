@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+"""Runs scenarios made at random (generate.py) as users do, and holds what comes out to what is promised of every step.
+
+Of every scenario: it runs, or is refused in words with status 2. Of every step: no bound lies above it; the terms of
+each account add up to it, to the picosecond; twice the same bytes; the same step when every layer and every chip is
+played, when what `show` prints is run, and as one setting of a sweep; no difference from itself. One of these each time:
+a signal or a kill at a random instant, a disk that is full, a record that goes on.
+
+Usage: properties.py PROGRAM [--seconds N] [--scenarios N] [--seed N] [--keep FOLDER]
+Each number is a scenario: --seed S begins with that of S, and S alone is run again with --scenarios 1.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import generate
+
+BEFORE = "what was there before\n"
+LIMIT_S = 120
+MEMORY = "3GB"
+MOST_CHIPS_UNFOLDED = 32
+WALL = re.compile(r'"wall_time_s": [^,\n]*')
+DEFECT = re.compile(r"a defect in podsim|Assertion|terminate called|std::|nan|-nan")
+
+
+def picoseconds(seconds):
+    return round(seconds * 1e12)
+
+
+class Wrong(Exception):
+    """A promise that a scenario does not keep."""
+
+
+def small_files():
+    """A disk that is full after so many bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+
+
+class Looker:
+    """One scenario in a folder of its own."""
+
+    def __init__(self, program, folder, rng):
+        self.program = program
+        self.folder = folder
+        self.random = rng
+        self.file = folder / "s.yaml"
+
+    def podsim(self, *args, status=(0,), **more):
+        done = subprocess.run([self.program, *map(str, args), "--memory", MEMORY], cwd=self.folder, text=True,
+                              capture_output=True, timeout=LIMIT_S, check=False, **more)
+        if done.returncode not in status:
+            raise Wrong(f"{' '.join(map(str, args))}: status {done.returncode}: {done.stderr[-600:]}")
+        if done.returncode != 0 and (not done.stderr.strip() or DEFECT.search(done.stderr)):
+            raise Wrong(f"{' '.join(map(str, args))}: refused without words: {done.stderr[-600:]!r}")
+        return done
+
+    def step(self, *args, file=None):
+        return json.loads(self.podsim("run", file or self.file, "--json", "-", *args).stdout)
+
+    def look(self):
+        """'refused', or which promises were looked at."""
+        first = self.podsim("run", self.file, "--json", "r.json", status=(0, 2))
+        if first.returncode == 2:
+            if "s.yaml" not in first.stderr:
+                raise Wrong(f"refused without a place: {first.stderr!r}")
+            self.podsim("check", self.file, status=(2,))
+            return "refused: " + re.sub(r"[0-9]+", "N", first.stderr.splitlines()[0].split(": ", 1)[-1])[:60]
+        step = json.loads((self.folder / "r.json").read_text())
+        self.adds_up(step)
+        promise = self.random.choice([self.same_bytes, self.same_without_reuse, self.same_unfolded, self.same_shown,
+                                      self.same_in_a_sweep, self.no_difference, self.ends_by_a_signal, self.full_disk,
+                                      self.record_goes_on])
+        promise(step)
+        return promise.__name__
+
+    def adds_up(self, step):
+        time_of_step = picoseconds(step["step_time_s"])
+        bound = picoseconds(step["analytic"]["roofline_lower_s"])
+        if bound > time_of_step:
+            raise Wrong(f"the bound, {bound} ps, is above the step, {time_of_step} ps")
+        accounts = {
+            "gap": (time_of_step - bound, step.get("gap_s")),
+            "critical path": (time_of_step, step.get("critical_path_s")),
+            "stream": (time_of_step, {"compute": step["compute_s"], "exposed": step["exposed_communication_s"]}),
+        }
+        for name, (whole, terms) in accounts.items():
+            if terms is None:
+                continue
+            parts = sum(picoseconds(term) for term in terms.values())
+            if parts != whole and not (name == "gap" and abs(parts - whole) <= 1):
+                raise Wrong(f"the {name} adds up to {parts} ps of {whole} ps")
+        peak = step.get("memory", {})
+        if peak and sum(peak["at_peak_bytes"].values()) > peak["peak_bytes"] * (1 + 1e-9):
+            raise Wrong("the classes of memory add up to more than its peak")
+
+    def same_bytes(self, _):
+        one, two = (WALL.sub("", self.podsim("run", self.file, "--json", "-").stdout) for _ in range(2))
+        if one != two:
+            raise Wrong("two runs differ")
+
+    def equal(self, step, other, what):
+        for key in ("step_time_s", "compute_s", "mfu", "events", "links", "memory"):
+            if step.get(key) != other.get(key):
+                raise Wrong(f"{what}: {key} is {json.dumps(other.get(key))[:300]} in place of {json.dumps(step.get(key))[:300]}")
+
+    def same_without_reuse(self, step):
+        self.equal(step, self.step("--no-reuse", "--no-explain"), "without reuse")
+
+    def same_unfolded(self, step):
+        if step["chips"] > MOST_CHIPS_UNFOLDED:
+            return
+        other = self.step("--fold", "off", "--no-explain")
+        for key in ("step_time_s", "compute_s", "mfu"):
+            if step[key] != other[key]:
+                raise Wrong(f"unfolded: {key} is {other[key]} in place of {step[key]}")
+        if step["events"] * other["simulated_chips"] != other["events"] * step["simulated_chips"]:
+            raise Wrong(f"unfolded: {other['events']} events of {other['simulated_chips']} chips, "
+                        f"{step['events']} of {step['simulated_chips']}")
+
+    def same_shown(self, step):
+        (self.folder / "shown.yaml").write_text(self.podsim("show", self.file).stdout)
+        self.equal(step, self.step("--no-explain", file="shown.yaml"), "as shown")
+
+    def same_in_a_sweep(self, step):
+        self.podsim("sweep", self.file, "--vary", "hardware.oversubscription=1,2,4", "--jsonl", "sweep.jsonl")
+        same = str(json.loads(self.file.read_text())["hardware"].get("oversubscription", 1))
+        rows = [json.loads(line) for line in (self.folder / "sweep.jsonl").read_text().splitlines()]
+        if len(rows) != 3:
+            raise Wrong(f"a sweep of 3 settings has {len(rows)}")
+        row = next(row for row in rows if same in json.dumps(row.get("settings", row)))
+        result = row.get("result", row)
+        if "step_time_s" in result and result["step_time_s"] != step["step_time_s"] and same == "1":
+            raise Wrong(f"in a sweep: {result['step_time_s']} s in place of {step['step_time_s']}")
+
+    def no_difference(self, step):
+        said = json.loads(self.podsim("diff", self.file, self.file, "--json", "-").stdout)
+        if said.get("difference_s", 0) != 0:
+            raise Wrong(f"differs from itself by {said['difference_s']} s")
+        text = self.podsim("diff", self.file, "r.json").stdout
+        if not text.strip():
+            raise Wrong("a difference without words")
+        del step
+
+    def ends_by_a_signal(self, _):
+        number = self.random.choice((signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL))
+        out = self.folder / "out.json"
+        out.write_text(BEFORE)
+        with subprocess.Popen([self.program, "run", self.file, "--json", out, "--trace", self.folder / "t.json"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            time.sleep(10 ** self.random.uniform(-2.5, -0.3))
+            begun = time.monotonic()
+            run.send_signal(number)
+            run.communicate(timeout=LIMIT_S)
+            took = time.monotonic() - begun
+        by_it = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}.get(number, -number)
+        if run.returncode not in (0, by_it, -number) or took > 2:
+            raise Wrong(f"status {run.returncode} {took:.2f} s after {number.name}")
+        said = out.read_text()
+        if said != BEFORE:
+            json.loads(said)
+
+    def full_disk(self, step):
+        out = self.folder / "out.json"
+        out.write_text(BEFORE)
+        done = self.podsim("run", self.file, "--no-explain", "--json", out, status=(2,), preexec_fn=small_files)
+        if out.read_text() != BEFORE:
+            raise Wrong("what was there before is lost to a full disk")
+        if "out.json" not in done.stderr:
+            raise Wrong(f"a full disk: {done.stderr!r}")
+        beside = {path.name for path in self.folder.iterdir()} - {"s.yaml", "r.json", "out.json"}
+        if beside:
+            raise Wrong(f"a full disk leaves {sorted(beside)}")
+        del step
+
+    def record_goes_on(self, _):
+        vary = ("sweep", self.file, "--vary", "hardware.oversubscription=1,2,4", "--vary", "hardware.latency=additive,floor")
+        self.podsim(*vary, "--jsonl", "whole.jsonl")
+        whole = (self.folder / "whole.jsonl").read_bytes()
+        record = self.folder / "cut.jsonl"
+        record.write_bytes(whole[:self.random.randrange(len(whole) + 1)])
+        self.podsim(*vary, "--jsonl", "cut.jsonl")
+        if record.read_bytes() != whole:
+            raise Wrong("a record that was cut off goes on to other bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--scenarios", type=int, default=sys.maxsize)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path)
+    options = parser.parse_args()
+    sys.exit(run(options))
+
+
+def run(options):
+    program = options.program.resolve()
+    end = time.monotonic() + options.seconds
+    counts = collections.Counter()
+    wrong = []
+    number = options.seed
+    while time.monotonic() < end and number < options.seed + options.scenarios:
+        rng = random.Random(number)
+        made = generate.scenario(rng)
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "s.yaml").write_text(json.dumps(made, indent=1) + "\n")
+            try:
+                counts[Looker(program, folder, rng).look()] += 1
+            except (Wrong, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+                wrong.append(number)
+                print(f"scenario {number}: {type(error).__name__} {error}", flush=True)
+                if options.keep:
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(folder / "s.yaml", options.keep / f"{number}.yaml")
+        number += 1
+    refused = sum(count for what, count in counts.items() if what.startswith("refused"))
+    for what, count in sorted(counts.items(), key=lambda entry: -entry[1]):
+        print(f"{count:7} {what}")
+    print(f"scenarios {options.seed} to {number - 1}: {number - options.seed}, refused {refused}, wrong {len(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    main()
