@@ -1,5 +1,7 @@
 #include "scenarios/commands/answer_search.h"
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "scenarios/search/plan_file.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/text/format.h"
+#include "scenarios/text/quantity_text.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -35,13 +38,58 @@ StepResult explained(const SearchSpace& space, const FoundPlan& plan, Watch* wat
                          {.watch = watch});
 }
 
+/// Asks the outer watch to stop once so much time has passed and a candidate has been simulated: not before, so that something is found.
+class TimeLimit final : public Watch {
+public:
+    TimeLimit(Watch* outer, sim::Seconds limit)
+        : Watch(stop_source_of(outer)),
+          outer_(outer),
+          end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(limit.value()))) {}
+
+    [[nodiscard]] bool is_over() const { return searching_ && Clock::now() >= end_; }
+    void look() override {
+        if (is_over()) {
+            request_stop();
+        }
+        if (outer_ != nullptr) {
+            outer_->look();
+        }
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void hear(const PhaseProgress& progress) override {
+        searching_ = searching_ || (progress.phase == Phase::searching && progress.share > 0);
+        look();
+        if (outer_ != nullptr) {
+            outer_->tell(progress);
+        }
+    }
+
+    Watch* const outer_;
+    const Clock::time_point end_;
+    std::atomic<bool> searching_ = false;
+};
+
+/// From a millisecond to a year.
+sim::Seconds parse_seconds(const std::string& text) {
+    const double seconds = parse_number(text);
+    constexpr double kYear = 365 * 86400.0;
+    if (seconds < 1e-3 || seconds > kYear) {
+        throw sim::InputError("out of range", "write seconds, from 0.001 to a year");
+    }
+    return sim::Seconds(seconds);
+}
+
 }  // namespace
 
 Usage search_usage() {
     Usage usage(
         "search FILE.yaml [--over name,...] [--vary key=v1,v2,...]... [--set key=value]... "
-        "[--jobs N] [--json PATH|-] [--write PATH] [--jsonl PATH] [--read PATH]... [--shard i/n] "
-        "[--no-explain]",
+        "[--jobs N] [--seconds N] [--json PATH|-] [--write PATH] [--jsonl PATH] [--read PATH]... "
+        "[--shard i/n] [--no-explain]",
         "Finds the best plan of a space, exactly: every mesh, remat, look-ahead ... that is asked\n"
         "for is simulated, or proven by a true lower bound to be no answer. The results do not\n"
         "depend on the number of jobs.",
@@ -56,9 +104,9 @@ Usage search_usage() {
         "with mesh: auto the mesh; else mesh, remat, prefetch and overlap.\n\n"
         "Plans near the best are simulated again with other rates, latency and launch costs: "
         "those\n"
-        "that stay near the best under all of them are marked. Ctrl-C ends the search with the "
-        "best\n"
-        "until then, and says how much better another plan may be.\n\n"
+        "that stay near the best under all of them are marked. Ctrl-C and --seconds end the search "
+        "with the\n"
+        "best until then, and say how much better another plan may be.\n\n"
         "The file of --jsonl is the record of what was simulated: the same command goes on from "
         "it.\n"
         "With --shard one of n machines simulates its part into a record of its own, and takes up\n"
@@ -76,6 +124,10 @@ Usage search_usage() {
     usage.value("jobs",
                 "threads (under mpirun of each rank); the cores of this machine without it, shared "
                 "by its ranks");
+    usage.value(
+        "seconds",
+        "end the search after so many seconds (once all is bounded) with the best until then; "
+        "under mpirun what other ranks simulate then is waited for");
     usage.file("json", "write the results as JSON to a file, or alone to standard output (-)");
     usage.file("write", "write the best plan as a scenario, and the others beside it, numbered");
     usage.file("jsonl", "write each simulated candidate to a file, a line each, and go on from it");
@@ -120,6 +172,12 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
     } else if (shard.of > 1) {
         throw sim::InputError("--shard without --jsonl",
                               "give this shard's record a path, as in --jsonl shard-0.jsonl");
+    }
+    std::optional<TimeLimit> limit;
+    if (options.has("seconds")) {
+        limit.emplace(watch, read_option(options, "seconds", parse_seconds));
+        watch = &*limit;
+        stop = [&limit, stop = std::move(stop)] { return limit->is_over() || stop(); };
     }
     SearchAnswer answer;
     answer.name = space.name();

@@ -54,15 +54,13 @@ constexpr const char* kBegin =
     R"(# Completion of podsim for bash: source <(podsim help --completion bash)
 _podsim() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
-  local words= files= parts= end= before=
+  local words= files= parts= end= before= key=
   COMPREPLY=()
   # `=` makes a word of its own: --fold=off is three words, and so is key=value.
   if [[ $cur == = ]]; then
-    cur=
-    [[ $prev == -* ]] || return 0
+    cur= key=$prev
   elif [[ $prev == = ]]; then
-    prev=${COMP_WORDS[COMP_CWORD-2]}
-    [[ $prev == -* ]] || return 0
+    key=${COMP_WORDS[COMP_CWORD-2]} prev=$key
   fi
 )";
 
@@ -106,10 +104,14 @@ std::string bash_completion(const Manual& manual) {
         first.push_back(fmt::format("-{}", option.letter));
         first.push_back(fmt::format("--{}", option.name));
     }
+    std::string names;
+    for (const auto& [key, values_of_key] : names_under_keys()) {
+        names += bash_case(key, fmt::format("words='{}'", fmt::join(values_of_key, "\n")));
+    }
     return kBegin + fmt::format("  local keys='{}'\n", fmt::join(written_out_keys(), "\n")) +
-           fmt::format("  if ((COMP_CWORD == 1)); then\n    words='{}'\n  else\n",
-                       fmt::join(first, "\n")) +
-           "  case \"$command $prev\" in\n" + values +
+           fmt::format("  if ((COMP_CWORD == 1)); then\n    words='{}'\n", fmt::join(first, "\n")) +
+           "  elif [[ $key && $key != -* ]]; then\n  parts=1\n  case $key in\n" + names +
+           "  esac\n  else\n" + "  case \"$command $prev\" in\n" + values +
            "    *) case \"$command $COMP_CWORD $cur\" in\n" + others +
            "    esac ;;\n  esac\n  fi\n" + kEnd;
 }

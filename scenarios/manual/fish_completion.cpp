@@ -50,13 +50,24 @@ std::string fish_arguments(const std::string& when, const DescribedOption& argum
 }  // namespace
 
 std::string fish_completion(const Manual& manual) {
+    std::string names;
+    for (const auto& [key, values] : names_under_keys()) {
+        names += fmt::format("        case '{}=*'\n            printf '%s\\n' $before{{{}}}\n", key,
+                             fmt::join(values, ","));
+    }
     std::string text = fmt::format(
         "# Completion of podsim for fish: podsim help --completion fish | source\n"
         "function __podsim_keys\n"
-        "    printf '%s=\\n' {}\n"
+        "    set -l token (string replace -r '^--[a-z-]+=' '' -- (commandline -ct))\n"
+        "    set -l before (string match -r '.*[=,]' -- $token)\n"
+        "    switch $token\n{}"
+        "        case '*=*'\n"
+        "        case '*'\n"
+        "            printf '%s=\\n' {}\n"
+        "    end\n"
         "end\n"
         "complete -c podsim -f\n",
-        fmt::join(written_out_keys(), " "));
+        names, fmt::join(written_out_keys(), " "));
     for (const GeneralOption& option : manual.options) {
         text += fmt::format("complete -c podsim -n __fish_use_subcommand -s {} -l {} -d {}\n",
                             option.letter, option.name, fish_quoted(option.meaning));

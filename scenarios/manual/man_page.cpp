@@ -149,16 +149,6 @@ std::string keys_section() {
 
 }  // namespace
 
-std::vector<std::string> written_out_keys() {
-    std::vector<std::string> keys;
-    for (const KeySpec& key : schema()) {
-        if (key.path.find('*') == std::string_view::npos) {
-            keys.emplace_back(key.path);
-        }
-    }
-    return keys;
-}
-
 std::string man_page(const Manual& manual) {
     std::string text = fmt::format(".TH PODSIM 1 \"\" {} \"User Commands\"\n",
                                    macro_argument(fmt::format("podsim {}", manual.version)));

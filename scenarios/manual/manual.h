@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scenarios/console/usage.h"
@@ -33,5 +34,8 @@ struct Manual {
 
 /// Keys of scenarios that are written as they are declared: none whose path leaves a name open.
 std::vector<std::string> written_out_keys();
+
+/// Those of them whose values, or some of them, are names, with these.
+std::vector<std::pair<std::string, std::vector<std::string>>> names_under_keys();
 
 }  // namespace podsim::scenarios

@@ -64,6 +64,10 @@ std::string zsh_arguments(const DescribedOption& arguments) {
 }  // namespace
 
 std::string zsh_completion(const Manual& manual) {
+    std::string names;
+    for (const auto& [key, values] : names_under_keys()) {
+        names += fmt::format("      {}) compadd -- {} ;;\n", key, fmt::join(values, " "));
+    }
     std::string commands;
     std::string cases;
     for (const DescribedCommand& command : manual.commands) {
@@ -83,6 +87,13 @@ std::string zsh_completion(const Manual& manual) {
         "$fpath\n"
         "_podsim_keys() {{\n"
         "  local -a keys=({})\n"
+        "  if compset -P '*='; then\n"
+        "    local key=${{IPREFIX%=}}\n"
+        "    compset -P '*,'\n"
+        "    case ${{key##*=}} in\n{}"
+        "    esac\n"
+        "    return\n"
+        "  fi\n"
         "  compadd -S = -q -- $keys\n"
         "}}\n"
         "_podsim() {{\n"
@@ -101,7 +112,7 @@ std::string zsh_completion(const Manual& manual) {
         "else\n"
         "  compdef _podsim podsim\n"
         "fi\n",
-        fmt::join(written_out_keys(), " "), commands, cases);
+        fmt::join(written_out_keys(), " "), names, commands, cases);
 }
 
 }  // namespace podsim::scenarios

@@ -68,6 +68,8 @@ def test_search(tmp_path: pathlib.Path) -> None:
     best = podsim.run(tmp_path / "mine.yaml", explain=False)
     assert best["step_time_s"] == podsim.run(tmp_path / "theirs.yaml", explain=False)["step_time_s"]
     assert same(podsim.search(file, over="mesh,remat", vary={"batch.tokens": "32Ki,64Ki"}, jobs=1), theirs)
+    early = podsim.search(file, over=["mesh", "remat"], seconds=0.001, jobs=1)
+    assert not early["complete"] and early["best"]
 
 
 def test_what_a_callback_raises_ends_a_search() -> None:

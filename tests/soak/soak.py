@@ -213,6 +213,8 @@ def main():
 
 
 def run(options, root):
+    for number in STATUS:  # what ignores a signal, as a job in the background, hands that on
+        signal.signal(number, signal.SIG_DFL)
     soak = Soak(options, root)
     chosen = [one for one in COMMANDS if options.only in (None, one[0])]
     signals = [signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]

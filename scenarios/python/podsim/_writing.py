@@ -77,6 +77,7 @@ def search(
     base: Optional[Path] = None,
     set: Optional[Mapping[str, Any]] = None,
     jobs: Optional[int] = None,
+    seconds: Optional[float] = None,
     write: Optional[Path] = None,
     jsonl: Optional[Path] = None,
     read: Sequence[Path] = (),
@@ -91,6 +92,7 @@ def search(
     ``jsonl``: the file of what was simulated, from which the same search goes on; ``read``: those of others.
     ``shard``: ``i/n``, simulate only the i-th part of n.
     ``explain``: also why the second plan takes longer, and which plans stay near the best under other rates.
+    ``seconds``: end after so long with the best until then, ``complete`` false, and ``gap_fraction``: how much better another may be.
     ``jobs`` as in `compare`; ``set`` as in `run`. Ctrl-C, and what ``progress`` raises, give up what was found.
     """
     from podsim import _heard
@@ -102,6 +104,7 @@ def search(
                 vary=[_arguments.varied_text(key, values) for key, values in (vary or {}).items()],
                 set=_arguments.settings(set),
                 jobs=jobs,
+                seconds=seconds,
                 write=_arguments.path(write),
                 jsonl=_arguments.path(jsonl),
                 read=[_arguments.path(one) for one in read],

@@ -170,12 +170,74 @@ TEST_F(ManualTest, BashOffersKeysAndFiles) {
     }
     EXPECT_FALSE(keys.empty());
     EXPECT_THAT(offered({"podsim", "sweep", "--vary", "training.remat"}), ElementsAreArray(keys));
-    EXPECT_THAT(offered({"podsim", "run", "--set", "training.remat", "="}),
+    EXPECT_THAT(offered({"podsim", "run", "--set", "hardware.latency", "="}),
+                ElementsAreArray({"additive", "floor"}));
+    EXPECT_THAT(offered({"podsim", "run", "--set", "=", "hardware.latency", "=", "f"}),
+                ElementsAreArray({"floor"}));
+    EXPECT_THAT(offered({"podsim", "sweep", "--vary", "training.attention", "=", "causal,f"}),
+                ElementsAreArray({"causal,full"}));
+    EXPECT_THAT(offered({"podsim", "run", "--set", "model.qk_norm", "=", ""}),
+                ElementsAreArray({"true", "false"}));
+    EXPECT_THAT(offered({"podsim", "run", "--set", "batch.tokens", "="}),
                 ElementsAreArray<std::string>({}));
     write("", "one.yaml");
     write("", "of a name.yaml");
     EXPECT_THAT(offered({"podsim", "run", "on"}), ElementsAreArray({"one.yaml"}));
     EXPECT_THAT(offered({"podsim", "run", "--json", "of"}), ElementsAreArray({"of a name.yaml"}));
+}
+
+/// Command lines whose last word each shell completes in one way.
+constexpr std::pair<const char*, const char*> kCompleted[] = {
+    {"ru", "run"},
+    {"run --fo", "run --fold"},
+    {"run --fold au", "run --fold auto"},
+    {"list chi", "list chips"},
+    {"run --set hardware.laten", "run --set hardware.latency"},
+    {"run --set hardware.latency=fl", "run --set hardware.latency=floor"},
+    {"run --set=hardware.latency=fl", "run --set=hardware.latency=floor"},
+    {"sweep --vary training.attention=causal,fu", "sweep --vary training.attention=causal,full"},
+    {"search --over mesh,remat,over", "search --over mesh,remat,overlap"},
+};
+
+/// A terminal of its own in which a line is typed with a tab behind it; `podsim` there says what it is called with.
+constexpr const char* kZsh = R"(zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PS1=; TERM=dumb; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u
+podsim() { print -r -- \"called <\$*>\" }; echo REA''DY"
+zpty -r -m z out '*READY*'
+zpty -w -n z "podsim $2"$'\t\n'
+zpty -r -m z out '*called <*>*' && print -r -- "${${out##*called <}%%>*}"
+)";
+
+TEST_F(ManualTest, ZshCompletes) {
+    if (shell("command -v zsh").status != 0) {
+        GTEST_SKIP() << "no zsh here";
+    }
+    write(zsh_completion(manual()), "_podsim");
+    const std::string script = write(kZsh, "type.zsh");
+    for (const auto& [typed, completed] : kCompleted) {
+        const Ended ended =
+            shell(fmt::format("timeout 60 zsh -f '{}' '{}' '{}'", script, path(""), typed));
+        std::string words = ended.text;
+        std::erase(words, '\n');
+        EXPECT_EQ(words, completed);
+    }
+}
+
+TEST_F(ManualTest, FishCompletes) {
+    if (shell("command -v fish").status != 0) {
+        GTEST_SKIP() << "no fish here";
+    }
+    const std::string script = write(fish_completion(manual()), "podsim.fish");
+    for (const auto& [typed, completed] : kCompleted) {
+        const Ended ended =
+            shell(fmt::format("cd '{}' && HOME=. fish -c 'source {}; complete -C \"podsim {}\"'",
+                              path(""), script, typed));
+        const std::string line(typed);
+        std::string word = ended.text.substr(0, ended.text.find_first_of("\t\n"));
+        word.erase(word.find_last_not_of('=') + 1);
+        EXPECT_EQ(line.substr(0, line.rfind(' ') + 1) + word, completed) << ended.text;
+    }
 }
 
 /// Of a shell that is not here nothing is said.

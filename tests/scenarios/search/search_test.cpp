@@ -246,6 +246,31 @@ TEST_F(SearchTest, Command) {
     EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
 }
 
+// A millisecond is over when the first candidate has been simulated: what was found by then is the answer, and no failure.
+TEST_F(SearchTest, EndsInTime) {
+    const std::string file = write(kSpaces[0].text);
+    const std::vector<std::string> args{"search", file, "--over", "mesh,remat", "--jobs", "1"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), args.begin(), args.end());
+        return podsim(more);
+    };
+    const Outcome early = with({"--seconds", "0.001", "--json", "-"});
+    ASSERT_EQ(early.status, 0) << early.err;
+    const auto found = nlohmann::json::parse(early.out);
+    EXPECT_FALSE(found["complete"].get<bool>());
+    ASSERT_FALSE(found["best"].empty());
+    EXPECT_THAT(with({"--seconds", "0.001"}).out, HasSubstr("ended early: "));
+    const auto whole = nlohmann::json::parse(with({"--json", "-"}).out);
+    EXPECT_LT(found["counts"]["simulated"], whole["counts"]["simulated"]);
+    // None is better by more than was said.
+    EXPECT_GE(
+        whole["best"][0]["step_time_s"].get<double>(),
+        found["best"][0]["step_time_s"].get<double>() * (1 - found.value("gap_fraction", 1.0)));
+    EXPECT_EQ(nlohmann::json::parse(with({"--seconds", "3600", "--json", "-"}).out), whole);
+    EXPECT_EQ(with({"--seconds", "0"}).err,
+              "--seconds 0: out of range; write seconds, from 0.001 to a year\n");
+}
+
 // Tokens and chips are the same in all, so that steps alone count.
 TEST_F(SearchTest, SaysWhatLiesWithinTheErrorOfADifference) {
     const std::string file = write(kGood);
