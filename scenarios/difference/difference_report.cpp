@@ -24,7 +24,9 @@ std::string signed_bytes(double bytes) {
 
 std::string settings_text(const StepDifference& difference, bool verbose) {
     if (difference.settings.empty()) {
-        return "No setting differs\n";
+        return difference.a.all_settings && difference.b.all_settings
+                   ? "No setting differs\n"
+                   : "No setting differs of those that a written result says; scenarios say all\n";
     }
     Table table({1, 2});
     table.row({"Settings that differ", "A", "B"});

@@ -145,9 +145,17 @@ std::string why_text(const StepDifference& difference) {
 }
 
 std::string belief_text(const StepDifference& difference) {
+    const StepFigures& a = difference.a;
+    const StepFigures& b = difference.b;
     const std::string error =
         fmt::format("{:.1f} % within which 80 % of {} published pairs were predicted",
                     kHundred * kRatioError, kRatioPairs);
+    // Steps of one size are compared as they are; of others what a token takes of the chips.
+    const std::string that =
+        a.tokens == b.tokens && a.chips == b.chips
+            ? "That is"
+            : fmt::format("In chip time a token ({:+.1f} %) that is",
+                          kHundred * (b.chip_seconds_per_token() / a.chip_seconds_per_token() - 1));
     switch (difference.belief) {
         case Belief::same:
             return {};
@@ -155,9 +163,9 @@ std::string belief_text(const StepDifference& difference) {
             return "No published pair is like these two (one model, chip and precision, profile "
                    "measured): how far to believe the difference is not known.";
         case Belief::within:
-            return fmt::format("That is within the {}: try both on hardware.", error);
+            return fmt::format("{} within the {}: try both on hardware.", that, error);
         case Belief::beyond:
-            return fmt::format("That is beyond the {}.", error);
+            return fmt::format("{} beyond the {}.", that, error);
     }
     return {};
 }

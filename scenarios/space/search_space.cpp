@@ -74,6 +74,8 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     decisive.insert(decisive.end(), request.vary.begin(), request.vary.end());
     fingerprint_ = fingerprint_of(decisive);
     base_ = without_search(std::move(base_));
+    check_varied(base_, spec_.varied,
+                 "leave it out of --over, or give all its values in one --vary");
     if (spec_.mesh) {
         std::erase_if(base_.entries, [](const YamlNode::Entry& entry) {
             return entry.key == "mesh" || entry.key == "mesh_mapping";

@@ -142,6 +142,18 @@ void refuse_set_and_varied(std::span<const std::string> settings, std::span<cons
     }
 }
 
+void check_varied(const YamlNode& base, std::span<const Varied> varied, const char* give_once) {
+    for (auto each = varied.begin(); each != varied.end(); ++each) {
+        const auto earlier = std::find_if(
+            varied.begin(), each, [&](const Varied& other) { return other.key == each->key; });
+        if (earlier != each) {
+            throw sim::InputError(fmt::format("{} is varied twice", in_quotes(each->key)),
+                                  give_once, {"--vary", 0, 0});
+        }
+        check_values(base, *each);
+    }
+}
+
 Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings,
              std::vector<Varied> varied, SweepOptions options)
     : path_(source.file),
@@ -155,21 +167,15 @@ Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings
     }
     check_schema(base_);
     refuse_set_and_varied(settings, varied_);
-    for (auto each = varied_.begin(); each != varied_.end(); ++each) {
-        const auto earlier = std::find_if(
-            varied_.begin(), each, [&](const Varied& other) { return other.key == each->key; });
-        if (earlier != each) {
-            throw sim::InputError(fmt::format("{} is varied twice", in_quotes(each->key)),
-                                  "give all its values in one --vary", {"--vary", 0, 0});
-        }
-        check_values(base_, *each);
-        size_ *= each->values.size();
+    check_varied(base_, varied_, "give all its values in one --vary");
+    for (const Varied& each : varied_) {
+        size_ *= each.values.size();
         if (size_ > kMostSettings) {
             throw sim::InputError(fmt::format("more than {} settings", kMostSettings),
                                   "give fewer values", {"--vary", 0, 0});
         }
-        decisive.push_back("--vary " + each->key);
-        decisive.insert(decisive.end(), each->texts.begin(), each->texts.end());
+        decisive.push_back("--vary " + each.key);
+        decisive.insert(decisive.end(), each.texts.begin(), each.texts.end());
     }
     decisive.push_back(fmt::format("fold {} reuse {} gap {}", options_.fold == Fold::automatic,
                                    options_.step.reuse, options_.step.explain));

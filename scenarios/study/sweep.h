@@ -59,6 +59,8 @@ std::vector<QuantityName> sweep_columns();
 
 /// A value that is set (--set key=value) and varied too would be silently lost: throws sim::InputError.
 void refuse_set_and_varied(std::span<const std::string> settings, std::span<const Varied> varied);
+/// Throws sim::InputError for a key that is varied twice (`give_once` is the remedy) or unknown, and for a value of the wrong kind.
+void check_varied(const YamlNode& base, std::span<const Varied> varied, const char* give_once);
 
 /// The settings of a sweep: all combinations, the last key's values changing fastest.
 class Sweep {

@@ -20,6 +20,7 @@
 namespace podsim::sim {
 
 /// Units a second times picoseconds.
+// NOLINTNEXTLINE(modernize-use-using): only a typedef may be an extension
 __extension__ typedef __int128 Work;
 
 class SharedServer {

@@ -171,6 +171,12 @@ GradientReductions::Taken GradientReductions::take(Bucket& bucket, double bytes)
     return taken;
 }
 
+void GradientReductions::release_whole(Taken& taken, OpIndex after) {
+    for (const BufferId buffer : std::exchange(taken.whole, {})) {
+        buffers_.release(buffer, after);
+    }
+}
+
 OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::string_view label) {
     const bool whole = plan_.overlap.bucket == sim::Bytes::infinity();
     const std::string suffix = whole ? "" : fmt::format(" bucket {}", bucket.number++);
@@ -185,11 +191,6 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
     Taken taken = take(bucket, bytes);
     const bool first = taken.microbatch == 0;
     const bool last = taken.microbatch == plan_.batch.microbatches - 1;
-    const auto release_all = [&](OpIndex after) {
-        for (const BufferId buffer : std::exchange(taken.whole, {})) {
-            buffers_.release(buffer, after);
-        }
-    };
     OpIndex end = chain_.last_compute();
     Sources made = taken.written_by;
     const bool scatters = !bucket.axes.empty();
@@ -198,7 +199,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
     if (scatters) {
         end = reduction("reduce-scatter", Operation::reduce_scatter, bucket.axes, bytes, made, end);
         made = {end};
-        release_all(end);
+        release_whole(taken, end);
         if (first || shards) {
             taken.whole.push_back(buffers_.hold(MemoryClass::gradients, shard, end));
         }
@@ -210,7 +211,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
         end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
                         Operation::reduce_scatter, {axis::data}, shard, made, end);
         made = {end};
-        release_all(end);
+        release_whole(taken, end);
         if (first) {
             buffers_.hold(MemoryClass::gradients, shard / plan_.ways.data, end);
         }

@@ -111,6 +111,7 @@ private:
     void reduce_group(const std::string& name, const Weights& weights, const Gradients& unreduced,
                       std::string_view label);
     static Taken take(Bucket& bucket, double bytes);
+    void release_whole(Taken& taken, OpIndex after);
     static void fill(Bucket& bucket, Bucket::Part part);
     /// Whether a group's gradients of all microbatches add up in one buffer.
     [[nodiscard]] bool add_up_whole(const std::vector<std::string>& axes) const;

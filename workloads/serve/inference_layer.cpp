@@ -76,7 +76,7 @@ Tensor split_attention(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
     const Arriving keys = parts.exchange.gather_kv("keys and values", qkv);
     Compute work = attention_forward(shard, kind.local);
     work.hbm += sim::Bytes(shard.kv_elements() / shard.context * shard.cache.element);
-    const Tensor made = parts.compute("attention", std::move(work), keys.made_by);
+    Tensor made = parts.compute("attention", std::move(work), keys.made_by);
     hold(parts, shard.kv_elements() * shard.precision.compute, keys, made);
     return made;
 }
@@ -121,7 +121,7 @@ Tensor attention_block(ForwardParts& parts, LayerKind kind, const Tensor& rows) 
     parts.reads(Matrix::out);
     const Tensor complete =
         parts.exchange.gather_transposed("attended", shard.attended_width(), attended);
-    const Tensor out = parts.with_weights("out", out_forward(shard), complete.made_by);
+    Tensor out = parts.with_weights("out", out_forward(shard), complete.made_by);
     hold(parts, bytes_of(shard, shard.tokens, shard.attended_width()), attended, out);
     return out;
 }
@@ -146,8 +146,8 @@ Tensor mlp_sums(ForwardParts& parts, const Width& width, const Sources& rows,
     parts.reads(width.down);
     const Tensor hidden =
         parts.exchange.gather_transposed(width.prefix + "hidden", width.columns, gate_up);
-    const Tensor down = parts.with_weights(
-        width.prefix + "down", down_forward(shard, width.columns), hidden.made_by + others);
+    Tensor down = parts.with_weights(width.prefix + "down", down_forward(shard, width.columns),
+                                     hidden.made_by + others);
     hold(parts, bytes_of(shard, shard.tokens, shard.branches * width.columns), made, down);
     return down;
 }

@@ -117,6 +117,10 @@ TEST_F(Diff, AResultThatWasWrittenIsAsGoodAsItsScenario) {
     EXPECT_EQ(meshes["settings"], Doc::parse(R"([{"key": "mesh.fsdp", "a": "x y z", "b": "x y"},
                                                  {"key": "mesh.tensor", "a": null, "b": "z"}])"));
     expect_adds_up(meshes);
+    const std::string none = "\nNo setting differs";
+    EXPECT_THAT(podsim({"diff", path("r.json"), path("r.json")}).out,
+                HasSubstr(none + " of those that a written result says; scenarios say all\n"));
+    EXPECT_THAT(podsim({"diff", file, file}).out, HasSubstr(none + "\n"));
 }
 
 TEST_F(Diff, TheFirstScreenSaysWhy) {
@@ -225,6 +229,10 @@ TEST(Belief, GoesByTheErrorOfADifference) {
     other = figures(2098, 0, 0);
     other.tokens = 2;  // 1049 ms a token
     EXPECT_EQ(difference_of(a, other).belief, Belief::within);
+    const std::string error = "the 4.9 % within which 80 % of 18 published pairs were predicted";
+    EXPECT_EQ(belief_text(difference_of(a, other)),
+              "In chip time a token (+4.9 %) that is within " + error + ": try both on hardware.");
+    EXPECT_EQ(belief_text(difference_of(a, figures(1051, 0, 0))), "That is beyond " + error + ".");
 }
 
 std::vector<Scenario> published() {

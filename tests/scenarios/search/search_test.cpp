@@ -319,6 +319,13 @@ TEST_F(SearchTest, RefusesWhatItCannotSearch) {
     expect(
         {"--set", "search.objective=chips"},
         file + ": the fewest chips are asked for, but not for what; write search: {deadline: 2 s}");
+    expect(
+        {"--over", "remat", "--vary", "training.remat=full"},
+        "--vary: 'training.remat' is varied twice; leave it out of --over, or give all its values "
+        "in one --vary");
+    expect({"--vary", "batch.tokns=1Mi"},
+           "--vary batch.tokns=1Mi: unknown batch key 'tokns'; did you mean 'tokens'? allowed: "
+           "tokens, sequence");
     expect({"--set", "search.mesh={tensor: 0}"},
            "--set search.mesh={tensor: 0}: search.mesh.tensor: 0 ways; write sizes from 1 to "
            "100000");
