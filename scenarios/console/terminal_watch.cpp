@@ -1,7 +1,9 @@
 #include "scenarios/console/terminal_watch.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <ostream>
+#include <utility>
 
 namespace podsim::scenarios {
 namespace {
@@ -42,11 +44,30 @@ void TerminalWatch::show(const PhaseProgress& progress) {
     if (progress.phase == Phase::explaining) {
         stop_.has_results();
     }
-    if (terminal_ && progress.all_events > 0) {
-        const std::lock_guard lock(mutex_);
+    if (progress.all_events == 0) {
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (terminal_) {
         drawn_ = true;
         out_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
+    } else if (progress.phase == Phase::simulating && !std::exchange(announced_, true)) {
+        out_ << announcement(progress.all_events) << std::flush;
     }
+}
+
+std::string announcement(std::uint64_t all_events) {
+    constexpr double kLeastRate =
+        5e6;  // a step on every chip of a pod; collectives are 4 to 8 times as fast
+    constexpr double kLong = 30;
+    constexpr double kMinute = 60;
+    const double seconds = static_cast<double>(all_events) / kLeastRate;
+    if (seconds < kLong) {
+        return {};
+    }
+    return fmt::format(
+        "podsim: {:.3g} events to play, up to {:.0f} min on a core; less where layers repeat\n",
+        static_cast<double>(all_events), std::ceil(seconds / kMinute));
 }
 
 std::string progress_line(const PhaseProgress& progress, double seconds) {

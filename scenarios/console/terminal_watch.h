@@ -1,6 +1,7 @@
 // Watching a run from the terminal: how far it is, how long it takes, and signals that end it.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <mutex>
 #include <string>
@@ -23,7 +24,7 @@ private:
 };
 
 /// `[######        ] 38 %, at 0.431 s of simulated time, 31.2 million events/s, 41 s left`, redrawn in place while a
-/// run goes on, where `terminal` holds.
+/// run goes on, where `terminal` holds; elsewhere a long run is announced once, as it begins.
 class TerminalWatch : public TimedWatch {
 public:
     TerminalWatch(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
@@ -42,9 +43,14 @@ private:
     std::ostream& out_;
     bool terminal_;
     bool drawn_ = false;
+    bool announced_ = false;
     std::mutex mutex_;
     StopRequest stop_;
 };
+
+/// Of a run of so many events, at the least that a core plays a second: `1.42e+09 events to play, up to 5 min`. Nothing for what takes less than
+/// half a minute even so.
+std::string announcement(std::uint64_t all_events);
 
 /// What is drawn after so many seconds.
 std::string progress_line(const PhaseProgress& progress, double seconds);

@@ -52,6 +52,31 @@ TEST(TerminalWatchTest, DrawsOnTerminalsOnly) {
     EXPECT_TRUE(terminal.str().ends_with("\r\x1b[K"));  // wiped
 }
 
+/// A run whose watch tells first of no events yet, as it begins to simulate, then of how many there are.
+TEST(TerminalWatchTest, AnnouncesALongRunOnceInAFile) {
+    std::ostringstream file;
+    std::ostringstream terminal;
+    TerminalWatch watch(file, false);
+    TerminalWatch drawn(terminal, true);
+    for (const std::uint64_t events : {0, 1, 2}) {
+        const PhaseProgress progress{.phase = Phase::simulating,
+                                     .share = 0.25,
+                                     .events = events,
+                                     .all_events = events == 0 ? 0 : 1'500'000'000U};
+        watch.tell(progress);
+        drawn.tell(progress);
+    }
+    // 1.5e9 events at 5e6 a second are 300 s.
+    const std::string said =
+        "podsim: 1.5e+09 events to play, up to 5 min on a core; less where layers repeat\n";
+    EXPECT_EQ(file.str(), said);
+    EXPECT_EQ(terminal.str().find("to play"), std::string::npos);
+    EXPECT_EQ(announcement(1'500'000'001),
+              "podsim: 1.5e+09 events to play, up to 6 min on a core; "
+              "less where layers repeat\n");
+    EXPECT_EQ(announcement(149'999'999), "");
+}
+
 TEST(TerminalWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
     std::ostringstream out;
     TerminalWatch watch(out, false);
