@@ -28,10 +28,11 @@ std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
 
 std::string counts_text(const SearchResult& result) {
     std::string text = fmt::format(
-        "{} candidates: {} refused, {} do not fit, {} cannot be among the answers ({} by their "
+        "{} {}: {} refused, {} do not fit, {} cannot be among the answers ({} by their "
         "bounds, {} "
         "by the clock of a part of their run), {} simulated\n",
-        result.enumerated, result.refused_in_all(), result.unfit, result.pruned,
+        result.enumerated, result.enumerated == 1 ? "candidate" : "candidates",
+        result.refused_in_all(), result.unfit, result.pruned,
         result.pruned - result.pruned_while_simulated, result.pruned_while_simulated,
         result.simulated);
     if (result.left_to_others > 0) {

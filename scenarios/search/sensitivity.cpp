@@ -74,6 +74,7 @@ Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, in
         return found;
     }
     std::vector<Scenario> scenarios;
+    scenarios.reserve(plans.size());
     for (const FoundPlan& plan : plans) {
         scenarios.push_back(space.scenario(plan.facts, plan.candidate));
     }
