@@ -77,7 +77,7 @@ std::string output_path(const Usage& options, const std::string& name) {
     if (!options.has(name)) {
         return {};
     }
-    const std::string path = options.get(name);
+    std::string path = options.get(name);
     if (path == "-") {
         return path;
     }

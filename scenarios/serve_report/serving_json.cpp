@@ -64,6 +64,13 @@ Json queue_json(const ServingResult& result) {
             {"overloaded", queue.overloaded}};
 }
 
+Json transfers_json(const ServingResult& result, const ServingSummary& summary) {
+    return {{"count", result.caches_sent},
+            {"mean_s", summary.a_transfer},
+            {"busy_fraction", summary.sending},
+            {"limit", summary.transfers_limit}};
+}
+
 }  // namespace
 
 Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool requests) {
@@ -108,11 +115,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"tokens_per_decode", summary.tokens_a_decode},
                  {"accepted_fraction", summary.accepted_share},
                  {"transfers_s", decimal_seconds(result.transfers)},
-                 {"transfers",
-                  {{"count", result.caches_sent},
-                   {"mean_s", summary.a_transfer},
-                   {"busy_fraction", summary.sending},
-                   {"limit", summary.transfers_limit}}},
+                 {"transfers", transfers_json(result, summary)},
                  {"balance",
                   {{"prefill_s", run.balance.prefill_s},
                    {"generate_s", run.balance.generate_s},
