@@ -26,7 +26,8 @@ names=("$@")
 failed=0
 for name in "${names[@]}"; do
     mkdir -p "$build/fuzz/$name"
-    seeds=("$here/corpus/$name")
+    seeds=()
+    [[ ! -d $here/corpus/$name ]] || seeds=("$here/corpus/$name")
     case $name in
     scenario) seeds+=("$top"/scenarios/{book,examples,published,quickstart}) ;;
     hf_config) seeds+=("$top/tests/workloads/configs") ;;
