@@ -66,7 +66,8 @@ std::string announcement(std::uint64_t all_events) {
         return {};
     }
     return fmt::format(
-        "podsim: {:.3g} events to play, up to {:.0f} min on a core; less where layers repeat\n",
+        "podsim: {:.3g} events to play, {:.0f} min at 5 million a second; less where layers "
+        "repeat\n",
         static_cast<double>(all_events), std::ceil(seconds / kMinute));
 }
 

@@ -48,8 +48,8 @@ private:
     StopRequest stop_;
 };
 
-/// Of a run of so many events, at the least that a core plays a second: `1.42e+09 events to play, up to 5 min`. Nothing for what takes less than
-/// half a minute even so.
+/// Of a run of so many events, at 5 million a second, the least that was measured (docs/performance.md): `1.42e+09 events to play, 5 min ...`.
+/// Nothing for what takes less than half a minute so.
 std::string announcement(std::uint64_t all_events);
 
 /// What is drawn after so many seconds.

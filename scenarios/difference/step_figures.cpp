@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "scenarios/explain/stream_account.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/spec/error_band.h"
 #include "scenarios/spec/training_step.h"
@@ -91,17 +92,6 @@ private:
     const std::string& file_;
 };
 
-/// `AllGather over fsdp (weights)` is one of the `collectives over fsdp`; others are what their name says.
-std::string cause_of(const std::string& name) {
-    constexpr std::string_view kOver = " over ";
-    const std::size_t over = name.find(kOver);
-    const std::size_t end = name.rfind(" (");
-    if (over == std::string::npos || end == std::string::npos || end < over) {
-        return {};
-    }
-    return "collectives over " + name.substr(over + kOver.size(), end - over - kOver.size());
-}
-
 void add_settings(const Document& document, StepFigures& figures) {
     const auto add = [&](const std::string& key, const std::string& value) {
         figures.settings.push_back({key, value, true});
@@ -121,7 +111,7 @@ void add_settings(const Document& document, StepFigures& figures) {
 void add_accounts(const Document& document, StepFigures& figures) {
     figures.stream = document.shares("/breakdown_s/compute");
     for (Share& wait : document.shares("/breakdown_s/exposed_communication")) {
-        wait.cause = cause_of(wait.name);
+        wait.cause = cause_of_wait(wait.name);
         figures.stream.push_back(std::move(wait));
     }
     if (document.has("critical_path_s")) {

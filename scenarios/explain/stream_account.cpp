@@ -4,17 +4,22 @@
 #include <array>
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace podsim::scenarios {
 namespace {
 
+constexpr std::string_view kOver = " over ";
+constexpr std::string_view kPcie = "PCIe ";
+constexpr std::string_view kOffload = " (offload)";
+
 /// `AllGather over fsdp+context (weights)`.
 std::string describe(const workloads::Op& op) {
     if (const auto* transfer = std::get_if<workloads::HostTransfer>(&op.work)) {
         return transfer->direction == collectives::HostDirection::to_host
-                   ? "PCIe to the host (offload)"
-                   : "PCIe from the host (offload)";
+                   ? fmt::format("{}to the host{}", kPcie, kOffload)
+                   : fmt::format("{}from the host{}", kPcie, kOffload);
     }
     if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
         return fmt::format("handover ({})", workloads::to_string(handover->purpose));
@@ -23,17 +28,8 @@ std::string describe(const workloads::Op& op) {
     if (collective == nullptr) {
         return op.name;
     }
-    return fmt::format("{} over {} ({})", name_of(collective->operation),
+    return fmt::format("{}{}{} ({})", name_of(collective->operation), kOver,
                        fmt::join(collective->axes, "+"), workloads::to_string(collective->purpose));
-}
-
-/// `collectives over tensor`; of what else holds the stream up, itself.
-std::string cause_of(const workloads::Op& op) {
-    if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-        return fmt::format("collectives over {}", fmt::join(collective->axes, "+"));
-    }
-    return std::holds_alternative<workloads::HostTransfer>(op.work) ? "PCIe (offload)"
-                                                                    : describe(op);
 }
 
 void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
@@ -48,6 +44,18 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
 }
 
 }  // namespace
+
+std::string cause_of_wait(const std::string& name) {
+    if (name.starts_with(kPcie) && name.ends_with(kOffload)) {
+        return "PCIe (offload)";
+    }
+    const std::size_t over = name.find(kOver);
+    const std::size_t end = name.rfind(" (");
+    if (over == std::string::npos || end == std::string::npos || end < over) {
+        return name;
+    }
+    return "collectives over " + name.substr(over + kOver.size(), end - over - kOver.size());
+}
 
 std::string_view name_of(collectives::Operation operation) {
     constexpr std::array<std::string_view, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
@@ -72,11 +80,11 @@ std::vector<Stretch> stream_of(const workloads::StepProgram& program, const Chip
             // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip.sent[op], since, until);
             if (until > sent) {
-                const workloads::Op& held_by = program.ops[op];
+                const std::string held_by = describe(program.ops[op]);
                 stream.push_back({.from = sent,
                                   .until = until,
-                                  .name = describe(held_by),
-                                  .cause = cause_of(held_by),
+                                  .name = held_by,
+                                  .cause = cause_of_wait(held_by),
                                   .op = op});
             }
             if (sent > since) {

@@ -28,6 +28,10 @@ struct Stretch {
     /// What it did, or what held it up; kWholeStep where that is the end of others.
     workloads::OpIndex op = workloads::kWholeStep;
 };
+/// What a wait of that name is a part of: `AllGather over fsdp (weights)` of `collectives over fsdp`, either way to the host of
+/// `PCIe (offload)`, others of themselves. What was written of a step goes by its names, too.
+std::string cause_of_wait(const std::string& name);
+
 /// `AllGather`, `ReduceScatter`: the name of a collective of a step.
 std::string_view name_of(collectives::Operation operation);
 

@@ -2,6 +2,13 @@
 
 namespace podsim::scenarios {
 
+void RunLimit::look() {
+    outer_.look();
+    if (outer_.stop_token().stop_requested()) {
+        request_stop();
+    }
+}
+
 void RunLimit::hear(const PhaseProgress& progress) {
     outer_.tell(progress);
     if (progress.phase != Phase::simulating) {

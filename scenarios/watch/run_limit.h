@@ -20,6 +20,8 @@ public:
     [[nodiscard]] bool exceeded() const { return exceeded_; }
     /// So far, as it was last told.
     [[nodiscard]] std::uint64_t played() const { return played_; }
+    /// Whoever asks `outer` to stop ends the pieces of this run, too.
+    void look() override;
 
 private:
     void hear(const PhaseProgress& progress) override;

@@ -35,6 +35,11 @@ inline constexpr const char* kGood =
     "batch: {tokens: 256Ki, sequence: 4096}\n"
     "mesh: {fsdp: x y z}\n";
 
+/// What a scenario may hold, in the words of its messages.
+inline constexpr const char* kTopKeys =
+    "name, hardware, model, batch, mesh, mesh_mapping, inference, training, overlap, search, "
+    "perturb, program, evaluation, report, expect, serving";
+
 /// kGood with one piece of text replaced.
 inline std::string good_but(const std::string& from, const std::string& to) {
     std::string text = kGood;

@@ -68,11 +68,11 @@ TEST(TerminalWatchTest, AnnouncesALongRunOnceInAFile) {
     }
     // 1.5e9 events at 5e6 a second are 300 s.
     const std::string said =
-        "podsim: 1.5e+09 events to play, up to 5 min on a core; less where layers repeat\n";
+        "podsim: 1.5e+09 events to play, 5 min at 5 million a second; less where layers repeat\n";
     EXPECT_EQ(file.str(), said);
     EXPECT_EQ(terminal.str().find("to play"), std::string::npos);
     EXPECT_EQ(announcement(1'500'000'001),
-              "podsim: 1.5e+09 events to play, up to 6 min on a core; "
+              "podsim: 1.5e+09 events to play, 6 min at 5 million a second; "
               "less where layers repeat\n");
     EXPECT_EQ(announcement(149'999'999), "");
 }

@@ -123,6 +123,26 @@ TEST_F(Diff, AResultThatWasWrittenIsAsGoodAsItsScenario) {
     EXPECT_THAT(podsim({"diff", file, file}).out, HasSubstr(none + "\n"));
 }
 
+/// Each way to the host is a part of one cause, whoever says its name.
+TEST_F(Diff, WaitsOfAWrittenResultHaveTheCausesOfItsScenario) {
+    const std::string file = write(
+        "hardware: {chip: {base: v5p, pcie_one_way: 1 GB/s}, slice: 2x2x1}\n"
+        "model: {base: llama-3-8b, layers: 4}\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\n"
+        "mesh: {fsdp: x y}\n"
+        "training: {remat: {save: [qkv_proj], offload: [decoder_layer_input]}}\n");
+    ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
+    const Doc doc = diff_json({path("r.json"), file});
+    EXPECT_EQ(doc["more_s"], 0.0);
+    EXPECT_GT(doc["causes_s"]["PCIe (offload)"]["a"], 0.0);
+    EXPECT_TRUE(doc["causes_s"].contains("collectives over fsdp"));
+    for (const char* account : {"causes_s", "stream_s", "critical_path_s", "gap_s"}) {
+        for (const auto& [name, term] : doc[account].items()) {
+            EXPECT_EQ(term["a"], term["b"]) << account << ' ' << name;
+        }
+    }
+}
+
 TEST_F(Diff, TheFirstScreenSaysWhy) {
     const std::string file = write(kGood);
     const Outcome outcome = podsim({"diff", file, "--set-b", "training.remat=none"});

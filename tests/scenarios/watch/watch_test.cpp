@@ -127,9 +127,13 @@ TEST(Watch, EndsARunThatBecomesTooLong) {
     EXPECT_EQ(outer.heard().size(), 4U);
     EXPECT_FALSE(outer.stop_token().stop_requested());
     RunLimit stopped(outer, RunLimit::kNone, RunLimit::kNone);
+    RunLimit in_pieces(outer, RunLimit::kNone, RunLimit::kNone);
+    QuietWatch piece(&in_pieces);
+    EXPECT_NO_THROW(piece.tell(progress(1, 1)));
     outer.request_stop();
     EXPECT_THROW(stopped.tell(progress(1, 1)), Stopped);
-    EXPECT_FALSE(stopped.exceeded());
+    EXPECT_THROW(piece.tell(progress(1, 1)), Stopped);
+    EXPECT_FALSE(stopped.exceeded() || in_pieces.exceeded());
 }
 
 TEST(Watch, HearsWhichShareOfARunIsDone) {
