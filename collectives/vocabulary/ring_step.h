@@ -33,11 +33,15 @@ struct SteppedGather {
         std::vector<std::uint32_t>
             after;  ///< steps that must have arrived (of a ReduceScatter: that wait for this one)
         bool own = false;  ///< carries the member's own block
+
+        friend bool operator==(const Step&, const Step&) = default;
     };
     /// What comes at once, in the order in which it comes; the first is the member's own block.
     struct Piece {
         double share = 0;  ///< of V; all add up to 1
         std::vector<std::uint32_t> steps;
+
+        friend bool operator==(const Piece&, const Piece&) = default;
     };
     std::vector<Step> steps;
     std::vector<Piece> pieces;
@@ -46,6 +50,8 @@ struct SteppedGather {
 
     /// One-way along one factor: the member whose block is the i-th piece to come to a member.
     [[nodiscard]] int source(int member, std::size_t piece) const;
+
+    friend bool operator==(const SteppedGather&, const SteppedGather&) = default;
 };
 
 }  // namespace podsim::collectives

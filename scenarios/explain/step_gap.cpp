@@ -53,6 +53,7 @@ StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& progra
       folded_(folded),
       lower_(lower),
       reuse_(options.reuse),
+      known_(options.known),
       most_played_(options.most_played),
       watch_(options.watch, Phase::explaining) {
     beside([this] {
@@ -134,7 +135,7 @@ void StepGap::remove_from_hardware() {
     IdealHardware hardware = scenario_.hardware;
     const auto lower_again = [&] {
         return lower_step(programs_, AchievedHardware(hardware), scenario_.step().mesh,
-                          Fold::automatic, &watch_);
+                          Fold::automatic, &watch_, known_ != nullptr ? &known_->local() : nullptr);
     };
     if (!hardware.perturbations.empty()) {
         hardware.perturbations.clear();

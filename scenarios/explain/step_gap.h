@@ -61,6 +61,8 @@ public:
         bool reuse = true;
         std::uint64_t most_played = std::numeric_limits<std::uint64_t>::max();  ///< by each run
         Watch* watch = nullptr;
+        CollectivesOfThreads* known =
+            nullptr;  ///< what steps before have found of their collectives
     };
 
     /// Begins the runs. `folded` is the scenario's own step. Keeps references to the arguments.
@@ -102,6 +104,7 @@ private:
     const LoweredStep& folded_;
     const workloads::LowerBound& lower_;
     const bool reuse_;
+    CollectivesOfThreads* const known_;
     const std::uint64_t most_played_;
     std::list<Without> without_;
     Without* waiting_ = nullptr;      ///< the latest, whose run has not been started

@@ -7,11 +7,11 @@
 
 namespace podsim::scenarios {
 
-sim::Machine build_machine(const AchievedHardware& hardware,
-                           const collectives::ShiftTable& shifts) {
+sim::Machine build_machine(const AchievedHardware& hardware, const collectives::ShiftTable& shifts,
+                           bool hosts) {
     sim::Machine machine;
     machine.places = static_cast<std::size_t>(shifts.places().size());
-    machine.ports = shifts.uses_hosts() ? collectives::kAllPorts : collectives::kIciPorts;
+    machine.ports = hosts ? collectives::kAllPorts : collectives::kIciPorts;
     machine.rule = hardware.latency;
     machine.memory_rate = memory_rate(hardware);
     const std::vector<topology::LinkKind> kinds =
@@ -25,7 +25,7 @@ sim::Machine build_machine(const AchievedHardware& hardware,
         machine.links.insert(machine.links.end(), ports.begin(), ports.end());
     }
     machine.shifts = shifts.table();
-    if (shifts.uses_hosts()) {
+    if (hosts) {
         machine.index_at_shared = shifts.index_in_host();
     }
     perturb(hardware, shifts.places(), machine);

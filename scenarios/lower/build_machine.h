@@ -10,9 +10,10 @@
 
 namespace podsim::scenarios {
 
-/// The ICI links of one hardware, and those of chips and hosts where `shifts` leads to hosts, at
-/// its rates. `shifts` holds the displacements of every schedule that will run there.
-sim::Machine build_machine(const AchievedHardware& hardware, const collectives::ShiftTable& shifts);
+/// The ICI links of one hardware, and with `hosts` those of chips and hosts, at its rates. `shifts` holds the displacements of
+/// every schedule that will run there.
+sim::Machine build_machine(const AchievedHardware& hardware, const collectives::ShiftTable& shifts,
+                           bool hosts);
 
 /// The link that every collective of this hardware runs on.
 collectives::LinkModel link_model(const AchievedHardware& hardware);

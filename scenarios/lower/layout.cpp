@@ -36,12 +36,13 @@ std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t 
 
 }  // namespace
 
-void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout) {
+void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout,
+                        sim::KnownImages* known) {
     if (fold != Fold::automatic) {
         return;
     }
-    if (auto folded =
-            sim::fold_by_mirrors(workload, mirrors_of(layout.places, workload.machine.ports))) {
+    if (auto folded = sim::fold_by_mirrors(
+            workload, mirrors_of(layout.places, workload.machine.ports), known)) {
         workload = std::move(folded->workload);
         layout.mirrored = std::move(folded->representatives);
     }

@@ -11,6 +11,7 @@
 #include "scenarios/spec/hardware.h"
 #include "scenarios/spec/request.h"
 #include "sim/mirror/fold_by_mirrors.h"
+#include "sim/mirror/known_images.h"
 #include "topology/lattice/places.h"
 
 namespace podsim::scenarios {
@@ -56,6 +57,8 @@ Layout lay_out(const Hardware& hardware, Fold fold,
 
 /// Leaves of mirror images along the axes one place, where the workload is symmetric (sim/mirror): in the workload and in the
 /// layout. A workload that is not is left as it is.
-void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout);
+/// `known`: what was found out of schedules on these places before.
+void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout,
+                        sim::KnownImages* known = nullptr);
 
 }  // namespace podsim::scenarios

@@ -42,7 +42,7 @@ Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collect
     lone.hops = built.hops;
     lone.served = std::move(built.served);
     sim::Workload& workload = lone.workload;
-    workload.machine = build_machine(hardware, shifts);
+    workload.machine = build_machine(hardware, shifts, shifts.uses_hosts());
     workload.schedules.push_back(std::move(built.schedule));
     workload.operations.push_back({});
     sim::Task task;

@@ -83,7 +83,7 @@ public:
                 }
             }
         }
-        lowered_.workload.machine = build_machine(hardware_, shifts_);
+        lowered_.workload.machine = build_machine(hardware_, shifts_, shifts_.uses_hosts());
         fold_mirror_images(fold_, lowered_.workload, lowered_.layout);
         return std::move(lowered_);
     }

@@ -73,12 +73,13 @@ bool same(const workloads::Op& one, const workloads::Op& other) {
 class Lowering {
 public:
     Lowering(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
-             const topology::DeviceMesh& mesh, Fold fold, Watch* watch)
+             const topology::DeviceMesh& mesh, Fold fold, KnownCollectives& known, Watch* watch)
         : all_(programs),
           programs_(programs.programs),
           mesh_(mesh),
           hardware_(hardware),
           durations_(hardware),
+          known_(known),
           watch_(watch) {
         const std::vector<std::string>& axes = programs.axes;
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
@@ -103,8 +104,9 @@ public:
                 }
             }
         }
-        lower();
-        fold_mirror_images(fold, step_.workload, step_.layout);
+        KnownSchedules& kept = known_.on(hardware_, step_.layout);
+        lower(kept);
+        fold_mirror_images(fold, step_.workload, step_.layout, &kept.images());
         if (step_.layout.mirrored) {
             keep_simulated_groups(*step_.layout.mirrored);
         }
@@ -115,10 +117,9 @@ public:
 private:
     [[nodiscard]] bool several() const { return programs_.size() > 1; }
 
-    void lower() {
-        collectives::ShiftTable shifts = step_.layout.shifts();
-        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules,
-                                watch_);
+    void lower(KnownSchedules& kept) {
+        StepSchedules schedules(hardware_, mesh_, step_.layout, {known_, kept},
+                                step_.workload.schedules, watch_);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
@@ -138,7 +139,7 @@ private:
         for (const sim::OperationSpec& operation : step_.workload.operations) {
             step_.algorithms.push_back(schedules.algorithm(operation.schedule));
         }
-        step_.workload.machine = build_machine(hardware_, shifts);
+        step_.workload.machine = build_machine(hardware_, kept.shifts(), schedules.use_hosts());
     }
 
     void add_task(std::uint32_t program, workloads::OpIndex index, StepSchedules& schedules) {
@@ -306,6 +307,7 @@ private:
     const topology::DeviceMesh& mesh_;
     const AchievedHardware& hardware_;
     const Durations durations_;
+    KnownCollectives& known_;
     Watch* watch_;
     LoweredStep step_;
     std::vector<int> layer_;  ///< [program]: of the last compute
@@ -325,8 +327,10 @@ private:
 }  // namespace
 
 LoweredStep lower_step(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
-                       const topology::DeviceMesh& mesh, Fold fold, Watch* watch) {
-    return Lowering(programs, hardware, mesh, fold, watch).take();
+                       const topology::DeviceMesh& mesh, Fold fold, Watch* watch,
+                       KnownCollectives* known) {
+    KnownCollectives own;
+    return Lowering(programs, hardware, mesh, fold, known != nullptr ? *known : own, watch).take();
 }
 
 bool retime(const workloads::StepPrograms& programs, const AchievedHardware& hardware,

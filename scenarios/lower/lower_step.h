@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/vocabulary/algorithm.h"
+#include "scenarios/lower/known_collectives.h"
 #include "scenarios/lower/layout.h"
 #include "scenarios/watch/watch.h"
 #include "sim/workload/task_graph.h"
@@ -38,8 +39,10 @@ struct LoweredStep {
 };
 
 /// Operations are numbered by their place in their programs, of one place by program.
+/// `known`: what steps before have found of their collectives.
 LoweredStep lower_step(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
-                       const topology::DeviceMesh& mesh, Fold fold, Watch* watch = nullptr);
+                       const topology::DeviceMesh& mesh, Fold fold, Watch* watch = nullptr,
+                       KnownCollectives* known = nullptr);
 
 /// Gives the tasks of a lowered step the durations that they have on hardware with the same links, and says
 /// whether one of them has changed. It is then what lower_step makes of that hardware: neither what compute takes

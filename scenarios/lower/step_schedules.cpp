@@ -1,5 +1,6 @@
 #include "scenarios/lower/step_schedules.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "collectives/algorithms/host_transfer.h"
@@ -100,15 +101,35 @@ std::uint32_t StepSchedules::of_handover(const workloads::Op& op, const std::str
     return entry->second;
 }
 
-sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
+std::shared_ptr<const sim::Schedule> StepSchedules::build(const workloads::Collective& collective) {
     const sim::Bytes bytes = collective.step ? collective.step->bytes : collective.bytes;
     if (bytes.value() == 0) {
-        return no_messages(shifts_);
+        return std::make_shared<const sim::Schedule>(no_messages(shifts_));
     }
-    const StageCollective lone{.operation = collective.operation,
-                               .members = members_of(collective, mesh_),
-                               .bytes = collective.bytes};
+    StageCollective lone{.operation = collective.operation,
+                         .members = members_of(collective, mesh_),
+                         .bytes = bytes};
     if (collective.step) {
+        return build_step(collective, lone);
+    }
+    lone.algorithm = known_.collectives.algorithm(
+        hardware_, lone, [&] { return pick_algorithm(hardware_, lone, watch_).algorithm; });
+    algorithms_.resize(schedules_.size() + 1, collectives::Algorithm::automatic);
+    algorithms_.back() = lone.algorithm;
+    collectives::CollectiveCall call = lone.call(hardware_.slice);
+    if (!collective.loads.empty()) {
+        call.ends = workloads::ends_of(collective, hardware_.slice, mesh_);
+        return std::make_shared<const sim::Schedule>(
+            collectives::build_schedule(call, options_, shifts_).schedule);
+    }
+    return known_.here.schedule(KnownSchedules::key(lone, std::nullopt), [&] {
+        return collectives::build_schedule(call, options_, shifts_).schedule;
+    });
+}
+
+std::shared_ptr<const sim::Schedule> StepSchedules::build_step(
+    const workloads::Collective& collective, const StageCollective& lone) {
+    return known_.here.schedule(KnownSchedules::key(lone, collective.step), [&] {
         const collectives::Motion motion =
             collective.operation == collectives::Operation::reduce_scatter
                 ? collectives::Motion::reduce
@@ -116,13 +137,18 @@ sim::Schedule StepSchedules::build(const workloads::Collective& collective) {
         return collectives::build_ring_step(hardware_.slice, lone.members.group, *collective.step,
                                             motion, options_, shifts_)
             .schedule;
+    });
+}
+
+bool StepSchedules::use_hosts() const {
+    for (const sim::Schedule& schedule : schedules_) {
+        if (std::ranges::any_of(schedule.hops, [](const sim::Hop& hop) {
+                return hop.port >= collectives::kIciPorts;
+            })) {
+            return true;
+        }
     }
-    collectives::CollectiveCall call = lone.call(hardware_.slice);
-    call.algorithm = pick_algorithm(hardware_, lone, watch_).algorithm;
-    algorithms_.resize(schedules_.size() + 1, collectives::Algorithm::automatic);
-    algorithms_.back() = call.algorithm;
-    call.ends = workloads::ends_of(collective, hardware_.slice, mesh_);
-    return collectives::build_schedule(call, options_, shifts_).schedule;
+    return false;
 }
 
 }  // namespace podsim::scenarios

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "collectives/algorithms/handover.h"
 #include "collectives/vocabulary/algorithm.h"
 #include "scenarios/lower/build_machine.h"
+#include "scenarios/lower/known_collectives.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 #include "sim/workload/schedule_list.h"
@@ -27,13 +29,18 @@ collectives::Members members_of(const workloads::Collective& collective,
 /// 20 million messages in all, or when it cannot go round dead links. Keeps references to its arguments.
 class StepSchedules {
 public:
+    /// What steps before have found, and of it the schedules on the layout's places.
+    struct Known {
+        KnownCollectives& collectives;
+        KnownSchedules& here;
+    };
     StepSchedules(const AchievedHardware& hardware, const topology::DeviceMesh& mesh,
-                  const Layout& layout, collectives::ShiftTable& shifts, sim::Schedules& schedules,
-                  Watch* watch)
+                  const Layout& layout, Known known, sim::Schedules& schedules, Watch* watch)
         : hardware_(hardware),
           mesh_(mesh),
           options_(schedule_options(hardware, layout)),
-          shifts_(shifts),
+          known_(known),
+          shifts_(known.here.shifts()),
           schedules_(schedules),
           watch_(watch) {}
 
@@ -45,6 +52,8 @@ public:
     [[nodiscard]] collectives::Algorithm algorithm(std::uint32_t schedule) const {
         return algorithms_[schedule];
     }
+    /// Whether messages of any of them leave the torus.
+    [[nodiscard]] bool use_hosts() const;
     /// Of a handover between the members of two ranks of a logical axis.
     std::uint32_t of_handover(const workloads::Op& op, const std::string& axis, int from, int to);
 
@@ -57,7 +66,9 @@ private:
     [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const;
     template <class Build>
     void add(const workloads::Op& op, Build build);
-    sim::Schedule build(const workloads::Collective& collective);
+    std::shared_ptr<const sim::Schedule> build(const workloads::Collective& collective);
+    std::shared_ptr<const sim::Schedule> build_step(const workloads::Collective& collective,
+                                                    const StageCollective& lone);
     [[nodiscard]] std::uint32_t next() const {
         return static_cast<std::uint32_t>(schedules_.size());
     }
@@ -65,6 +76,7 @@ private:
     const AchievedHardware& hardware_;
     const topology::DeviceMesh& mesh_;
     const collectives::ScheduleOptions options_;
+    Known known_;
     collectives::ShiftTable& shifts_;
     sim::Schedules& schedules_;
     Watch* watch_;

@@ -149,9 +149,9 @@ std::string PlanWork::work(const std::string& piece) {
 
 Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim::Time longest) {
     try {
-        const StepResult result =
-            simulate_step(space_.scenario(facts, candidate), Fold::automatic,
-                          {.explain = false, .watch = &pieces_, .longest = longest});
+        const StepResult result = simulate_step(
+            space_.scenario(facts, candidate), Fold::automatic,
+            {.explain = false, .watch = &pieces_, .memory = &memory_, .longest = longest});
         return {
             .is_whole = true, .step_time = result.step_time, .peak = result.memory.peak.value()};
     } catch (const TakesLonger& longer) {

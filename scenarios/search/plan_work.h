@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/space/candidates.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/watch/watch.h"
@@ -46,6 +47,7 @@ private:
     const SearchSpace& space_;
     const Bounding bounding_;
     QuietWatch pieces_;
+    StepMemory memory_;
 };
 
 }  // namespace podsim::scenarios

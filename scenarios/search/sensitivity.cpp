@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/error_band.h"
 #include "scenarios/study/parallel.h"
 #include "topology/chips/efficiency.h"
@@ -85,12 +86,14 @@ Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, in
         found.rates.push_back({change.name, {}});
     }
     PhaseWatch runs(watch, Phase::explaining);
+    StepMemory memory;
     run_in_order(
         0, changes.size() * plans.size(), jobs,
         [&](std::size_t i) {
             Scenario scenario = scenarios[i % plans.size()];
             changes[i / plans.size()].apply(scenario.hardware);
-            return simulate_step(scenario, Fold::automatic, {.explain = false, .watch = &runs})
+            return simulate_step(scenario, Fold::automatic,
+                                 {.explain = false, .watch = &runs, .memory = &memory})
                 .step_time;
         },
         [&](std::size_t i, sim::Time time) {

@@ -66,7 +66,9 @@ sim::Time SimulatedStepTimes::time_of(const StepShape& shape) {
     plan.inference->runs = std::move(runs);
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
-    return simulate_step(step, Fold::automatic, {.explain = false, .watch = &watch_}).step_time;
+    return simulate_step(step, Fold::automatic,
+                         {.explain = false, .watch = &watch_, .memory = &memory_})
+        .step_time;
 }
 
 }  // namespace podsim::scenarios

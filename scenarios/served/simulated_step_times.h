@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/serve/step_times.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "workloads/plan/inference.h"
@@ -29,6 +30,7 @@ public:
 private:
     Scenario scenario_;
     QuietWatch watch_;
+    StepMemory memory_;
 };
 
 }  // namespace podsim::scenarios

@@ -16,6 +16,8 @@
 
 namespace podsim::scenarios {
 
+class StepMemory;
+
 /// Some four seconds of a run.
 inline constexpr std::uint64_t kMostEventsToExplain = 20'000'000;
 /// Each of the runs that explain a step may play so many times the events that the step played ...
@@ -47,6 +49,8 @@ struct StepOptions {
     /// (StepResult::explaining_stopped).
     bool keep_when_stopped = false;
     Watch* watch = nullptr;  ///< hears how far the simulation is, and may end it
+    StepMemory* memory =
+        nullptr;  ///< what steps before have found; it will hold what this one finds
     /// Throws TakesLonger (run/run_step.h) as soon as it is sure that the step takes longer.
     sim::Time longest = sim::Time::max();
 };

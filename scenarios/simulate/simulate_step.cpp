@@ -17,6 +17,7 @@
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/estimate_step.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/simulate/step_programs.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/watch/run_limit.h"
@@ -63,6 +64,8 @@ public:
     StepResult run();
 
 private:
+    [[nodiscard]] const workloads::TrainingPlan& plan() const { return built_->plan; }
+    [[nodiscard]] const workloads::StepPrograms& programs() const { return built_->programs; }
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
     void look_back(const LoweredStep& step, const StepRun& run, StepResult& result) const;
@@ -79,14 +82,14 @@ private:
     const AchievedHardware hardware_;
     const Fold fold_;
     const StepOptions options_;
-    BuiltStep built_;
-    const workloads::TrainingPlan& plan_ = built_.plan;
-    const workloads::StepPrograms& programs_ = built_.programs;
+    StepMemory of_this_step_;
+    StepMemory& memory_ = options_.memory != nullptr ? *options_.memory : of_this_step_;
+    std::shared_ptr<const BuiltStep> built_;
 };
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    built_ = build_step_of(scenario_, options_.compiled_for, options_.watch);
+    built_ = build_step_of(scenario_, memory_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
     const StepRun run = run_step(
@@ -94,7 +97,7 @@ StepResult StepSimulation::run() {
 
     StepResult result;
     result.step_time = run.result.end;
-    result.prefetch_layers = plan_.overlap.prefetch_layers;
+    result.prefetch_layers = plan().overlap.prefetch_layers;
     result.events = run.result.events;
     result.played_events = run.result.played_events;
     result.simulated_chips = static_cast<int>(step.layout.simulated());
@@ -105,7 +108,7 @@ StepResult StepSimulation::run() {
     evaluate(result);
     count_flops(result);
     result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
-    result.imbalance = imbalance_of(described_, programs_, step);
+    result.imbalance = imbalance_of(described_, programs(), step);
     try {
         if (result.explained || options_.keep_trail) {
             look_back(step, run, result);
@@ -136,14 +139,15 @@ std::uint64_t StepSimulation::most_played(const StepResult& result) const {
 
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
     try {
-        return lower_step(programs_, hardware_, described_.mesh, how, watch);
+        return lower_step(programs(), hardware_, described_.mesh, how, watch,
+                          &memory_.collectives().local());
     } catch (const sim::InputError& error) {
         throw error.at({scenario_.file, 0, 0});
     }
 }
 
 void StepSimulation::estimate(StepResult& result) const {
-    const StepBounds bounds = bounds_of(scenario_, built_);
+    const StepBounds bounds = bounds_of(scenario_, *built_);
     result.lower = bounds.lower;
     result.serial = bounds.serial;
     result.book = bounds.book;
@@ -160,27 +164,28 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
     const LoweredStep& folded = again.has_value() ? *again : step;
     std::optional<StepGap> gap;
     if (result.explained) {
-        gap.emplace(
-            scenario_, programs_, folded, result.lower,
-            StepGap::Options{
-                .reuse = options_.reuse, .most_played = most_played(result), .watch = &explaining});
+        gap.emplace(scenario_, programs(), folded, result.lower,
+                    StepGap::Options{.reuse = options_.reuse,
+                                     .most_played = most_played(result),
+                                     .watch = &explaining,
+                                     .known = &memory_.collectives()});
     }
     const auto record = std::make_shared<RunRecord>(folded.workload, &explaining);
     sim::execute(folded.workload, record.get(), options_.reuse);
     if (result.explained) {
         result.critical_path =
-            critical_path(programs_, folded, achieved_rates(hardware_), *record, run.result.end);
+            critical_path(programs(), folded, achieved_rates(hardware_), *record, run.result.end);
         result.gap = gap->shares(run);
     }
     if (options_.keep_trail) {
         StepRun of_folded = again.has_value() ? run_step(folded, {.reuse = options_.reuse}) : run;
-        result.trail =
-            std::make_shared<StepTrail>(StepTrail{programs_, folded, std::move(of_folded), record});
+        result.trail = std::make_shared<StepTrail>(
+            StepTrail{programs(), folded, std::move(of_folded), record});
     }
 }
 
 void StepSimulation::account_time(const StepRun& run, StepResult& result) const {
-    const workloads::StepProgram& program = programs_.programs[run.program];
+    const workloads::StepProgram& program = programs().programs[run.program];
     const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
     result.compute = stream.busy;
     result.exposed = stream.waited_for;
@@ -190,9 +195,9 @@ void StepSimulation::account_time(const StepRun& run, StepResult& result) const 
         result.bubble +=
             share.name == kBubble ? share.time.seconds() / result.step_time.seconds() : 0;
     }
-    result.reported_stage = static_cast<int>(programs_.stage(run.program));
-    result.reported_member = member_text(programs_, described_.mesh, run.program);
-    result.passes = account_passes(program, workloads::stage_order(plan_, result.reported_stage),
+    result.reported_stage = static_cast<int>(programs().stage(run.program));
+    result.reported_member = member_text(programs(), described_.mesh, run.program);
+    result.passes = account_passes(program, workloads::stage_order(plan(), result.reported_stage),
                                    run.reported());
     result.spans = spans_of(program, run.reported());
 }
@@ -200,19 +205,19 @@ void StepSimulation::account_time(const StepRun& run, StepResult& result) const 
 /// What is held, of the chip that needs most, and what crosses links.
 void StepSimulation::account_bytes(const LoweredStep& step, const StepRun& run,
                                    StepResult& result) const {
-    for (std::size_t p = 0; p < programs_.programs.size(); ++p) {
+    for (std::size_t p = 0; p < programs().programs.size(); ++p) {
         MemoryUse use =
-            account_memory(programs_.programs[p], run.chips[p], hardware_.chip.usable_hbm());
+            account_memory(programs().programs[p], run.chips[p], hardware_.chip.usable_hbm());
         if (p == 0 || use.peak > result.memory.peak) {
             result.memory = std::move(use);
-            result.memory.stage = static_cast<int>(programs_.stage(p));
-            result.memory.member = member_text(programs_, described_.mesh, p);
+            result.memory.stage = static_cast<int>(programs().stage(p));
+            result.memory.member = member_text(programs(), described_.mesh, p);
         }
     }
     result.links = link_use(hardware_, step.layout, run.result);
     if (step.workload.machine.memory_rate != 0) {
         std::vector<sim::Bytes> kernels;
-        for (const workloads::StepProgram& program : programs_.programs) {
+        for (const workloads::StepProgram& program : programs().programs) {
             kernels.push_back(bytes_of_kernels(program));
         }
         result.links.push_back(hbm_use(step.workload, kernels, step.layout, run.result.end));
@@ -231,7 +236,8 @@ void StepSimulation::evaluate(StepResult& result) const {
     const StepOptions options{.reuse = options_.reuse,
                               .explain = false,
                               .compiled_for = options_.compiled_for,
-                              .watch = options_.watch};
+                              .watch = options_.watch,
+                              .memory = &memory_};
     result.evaluation = StepSimulation(evaluated, fold_, options).run().step_time;
     result.block = result.step_time * evaluation.train_steps + result.evaluation * evaluation.steps;
 }
@@ -239,18 +245,19 @@ void StepSimulation::evaluate(StepResult& result) const {
 void StepSimulation::count_flops(StepResult& result) const {
     const double seconds = result.step_time.seconds();
     const workloads::StepFlops flops = workloads::step_flops(
-        described_.model, plan_, workloads::mean_recomputed(described_.model, plan_, programs_),
+        described_.model, plan(), workloads::mean_recomputed(described_.model, plan(), programs()),
         described_.report.flop_rule);
     const workloads::MachineRates rates = ideal_rates(scenario_.hardware);
     // Attention and the unembedding stay bf16: on a chip of slower int8 or fp8 matmuls theirs is the peak.
-    const sim::FlopsPerSecond rate = std::max(rates.peak(plan_.precision.matmul), rates.flops);
+    const sim::FlopsPerSecond rate = std::max(rates.peak(plan().precision.matmul), rates.flops);
     const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
     // Generated ones, where there are such: the prompt is not what is asked for.
-    const bool generates = plan_.inference && plan_.inference->generate > 0;
-    const auto tokens = static_cast<double>(
-        generates ? plan_.inference->sequences() * plan_.inference->generate : plan_.batch.tokens);
+    const bool generates = plan().inference && plan().inference->generate > 0;
+    const auto tokens =
+        static_cast<double>(generates ? plan().inference->sequences() * plan().inference->generate
+                                      : plan().batch.tokens);
     result.tokens_per_s = tokens / seconds;
 }
 
@@ -261,7 +268,8 @@ void StepSimulation::simulate_even(StepResult& result) const {
     if (const std::optional<Scenario> even = with_even_work(scenario_)) {
         PhaseWatch explaining(options_.watch, Phase::explaining);
         RunLimit limit(explaining, RunLimit::kNone, most_played(result));
-        const StepOptions options{.reuse = options_.reuse, .explain = false, .watch = &limit};
+        const StepOptions options{
+            .reuse = options_.reuse, .explain = false, .watch = &limit, .memory = &memory_};
         try {
             result.imbalance->even_step =
                 StepSimulation(*even, Fold::automatic, options).run().step_time;

@@ -1,6 +1,9 @@
 #include "scenarios/simulate/step_programs.h"
 
+#include <utility>
+
 #include "scenarios/lower/operation_times.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/simulate/step_size.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
@@ -8,25 +11,35 @@
 
 namespace podsim::scenarios {
 
-BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for, Watch* watch) {
+std::shared_ptr<const BuiltStep> build_step_of(const Scenario& scenario, StepMemory& memory,
+                                               const IdealHardware* compiled_for, Watch* watch) {
     refuse_beyond_memory(scenario);
     const TrainingStep& step = scenario.step();
-    const topology::ChipSpec& chip = scenario.hardware.chip;
-    BuiltStep built{.plan = step.plan, .programs = {}};
-    built.programs = workloads::build_stages_that_fit(step.model, built.plan, chip.usable_hbm(),
-                                                      [&] { tell(watch, Phase::building); });
-    if (built.plan.overlap.schedule == workloads::SchedulePolicy::chain) {
+    const sim::Bytes usable = scenario.hardware.chip.usable_hbm();
+    std::shared_ptr<const BuiltStep> built = memory.programs(step.model, step.plan, usable, [&] {
+        BuiltStep one{.plan = step.plan, .programs = {}};
+        one.programs = workloads::build_stages_that_fit(step.model, one.plan, usable,
+                                                        [&] { tell(watch, Phase::building); });
+        return one;
+    });
+    if (step.plan.overlap.schedule == workloads::SchedulePolicy::chain) {
         return built;
     }
     const AchievedHardware compiled(compiled_for != nullptr ? *compiled_for : scenario.hardware);
     try {
-        built.programs = workloads::hide_latency(
-            built.programs, built.plan.overlap,
-            operation_times(built.programs, compiled, step.mesh), chip.hbm_capacity.value);
+        return std::make_shared<const BuiltStep>(
+            BuiltStep{built->plan,
+                      workloads::hide_latency(built->programs, built->plan.overlap,
+                                              operation_times(built->programs, compiled, step.mesh),
+                                              scenario.hardware.chip.hbm_capacity.value)});
     } catch (const sim::InputError& error) {
         throw error.at({scenario.file, 0, 0});
     }
-    return built;
+}
+
+BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for, Watch* watch) {
+    StepMemory of_this_step;
+    return *build_step_of(scenario, of_this_step, compiled_for, watch);
 }
 
 }  // namespace podsim::scenarios

@@ -1,6 +1,8 @@
 // The operations of a scenario's step, as they are simulated and as estimates count them.
 #pragma once
 
+#include <memory>
+
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "workloads/plan/plan.h"
@@ -17,5 +19,11 @@ struct BuiltStep {
 /// sim::InputError at the scenario's file where they cannot be ordered, Stopped where the watch ends it.
 BuiltStep build_step_of(const Scenario& scenario, const IdealHardware* compiled_for = nullptr,
                         Watch* watch = nullptr);
+
+class StepMemory;
+/// The same, as `memory` may know it.
+std::shared_ptr<const BuiltStep> build_step_of(const Scenario& scenario, StepMemory& memory,
+                                               const IdealHardware* compiled_for = nullptr,
+                                               Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

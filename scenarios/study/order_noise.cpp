@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/text/format.h"
 #include "scenarios/watch/run_limit.h"
 
@@ -58,13 +59,14 @@ struct Outcome {
 };
 
 Outcome run_changed(const Thing& thing, double longer, const Scenario& scenario, bool reuse,
-                    RunLimit& limit) {
+                    RunLimit& limit, StepMemory& memory) {
     try {
         Scenario changed = scenario;
         thing.change(changed.hardware.chip, longer);
-        return {simulate_step(changed, Fold::automatic,
-                              {.reuse = reuse, .explain = false, .watch = &limit})
-                    .step_time};
+        return {
+            simulate_step(changed, Fold::automatic,
+                          {.reuse = reuse, .explain = false, .watch = &limit, .memory = &memory})
+                .step_time};
     } catch (...) {
         return limit.exceeded() ? Outcome{.step_time = {}, .exceeded = true}
                                 : Outcome{.step_time = {}, .error = std::current_exception()};
@@ -85,6 +87,7 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
         });
     });
     OrderNoise noise;
+    StepMemory memory;
     const double step = result.step_time.seconds();
     PhaseWatch explaining(watch, Phase::explaining);
     const std::uint64_t most_played = most_played_to_explain(result.played_events);
@@ -94,7 +97,8 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
         0, kRuns * things.size(), jobs,
         [&](std::size_t i) {
             RunLimit limit(explaining, RunLimit::kNone, most_played);
-            return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, limit);
+            return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, limit,
+                               memory);
         },
         [&](std::size_t i, const Outcome& outcome) {
             if (outcome.error) {

@@ -244,8 +244,10 @@ Scenario Sweep::scenario(std::size_t index) const {
 void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
     const Scenario setting = scenario(index);
     const double begun = options_.clock ? options_.clock() : 0;
+    StepOptions how = options_.step;
+    how.memory = memory_.get();
     const StepResult result =
-        within_clock(setting, [&] { return simulate_step(setting, options_.fold, options_.step); });
+        within_clock(setting, [&] { return simulate_step(setting, options_.fold, how); });
     for (const QuantityName& column : sweep_columns()) {
         row.values.push_back(value_of(column.name, setting, result));
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/yaml/yaml_tree.h"
 
 namespace podsim::scenarios {
@@ -95,6 +97,7 @@ private:
     SweepOptions options_;
     std::size_t size_ = 1;
     std::string fingerprint_;
+    std::shared_ptr<StepMemory> memory_ = std::make_shared<StepMemory>();  ///< of all settings
 };
 
 }  // namespace podsim::scenarios

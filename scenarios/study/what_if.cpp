@@ -5,6 +5,7 @@
 #include <exception>
 #include <string_view>
 
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
@@ -82,14 +83,15 @@ struct Outcome {
 };
 
 Outcome run_under(const Run& run, const Scenario& scenario, Fold fold, const WhatIfOptions& options,
-                  Watch* watch) {
+                  Watch* watch, StepMemory& memory) {
     try {
         Scenario changed = scenario;
         run.change(changed);
         const StepOptions of_step{.reuse = options.reuse,
                                   .explain = false,
                                   .compiled_for = options.reschedule ? nullptr : &scenario.hardware,
-                                  .watch = watch};
+                                  .watch = watch,
+                                  .memory = &memory};
         const sim::Time step_time = simulate_step(changed, fold, of_step).step_time;
         if (!options.reschedule ||
             changed.step().plan.overlap.schedule == workloads::SchedulePolicy::chain) {
@@ -129,9 +131,12 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
         add(kNoRemat);
     }
     PhaseWatch explaining(watch, Phase::explaining);
+    StepMemory memory;
     run_in_order(
         0, runs.size(), fold == Fold::off ? 1 : jobs,
-        [&](std::size_t i) { return run_under(runs[i], scenario, fold, options, &explaining); },
+        [&](std::size_t i) {
+            return run_under(runs[i], scenario, fold, options, &explaining, memory);
+        },
         [&](std::size_t i, const Outcome& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);

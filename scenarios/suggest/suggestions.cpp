@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/suggest/mesh_moves.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -89,8 +90,9 @@ private:
                 apply_setting(tree, setting);
             }
             const Scenario scenario = load_scenario(tree, path_);
-            StepResult result = simulate_step(scenario, Fold::automatic,
-                                              {.reuse = reuse_, .explain = false, .watch = &limit});
+            StepResult result = simulate_step(
+                scenario, Fold::automatic,
+                {.reuse = reuse_, .explain = false, .watch = &limit, .memory = &memory_});
             return {.suggestion = Suggestion{change, result.step_time, std::move(result.memory)},
                     .played = result.played_events};
         } catch (const sim::InputError&) {
@@ -108,6 +110,7 @@ private:
     const StepResult& result_;
     const bool reuse_;
     const int jobs_;
+    StepMemory memory_;
     PhaseWatch watch_;
     const std::uint64_t most_played_;  ///< by all of them
     std::uint64_t played_ = 0;         ///< by those that count

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "sim/mirror/fold_schedule.h"
 #include "sim/mirror/images.h"
+#include "sim/mirror/known_images.h"
 
 namespace podsim::sim {
 namespace {
@@ -74,19 +76,25 @@ Workload with_places(Workload workload) {
 
 class Fold {
 public:
-    explicit Fold(const Workload& workload)
+    Fold(const Workload& workload, KnownImages* known)
         : workload_(workload),
           alike_(workload.machine),
           images_(workload_.schedules.size()),
-          facts_(workload_.schedules.size()),
+          own_(workload_.schedules.size()),
+          known_(workload_.schedules.size()),
           used_(workload_.schedules.size()) {
         for (const OperationSpec& operation : workload_.operations) {
             used_[operation.schedule] = true;
         }
+        for (std::size_t i = 0; i < known_.size(); ++i) {
+            known_[i] = known != nullptr ? known->of(workload_.schedules[i]) : nullptr;
+            known_[i] = known_[i] != nullptr ? known_[i] : &own_[i];
+        }
     }
 
-    /// Takes the mirror in if it is a symmetry.
+    /// Takes the mirror, the next of those that there are, in if it is a symmetry.
     void offer(const Mirror& mirror) {
+        const std::size_t number = offered_++;
         if (!machine_is_symmetric(workload_, mirror) ||
             !placements_are_symmetric(workload_, mirror)) {
             return;
@@ -98,17 +106,17 @@ public:
         }
         const MirroredMachine mirrored{&mirror,
                                        images_of_shifts(workload_.machine, alike_, mirror)};
-        std::vector<Found> found(images_.size());
+        ScheduleImages found(images_.size());
         for (std::size_t i = 0; i < images_.size(); ++i) {
-            if (used_[i] && !find_images(i, mirrored, found[i])) {
+            if (used_[i] && (found[i] = images(i, number, mirrored)) == nullptr) {
                 return;
             }
         }
         for (std::size_t i = 0; i < images_.size(); ++i) {
-            images_[i].of_mirror.push_back(std::move(found[i].images));
-            images_[i].ranks = std::move(found[i].ranks);
+            images_[i].push_back(std::move(found[i]));
         }
         mirrors_ = std::move(with);
+        taken_ |= 1U << number;
     }
 
     [[nodiscard]] std::optional<MirrorFold> fold() const {
@@ -120,10 +128,7 @@ public:
         Workload& workload = folded.workload;
         workload.machine = machine(orbits);
         for (std::size_t i = 0; i < images_.size(); ++i) {
-            workload.schedules.push_back(
-                used_[i]
-                    ? fold_schedule(workload_.schedules[i], workload_.machine, orbits, images_[i])
-                    : Schedule{});
+            workload.schedules.push_back(used_[i] ? folded_schedule(i, orbits) : unused());
         }
         workload.operations = workload_.operations;
         fold_placements(orbits, workload);
@@ -134,41 +139,68 @@ public:
     }
 
 private:
-    /// What one more mirror makes of a schedule.
-    struct Found {
-        std::vector<std::uint32_t> images;  ///< [transfer]
-        std::vector<std::uint64_t> ranks;   ///< [transfer]: common to its images so far
-    };
+    /// What one more mirror makes of a schedule; nullptr where it is no symmetry of it.
+    std::shared_ptr<const TransferImages> images(std::size_t schedule, std::size_t mirror,
+                                                 const MirroredMachine& mirrored) {
+        const auto [entry, added] = known_[schedule]->images.try_emplace({taken_, mirror});
+        if (added) {
+            entry->second = find_images(schedule, mirrored);
+        }
+        return entry->second;
+    }
 
-    bool find_images(std::size_t number, const MirroredMachine& mirrored, Found& found) {
+    std::shared_ptr<const TransferImages> find_images(std::size_t number,
+                                                      const MirroredMachine& mirrored) {
         const Schedule& schedule = workload_.schedules[number];
         if (schedule.role_of_place.size() != workload_.machine.places) {
-            return false;
+            return nullptr;
         }
-        if (!facts_[number]) {
-            facts_[number].emplace(schedule, alike_);
-            for (const Transfer& transfer : schedule.transfers) {
-                images_[number].ranks.push_back(transfer.rank);
-            }
+        std::optional<ScheduleFacts>& facts = known_[number]->facts;
+        if (!facts) {
+            facts.emplace(schedule, alike_);
         }
-        auto images = images_of_transfers(schedule, *facts_[number], alike_, mirrored);
+        auto images = images_of_transfers(schedule, *facts, alike_, mirrored);
         if (!images) {
-            return false;
+            return nullptr;
         }
-        for (const std::vector<std::uint32_t>& other : images_[number].of_mirror) {
-            for (std::size_t i = 0; i < other.size(); ++i) {
-                if (other[i] != kNoImage && (*images)[other[i]] != other[(*images)[i]]) {
-                    return false;
+        for (const auto& other : images_[number]) {
+            for (std::size_t i = 0; i < other->of.size(); ++i) {
+                if (other->of[i] != kNoImage &&
+                    (*images)[other->of[i]] != other->of[(*images)[i]]) {
+                    return nullptr;
                 }
             }
         }
-        auto ranks = common_ranks(*facts_[number], images_[number].ranks, *images);
-        if (!ranks) {
-            return false;
-        }
-        found = {std::move(*images), std::move(*ranks)};
-        return true;
+        auto ranks = common_ranks(*facts, ranks_of(number), *images);
+        return ranks ? std::make_shared<const TransferImages>(
+                           TransferImages{std::move(*images), std::move(*ranks)})
+                     : nullptr;
     }
+
+    /// Common to the images so far; before the first mirror those of the schedule.
+    [[nodiscard]] std::vector<std::uint64_t> ranks_of(std::size_t number) const {
+        if (!images_[number].empty()) {
+            return images_[number].back()->ranks;
+        }
+        std::vector<std::uint64_t> ranks;
+        ranks.reserve(workload_.schedules[number].transfers.size());
+        for (const Transfer& transfer : workload_.schedules[number].transfers) {
+            ranks.push_back(transfer.rank);
+        }
+        return ranks;
+    }
+
+    [[nodiscard]] std::shared_ptr<const Schedule> folded_schedule(std::size_t number,
+                                                                  const Orbits& orbits) const {
+        std::shared_ptr<const Schedule>& folded = known_[number]->folded[taken_];
+        if (folded == nullptr) {
+            folded = std::make_shared<const Schedule>(fold_schedule(
+                workload_.schedules[number], workload_.machine, orbits, images_[number]));
+        }
+        return folded;
+    }
+
+    static std::shared_ptr<const Schedule> unused() { return std::make_shared<const Schedule>(); }
 
     template <class T>
     static std::vector<T> of_kept(const std::vector<T>& values, const Orbits& orbits) {
@@ -232,13 +264,17 @@ private:
     const Workload& workload_;
     const AlikeShifts alike_;
     std::vector<const Mirror*> mirrors_;
-    std::vector<ScheduleImages> images_;               ///< [schedule]
-    std::vector<std::optional<ScheduleFacts>> facts_;  ///< [schedule], where asked for
+    std::size_t offered_ = 0;
+    std::uint32_t taken_ = 0;                      ///< mirrors_ as bits
+    std::vector<ScheduleImages> images_;           ///< [schedule]
+    std::vector<KnownImages::OfSchedule> own_;     ///< [schedule], of those that are not kept
+    std::vector<KnownImages::OfSchedule*> known_;  ///< [schedule]
     std::vector<bool> used_;  ///< [schedule]: those without places no longer are
 };
 
-std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const Mirror> mirrors) {
-    Fold fold(workload);
+std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const Mirror> mirrors,
+                                      KnownImages* known) {
+    Fold fold(workload, known);
     for (const Mirror& mirror : mirrors) {
         fold.offer(mirror);
     }
@@ -247,17 +283,17 @@ std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const 
 
 }  // namespace
 
-std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
-                                          std::span<const Mirror> mirrors) {
+std::optional<MirrorFold> fold_by_mirrors(const Workload& workload, std::span<const Mirror> mirrors,
+                                          KnownImages* known) {
     if (mirrors.empty() || !workload.machine.index_at_shared.empty()) {
         return std::nullopt;
     }
     for (const Schedule& schedule : workload.schedules) {
         if (schedule.role_of_place.empty()) {
-            return fold_placed(with_places(workload), mirrors);
+            return fold_placed(with_places(workload), mirrors, known);
         }
     }
-    return fold_placed(workload, mirrors);
+    return fold_placed(workload, mirrors, known);
 }
 
 }  // namespace podsim::sim

@@ -30,6 +30,8 @@
 
 namespace podsim::sim {
 
+class KnownImages;
+
 struct Mirror {
     std::vector<std::uint32_t> place;  ///< [place]: its image
     std::vector<std::uint32_t> port;   ///< [port]: its image
@@ -48,8 +50,9 @@ struct MirrorFold {
 };
 
 /// The workload on a representative of each orbit of those of the mirrors that are symmetries of it; nothing where
-/// none is. Links that places share (hosts') are not looked into: with them nothing folds.
-std::optional<MirrorFold> fold_by_mirrors(const Workload& workload,
-                                          std::span<const Mirror> mirrors);
+/// none is. Links that places share (hosts') are not looked into: with them nothing folds. `known`: of these mirrors, what was
+/// found out of schedules before.
+std::optional<MirrorFold> fold_by_mirrors(const Workload& workload, std::span<const Mirror> mirrors,
+                                          KnownImages* known = nullptr);
 
 }  // namespace podsim::sim

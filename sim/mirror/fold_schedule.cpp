@@ -50,7 +50,7 @@ private:
 
     [[nodiscard]] std::uint32_t image(std::uint32_t element, std::uint32_t transfer) const {
         for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
-            transfer = (element >> i & 1U) != 0 ? images_.of_mirror[i][transfer] : transfer;
+            transfer = (element >> i & 1U) != 0 ? images_[i]->of[transfer] : transfer;
         }
         return transfer;
     }
@@ -145,7 +145,7 @@ private:
         }
         transfer.first_hop = first_hop;
         transfer.first_successor = first_successor;
-        transfer.rank = images_.ranks[number];
+        transfer.rank = images_.back()->ranks[number];
         folded_.transfers.push_back(transfer);
     }
 

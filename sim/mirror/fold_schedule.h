@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "sim/mirror/fold_by_mirrors.h"
+#include "sim/mirror/known_images.h"
 
 namespace podsim::sim {
 
@@ -22,11 +24,8 @@ struct Orbits {
 /// Of mirrors that commute; nothing where a product of them leaves a place where it is.
 std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors);
 
-/// What a mirror group makes of a schedule.
-struct ScheduleImages {
-    std::vector<std::vector<std::uint32_t>> of_mirror;  ///< [mirror][transfer]
-    std::vector<std::uint64_t> ranks;                   ///< [transfer]: common to its images
-};
+/// What a mirror group makes of a schedule: [mirror], each with the ranks that are common to the images of those up to it.
+using ScheduleImages = std::vector<std::shared_ptr<const TransferImages>>;
 
 /// The schedule with a role for each kind of kept place: those of one role whose messages lead to places that are
 /// turned alike and of one kind.

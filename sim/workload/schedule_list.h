@@ -1,5 +1,6 @@
 // The schedules of a workload, in a list whose copies share them: what-if variants of one step differ in
-// their machine and their tasks, while its schedules, which may hold millions of transfers, are the same.
+// their machine and their tasks, while its schedules, which may hold millions of transfers, are the same. Steps that
+// differ in more may have some of them in common.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +42,10 @@ public:
 
     void push_back(Schedule schedule) {
         all_.push_back(std::make_shared<const Schedule>(std::move(schedule)));
+    }
+    /// One that others have, too.
+    void push_back(std::shared_ptr<const Schedule> schedule) {
+        all_.push_back(std::move(schedule));
     }
     [[nodiscard]] std::size_t size() const { return all_.size(); }
     const Schedule& operator[](std::size_t index) const { return *all_[index]; }

@@ -27,7 +27,9 @@ void read_qwen3_moe(HfConfig& config, ModelSpec& model) {
     read_attention_bias(config, model);
     model.qk_norm = true;
     read_sparse_step(config, model);
-    read_routing(config, model, "num_experts");
+    // transformers 5 writes the name that other families have.
+    read_routing(config, model,
+                 config.find("num_local_experts") != nullptr ? "num_local_experts" : "num_experts");
     model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
 }
 

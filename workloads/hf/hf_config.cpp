@@ -28,12 +28,14 @@ constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, st
     {"mllama", "layers of cross-attention to images"},
     {"mllama_text_model", "layers of cross-attention to images"},
     {"deepseek_v32", "sparse attention, with keys chosen by an index"},
+    {"glm_moe_dsa", "sparse attention, with keys chosen by an index"},
     {"qwen3_next", "linear attention"},
     {"qwen3_5_text", "linear attention"},
     {"qwen3_5_moe_text", "linear attention"},
     {"kimi_linear", "linear attention"},
     {"minimax", "linear attention"},
     {"minimax_text_01", "linear attention"},
+    {"minimax_m1", "linear attention"},
     {"lfm2", "layers of convolutions"},
     {"bert", "an encoder"},
     {"t5", "an encoder"},
@@ -69,6 +71,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"qwen3_vl_text", "qwen3"},
     {"qwen3_vl_moe_text", "qwen3_moe"},
     {"glm4v_text", "glm4"},
+    {"kimi_k25", "kimi_k2"},
     {"glm4v_moe_text", "glm4_moe"},
 });
 
@@ -78,6 +81,15 @@ std::vector<HfFamily> all_families() {
         all.insert(all.end(), families.begin(), families.end());
     }
     return all;
+}
+
+/// Whether it may be meant: names that differ in digits, or go on behind the other, are of other architectures.
+bool may_be_misspelt(const std::string& name, const std::string& near) {
+    const auto digits = [](std::string text) {
+        std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
+        return text;
+    };
+    return digits(name) == digits(near) && !name.starts_with(near + '_');
 }
 
 /// Refuses an architecture that no family reads.
@@ -91,8 +103,11 @@ std::vector<HfFamily> all_families() {
     }
     const std::vector<std::string> names = hf_family_names();
     const std::string near = name.size() <= kLongestType ? sim::nearest(name, names) : "";
-    config.refuse("model_type", problem,
-                  (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + remedy);
+    config.refuse(
+        "model_type", problem,
+        (near.empty() || !may_be_misspelt(name, near) ? ""
+                                                      : fmt::format("did you mean '{}'? ", near)) +
+            remedy);
 }
 
 /// `wrapper`: the model_type of a multimodal model, whose text model may leave its own out.

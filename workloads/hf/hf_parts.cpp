@@ -41,9 +41,10 @@ void read_head_dim(HfConfig& config, ModelSpec& model) {
     }
 }
 
+/// What the wrapper says holds: files of transformers 5 write the text model's default, true, beside a wrapper's false.
 void read_tied(HfConfig& config, ModelSpec& model, bool fallback) {
     model.tied_embeddings =
-        config.flag("tie_word_embeddings", config.flag_of_wrapper("tie_word_embeddings", fallback));
+        config.flag_of_wrapper("tie_word_embeddings", config.flag("tie_word_embeddings", fallback));
 }
 
 void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback) {

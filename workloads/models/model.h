@@ -83,6 +83,7 @@ struct ModelSpec {
     std::int64_t published_parameters =
         0;  ///< the published count, which the shapes must give; 0: none known
     std::int64_t published_rounding = 0;  ///< how far a rounded published count may be off
+    friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
 /// Parameters of one norm of the rows.

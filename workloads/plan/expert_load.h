@@ -14,6 +14,7 @@ struct ExpertLoad {
 
     /// Whether ranks do unequal work: their experts take unequal numbers of tokens.
     [[nodiscard]] bool uneven() const;
+    friend bool operator==(const ExpertLoad&, const ExpertLoad&) = default;
 };
 
 }  // namespace podsim::workloads

@@ -35,6 +35,7 @@ struct ExpertPath {
     [[nodiscard]] bool sparse() const { return matmul == ExpertMatmul::sparse; }
     [[nodiscard]] bool dense() const { return matmul == ExpertMatmul::dense; }
     [[nodiscard]] bool of_all() const { return matmul == ExpertMatmul::dense_of_all; }
+    friend bool operator==(const ExpertPath&, const ExpertPath&) = default;
 };
 
 }  // namespace podsim::workloads

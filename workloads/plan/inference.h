@@ -45,6 +45,7 @@ struct Inference {
     [[nodiscard]] std::int64_t sequences() const;
     [[nodiscard]] std::int64_t tokens() const;  ///< new ones
     [[nodiscard]] std::int64_t logits() const;  ///< rows of the unembedding
+    friend bool operator==(const Inference&, const Inference&) = default;
 };
 
 /// The steps that it is played as: one, or the prefill and generate - 1 decode steps behind it, whose context grows.

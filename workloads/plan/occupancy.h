@@ -11,6 +11,7 @@ struct Batch {
     std::int64_t tokens = 0;    ///< of the global batch
     std::int64_t sequence = 0;  ///< tokens per sequence
     int microbatches = 1;       ///< parts, one after the other; gradients add up over them
+    friend bool operator==(const Batch&, const Batch&) = default;
 };
 
 /// How well whole sequences fill the shards of the batch.

@@ -59,6 +59,7 @@ struct Overlap {
     /// Of a latency-hiding schedule, within a slice. One of each kind, the defaults of XLA's SchedulerConfig
     /// (xla/service/latency_hiding_scheduler.h); AllToAll blocks, as xla_tpu_enable_async_all_to_all is off by default.
     AsyncLimits async{1, 1, 1, 0};
+    friend bool operator==(const Overlap&, const Overlap&) = default;
 };
 
 }  // namespace podsim::workloads

@@ -32,6 +32,7 @@ enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
 struct Pipeline {
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     int chunks = 1;  ///< v: runs of layers of a stage, of the interleaved schedule
+    friend bool operator==(const Pipeline&, const Pipeline&) = default;
 };
 
 /// `gpipe`, `1f1b`, `interleaved`, `zero_bubble`.

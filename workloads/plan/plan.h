@@ -35,6 +35,7 @@ struct SelfAttention {
     AttentionBlocks blocks{};                  ///< none: as many queries as fill VMEM, exact masks
     Placement placement = Placement::zig_zag;  ///< of causal attention
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
+    friend bool operator==(const SelfAttention&, const SelfAttention&) = default;
 };
 
 struct TrainingPlan {
@@ -64,6 +65,7 @@ struct TrainingPlan {
     bool forward_only = false;
     /// A step of inference in place of training: forward alone, with a cache. `batch` has its new tokens.
     std::optional<Inference> inference{};
+    friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
 };
 
 }  // namespace podsim::workloads

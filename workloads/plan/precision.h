@@ -60,6 +60,7 @@ struct Precision {
     /// An element of the parameters that every data way holds under ZeRO-1 and 2; wider master weights are sharded
     /// with the optimizer's state.
     [[nodiscard]] double copy() const { return std::min(compute, parameters); }
+    friend bool operator==(const Precision&, const Precision&) = default;
 };
 
 }  // namespace podsim::workloads

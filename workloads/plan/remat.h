@@ -49,11 +49,13 @@ std::string to_string(TensorSet tensors);
 struct RematNames {
     TensorSet save{};     ///< in HBM
     TensorSet offload{};  ///< in the host's memory, from the forward to the backward pass
+    friend bool operator==(const RematNames&, const RematNames&) = default;
 };
 
 struct Remat {
     RematPolicy policy = RematPolicy::named;
     RematNames names{};
+    friend bool operator==(const Remat&, const Remat&) = default;
 };
 
 /// The policies that a scenario writes by a single name: podsim's and those of MaxText.

@@ -26,6 +26,7 @@ struct Ways {
     [[nodiscard]] double chips() const {
         return static_cast<double>(data) * fsdp * context * of_matrix() * expert * pipeline;
     }
+    friend bool operator==(const Ways&, const Ways&) = default;
 };
 
 }  // namespace podsim::workloads

@@ -68,7 +68,7 @@ TEST(HbmUse, HostTransfersMoveTheirBytesOnce) {
             {.schedule = static_cast<std::uint32_t>(workload.operations.size())});
     }
     workload.operations.push_back({.schedule = 1});
-    workload.machine = build_machine(hardware, shifts);
+    workload.machine = build_machine(hardware, shifts, shifts.uses_hosts());
     workload.graph_of_place.assign(workload.machine.places, 0);
     const std::vector<sim::Bytes> kernels{sim::Bytes(0)};
     const LinkUse use = hbm_use(workload, kernels, layout, sim::Time{1'000'000'000'000});

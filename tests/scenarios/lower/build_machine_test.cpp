@@ -76,7 +76,7 @@ TEST(BuildMachine, HasTheRatesAndLatenciesOfTheHardware) {
     const AchievedHardware hardware(ideal);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {1, 2}}});
     collectives::ShiftTable shifts = layout.shifts();
-    const sim::Machine inside = build_machine(hardware, shifts);
+    const sim::Machine inside = build_machine(hardware, shifts, shifts.uses_hosts());
     EXPECT_EQ(inside.places, 128U);
     EXPECT_EQ(inside.ports, collectives::kIciPorts);
     EXPECT_EQ(inside.rule, LatencyRule::floor);
@@ -89,7 +89,7 @@ TEST(BuildMachine, HasTheRatesAndLatenciesOfTheHardware) {
     }
     std::vector<sim::Hop> hops;
     shifts.add_host_route(collectives::HostDirection::to_host, hops);
-    const sim::Machine hosts = build_machine(hardware, shifts);
+    const sim::Machine hosts = build_machine(hardware, shifts, shifts.uses_hosts());
     EXPECT_EQ(hosts.ports, collectives::kAllPorts);
     for (const std::size_t place : {std::size_t{0}, std::size_t{127}}) {
         const auto link = [&](std::size_t port) { return hosts.links[hosts.link(place, port)]; };

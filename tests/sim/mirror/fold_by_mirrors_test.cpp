@@ -1,8 +1,11 @@
 #include "sim/mirror/fold_by_mirrors.h"
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <numeric>
+#include <random>
 
+#include "sim/mirror/known_images.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
@@ -133,6 +136,46 @@ TEST(FoldByMirrors, PlaysSymmetricWorkloadsOnHalfTheirPlaces) {
         const auto folded = fold_by_mirrors(workload, std::vector{other_end(places)});
         ASSERT_TRUE(folded);
         expect_plays_the_same(workload, *folded);
+    }
+}
+
+const Schedule* at(const Workload& workload, std::size_t schedule) {
+    return &workload.schedules[schedule];
+}
+
+// What is known of a schedule serves any workload that has it: folded to the same schedule, while those that nobody kept are found out
+// anew; and what is no image of itself stays so.
+TEST(FoldByMirrors, KnowsTheSchedulesThatAreKept) {
+    std::mt19937_64 random(7);
+    const auto kept = std::make_shared<const Schedule>(random_symmetric_schedule(4, true, random));
+    const Schedule other = random_symmetric_schedule(4, true, random);
+    KnownImages known;
+    known.keep(kept);
+    const auto folded_with = [&](std::int64_t duration) {
+        Workload workload =
+            workload_of(row_of(4, true, {10}), {}, {work(duration), operation(0), operation(1)});
+        workload.schedules.push_back(kept);
+        workload.schedules.push_back(other);
+        workload.operations = {{.schedule = 0}, {.schedule = 1}};
+        auto folded = fold_by_mirrors(workload, std::vector{other_end(4)}, &known);
+        EXPECT_TRUE(folded);
+        expect_plays_the_same(workload, *folded);
+        return std::move(folded->workload);
+    };
+    const Workload first = folded_with(50);
+    const Workload second = folded_with(70);
+    EXPECT_EQ(at(first, 0), at(second, 0));
+    EXPECT_NE(at(first, 1), at(second, 1));
+
+    Schedule broken = *kept;
+    broken.transfers.front().bytes = Bytes(broken.transfers.front().bytes.value() + 1);
+    const auto lopsided = std::make_shared<const Schedule>(std::move(broken));
+    known.keep(lopsided);
+    for (int time = 0; time < 2; ++time) {
+        Workload workload = workload_of(row_of(4, true, {10}), {}, {operation(0)});
+        workload.schedules.push_back(lopsided);
+        workload.operations = {{}};
+        EXPECT_FALSE(fold_by_mirrors(workload, std::vector{other_end(4)}, &known));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 
 #include "tests/checkout.h"
 #include "tests/workloads/step_program_support.h"
@@ -131,10 +132,30 @@ TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
               ":1:2: model_type 'unheard_of' is not modelled; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"lama\"")),
               ":1:2: model_type 'lama' is not modelled; did you mean 'llama'? " + remedy);
+    // Other architectures, not slips of those that are read.
+    EXPECT_EQ(refusal(with("model_type", "\"minimax_m3\"")),
+              ":1:2: model_type 'minimax_m3' is not modelled; " + remedy);
+    EXPECT_EQ(refusal(with("model_type", "\"phi_flash\"")),
+              ":1:2: model_type 'phi_flash' is not modelled; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"qwen3_next\"")),
               ":1:2: model_type 'qwen3_next' is not modelled: it has linear attention; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "")), ":1:1: the key 'model_type' is missing; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "7")), ":1:2: 'model_type' is not a text; " + remedy);
+}
+
+/// Another name for the experts, and the text model's default beside what the wrapper says.
+TEST_F(HfConfigTest, FilesOfTransformers5AreReadAlike) {
+    std::ifstream file(source_folder() + "/tests/workloads/configs/qwen3-30b-a3b.json");
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    const ModelSpec before = read(text);
+    const std::string experts = "\"num_experts\"";
+    text.replace(text.find(experts), experts.size(), "\"num_local_experts\"");
+    EXPECT_EQ(read(text), before);
+    const std::string untied = "\"tie_word_embeddings\": false";
+    ASSERT_NE(text.find(untied), std::string::npos);
+    text.replace(text.find(untied), untied.size(), "\"tie_word_embeddings\": true");
+    EXPECT_TRUE(read(text).tied_embeddings);
+    EXPECT_EQ(read("{" + untied + ", \"text_config\": " + text + "}"), before);
 }
 
 TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
