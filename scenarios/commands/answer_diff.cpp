@@ -1,10 +1,12 @@
 #include "scenarios/commands/answer_diff.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "scenarios/commands/lost_inputs.h"
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
@@ -98,6 +100,8 @@ Usage diff_usage() {
 
 StepDifference answer_diff(const Usage& options, TimedWatch& watch) {
     auto [first, second] = sides_of(options);
+    const std::array sources{first.source, second.source};
+    refuse_lost_inputs(options, sources);
     StepFigures a = figures_of_side(std::move(first), watch);
     return difference_of(std::move(a), figures_of_side(std::move(second), watch));
 }

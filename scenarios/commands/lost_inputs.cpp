@@ -41,10 +41,13 @@ void add_named_by(const ScenarioSource& scenario, const Usage& options,
     }
     try {
         YamlNode tree = read_scenario(scenario);
-        for (const std::string& setting : options.all("set")) {
-            apply_setting(tree, setting);
-        }
         add_named(tree, "", folder, files);
+        for (const char* const option : {"set", "set-a", "set-b"}) {
+            for (const std::string& setting : options.all(option)) {
+                apply_setting(tree, setting);
+                add_named(tree, "", folder, files);
+            }
+        }
         for (const Varied& each : varied) {
             const std::string last = each.key.substr(each.key.rfind('.') + 1);
             for (const YamlNode& value : each.values) {

@@ -56,7 +56,7 @@ std::vector<NamedOutput> outputs_of(const Usage& options) {
 }
 
 void refuse_lost_input(const NamedOutput& output, const std::string& input) {
-    if (same_file(output.path, input)) {
+    if (same_file(output.path, input == "-" ? "/dev/stdin" : input)) {
         refuse(output, "the command reads this file, and would overwrite it");
     }
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "scenarios/console/exit_status.h"
+#include "scenarios/text/whole_file.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -56,6 +57,9 @@ Heard
 
 /// From a handler: only what is async-signal-safe.
 [[noreturn]] void end_now(int number) {
+    while (a_file_is_being_named()) {
+        // By another thread, which hears no signals until it is done.
+    }
     const StopSignal& stop = of_number(number);
     const std::string_view wipe = heard.terminal ? "\r\x1b[K" : "";
     for (const std::string_view text : {wipe, stop.message}) {

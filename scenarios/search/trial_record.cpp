@@ -1,5 +1,6 @@
 #include "scenarios/search/trial_record.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
@@ -66,7 +67,10 @@ TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
     lock_.emplace(own_.path);
     if (std::filesystem::is_regular_file(own_.path)) {
         std::vector<std::uint64_t> places;
-        read_on(own_, places);
+        const std::string cut = read_on(own_, places);
+        if (!may_become_line(cut)) {
+            refuse(own_, own_.lines + 1);
+        }
         std::filesystem::resize_file(own_.path, own_.read);
     }
     errno = 0;
@@ -104,20 +108,36 @@ std::vector<std::uint64_t> TrialRecord::read_others() {
     return places;
 }
 
-void TrialRecord::read_on(File& file, std::vector<std::uint64_t>& places) {
+std::string TrialRecord::read_on(File& file, std::vector<std::uint64_t>& places) {
     std::ifstream in(file.path, std::ios::binary);
     in.seekg(static_cast<std::streamoff>(file.read));
-    for (std::string line; std::getline(in, line) && !in.eof();) {
+    std::string line;
+    for (; std::getline(in, line) && !in.eof(); line.clear()) {
         ++file.lines;
         take(line, file, places);
         file.read += line.size() + 1;
     }
+    return line;
+}
+
+/// Whether what has no end of a line may be the beginning of one of this search's.
+bool TrialRecord::may_become_line(const std::string& cut) const {
+    std::string start = head_of(space_, 0).dump();
+    start.erase(start.rfind('0'));
+    const std::size_t common = std::min(start.size(), cut.size());
+    return start.compare(0, common, cut, 0, common) == 0;
+}
+
+void TrialRecord::refuse(const File& file, std::uint64_t line) {
+    throw sim::InputError("the file holds something else than candidates of this search",
+                          "give it another path, or remove the file to begin anew",
+                          {file.path, static_cast<int>(line), 1});
 }
 
 void TrialRecord::take(const std::string& line, const File& file,
                        std::vector<std::uint64_t>& places) {
     try {
-        const Line read = Line::parse(line);
+        const Line read = Line::parse(line.ends_with('\r') ? "" : line);
         const Line& head = read.at("search");
         if (head.at("fingerprint") == space_.fingerprint()) {
             const std::uint64_t place = head.at("place");
@@ -136,9 +156,7 @@ void TrialRecord::take(const std::string& line, const File& file,
     } catch (const nlohmann::json::exception&) {
         // It is none of this search's lines.
     }
-    throw sim::InputError("the file holds something else than candidates of this search",
-                          "give it another path, or remove the file to begin anew",
-                          {file.path, static_cast<int>(file.lines), 1});
+    refuse(file, file.lines);
 }
 
 }  // namespace podsim::scenarios

@@ -47,7 +47,10 @@ private:
         std::size_t read = 0;  ///< bytes of whole lines
         std::size_t lines = 0;
     };
-    void read_on(File& file, std::vector<std::uint64_t>& places);
+    /// Takes the lines that have come; what is left has no end of a line yet.
+    std::string read_on(File& file, std::vector<std::uint64_t>& places);
+    [[nodiscard]] bool may_become_line(const std::string& cut) const;
+    [[noreturn]] static void refuse(const File& file, std::uint64_t line);
     void take(const std::string& line, const File& file, std::vector<std::uint64_t>& places);
 
     const SearchSpace& space_;

@@ -98,6 +98,9 @@ Varied parse_varied(const std::string& text) {
     }
     Varied varied;
     varied.key = text.substr(0, equals);
+    if (('.' + varied.key + '.').find("..") != std::string::npos) {
+        throw sim::InputError("the key path is empty in a place", kForm, mark);
+    }
     YamlNode list;
     try {
         list = parse_yaml('[' + text.substr(equals + 1) + ']', option);
@@ -130,10 +133,19 @@ Varied varied_of(const std::string& key, std::span<const std::string> values) {
     return varied;
 }
 
+namespace {
+
+/// Of two paths of keys: one names a value, or a part of the value, that the other names.
+bool overlap(const std::string& one, const std::string& other) {
+    return (one + '.').starts_with(other + '.') || (other + '.').starts_with(one + '.');
+}
+
+}  // namespace
+
 void refuse_set_and_varied(std::span<const std::string> settings, std::span<const Varied> varied) {
     for (const Varied& one : varied) {
         for (const std::string& setting : settings) {
-            if (setting.starts_with(one.key + '=')) {
+            if (overlap(setting.substr(0, setting.find('=')), one.key)) {
                 throw sim::InputError(
                     fmt::format("{} is varied, so that its value is lost", in_quotes(setting)),
                     "leave out this --set, or do not vary " + one.key, {"--set", 0, 0});
@@ -149,6 +161,15 @@ void check_varied(const YamlNode& base, std::span<const Varied> varied, const ch
         if (earlier != each) {
             throw sim::InputError(fmt::format("{} is varied twice", in_quotes(each->key)),
                                   give_once, {"--vary", 0, 0});
+        }
+        const auto within = std::find_if(varied.begin(), each, [&](const Varied& other) {
+            return overlap(other.key, each->key);
+        });
+        if (within != each) {
+            throw sim::InputError(
+                fmt::format("{} and {} are varied, one of which is a part of the other",
+                            in_quotes(within->key), in_quotes(each->key)),
+                "vary the parts, each in its --vary", {"--vary", 0, 0});
         }
         check_values(base, *each);
     }

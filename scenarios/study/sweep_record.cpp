@@ -72,7 +72,7 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
             const std::string line = text.substr(kept, end - kept);
             const std::size_t index = shard.setting(finished_.size());
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
-                !holds_row(line)) {
+                !holds_row(line) || line.ends_with('\r')) {
                 refuse(path, finished_.size() + 1);
             }
             finished_.push_back(sweep_row(line, index));

@@ -1,6 +1,8 @@
 #include "scenarios/text/whole_file.h"
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
@@ -28,6 +30,29 @@ std::string folder_of(const std::string& path) {
     return folder.empty() ? "." : folder.string();
 }
 
+std::atomic<int>
+    being_named;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): handlers have no arguments
+
+/// From the name beside a file's place to the file in its place: nothing ends the program meanwhile.
+class Naming {
+public:
+    Naming() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+        ++being_named;
+    }
+    ~Naming() {
+        --being_named;
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    Naming(const Naming&) = delete;
+    Naming& operator=(const Naming&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
 std::string of_descriptor(int descriptor) {
     return fmt::format("/proc/self/fd/{}", descriptor);
 }
@@ -45,6 +70,10 @@ std::string behind_links(const std::string& path) {
         target = next.is_absolute() ? next : target.parent_path() / next;
     }
     return target.string();
+}
+
+bool a_file_is_being_named() {
+    return being_named != 0;
 }
 
 WholeFile::WholeFile(std::string_view option, const std::string& path)
@@ -133,6 +162,7 @@ void WholeFile::keep() {
             throw cannot_write(option_, path_, reason);
         }
     }
+    const Naming naming;
     if (nameless_ >= 0) {
         name_it();
     }

@@ -40,6 +40,9 @@ private:
     std::ofstream stream_;
 };
 
+/// Whether a file that is whole is just coming to its place, beside which its name would be left.
+bool a_file_is_being_named();
+
 /// The path that the links at the end of `path` lead to, whether or not something is there.
 std::string behind_links(const std::string& path);
 

@@ -116,6 +116,8 @@ def test_values_of_python() -> None:
         podsim.run({**SMALL_DICT, "name": object()})
     with pytest.raises(TypeError, match="the key 1 is no text"):
         podsim.run({**SMALL_DICT, "model": {1: 2}})
+    with pytest.raises(TypeError, match="set is a mapping of keys to values, not list"):
+        podsim.run(SMALL_DICT, set=["batch.tokens=1Mi"])
 
 
 def test_a_path_inside_a_scenario_is_of_the_base(tmp_path: pathlib.Path, monkeypatch: Any) -> None:

@@ -1,10 +1,12 @@
 #include "workloads/hf/hf_json.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "sim/base/nearest.h"
@@ -103,12 +105,15 @@ void check_nesting(const std::string& path, const std::string& text) {
 std::string read_text(const std::string& path) {
     std::error_code ignored;
     std::ifstream file;
-    if (!std::filesystem::is_directory(path, ignored)) {
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    errno = 0;
+    if (!folder) {
         file.open(path, std::ios::binary);
     }
     if (!file.is_open()) {
-        throw sim::InputError("cannot read the file", "hf_config names a model's config.json",
-                              {path, 0, 0});
+        const std::error_code reason(folder ? EISDIR : errno, std::generic_category());
+        throw sim::InputError(fmt::format("cannot read the file: {}", reason.message()),
+                              "name a model's config.json", {path, 0, 0});
     }
     std::string text(kLargestFile + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));

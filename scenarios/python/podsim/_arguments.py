@@ -112,6 +112,8 @@ def options(**given: Any) -> list[str]:
 
 def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
     """``key=value`` of each, as --set takes them."""
+    if values is not None and not isinstance(values, Mapping):
+        raise TypeError(f"set is a mapping of keys to values, not {type(values).__name__}")
     return [f"{key}={yaml_text(value)}" for key, value in (values or {}).items()]
 
 

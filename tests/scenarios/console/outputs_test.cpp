@@ -1,9 +1,12 @@
 // No output replaces what a command reads, nor another output: every option of every command, by every name of a file.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 
 #include "scenarios/page/page.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -49,6 +52,8 @@ const CommandWithOutputs kCommandsWithOutputs[] = {
     {{"search", "S", "--vary", "hardware.profile=measured,other.yaml"},
      {"json", "write"},
      {"other.yaml"}},
+    {{"diff", "S", "--set-b", "training.remat=none"}, {"json"}, kNamed},
+    {{"diff", "S", "--set-b", "model={hf_config: other.json}"}, {"json"}, {"other.json"}},
     {{"import", "maxtext", "s.yaml"}, {"json", "write"}, {"s.yaml"}},
     {{"import", "hf", "config.json"}, {"json"}, {"config.json"}},
     {{"merge", "R"}, {"jsonl"}, {"r.jsonl"}},
@@ -140,7 +145,7 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             }
         }
     }
-    EXPECT_EQ(combinations, has_pages() ? 510 : 425);
+    EXPECT_EQ(combinations, has_pages() ? 535 : 450);
 }
 
 TEST_F(Outputs, NeverShareAFile) {
@@ -190,6 +195,18 @@ TEST_F(Outputs, NeverShareAFile) {
     EXPECT_EQ(text_of("other.json"), "kept");
     EXPECT_FALSE(fs::exists(path("new")));
     EXPECT_FALSE(fs::exists(path("later")));
+}
+
+// The file behind standard input is an input as others are.
+TEST_F(Outputs, ReplaceNothingThatStandardInputReads) {
+    const std::string before = text_of("s.yaml");
+    const std::string command = program_path() + " run - --no-explain --json " + path("s.yaml") +
+                                " < " + path("s.yaml") + " 2> " + path("err");
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+    EXPECT_EQ(text_of("err"), "--json " + path("s.yaml") +
+                                  ": the command reads this file, and would overwrite it; give it "
+                                  "another path\n");
+    EXPECT_EQ(text_of("s.yaml"), before);
 }
 
 // The plans of a search beyond the first have names that no option has.

@@ -130,6 +130,11 @@ TEST_F(TrialRecordTest, RefusesWhatItIsNot) {
         path("r"));
     EXPECT_EQ(search({"--jsonl", path("r"), "--vary", "overlap.prefetch_layers=1,2"}).err, problem);
     EXPECT_EQ(text("r"), before);
+    for (const char* const other : {"notes", "{\"model_type\": \"llama\"}", "\r\n"}) {
+        write(other, "r");  // without the end of a line
+        EXPECT_EQ(search({"--jsonl", path("r")}).err, problem);
+        EXPECT_EQ(text("r"), other);
+    }
     write("{\"sweep\": 1}\n", "r");
     EXPECT_EQ(search({"--read", path("r")}).err, problem);
     EXPECT_THAT(search({"--jsonl", "-"}).err, HasSubstr("--jsonl"));

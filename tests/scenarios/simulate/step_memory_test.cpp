@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/judge/verdict.h"
 #include "scenarios/load/load.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/report/step_json.h"
+#include "scenarios/report/verdict.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {
@@ -31,7 +31,7 @@ const std::vector<std::vector<std::string>> kChanges{
     {"mesh={fsdp: z, pipeline: y, tensor: x}", "training.microbatches=4"},
     {"hardware.chip={base: v5p, ici_one_way: 50 GB/s}"},
     {"hardware.chip={base: v5p, ici_latency: 3 us}"},
-    {"hardware.chip={base: v5p, collective_launch: 9 us}"},
+    {"hardware.profile=ideal"},
     {"hardware.latency=floor"},
     {"hardware.message_cap=1 MiB"},
     {"hardware.hbm=private"},
@@ -42,7 +42,7 @@ const std::vector<std::vector<std::string>> kChanges{
      "mesh={fsdp: y z, tensor: x, data: slice}"},
     {"training.remat={save: [qkv_proj], offload: [decoder_layer_input]}"},
     {"overlap.prefetch_layers=0"},
-    {"overlap.tensor=collective_matmul"},
+    {"overlap.tensor=two-way"},
     {"overlap.schedule=latency_hiding"},
     {"perturb=[{kind: slow_chips, factor: 1.5, x: 1}]"},
 };
@@ -100,14 +100,14 @@ TEST(StepMemory, IsShared) {
     const LoweredStep first = lowered({});
     const std::size_t all = first.workload.schedules.size();
     EXPECT_EQ(shared(first, lowered({})), all);
-    EXPECT_EQ(shared(first, lowered({"hardware.chip={base: v5p, collective_launch: 9 us}"})), all);
+    EXPECT_EQ(shared(first, lowered({"hardware.hbm=private"})), all);
     EXPECT_EQ(shared(first, lowered({"training.remat=none"})), all);
     // The weights' collectives are the same for any batch, those of activations are not.
     const std::size_t weights = shared(first, lowered({"batch.tokens=512Ki"}));
     EXPECT_GT(weights, 0U);
     EXPECT_LT(weights, all);
     EXPECT_EQ(shared(first, lowered({"hardware.message_cap=1 MiB"})), 0U);
-    EXPECT_EQ(shared(first, lowered({"hardware.chip={base: v5p, ici_latency: 3 us}"})), 0U);
+    EXPECT_EQ(shared(first, lowered({"hardware.latency=floor"})), 0U);
 
     const Scenario scenario = scenario_with({});
     const Scenario slower = scenario_with({"hardware.latency=floor"});

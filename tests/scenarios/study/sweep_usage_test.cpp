@@ -64,6 +64,19 @@ TEST_F(SweepUsage, RefusesBadUsage) {
     refused({"--vary", "batch.tokens=4Ki", "--set", "batch.tokens=8Ki"},
             "--set: 'batch.tokens=8Ki' is varied, so that its value is lost; leave out this --set, "
             "or do not vary batch.tokens");
+    // Keys that are parts of others, too.
+    refused({"--vary", "batch.tokens=4Ki", "--set", "batch={tokens: 8Ki}"},
+            "--set: 'batch={tokens: 8Ki}' is varied, so that its value is lost; leave out this "
+            "--set, or do not vary batch.tokens");
+    refused({"--vary", "training={remat: none}", "--set", "training.remat=block"},
+            "--set: 'training.remat=block' is varied, so that its value is lost; leave out this "
+            "--set, or do not vary training");
+    refused({"--vary", "training={remat: none}", "--vary", "training.remat=block"},
+            "--vary: 'training' and 'training.remat' are varied, one of which is a part of the "
+            "other; vary the parts, each in its --vary");
+    refused({"--vary", "=3"},
+            "--vary =3: the key path is empty in a place; write --vary key.path=value,value, as "
+            "in --vary mesh.tensor=x%2,x%4");
     refused({"--vary", "batch.tokens=4Ki", "--jobs", "0"},
             "--jobs 0: out of range; write a number of threads from 1 to 1024");
     refused({"--vary", "batch.tokens=4Ki", "--sort", "mfuu"},
