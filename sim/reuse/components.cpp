@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 namespace podsim::sim {
@@ -155,15 +156,20 @@ std::uint32_t Components::owner_of(const Event& event) const {
     return shared(state_.workload.graphs[graph].tasks[fields.number]) ? kShared : graph;
 }
 
-std::vector<std::uint32_t> Components::first_servers_in_use(const Component& component) const {
+std::vector<std::uint32_t> Components::open_operations(std::uint32_t graph) const {
+    std::vector<std::uint32_t> open;
+    std::ranges::copy_if(state_.open_operations, std::back_inserter(open),
+                         [&](std::uint32_t operation) { return owner_[operation] == graph; });
+    return open;
+}
+
+std::vector<std::uint32_t> Components::first_servers_in_use(std::uint32_t graph) const {
     if (!state_.machine.isolated_operations) {
         return {0};
     }
     std::vector<std::uint32_t> sets;
-    for (const std::uint32_t operation : component.operations) {
-        if (state_.operations[operation].table != nullptr) {
-            sets.push_back(state_.operations[operation].first_server);
-        }
+    for (const std::uint32_t operation : open_operations(graph)) {
+        sets.push_back(state_.operations[operation].first_server);
     }
     return sets;
 }

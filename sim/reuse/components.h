@@ -55,9 +55,11 @@ public:
         return std::int64_t{own_number_[operation]} -
                all_[owner_[operation]].operations_before[mark];
     }
+    /// The operations of a component that reuses, as far as they are open, in their order.
+    [[nodiscard]] std::vector<std::uint32_t> open_operations(std::uint32_t graph) const;
     /// The sets of links on which the component's operations are, by their first server: of isolated operations, those
     /// of the open ones, in their order.
-    [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use(const Component& component) const;
+    [[nodiscard]] std::vector<std::uint32_t> first_servers_in_use(std::uint32_t graph) const;
 
 private:
     static constexpr std::uint32_t kNobody = 0xfffffffe;

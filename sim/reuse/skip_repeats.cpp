@@ -138,7 +138,7 @@ void Skipper::move_links(const Skipped& skipped) {
                           first_priority[operation]}
             << Waiting::kInstantBits;
     };
-    for (const std::uint32_t first_server : components_.first_servers_in_use(component_)) {
+    for (const std::uint32_t first_server : components_.first_servers_in_use(graph_)) {
         for (const std::uint32_t link : component_.links) {
             state_.servers.skip(first_server + link, skipped.later_by, renumber, 0, {}, 0);
         }
@@ -156,16 +156,17 @@ void Skipper::move_messages(const Skipped& skipped) {
 
 /// From the last, so that none takes the place of one that has not moved yet.
 void Skipper::move_operations(const Skipped& skipped) {
-    for (std::size_t i = component_.operations.size(); i-- > 0;) {
-        LiveOperation& operation = state_.operations[component_.operations[i]];
-        if (operation.table == nullptr) {
-            continue;
-        }
+    const std::vector<std::uint32_t> open = components_.open_operations(graph_);
+    for (auto each = open.rbegin(); each != open.rend(); ++each) {
+        LiveOperation& operation = state_.operations[*each];
         for (std::uint32_t& task : operation.task) {
             task = task == kNoTask ? kNoTask : task + skipped.tasks;
         }
-        state_.operations[component_.operations[i + skipped.operations]] = std::move(operation);
+        const std::uint32_t image = components_.image(*each, skipped.operations);
+        state_.operations[image] = std::move(operation);
         operation = LiveOperation{};
+        state_.open_operations.erase(*each);
+        state_.open_operations.insert(image);
     }
 }
 

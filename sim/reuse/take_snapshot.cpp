@@ -94,11 +94,8 @@ void Taker::append_tasks(std::uint32_t highest_touched) {
 
 /// Of the open operations, in their order, how far each is at every place.
 void Taker::append_operations() {
-    for (const std::uint32_t index : component_.operations) {
+    for (const std::uint32_t index : components_.open_operations(graph_)) {
         const LiveOperation& operation = state_.operations[index];
-        if (operation.table == nullptr) {
-            continue;
-        }
         snapshot_.state.push_back(relative_operation(index));
         snapshot_.state.push_back(state_.workload.operations[index].schedule);
         snapshot_.state.append(operation.counters);
@@ -130,7 +127,7 @@ void Taker::append_places(const LiveOperation& operation) {
 }
 
 void Taker::append_links() {
-    for (const std::uint32_t first_server : components_.first_servers_in_use(component_)) {
+    for (const std::uint32_t first_server : components_.first_servers_in_use(graph_)) {
         for (const std::uint32_t link : component_.links) {
             const std::uint32_t server = first_server + link;
             snapshot_.state.push_back(
@@ -218,7 +215,7 @@ std::int64_t Taker::canonical_link(std::uint32_t server) const {
     if (!state_.machine.isolated_operations) {
         return server;
     }
-    const std::vector<std::uint32_t> sets = components_.first_servers_in_use(component_);
+    const std::vector<std::uint32_t> sets = components_.first_servers_in_use(graph_);
     const std::uint32_t link = server % state_.links_per_set();
     const auto set = std::ranges::find(sets, server - link);
     return (set - sets.begin()) * std::int64_t{state_.links_per_set()} + link;

@@ -158,6 +158,7 @@ void RunState::open(std::uint32_t operation) {
         return;
     }
     const OperationSpec& spec = workload.operations[operation];
+    open_operations.insert(operation);
     state.table = &tables[spec.schedule];
     state.schedule = &workload.schedules[spec.schedule];
     if (machine.isolated_operations) {
@@ -202,6 +203,7 @@ void RunState::close(LiveOperation& operation) {
     if (machine.isolated_operations) {
         free_link_sets.push_back(operation.first_server);
     }
+    open_operations.erase(static_cast<std::uint32_t>(&operation - operations.data()));
     operation = LiveOperation{};
 }
 

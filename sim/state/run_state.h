@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct RunState {
     Memories memories;
     Messages messages;
     std::vector<LiveOperation> operations;
+    std::set<std::uint32_t> open_operations;  ///< those of them that have begun and not ended
     std::vector<std::uint32_t> task_needs;  ///< [place][task]: to come before it starts; kTaskEnded
     std::vector<Time> began;                ///< [place][task]; empty: nobody wants to know
     std::vector<std::pair<std::uint32_t, std::uint32_t>>
