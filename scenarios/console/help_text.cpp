@@ -1,6 +1,7 @@
 #include "scenarios/console/help_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace podsim::scenarios {
@@ -17,6 +18,61 @@ std::vector<std::string> words_of(const std::string& text) {
         words.push_back(std::move(word));
     }
     return words;
+}
+
+/// What stands between two blanks or more.
+std::vector<std::string> fields_of(const std::string& row) {
+    std::vector<std::string> fields;
+    for (std::size_t at = row.find_first_not_of(' '); at < row.size();) {
+        const std::size_t end = std::min(row.find("  ", at), row.size());
+        fields.push_back(row.substr(at, end - at));
+        at = row.find_first_not_of(' ', end);
+    }
+    return fields;
+}
+
+/// Each row's last field, which says most, on lines of its own below the others.
+std::string narrow_table(const std::string& table, int width) {
+    constexpr std::size_t kDeeper = 6;
+    std::istringstream rows(table);
+    std::string all;
+    for (std::string row; std::getline(rows, row);) {
+        const std::size_t indent = std::min(row.find_first_not_of(' '), row.size());
+        std::vector<std::string> fields = fields_of(row);
+        if (fields.empty()) {
+            all += '\n';
+            continue;
+        }
+        std::vector<std::string> last;
+        if (fields.size() > 1) {
+            last = words_of(fields.back());
+            fields.pop_back();
+            last.front().insert(0, indent + kDeeper, ' ');
+        }
+        std::vector<std::string> parts;
+        for (const std::string& field : fields) {
+            if (indent + kDeeper + field.size() > static_cast<std::size_t>(width)) {
+                std::ranges::copy(words_of(field), std::back_inserter(parts));
+            } else {
+                parts.push_back(field + ' ');
+            }
+        }
+        parts.front().insert(0, indent, ' ');
+        const auto deeper = static_cast<int>(indent + kDeeper);
+        all += filled(parts, width, deeper) + (last.empty() ? "" : filled(last, width, deeper));
+    }
+    return all;
+}
+
+bool is_wider(const std::string& table, int width) {
+    std::istringstream rows(table);
+    std::string row;
+    while (std::getline(rows, row)) {
+        if (row.size() > static_cast<std::size_t>(width)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -70,12 +126,14 @@ std::string filled(const std::vector<std::string>& parts, int width, int indent)
     std::string row;
     for (const std::string& part : parts) {
         if (!row.empty() && row.size() + 1 + part.size() > room) {
+            row.erase(row.find_last_not_of(' ') + 1);
             all += row + '\n';
             row = blanks + part;
         } else {
             row += (row.empty() ? "" : " ") + part;
         }
     }
+    row.erase(row.find_last_not_of(' ') + 1);
     return all + row + '\n';
 }
 
@@ -83,8 +141,9 @@ std::string filled_text(std::string_view text, int width) {
     std::string all;
     for (const Paragraph& paragraph : paragraphs_of(text)) {
         all += paragraph.after_blank ? "\n" : "";
-        all +=
-            paragraph.is_table ? paragraph.text + '\n' : filled(words_of(paragraph.text), width, 0);
+        all += !paragraph.is_table               ? filled(words_of(paragraph.text), width, 0)
+               : is_wider(paragraph.text, width) ? narrow_table(paragraph.text, width)
+                                                 : paragraph.text + '\n';
     }
     return all;
 }

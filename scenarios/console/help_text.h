@@ -25,7 +25,8 @@ std::vector<std::string> synopsis_parts(std::string_view synopsis);
 /// Parts one after the other, a blank between them, the second line and further ones indented.
 std::string filled(const std::vector<std::string>& parts, int width, int indent);
 
-/// A text whose paragraphs are filled and whose tables are as they were, with its last line's end.
+/// A text whose paragraphs are filled, with its last line's end. Tables are as they were where there is room, otherwise the last
+/// field of each row stands below the others.
 std::string filled_text(std::string_view text, int width);
 
 }  // namespace podsim::scenarios
