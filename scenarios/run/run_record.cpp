@@ -11,8 +11,11 @@ constexpr sim::Time kForever{std::numeric_limits<std::int64_t>::max()};
 
 }  // namespace
 
-RunRecord::RunRecord(const sim::Workload& workload, Watch* watch)
-    : watch_(watch), holdings_(workload.machine.links.size()), arrivals_(workload.machine.places) {
+RunRecord::RunRecord(const sim::Workload& workload, Watch* watch, std::size_t most)
+    : watch_(watch),
+      most_(most),
+      holdings_(workload.machine.links.size()),
+      arrivals_(workload.machine.places) {
     spans_.reserve(workload.machine.places);
     for (const std::uint32_t graph : workload.graph_of_place) {
         spans_.emplace_back(workload.graphs[graph].tasks.size());
@@ -49,10 +52,25 @@ void RunRecord::task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began
 
 void RunRecord::transfer_arrived(sim::OperationId operation, sim::PlaceId source,
                                  sim::PlaceId destination, std::uint32_t transfer, sim::Time now) {
-    arrivals_[destination.index()].push_back({operation, source, transfer, now});
+    if (is_whole_) {
+        arrivals_[destination.index()].push_back({operation, source, transfer, now});
+    }
+}
+
+void RunRecord::let_go() {
+    is_whole_ = false;
+    holdings_ = {};
+    arrivals_ = {};
 }
 
 void RunRecord::link_held(const sim::Holding& holding) {
+    if (!is_whole_) {
+        return;
+    }
+    if (++held_ > most_) {
+        let_go();
+        return;
+    }
     holdings_[holding.link.index()].push_back({holding.start, holding.end, holding.operation,
                                                holding.source, holding.transfer, holding.hop});
     longest_ = std::max(longest_, holding.end - holding.start);
@@ -60,6 +78,9 @@ void RunRecord::link_held(const sim::Holding& holding) {
 
 /// What was said of it may lie some repeats back, under the number of another operation of its graph.
 void RunRecord::link_held_longer(const sim::Holding& holding, sim::Time by) {
+    if (!is_whole_) {
+        return;
+    }
     std::vector<Held>& all = holdings_[holding.link.index()];
     const auto said = std::find_if(all.rbegin(), all.rend(), [&](const Held& one) {
         return one.transfer == holding.transfer && one.source == holding.source &&

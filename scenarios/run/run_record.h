@@ -1,7 +1,9 @@
 // What happened in a run, for looking up causes: when tasks ran, links were held and messages arrived.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -30,7 +32,11 @@ struct Interval {
 /// Keeps what was played. What the executor skipped as repeats is found as the image of what it repeats.
 class RunRecord : public sim::Observer {
 public:
-    explicit RunRecord(const sim::Workload& workload, Watch* watch = nullptr);
+    /// Of a run in which links are held more often than `most` times nothing is kept (is_whole).
+    explicit RunRecord(const sim::Workload& workload, Watch* watch = nullptr,
+                       std::size_t most = std::numeric_limits<std::size_t>::max());
+
+    [[nodiscard]] bool is_whole() const { return is_whole_; }
 
     void reached(const sim::Reached& reached) override { tell_reached(watch_, reached); }
 
@@ -102,7 +108,12 @@ private:
     template <class Use>
     void over_views(const Views& views, sim::Time at, sim::Time before, Use use) const;
 
+    void let_go();
+
     Watch* watch_;
+    std::size_t most_;
+    std::size_t held_ = 0;
+    bool is_whole_ = true;
     std::vector<std::vector<Span>> spans_;        ///< [place][task]
     std::vector<std::vector<Held>> holdings_;     ///< [server], in order of time
     std::vector<std::vector<Arrival>> arrivals_;  ///< [place], in order of time

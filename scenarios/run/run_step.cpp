@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/run/both_observers.h"
 #include "sim/executor/executor.h"
 
 namespace podsim::scenarios {
@@ -196,7 +197,12 @@ private:
 StepRun run_step(const LoweredStep& step, const RunOptions& options) {
     SpanRecorder recorder(step, options);
     StepRun run;
-    run.result = sim::execute(step.workload, &recorder, options.reuse);
+    if (options.beside != nullptr) {
+        BothObservers both(recorder, *options.beside);
+        run.result = sim::execute(step.workload, &both, options.reuse);
+    } else {
+        run.result = sim::execute(step.workload, &recorder, options.reuse);
+    }
     const std::size_t programs = step.workload.graphs.size();
     std::vector<int> last(programs, -1);
     const auto end_of = [&](int chip) {

@@ -8,6 +8,7 @@
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
+#include "sim/workload/observer.h"
 #include "sim/workload/result.h"
 
 namespace podsim::scenarios {
@@ -49,8 +50,9 @@ private:
 };
 
 struct RunOptions {
-    bool reuse = true;       ///< play repeating layers once (sim/executor/executor.h)
-    Watch* watch = nullptr;  ///< sees how far the run is
+    bool reuse = true;                ///< play repeating layers once (sim/executor/executor.h)
+    Watch* watch = nullptr;           ///< sees how far the run is
+    sim::Observer* beside = nullptr;  ///< hears of all that happens
     /// Throws TakesLonger as soon as the step cannot end by then. A chip computes one thing at a time, none of it in less than it takes
     /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute.
     sim::Time longest = sim::Time::max();

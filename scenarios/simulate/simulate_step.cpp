@@ -51,6 +51,9 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
+/// Of longer runs, which may turn out to be too long to be explained, what happened is recorded by a run of its own: 40 MB.
+constexpr std::size_t kMostHeldBeside = 1'000'000;
+
 /// One scenario's simulation, from its plan to its result.
 class StepSimulation {
 public:
@@ -68,7 +71,8 @@ private:
     [[nodiscard]] const workloads::StepPrograms& programs() const { return built_->programs; }
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
-    void look_back(const LoweredStep& step, const StepRun& run, StepResult& result) const;
+    void look_back(const LoweredStep& step, const StepRun& run, std::shared_ptr<RunRecord> record,
+                   StepResult& result) const;
     void account_time(const StepRun& run, StepResult& result) const;
     void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void evaluate(StepResult& result) const;
@@ -92,8 +96,15 @@ StepResult StepSimulation::run() {
     built_ = build_step_of(scenario_, memory_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
     tell(options_.watch, Phase::simulating);
-    const StepRun run = run_step(
-        step, {.reuse = options_.reuse, .watch = options_.watch, .longest = options_.longest});
+    const bool looks_back = options_.explain || options_.keep_trail;
+    std::shared_ptr<RunRecord> record;
+    if (looks_back && fold_ == Fold::automatic) {
+        record = std::make_shared<RunRecord>(step.workload, nullptr, kMostHeldBeside);
+    }
+    const StepRun run = run_step(step, {.reuse = options_.reuse,
+                                        .watch = options_.watch,
+                                        .beside = record.get(),
+                                        .longest = options_.longest});
 
     StepResult result;
     result.step_time = run.result.end;
@@ -111,7 +122,7 @@ StepResult StepSimulation::run() {
     result.imbalance = imbalance_of(described_, programs(), step);
     try {
         if (result.explained || options_.keep_trail) {
-            look_back(step, run, result);
+            look_back(step, run, std::move(record), result);
         }
         simulate_even(result);
     } catch (const Stopped&) {
@@ -155,8 +166,9 @@ void StepSimulation::estimate(StepResult& result) const {
 }
 
 /// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.
+/// `record`: of that run, where it was folded.
 void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
-                               StepResult& result) const {
+                               std::shared_ptr<RunRecord> record, StepResult& result) const {
     PhaseWatch explaining(options_.watch, Phase::explaining);
     tell(&explaining, Phase::explaining);
     const std::optional<LoweredStep> again =
@@ -170,8 +182,10 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
                                      .watch = &explaining,
                                      .known = &memory_.collectives()});
     }
-    const auto record = std::make_shared<RunRecord>(folded.workload, &explaining);
-    sim::execute(folded.workload, record.get(), options_.reuse);
+    if (record == nullptr || !record->is_whole()) {
+        record = std::make_shared<RunRecord>(folded.workload, &explaining);
+        sim::execute(folded.workload, record.get(), options_.reuse);
+    }
     if (result.explained) {
         result.critical_path =
             critical_path(programs(), folded, achieved_rates(hardware_), *record, run.result.end);

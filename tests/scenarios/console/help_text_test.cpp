@@ -23,7 +23,7 @@ TEST(HelpText, TablesThatAreTooWideSayTheirLastFieldBelow) {
               "    host  2x2x1\n"
               "          chips of one host\n");
     // Fields that fill a line leave no blank at its end.
-    EXPECT_EQ(filled_text("  key  written  meaning of it all\n", 14),
+    EXPECT_EQ(filled_text("  key  written  meaning of it all\n", 13),
               "  key\n"
               "        written\n"
               "        meaning\n"

@@ -123,8 +123,8 @@ TEST(ComponentPartsTest, IsolatedOperationsOwnTheirSets) {
     state.open(2);
     EXPECT_EQ(state.operations[1].first_server, 8U);
     EXPECT_EQ(state.operations[2].first_server, 16U);
-    EXPECT_EQ(components.first_servers_in_use(components[0]), (std::vector<std::uint32_t>{16}));
-    EXPECT_EQ(components.first_servers_in_use(components[1]), (std::vector<std::uint32_t>{8}));
+    EXPECT_EQ(components.first_servers_in_use(0), (std::vector<std::uint32_t>{16}));
+    EXPECT_EQ(components.first_servers_in_use(1), (std::vector<std::uint32_t>{8}));
     const auto owner = [&](std::uint32_t server) {
         return components.owner_of({Time{}, EventCodec::of(EventKind::link_free, server)});
     };
@@ -135,7 +135,10 @@ TEST(ComponentPartsTest, IsolatedOperationsOwnTheirSets) {
     state.open(0);
     EXPECT_EQ(state.operations[0].first_server, 8U);
     EXPECT_EQ(owner(8), 0U);
-    EXPECT_EQ(components.first_servers_in_use(components[0]), (std::vector<std::uint32_t>{8, 16}));
+    EXPECT_EQ(components.first_servers_in_use(0), (std::vector<std::uint32_t>{8, 16}));
+    EXPECT_EQ(components.open_operations(0), (std::vector<std::uint32_t>{0, 2}));
+    EXPECT_EQ(components.open_operations(1), std::vector<std::uint32_t>{});
+    EXPECT_EQ(state.open_operations, (std::set<std::uint32_t>{0, 2}));
 }
 
 }  // namespace
