@@ -37,7 +37,7 @@ private:
     void deliver(const Batch<Members>& batch);
     [[gnu::noinline]] void start_task(std::uint32_t place, std::uint32_t task);
     [[gnu::noinline]] void end_task(std::uint32_t place, std::uint32_t task);
-    void reads_and_writes(std::uint32_t server, const Memories::Held& message, Time end);
+    void reads_and_writes(std::uint32_t server, const HeldMessage& message, Time end);
     void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
     [[gnu::noinline]] void wake_memory(std::uint32_t place);
     void hear_memories();
