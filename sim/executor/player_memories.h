@@ -22,24 +22,24 @@ inline std::int64_t demand_of(double rate, std::uint8_t passes) {
 
 /// A message begins to cross a link: on its first it reads its source's memory, on its last it writes its destination's.
 template <class Pending>
-void Player<Pending>::reads_and_writes(std::uint32_t server, const HeldMessage& message, Time end) {
-    if (end == state_.now) {
-        return;  // a link of infinite rate
+void Player<Pending>::reads_and_writes(std::uint32_t server, const Crossing& crossing,
+                                       std::uint32_t source, Time end) {
+    const TransferPath& path = *crossing.path;
+    const bool reads = crossing.hop == 0 && path.reads > 0;
+    const bool writes = crossing.hop + 1 == path.hop_count && path.writes > 0;
+    if (end == state_.now || !(reads || writes)) {
+        return;  // a link of infinite rate, or one between two chips that store nothing
     }
-    const TransferPath& path = state_.operations[message.operation].table->paths[message.transfer];
-    const double rate = state_.link_classes[state_.servers.link_class(server)].rate.value();
-    const auto begin = [&](std::uint32_t kind, std::uint32_t place, std::uint8_t passes) {
-        if (passes > 0) {
-            state_.memories.begin_hold(kind, place, server, message, demand_of(rate, passes), end,
-                                       state_.now);
-        }
-    };
-    if (message.hop == 0) {
-        begin(Memories::kRead, message.source, path.reads);
+    const HeldMessage message{crossing.number, crossing.transfer, source, crossing.hop};
+    const double rate = crossing.link->rate.value();
+    if (reads) {
+        state_.memories.begin_hold(Memories::kRead, source, server, message,
+                                   demand_of(rate, path.reads), end, state_.now);
     }
-    if (message.hop + 1 == path.hop_count) {
-        begin(Memories::kWrite, state_.machine.shifted(path.destination_shift, message.source),
-              path.writes);
+    if (writes) {
+        state_.memories.begin_hold(Memories::kWrite,
+                                   state_.machine.shifted(path.destination_shift, source), server,
+                                   message, demand_of(rate, path.writes), end, state_.now);
     }
     hear_memories();
 }

@@ -15,11 +15,11 @@ std::size_t StreamSlots::find_slot(std::uint32_t place, SharedServer::Key owner)
         ++counts_[place];
         streams_[place * room_ + slot].owner = owner;
     }
-    const std::size_t known = owner.number * std::size_t{kKinds} + owner.kind;
+    const std::size_t known = index_of(owner);
     if (known >= known_.size()) {
         known_.resize(known + 1);
     }
-    known_[known] = static_cast<std::uint32_t>(slot);
+    known_[known] = {place, static_cast<std::uint32_t>(slot)};
     return slot;
 }
 

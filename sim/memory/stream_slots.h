@@ -12,6 +12,7 @@
 #include "sim/base/time.h"
 #include "sim/memory/held_message.h"
 #include "sim/memory/shared_server.h"
+#include "sim/workload/machine.h"
 
 namespace podsim::sim {
 
@@ -45,34 +46,40 @@ public:
         return {&streams_[place * room_], counts_[place]};
     }
 
-    /// The slot of that owner, among the place's. Mostly the one in which it was when last asked for.
+    /// The slot of that owner, among the place's. Mostly the one in which it was when last asked for: of a link without a
+    /// look at what is in it, since its streams mostly are at one place.
     std::size_t slot_of(std::uint32_t place, SharedServer::Key owner) {
-        const std::size_t known = owner.number * std::size_t{kKinds} + owner.kind;
-        if (known < known_.size() && known_[known] < counts_[place] &&
-            streams_[place * room_ + known_[known]].owner == owner) {
-            return known_[known];
+        const std::size_t index = index_of(owner);
+        if (index < known_.size()) {
+            const Known known = known_[index];
+            if (known.place == place || (known.slot < counts_[place] &&
+                                         streams_[place * room_ + known.slot].owner == owner)) {
+                return known.slot;
+            }
         }
         return find_slot(place, owner);
-    }
-
-    /// Asks for the memory that a stream of the place will touch.
-    void prefetch(std::uint32_t place) const {
-        __builtin_prefetch(&loads_[place * room_], 1);
-        __builtin_prefetch(&loads_[place * room_ + room_ / 2], 1);
     }
 
 private:
     static constexpr std::uint32_t kKinds = 3;
     static constexpr std::size_t kFirstRoom = 16;  ///< six links there and back, and some work
 
+    struct Known {
+        std::uint32_t place = kNoPlace;
+        std::uint32_t slot = 0;
+    };
+
+    static std::size_t index_of(SharedServer::Key owner) {
+        return owner.number * std::size_t{kKinds} + owner.kind;
+    }
     std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
     void make_room(std::size_t slots);
 
     std::size_t room_ = 0;  ///< slots of each place
     std::vector<std::uint32_t> counts_;
-    std::vector<Load> loads_;           ///< [place][slot]
-    std::vector<Stream> streams_;       ///< [place][slot]
-    std::vector<std::uint32_t> known_;  ///< [kKinds x link or resource + kind]: the last found
+    std::vector<Load> loads_;      ///< [place][slot]
+    std::vector<Stream> streams_;  ///< [place][slot]
+    std::vector<Known> known_;     ///< [index_of(owner)]: the last found
 };
 
 }  // namespace podsim::sim
