@@ -27,8 +27,10 @@ void StreamSlots::make_room(std::size_t slots) {
     std::vector<Load> loads(counts_.size() * slots);
     std::vector<Stream> streams(counts_.size() * slots);
     for (std::uint32_t place = 0; place < counts_.size(); ++place) {
-        std::ranges::copy(this->loads(place), &loads[place * slots]);
-        std::ranges::copy(this->streams(place), &streams[place * slots]);
+        std::ranges::copy(this->loads(place),
+                          loads.begin() + static_cast<std::ptrdiff_t>(place * slots));
+        std::ranges::copy(this->streams(place),
+                          streams.begin() + static_cast<std::ptrdiff_t>(place * slots));
     }
     room_ = slots;
     loads_ = std::move(loads);

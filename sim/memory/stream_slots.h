@@ -34,16 +34,16 @@ public:
 
     /// Of the place's slots.
     [[nodiscard]] std::span<Load> loads(std::uint32_t place) {
-        return {&loads_[place * room_], counts_[place]};
+        return {loads_.data() + place * room_, counts_[place]};
     }
     [[nodiscard]] std::span<const Load> loads(std::uint32_t place) const {
-        return {&loads_[place * room_], counts_[place]};
+        return {loads_.data() + place * room_, counts_[place]};
     }
     [[nodiscard]] std::span<Stream> streams(std::uint32_t place) {
-        return {&streams_[place * room_], counts_[place]};
+        return {streams_.data() + place * room_, counts_[place]};
     }
     [[nodiscard]] std::span<const Stream> streams(std::uint32_t place) const {
-        return {&streams_[place * room_], counts_[place]};
+        return {streams_.data() + place * room_, counts_[place]};
     }
 
     /// The slot of that owner, among the place's. Mostly the one in which it was when last asked for: of a link without a

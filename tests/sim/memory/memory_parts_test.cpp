@@ -61,7 +61,9 @@ TEST(LateMessagesTest, AreThoseOfASet) {
         LateMessage* const found = late.find(id);
         ASSERT_EQ(found != nullptr, expected.contains(id));
         if (found == nullptr) {
-            EXPECT_EQ(&late.find_or_add(id), late.find(id));
+            const LateMessage* const added = &late.find_or_add(id);
+            EXPECT_EQ(added, late.find(id));
+            EXPECT_EQ(added, &late.find_or_add(id));
             expected.insert(id);
         } else {
             ASSERT_EQ(found->id, id);
