@@ -28,16 +28,16 @@ private:
     using Some = std::array<std::uint32_t, Pending::kMostMembers>;
 
     void start_first_tasks();
-    /// Tells the observer, now and then, how far the run is.
+    /// Tells the observer, which there must be, now and then, how far the run is.
     [[gnu::noinline]] void report_progress();
     [[nodiscard]] std::uint64_t played_events() const;
     void play_round();
+    /// Where a mark has been reached.
     [[gnu::noinline]] void skip_repeats();
     void play_instant();
     void deliver(const Batch<Members>& batch);
     [[gnu::noinline]] void start_task(std::uint32_t place, std::uint32_t task);
     [[gnu::noinline]] void end_task(std::uint32_t place, std::uint32_t task);
-    void reads_and_writes(std::uint32_t server, const Memories::Held& message, Time end);
     void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
     [[gnu::noinline]] void wake_memory(std::uint32_t place);
     void hear_memories();
@@ -92,6 +92,8 @@ private:
     Crossing crossing(const Message& message, std::uint32_t link_class);
     [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
     void look_up(const Waiting& waiting, std::uint32_t link_class);
+    void reads_and_writes(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
+                          Time end);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                 Time end) const;
 

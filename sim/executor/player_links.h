@@ -54,8 +54,7 @@ void Player<Pending>::serve(std::uint32_t server) {
         report(server, crossing, first.source, last_.times.end);
     }
     if (state_.memories.active()) {
-        reads_and_writes(server, {crossing.number, crossing.transfer, first.source, crossing.hop},
-                         last_.times.end);
+        reads_and_writes(server, crossing, first.source, last_.times.end);
     }
     pending_.add(last_.next, first.source);
     if (last_.goes_on_as != kNobody) {

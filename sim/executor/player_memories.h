@@ -22,25 +22,24 @@ inline std::int64_t demand_of(double rate, std::uint8_t passes) {
 
 /// A message begins to cross a link: on its first it reads its source's memory, on its last it writes its destination's.
 template <class Pending>
-void Player<Pending>::reads_and_writes(std::uint32_t server, const Memories::Held& message,
-                                       Time end) {
-    if (end == state_.now) {
-        return;  // a link of infinite rate
+void Player<Pending>::reads_and_writes(std::uint32_t server, const Crossing& crossing,
+                                       std::uint32_t source, Time end) {
+    const TransferPath& path = *crossing.path;
+    const bool reads = crossing.hop == 0 && path.reads > 0;
+    const bool writes = crossing.hop + 1 == path.hop_count && path.writes > 0;
+    if (end == state_.now || !(reads || writes)) {
+        return;  // a link of infinite rate, or one between two chips that store nothing
     }
-    const TransferPath& path = state_.operations[message.operation].table->paths[message.transfer];
-    const double rate = state_.link_classes[state_.servers.link_class(server)].rate.value();
-    const auto begin = [&](std::uint32_t kind, std::uint32_t place, std::uint8_t passes) {
-        if (passes > 0) {
-            state_.memories.begin_hold(kind, place, server, message, demand_of(rate, passes), end,
-                                       state_.now);
-        }
-    };
-    if (message.hop == 0) {
-        begin(Memories::kRead, message.source, path.reads);
+    const HeldMessage message{crossing.number, crossing.transfer, source, crossing.hop};
+    const double rate = crossing.link->rate.value();
+    if (reads) {
+        state_.memories.begin_hold(Memories::kRead, source, server, message,
+                                   demand_of(rate, path.reads), end, state_.now);
     }
-    if (message.hop + 1 == path.hop_count) {
-        begin(Memories::kWrite, state_.machine.shifted(path.destination_shift, message.source),
-              path.writes);
+    if (writes) {
+        state_.memories.begin_hold(Memories::kWrite,
+                                   state_.machine.shifted(path.destination_shift, source), server,
+                                   message, demand_of(rate, path.writes), end, state_.now);
     }
     hear_memories();
 }
@@ -69,19 +68,18 @@ void Player<Pending>::wake_memory(std::uint32_t place) {
 template <class Pending>
 void Player<Pending>::hear_memories() {
     if (state_.memories.any_news()) {
-        for (const std::uint32_t server : state_.memories.take_held_on()) {
-            state_.servers.hold_on(server);
-        }
-        for (const Memories::Wake& wake : state_.memories.take_to_post()) {
+        state_.memories.take_held_on(
+            [this](std::uint32_t server) { state_.servers.hold_on(server); });
+        state_.memories.take_to_post([this](const Memories::Wake& wake) {
             pending_.task(EventKind::memory_wake, wake.time, 0, wake.place);
-        }
+        });
     }
 }
 
 /// Links that a memory held up are free, and their messages are on their way.
 template <class Pending>
 void Player<Pending>::release_links() {
-    for (const Memories::FreedLink& link : state_.memories.take_freed()) {
+    state_.memories.take_freed([this](const Memories::FreedLink& link) {
         if (state_.servers.release(link.server, link.due, state_.now)) {
             freed_.push_back(link.server);
         }
@@ -95,15 +93,16 @@ void Player<Pending>::release_links() {
                                                    .end = state_.now},
                                                   state_.now - link.due);
         }
-    }
-    for (const Memories::Arriving& message : state_.memories.take_arriving()) {
+    });
+    state_.memories.take_arriving([this](const Memories::Arriving& arriving) {
+        const MessageId& message = arriving.message;
         TransferTable& table = *state_.operations[message.operation].table;
         const TransferPath& path = table.paths[message.transfer];
-        pending_.add(pending_.transfers_arrived(message.time,
+        pending_.add(pending_.transfers_arrived(arriving.time,
                                                 table.waves[path.first_hop + path.hop_count - 1],
                                                 message.operation, message.transfer),
                      message.source);
-    }
+    });
 }
 
 /// Those of the messages that arrive now; of the others the memories know when.

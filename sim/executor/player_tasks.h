@@ -28,9 +28,13 @@ template <class Pending>
 ExecutionResult Player<Pending>::run() {
     start_first_tasks();
     while (true) {
-        report_progress();
+        if (state_.observer != nullptr) {
+            report_progress();
+        }
         play_round();
-        skip_repeats();
+        if (reuse_ && reuse_->mark_reached()) {
+            skip_repeats();
+        }
         if (pending_.empty()) {
             break;
         }
@@ -70,9 +74,6 @@ std::uint64_t Player<Pending>::played_events() const {
 
 template <class Pending>
 void Player<Pending>::report_progress() {
-    if (state_.observer == nullptr) {
-        return;
-    }
     if (const std::uint64_t played = played_events(); played >= next_report_) {
         next_report_ = played + std::min(played / kShareBetweenReports, kMostBetweenReports);
         state_.observer->reached({state_.now, state_.result.events, all_events_, played});
@@ -94,9 +95,6 @@ void Player<Pending>::play_round() {
 
 template <class Pending>
 void Player<Pending>::skip_repeats() {
-    if (!reuse_ || !reuse_->mark_reached()) {
-        return;
-    }
     std::vector<Event> pending = pending_.pending();
     if (!reuse_->skip_repeats(pending)) {
         return;
@@ -129,7 +127,11 @@ template <class Pending>
 void Player<Pending>::deliver(const Batch<Members>& batch) {
     switch (batch.kind) {
         case EventKind::link_free:
-            freed_.insert(freed_.end(), batch.members.begin(), batch.members.end());
+            if constexpr (Pending::kMostMembers == 1) {
+                freed_.push_back(batch.members[0]);
+            } else {
+                freed_.insert(freed_.end(), batch.members.begin(), batch.members.end());
+            }
             break;
         case EventKind::head_arrived:
             heads_arrived(batch);

@@ -16,46 +16,32 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "sim/base/time.h"
+#include "sim/memory/followed_links.h"
+#include "sim/memory/held_message.h"
+#include "sim/memory/late_messages.h"
 #include "sim/memory/shared_server.h"
+#include "sim/memory/stream_slots.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::sim {
 
 class Memories {
 public:
-    /// A message on a link: hop `hop` of the transfer from `source`.
-    struct Held {
-        std::uint32_t operation = 0;
-        std::uint32_t transfer = 0;
-        std::uint32_t source = 0;
-        std::uint32_t hop = 0;
-    };
-    struct MessageId {
-        std::uint32_t operation = 0;
-        std::uint32_t transfer = 0;
-        std::uint32_t source = 0;
-
-        friend auto operator<=>(const MessageId&, const MessageId&) = default;
-    };
     /// A link that was followed and is free now, or a message that comes at its destination at `time`.
     struct FreedLink {
         std::uint32_t server = 0;
         Time due;  ///< when it would have been free
-        Held message;
+        HeldMessage message;
     };
     struct Arriving {
-        std::uint32_t operation = 0;
-        std::uint32_t transfer = 0;
-        std::uint32_t source = 0;
+        MessageId message;
         Time time;
     };
     /// A wake that must be posted: an event of the place at that time.
@@ -74,10 +60,8 @@ public:
     /// Work of the place begins that takes `alone` at its demand.
     void begin_work(std::uint32_t place, std::uint32_t resource, std::uint32_t task,
                     std::int64_t demand, Time alone, Time now) {
-        Place& at = places_[place];
-        if (at.at_risk && demand > 0 && alone.ps > 0) {
-            begin(place, {kWork, resource}, {.demand = demand, .end = now + alone, .number = task},
-                  now);
+        if (places_[place].at_risk && demand > 0 && alone.ps > 0) {
+            begin(place, {.owner = {kWork, resource}, .number = task}, {demand, now + alone}, now);
         }
     }
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
@@ -85,11 +69,10 @@ public:
 
     /// A message reads or writes (`kRead`, `kWrite`) the place's memory at that demand until the link is free.
     void begin_hold(std::uint32_t kind, std::uint32_t place, std::uint32_t server,
-                    const Held& message, std::int64_t demand, Time end, Time now) {
-        Place& at = places_[place];
-        if (at.at_risk && demand > 0 && end > now) {
-            begin(place, {kind, server},
-                  {.demand = demand, .end = end, .number = server, .message = message}, now);
+                    const HeldMessage& message, std::int64_t demand, Time end, Time now) {
+        if (places_[place].at_risk && demand > 0 && end > now) {
+            begin(place, {.owner = {kind, server}, .number = server, .message = message},
+                  {demand, end}, now);
         }
     }
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
@@ -97,16 +80,29 @@ public:
     /// Whether any message may arrive later than its links alone would have it.
     [[nodiscard]] bool any_late() const { return !late_.empty(); }
 
-    /// An event of the place: tasks that end late now, while links and messages are kept for the next two calls.
-    std::vector<std::uint32_t> wake(std::uint32_t place, Time now);
-    /// Since the last call.
-    std::vector<FreedLink> take_freed() { return std::exchange(freed_, {}); }
-    std::vector<Arriving> take_arriving() { return std::exchange(arriving_, {}); }
+    /// An event of the place: tasks that end late now, until the next, while links and messages are kept for the next
+    /// two calls.
+    const std::vector<std::uint32_t>& wake(std::uint32_t place, Time now);
+    /// Calls use(FreedLink), use(Arriving) for those since the last call.
+    template <class Use>
+    void take_freed(const Use& use) {
+        take(freed_, use);
+    }
+    template <class Use>
+    void take_arriving(const Use& use) {
+        take(arriving_, use);
+    }
     [[nodiscard]] bool any_freed() const { return !freed_.empty() || !arriving_.empty(); }
     [[nodiscard]] bool any_news() const { return !to_post_.empty() || !held_on_.empty(); }
-    std::vector<Wake> take_to_post() { return std::exchange(to_post_, {}); }
-    /// Servers whose links are held until they are among the freed.
-    std::vector<std::uint32_t> take_held_on() { return std::exchange(held_on_, {}); }
+    /// The same with use(Wake), and with use(server) where links are held until they are among the freed.
+    template <class Use>
+    void take_to_post(const Use& use) {
+        take(to_post_, use);
+    }
+    template <class Use>
+    void take_held_on(const Use& use) {
+        take(held_on_, use);
+    }
 
     static constexpr std::uint32_t kWork = 0;   ///< number: task
     static constexpr std::uint32_t kRead = 1;   ///< number: server
@@ -128,83 +124,68 @@ public:
     [[nodiscard]] std::vector<StreamState> streams(std::uint32_t place, Time now) const;
     /// Nothing: no wake is due.
     [[nodiscard]] std::optional<Time> wake_of(std::uint32_t place) const;
-    /// A link that its message holds for longer.
-    struct Followed {
-        Held message;
-        Time due;  ///< when it would have been free
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> streams;  ///< (place, kind), late
-    };
-    [[nodiscard]] const std::map<std::uint32_t, Followed>& followed_links() const { return links_; }
-    struct Late {
-        std::vector<std::uint32_t> links;  ///< servers that are followed and not free
-        Time by;                           ///< of those that are
-        std::optional<Time> arrival;       ///< when it would have arrived, once that has passed
-        bool arrived = false;
-    };
-    [[nodiscard]] const std::map<MessageId, Late>& late_messages() const { return late_; }
+    [[nodiscard]] const FollowedLinks& followed_links() const { return links_; }
+    [[nodiscard]] const LateMessages& late_messages() const { return late_; }
+    /// Nothing for operations that stay.
+    using ImageOf = std::function<std::optional<std::uint32_t>(std::uint32_t)>;
     /// What repeats was skipped: the state of these places moves, with tasks that many on and operations as
-    /// `image_of` says (nothing for those that stay).
+    /// `image_of` says.
     void skip(const std::vector<std::uint32_t>& places, Time later_by, std::uint32_t tasks,
-              const std::function<std::optional<std::uint32_t>(std::uint32_t)>& image_of);
+              const ImageOf& image_of);
 
 private:
-    /// A stream that is not followed.
-    struct Stream {
-        std::int64_t demand = 0;
-        Time end;
-        std::uint32_t number = 0;  ///< task or server
-        Held message{};
-    };
-    /// The last of a kind of one resource or link: they come one after the other.
-    struct Slot {
-        SharedServer::Key owner;
-        Stream stream;
-
-        [[nodiscard]] SharedServer::Key key() const { return {owner.kind, stream.number}; }
-    };
     struct Place {
+        std::int64_t bound = 0;  ///< of all demands, those of ended streams included
+        std::int64_t followed =
+            0;                ///< of it, those of streams that are followed: right until `wake`
+        Time wake = kNoWake;  ///< when the first that is followed ends
         bool at_risk = false;
-        std::int64_t bound = 0;  ///< of the demands in slots, those of ended streams included
-        std::vector<Slot> slots;
-        SharedServer server;
-        std::vector<std::uint32_t> overdue;  ///< tasks that should have ended
-        Time wake = kNoWake;
     };
     static constexpr Time kNoWake{-1};
 
-    /// Of a place and a link or a resource of it. Mostly the one in which it was when last asked for.
-    Slot& slot_of(Place& at, SharedServer::Key owner) {
-        const std::size_t known = owner.number * std::size_t{3} + owner.kind;
-        if (known < known_slots_.size() && known_slots_[known] < at.slots.size() &&
-            at.slots[known_slots_[known]].owner == owner) {
-            return at.slots[known_slots_[known]];
-        }
-        return find_slot(at, owner);
+    template <class Item, class Use>
+    static void take(std::vector<Item>& items, const Use& use) {
+        std::ranges::for_each(items, use);
+        items.clear();
     }
-    Slot& find_slot(Place& at, SharedServer::Key owner);
 
-    void begin(std::uint32_t place, SharedServer::Key owner, const Stream& stream, Time now) {
+    static std::vector<Place> places_for(const Workload& workload);
+    [[nodiscard]] bool any_followed(std::uint32_t place) const {
+        return places_[place].wake != kNoWake;
+    }
+    void begin(std::uint32_t place, const StreamSlots::Stream& stream,
+               const StreamSlots::Load& load, Time now) {
+        const std::size_t slot = slots_.slot_of(place, stream.owner);
+        StreamSlots::Load& before = slots_.loads(place)[slot];
         Place& at = places_[place];
-        Slot* const slot = &slot_of(at, owner);
-        at.bound += stream.demand - slot->stream.demand;
-        slot->stream = stream;
-        if (at.bound > rate_ || !at.server.empty()) {
+        at.bound += load.demand - before.demand;
+        before = load;
+        slots_.streams(place)[slot] = stream;
+        if (at.bound > rate_) {
             check(place, now);
         }
     }
     /// Follows the streams of the place if they do not fit.
     void check(std::uint32_t place, Time now);
+    void follow(std::uint32_t place, Time now);
     void hold_up(std::uint32_t place, SharedServer::Key key);
     /// All streams of the link's message have ended.
     bool has_ended(std::uint32_t server, Time now);
+    /// The streams that are followed have changed.
     void set_wake(std::uint32_t place);
     void link_ended(std::uint32_t server, Time now);
+    void skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks,
+                      const ImageOf& image_of);
 
     std::int64_t rate_ = 0;
     std::vector<Place> places_;
-    std::vector<std::uint32_t> known_slots_;   ///< [3 x link or resource + kind]: the last found
-    std::map<std::uint32_t, Followed> links_;  ///< by server
-    std::map<MessageId, Late> late_;
+    std::vector<SharedServer> servers_;                ///< [place]
+    std::vector<std::vector<std::uint32_t>> overdue_;  ///< [place]: tasks that should have ended
+    StreamSlots slots_;
+    FollowedLinks links_;
+    LateMessages late_;
+    std::vector<SharedServer::Key> ended_streams_;  ///< at a wake
+    std::vector<std::uint32_t> ended_tasks_;
     std::vector<FreedLink> freed_;
     std::vector<Arriving> arriving_;
     std::vector<Wake> to_post_;

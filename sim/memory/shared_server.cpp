@@ -25,6 +25,11 @@ auto rank_of(const SharedServer::Stream& stream) {
 }  // namespace
 
 void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
+    add(key, demand, alone, now);
+    share_out();
+}
+
+void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now) {
     settle(now);
     std::erase_if(streams_, [&](const Stream& stream) {
         return stream.key == key && stream.left == 0;  // the one before on that link
@@ -33,12 +38,10 @@ void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
         .demand = demand, .key = key, .left = Work{demand} * alone.ps, .share = demand};
     streams_.insert(std::ranges::upper_bound(streams_, rank_of(stream), {}, rank_of), stream);
     owed_ += stream.left;
-    share_out();
 }
 
-std::vector<SharedServer::Key> SharedServer::take_ended(Time now) {
+void SharedServer::take_ended(Time now, std::vector<Key>& ended) {
     settle(now);
-    std::vector<Key> ended;
     std::erase_if(streams_, [&](const Stream& stream) {
         if (stream.left == 0) {
             ended.push_back(stream.key);
@@ -46,7 +49,6 @@ std::vector<SharedServer::Key> SharedServer::take_ended(Time now) {
         return stream.left == 0;
     });
     share_out();
-    return ended;
 }
 
 bool SharedServer::holds(Key key) const {
@@ -91,9 +93,13 @@ void SharedServer::settle(Time now) {
 
 /// Those that ask for least have it whole as long as that is no more than an equal part of what is left.
 void SharedServer::share_out() {
+    std::int64_t open = 0;
+    asked_ = 0;
+    for (const Stream& stream : streams_) {
+        open += stream.left > 0 ? 1 : 0;
+        asked_ += stream.left > 0 ? stream.demand : 0;
+    }
     std::int64_t rest = rate_;
-    std::int64_t open =
-        std::ranges::count_if(streams_, [](const Stream& stream) { return stream.left > 0; });
     bool level = false;
     for (Stream& stream : streams_) {
         if (stream.left == 0) {

@@ -47,14 +47,19 @@ public:
     [[nodiscard]] bool settled_up() const { return streams_.empty() && owed_ == 0; }
     /// A stream that asks for `demand` and would take `alone` with it. One of that key must have ended by now.
     void begin(Key key, std::int64_t demand, Time alone, Time now);
-    /// The streams that have ended by now leave.
-    std::vector<Key> take_ended(Time now);
+    /// The same of one of several that begin now, after the last of which the rate is shared out.
+    void add(Key key, std::int64_t demand, Time alone, Time now);
+    void share_out();
+    /// The streams that have ended by now leave; their keys go to the end of `ended`.
+    void take_ended(Time now, std::vector<Key>& ended);
     /// Whether that stream is there, ended or not.
     [[nodiscard]] bool holds(Key key) const;
     /// Whether that stream is there and has work left.
     [[nodiscard]] bool unfinished(Key key, Time now);
     /// What the streams that have work left ask for together.
     [[nodiscard]] std::int64_t demand(Time now);
+    /// The same as of the last change, right until the next stream ends and no less than that from then on.
+    [[nodiscard]] std::int64_t asked() const { return asked_; }
     /// When the first of the streams ends if shares stay as they are; there must be one.
     [[nodiscard]] Time next_end() const;
 
@@ -72,12 +77,12 @@ public:
     }
 
 private:
-    void share_out();
     [[nodiscard]] std::int64_t shared_out() const;
 
     std::int64_t rate_ = 0;
     Time settled_;
     Work owed_ = 0;  ///< what has been asked for and not been done
+    std::int64_t asked_ = 0;
     std::vector<Stream> streams_;
 };
 

@@ -238,19 +238,15 @@ private:
         return std::exchange(buckets_[level * kDigits + digit], {}).first;
     }
 
-    /// Behind its like. Halving without a branch: where it goes cannot be foretold.
+    /// Into the hole at `at`, behind its like. From the end: what is pushed is mostly later than most.
     static void insert(std::vector<Event>& sorted, std::size_t at, std::size_t first,
                        const Event& event) {
-        std::size_t place = first;
-        for (std::size_t left = at - first; left > 0;) {
-            const std::size_t half = (left + 1) / 2;
-            place += half & -static_cast<std::size_t>(sorted[place + half - 1].time <= event.time);
-            left -= half;
+        Event* hole = sorted.data() + at;
+        for (const Event* const last = sorted.data() + first;
+             hole != last && hole[-1].time > event.time; --hole) {
+            *hole = hole[-1];
         }
-        std::copy_backward(sorted.begin() + static_cast<std::ptrdiff_t>(place),
-                           sorted.begin() + static_cast<std::ptrdiff_t>(at),
-                           sorted.begin() + static_cast<std::ptrdiff_t>(at + 1));
-        sorted[place] = event;
+        *hole = event;
     }
 
     void sort_into_front() {

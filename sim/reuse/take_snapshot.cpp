@@ -190,8 +190,9 @@ void Taker::append_memories() {
         const auto wake = memories.wake_of(place);
         snapshot_.state.push_back(wake.has_value() ? relative(*wake) : -1);
     }
-    for (const auto& [server, link] : memories.followed_links()) {
-        const Memories::Held& message = link.message;
+    for (const std::uint32_t server : memories.followed_links().servers()) {
+        const FollowedLink& link = memories.followed_links()[server];
+        const HeldMessage& message = link.message;
         if (components_.owner_of_operation(message.operation) == graph_) {
             push_all(std::array<std::int64_t, 7>{
                 canonical_link(server), relative_operation(message.operation), message.transfer,
@@ -199,10 +200,10 @@ void Taker::append_memories() {
                 static_cast<std::int64_t>(link.streams.size())});
         }
     }
-    for (const auto& [message, late] : memories.late_messages()) {
-        if (components_.owner_of_operation(message.operation) == graph_) {
+    for (const LateMessage& late : memories.late_messages().sorted()) {
+        if (components_.owner_of_operation(late.id.operation) == graph_) {
             push_all(std::array<std::int64_t, 7>{
-                relative_operation(message.operation), message.transfer, message.source,
+                relative_operation(late.id.operation), late.id.transfer, late.id.source,
                 static_cast<std::int64_t>(late.links.size()), late.by.ps,
                 late.arrival.has_value() ? relative(*late.arrival) : kHeldOn,
                 late.arrived ? 1 : 0});

@@ -62,12 +62,12 @@ public:
 
     template <class Deliver>
     Time play_earliest(const Deliver& deliver) {
-        queue_.pop_instant(instant_);
-        const Time now = instant_.front().time;
-        for (const Event& event : instant_) {
-            play(event.what, now, deliver);
+        const Event first = queue_.pop();
+        play(first.what, first.time, deliver);
+        while (queue_.more_of_instant()) {
+            play(queue_.pop().what, first.time, deliver);
         }
-        return now;
+        return first.time;
     }
 
     template <class Rewrite>
@@ -107,7 +107,6 @@ private:
 
     EventCodec codec_;
     Queue queue_;
-    std::vector<Event> instant_;
 };
 
 }  // namespace podsim::sim

@@ -16,6 +16,12 @@ std::int64_t share_of(const SharedServer& server, Key key) {
     return found == server.streams().end() ? -1 : found->share;
 }
 
+std::vector<Key> ended(SharedServer& server, Time now) {
+    std::vector<Key> keys;
+    server.take_ended(now, keys);
+    return keys;
+}
+
 TEST(SharedServerTest, EachHasItsDemandWhileTheyFit) {
     SharedServer server(100);
     server.begin({0, 1}, 60, Time{10}, Time{0});
@@ -27,7 +33,7 @@ TEST(SharedServerTest, EachHasItsDemandWhileTheyFit) {
     EXPECT_TRUE(server.unfinished({0, 1}, Time{9}));
     EXPECT_FALSE(server.unfinished({0, 1}, Time{10}));
     EXPECT_EQ(server.demand(Time{10}), 40);
-    EXPECT_EQ(server.take_ended(Time{10}), (std::vector<Key>{{0, 1}}));
+    EXPECT_EQ(ended(server, Time{10}), (std::vector<Key>{{0, 1}}));
     EXPECT_EQ(server.next_end(), Time{20});
     EXPECT_FALSE(server.unfinished({0, 7}, Time{10}));
 }
@@ -61,11 +67,26 @@ TEST(SharedServerTest, SpeedsUpWhenAnotherEnds) {
     server.begin({0, 1}, 100, Time{10}, Time{0});
     server.begin({1, 1}, 100, Time{4}, Time{0});
     EXPECT_EQ(server.next_end(), Time{8});
-    EXPECT_EQ(server.take_ended(Time{8}), (std::vector<Key>{{1, 1}}));
+    EXPECT_EQ(ended(server, Time{8}), (std::vector<Key>{{1, 1}}));
     EXPECT_EQ(share_of(server, {0, 1}), 100);
     EXPECT_EQ(server.next_end(), Time{14});
-    EXPECT_EQ(server.take_ended(Time{14}), (std::vector<Key>{{0, 1}}));
+    EXPECT_EQ(ended(server, Time{14}), (std::vector<Key>{{0, 1}}));
     EXPECT_TRUE(server.empty());
+}
+
+/// What streams ask for together is known without a look at them until one ends.
+TEST(SharedServerTest, KnowsWhatIsAskedOfIt) {
+    SharedServer server(100);
+    EXPECT_EQ(server.asked(), 0);
+    server.add({0, 1}, 80, Time{10}, Time{0});
+    server.add({0, 2}, 40, Time{30}, Time{0});
+    server.share_out();
+    EXPECT_EQ(server.asked(), 120);
+    EXPECT_EQ(server.demand(Time{13}), 120);
+    EXPECT_EQ(server.demand(Time{14}), 40);
+    EXPECT_EQ(server.asked(), 120);
+    EXPECT_EQ(ended(server, Time{14}), (std::vector<Key>{{0, 1}}));
+    EXPECT_EQ(server.asked(), 40);
 }
 
 /// What repeats is moved: ends a time later, under other numbers.
@@ -74,7 +95,7 @@ TEST(SharedServerTest, IsMoved) {
     server.begin({0, 1}, 100, Time{10}, Time{5});
     server.skip(Time{100}, [](Key& key) { key.number += 4; });
     EXPECT_EQ(server.next_end(), Time{115});
-    EXPECT_EQ(server.take_ended(Time{115}), (std::vector<Key>{{0, 5}}));
+    EXPECT_EQ(ended(server, Time{115}), (std::vector<Key>{{0, 5}}));
 }
 
 /// Equal demands have equal shares, all shares fit, none exceeds its demand, less than a unit a stream is left unused,

@@ -1,0 +1,29 @@
+// What a memory knows of a message.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace podsim::sim {
+
+/// A message on a link: hop `hop` of the transfer from `source`.
+struct HeldMessage {
+    std::uint32_t operation = 0;
+    std::uint32_t transfer = 0;
+    std::uint32_t source = 0;
+    std::uint32_t hop = 0;
+};
+
+struct MessageId {
+    std::uint32_t operation = 0;
+    std::uint32_t transfer = 0;
+    std::uint32_t source = 0;
+
+    friend auto operator<=>(const MessageId&, const MessageId&) = default;
+};
+
+inline MessageId id_of(const HeldMessage& message) {
+    return {message.operation, message.transfer, message.source};
+}
+
+}  // namespace podsim::sim
