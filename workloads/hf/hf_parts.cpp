@@ -41,10 +41,12 @@ void read_head_dim(HfConfig& config, ModelSpec& model) {
     }
 }
 
-/// What the wrapper says holds: files of transformers 5 write the text model's default, true, beside a wrapper's false.
+/// Untied where the text model or its wrapper says so: files of transformers 5 write defaults, mostly true, beside the other's false.
 void read_tied(HfConfig& config, ModelSpec& model, bool fallback) {
-    model.tied_embeddings =
-        config.flag_of_wrapper("tie_word_embeddings", config.flag("tie_word_embeddings", fallback));
+    const bool of_wrapper = config.flag_of_wrapper("tie_word_embeddings", true);
+    model.tied_embeddings = config.flag("tie_word_embeddings",
+                                        config.flag_of_wrapper("tie_word_embeddings", fallback)) &&
+                            of_wrapper;
 }
 
 void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback) {
