@@ -103,7 +103,7 @@ public:
                 }
             }
         }
-        lower();
+        lower(fold);
         fold_mirror_images(fold, step_.workload, step_.layout);
         if (step_.layout.mirrored) {
             keep_simulated_groups(*step_.layout.mirrored);
@@ -115,10 +115,10 @@ public:
 private:
     [[nodiscard]] bool several() const { return programs_.size() > 1; }
 
-    void lower() {
+    void lower(Fold fold) {
         collectives::ShiftTable shifts = step_.layout.shifts();
-        StepSchedules schedules(hardware_, mesh_, step_.layout, shifts, step_.workload.schedules,
-                                watch_);
+        StepSchedules schedules(hardware_, mesh_, step_.layout, fold, shifts,
+                                step_.workload.schedules, watch_);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());

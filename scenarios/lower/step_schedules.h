@@ -12,6 +12,7 @@
 #include "collectives/algorithms/handover.h"
 #include "collectives/vocabulary/algorithm.h"
 #include "scenarios/lower/build_machine.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 #include "sim/workload/schedule_list.h"
@@ -24,15 +25,17 @@ collectives::Members members_of(const workloads::Collective& collective,
                                 const topology::DeviceMesh& mesh);
 
 /// Builds each kind once. Throws sim::InputError, naming the operation, when a step would need more than
-/// 20 million messages in all, or when it cannot go round dead links. Keeps references to its arguments.
+/// 20 million messages in all, or when it cannot go round dead links; and where they take more memory than the process may.
+/// Keeps references to its arguments.
 class StepSchedules {
 public:
     StepSchedules(const AchievedHardware& hardware, const topology::DeviceMesh& mesh,
-                  const Layout& layout, collectives::ShiftTable& shifts, sim::Schedules& schedules,
-                  Watch* watch)
+                  const Layout& layout, Fold fold, collectives::ShiftTable& shifts,
+                  sim::Schedules& schedules, Watch* watch)
         : hardware_(hardware),
           mesh_(mesh),
           options_(schedule_options(hardware, layout)),
+          fold_(fold),
           shifts_(shifts),
           schedules_(schedules),
           watch_(watch) {}
@@ -65,6 +68,7 @@ private:
     const AchievedHardware& hardware_;
     const topology::DeviceMesh& mesh_;
     const collectives::ScheduleOptions options_;
+    const Fold fold_;
     collectives::ShiftTable& shifts_;
     sim::Schedules& schedules_;
     Watch* watch_;
@@ -74,6 +78,7 @@ private:
         host_transfers_;                              ///< by direction and bytes
     std::vector<collectives::Algorithm> algorithms_;  ///< [schedule]
     std::size_t messages_ = 0;
+    RunMemory memory_{};  ///< of the run, as far as its schedules are built
 };
 
 }  // namespace podsim::scenarios

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 #include <oneapi/tbb/task_arena.h>
 #include <optional>
@@ -13,12 +14,15 @@
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/estimate_step.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/step_programs.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/text/format.h"
+#include "scenarios/watch/memory_limit.h"
 #include "scenarios/watch/run_limit.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
@@ -66,6 +70,7 @@ private:
     [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
     void estimate(StepResult& result) const;
     void look_back(const LoweredStep& step, const StepRun& run, StepResult& result) const;
+    [[nodiscard]] bool may_look_back(const LoweredStep& step, StepResult& result) const;
     void account_time(const StepRun& run, StepResult& result) const;
     void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void evaluate(StepResult& result) const;
@@ -80,6 +85,7 @@ private:
     const Fold fold_;
     const StepOptions options_;
     BuiltStep built_;
+    RunMemory memory_{};
     const workloads::TrainingPlan& plan_ = built_.plan;
     const workloads::StepPrograms& programs_ = built_.programs;
 };
@@ -88,7 +94,8 @@ StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
     built_ = build_step_of(scenario_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
-    tell(options_.watch, Phase::simulating);
+    memory_ = memory_of_run(step.workload);
+    tell_begins(options_.watch, memory_.bytes());
     const StepRun run = run_step(
         step, {.reuse = options_.reuse, .watch = options_.watch, .longest = options_.longest});
 
@@ -107,7 +114,7 @@ StepResult StepSimulation::run() {
     result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
     result.imbalance = imbalance_of(described_, programs_, step);
     try {
-        if (result.explained || options_.keep_trail) {
+        if ((result.explained || options_.keep_trail) && may_look_back(step, result)) {
             look_back(step, run, result);
         }
         simulate_even(result);
@@ -136,7 +143,9 @@ std::uint64_t StepSimulation::most_played(const StepResult& result) const {
 
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
     try {
-        return lower_step(programs_, hardware_, described_.mesh, how, watch);
+        LoweredStep step = lower_step(programs_, hardware_, described_.mesh, how, watch);
+        refuse_beyond_memory(memory_of_run(step.workload), how);
+        return step;
     } catch (const sim::InputError& error) {
         throw error.at({scenario_.file, 0, 0});
     }
@@ -148,6 +157,29 @@ void StepSimulation::estimate(StepResult& result) const {
     result.serial = bounds.serial;
     result.book = bounds.book;
     result.book_loading = bounds.book_loading;
+}
+
+/// Whether the process may take what is kept of the run, which is known once it has ended. What a timeline shows was asked for, so
+/// that it is not left out.
+bool StepSimulation::may_look_back(const LoweredStep& step, StepResult& result) const {
+    const auto folded = static_cast<double>(step.layout.folded.size());
+    const double share = std::min(1.0, folded / static_cast<double>(step.layout.simulated()));
+    const double kept = static_cast<double>(result.played_events) * share;
+    const double bytes = memory_.bytes() + memory_of_record(static_cast<std::uint64_t>(kept));
+    if (bytes <= memory_limit()) {
+        return true;
+    }
+    if (options_.keep_trail) {
+        throw sim::InputError(
+            fmt::format("a timeline of {} played events takes up to {} of memory; podsim may take "
+                        "{}",
+                        static_cast<std::uint64_t>(kept), format_bytes(sim::Bytes(bytes)),
+                        format_bytes(sim::Bytes(memory_limit()))),
+            "leave out --trace and --report, or give more with --memory", {scenario_.file, 0, 0});
+    }
+    leave_unexplained(result);
+    result.explaining_bytes = bytes;
+    return false;
 }
 
 /// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.
