@@ -117,14 +117,18 @@ TEST_F(RunMemoryLimit, IsSaidByCheck) {
                                       format_bytes(sim::Bytes(checked.size->most_memory_bytes)))));
 }
 
-// Messages by the million are refused before a trial of an algorithm, or the step, keeps them.
-TEST_F(RunMemoryLimit, RefusesMessages) {
+// Messages by the million of a trial of an algorithm, before anything is known of the step's.
+TEST_F(RunMemoryLimit, EndsWhereMemoryDoes) {
     const std::string quick_start =
         source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml";
     const Outcome outcome = process(fmt::format(
         "run '{}' --set hardware.message_cap=8KiB --no-explain --memory 256MB", quick_start));
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(outcome.err,
+              quick_start +
+                  ": out of memory: podsim may take 256.0 MB; give more with --memory, or fewer "
+                  "--jobs; or make the step smaller, with fewer microbatches or a larger "
+                  "hardware.message_cap\n");
 }
 
 // Chips that are alike are simulated once, unless every one is asked for.
