@@ -101,7 +101,7 @@ private:
                 }
             });
             if (!(transfers < kMostMessages)) {
-                throw too_many_messages();
+                throw TooManyMessages();
             }
         }
         for (const auto& [displacement, routes] : routes_) {

@@ -57,7 +57,7 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
     result.messages = std::max(
         {messages_of(v / count, options.message_cap), static_cast<std::uint32_t>(filling), 1U});
     if (result.messages * count * graph.members() > kMostMessages) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
     return result;
 }

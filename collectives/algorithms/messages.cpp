@@ -5,15 +5,14 @@
 
 namespace podsim::collectives {
 
-sim::InputError too_many_messages() {
-    return sim::InputError("the array would be cut into more than 20 million messages",
-                           "use a smaller array or a larger message cap");
-}
+TooManyMessages::TooManyMessages()
+    : sim::InputError("the array would be cut into more than 20 million messages",
+                      "use a smaller array or a larger message cap") {}
 
 std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap) {
     const double count = std::ceil(block / message_cap);
     if (!(count < kMostMessages)) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
     const auto messages = static_cast<std::uint32_t>(count);
     return messages <= 1 ? 1 : messages + messages % 2;

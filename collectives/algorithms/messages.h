@@ -10,7 +10,10 @@ namespace podsim::collectives {
 
 /// Messages that a schedule may have at most.
 inline constexpr double kMostMessages = 20e6;
-sim::InputError too_many_messages();
+class TooManyMessages : public sim::InputError {
+public:
+    TooManyMessages();
+};
 
 /// Messages that a block of a ring step is cut into: ceil(block / cap), made even beyond one so that half
 /// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.

@@ -51,7 +51,7 @@ void ReductionTrees::plant(const std::vector<Part>& parts, sim::Bytes v, double 
         }
     }
     if (!(2.0 * static_cast<double>(trees_.size()) * nodes_ < kMostMessages)) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
     for (const ReductionTree& tree : trees_) {
         for (int node = 0; node < nodes_; ++node) {
@@ -73,7 +73,7 @@ void ReductionTrees::cut_into_messages(double shards, sim::Bytes message_cap) {
         transfers += 2.0 * tree.messages * nodes_;
     }
     if (!(transfers < kMostMessages)) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
 }
 

@@ -121,7 +121,7 @@ void ScheduleBuilder::check_size() {
         }
     }
     if (transfers * roles_.count() > kMostMessages) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
     const auto of_all_roles = [&](double count) {
         return static_cast<std::size_t>(count * roles_.count());

@@ -60,7 +60,7 @@ CollectiveSchedule ship(std::span<const Shipment> shipments, std::uint32_t roles
         result.hops = std::max(result.hops, links_of(shipments[s].legs));
     }
     if (!(transfers < kMostMessages)) {
-        throw too_many_messages();
+        throw TooManyMessages();
     }
     std::map<int, std::uint32_t> pieces;  // of a block
     std::uint64_t rank = 0;

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
+#include "collectives/algorithms/messages.h"
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/closed_form.h"
 #include "collectives/catalogue/operations.h"
-#include "sim/base/error.h"
 
 namespace podsim::collectives {
 namespace {
@@ -64,7 +64,7 @@ Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, con
             const auto exact = closed_form(by(call, algorithm), options, link);
             const Turn tried{exact ? *exact : simulate(algorithm), index};
             best = best ? std::min(*best, tried) : tried;
-        } catch (const sim::InputError&) {
+        } catch (const TooManyMessages&) {
             error = std::current_exception();
         }
     }

@@ -22,8 +22,8 @@ sim::Time lower_bound(const CollectiveCall& call, const LinkModel& link);
 sim::Time lower_bound_of_any(const CollectiveCall& call, const LinkModel& link);
 
 /// The fastest candidate; call.algorithm is not read. `simulate` runs the collective on its own under an algorithm and
-/// gives its time; it is called at most once for each. A candidate for which it throws sim::InputError (too many
-/// messages) is left out; the error is passed on when none is left.
+/// gives its time; it is called at most once for each. A candidate for which it throws TooManyMessages
+/// (algorithms/messages.h) is left out; the error is passed on when none is left, and any other at once.
 Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, const LinkModel& link,
                  const std::function<sim::Time(Algorithm)>& simulate);
 

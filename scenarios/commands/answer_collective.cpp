@@ -1,17 +1,23 @@
 #include "scenarios/commands/answer_collective.h"
 
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "collectives/algorithms/messages.h"
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/ends_options.h"
 #include "scenarios/commands/report_option.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/collective_json.h"
+#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/size_range.h"
+#include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/slice_names.h"
 
@@ -163,6 +169,44 @@ std::string csv_path(const Usage& options) {
     return path;
 }
 
+namespace {
+
+/// Of a size that is cut into more messages than a run may have: one that is cut into half as many as it may, since messages grow
+/// evenly with bytes. One significant digit, rounded down.
+double cut_into_fewer(CollectiveRequest request, Fold fold, TimedWatch& watch) {
+    constexpr double kSmaller = 1024;
+    for (;;) {
+        request.bytes = request.bytes / kSmaller;
+        try {
+            const double bytes = request.bytes.value();
+            const auto of_one = static_cast<double>(count_messages(request, fold, &watch));
+            request.bytes = request.bytes * 2;
+            const auto of_two = static_cast<double>(count_messages(request, fold, &watch));
+            const double most = bytes * (1 + (collectives::kMostMessages / 2 - of_one) /
+                                                 std::max(of_two - of_one, 1.0));
+            const double digit = std::pow(10, std::floor(std::log10(most)));
+            return std::floor(most / digit) * digit;
+        } catch (const collectives::TooManyMessages&) {
+            continue;
+        }
+    }
+}
+
+CollectiveResult cut_and_simulated(const Usage& options, const CollectiveRequest& request,
+                                   Fold fold, TimedWatch& watch) {
+    try {
+        return simulate_collective(request, fold, &watch);
+    } catch (const collectives::TooManyMessages& error) {
+        throw sim::InputError(
+            fmt::format("{} are more than 20 million messages of up to {}",
+                        format_bytes(request.bytes), format_bytes(request.hardware.message_cap)),
+            fmt::format("{:.0e} are fewer", cut_into_fewer(request, fold, watch)),
+            {"--bytes " + printable(options.get("bytes")), 0, 0});
+    }
+}
+
+}  // namespace
+
 CollectiveAnswer answer_collective(const Usage& options, TimedWatch& watch) {
     CollectiveRequest request = read_request(options);
     const std::vector<sim::Bytes> sizes = read_option(options, "bytes", parse_sizes);
@@ -178,7 +222,7 @@ CollectiveAnswer answer_collective(const Usage& options, TimedWatch& watch) {
         request.bytes = bytes;
         const double before = watch.seconds();
         answer.runs.push_back({request, options.has("axes") ? options.get("axes") : "", dtype,
-                               simulate_collective(request, fold, &watch), 0});
+                               cut_and_simulated(options, request, fold, watch), 0});
         answer.runs.back().wall_time_s = watch.seconds() - before;
     }
     return answer;

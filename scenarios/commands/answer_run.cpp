@@ -18,6 +18,7 @@
 #include "scenarios/report/step_sections.h"
 #include "scenarios/simulate/within_clock.h"
 #include "scenarios/study/what_if.h"
+#include "scenarios/text/format.h"
 #include "scenarios/timeline/program_timeline.h"
 #include "scenarios/timeline/step_timeline.h"
 #include "scenarios/trace/event_file.h"
@@ -198,7 +199,12 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
     } else if (!step.explained && !left_out && (asked("gap") || asked("path"))) {
         parts.order += "Gap and critical path left out: --no-explain\n";
     }
-    if (left_out) {
+    if (left_out && step.explaining_bytes > 0) {
+        parts.order += fmt::format(
+            "Gap and critical path left out: they keep what {} events did, up to {} of memory; "
+            "--memory gives more\n",
+            step.played_events, format_bytes(sim::Bytes(step.explaining_bytes)));
+    } else if (left_out) {
         const std::string why =
             step.explaining_exceeded.empty()
                 ? fmt::format("they take up to ten more runs of {} events each", step.played_events)

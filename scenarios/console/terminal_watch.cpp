@@ -1,9 +1,12 @@
 #include "scenarios/console/terminal_watch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <ostream>
 #include <utility>
+
+#include "scenarios/text/format.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -44,31 +47,34 @@ void TerminalWatch::show(const PhaseProgress& progress) {
     if (progress.phase == Phase::explaining) {
         stop_.has_results();
     }
+    const std::lock_guard lock(mutex_);
+    memory_bytes_ = std::max(memory_bytes_, progress.most_memory_bytes);
     if (progress.all_events == 0) {
         return;
     }
-    const std::lock_guard lock(mutex_);
     if (terminal_) {
         drawn_ = true;
         out_ << '\r' << progress_line(progress, seconds()) << "\x1b[K" << std::flush;
     } else if (progress.phase == Phase::simulating && !std::exchange(announced_, true)) {
-        out_ << announcement(progress.all_events) << std::flush;
+        out_ << announcement(progress.all_events, memory_bytes_) << std::flush;
     }
 }
 
-std::string announcement(std::uint64_t all_events) {
+std::string announcement(std::uint64_t all_events, double memory_bytes) {
     constexpr double kLeastRate =
         5e6;  // a step on every chip of a pod; collectives are 4 to 8 times as fast
     constexpr double kLong = 30;
+    constexpr double kLarge = 1e9;
     constexpr double kMinute = 60;
     const double seconds = static_cast<double>(all_events) / kLeastRate;
-    if (seconds < kLong) {
+    if (seconds < kLong && memory_bytes < kLarge) {
         return {};
     }
     return fmt::format(
-        "podsim: {:.3g} events to play, {:.0f} min at 5 million a second; less where layers "
-        "repeat\n",
-        static_cast<double>(all_events), std::ceil(seconds / kMinute));
+        "podsim: {:.3g} events to play, {:.0f} min at 5 million a second, less where layers "
+        "repeat; up to {} of memory\n",
+        static_cast<double>(all_events), std::ceil(seconds / kMinute),
+        format_bytes(sim::Bytes(memory_bytes)));
 }
 
 std::string progress_line(const PhaseProgress& progress, double seconds) {

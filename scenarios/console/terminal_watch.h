@@ -44,13 +44,14 @@ private:
     bool terminal_;
     bool drawn_ = false;
     bool announced_ = false;
+    double memory_bytes_ = 0;  ///< of the run that is announced
     std::mutex mutex_;
     StopRequest stop_;
 };
 
-/// Of a run of so many events, at 5 million a second, the least that was measured (docs/performance.md): `1.42e+09 events to play, 5 min ...`.
-/// Nothing for what takes less than half a minute so.
-std::string announcement(std::uint64_t all_events);
+/// Of a run of so many events, at 5 million a second, the least that was measured (docs/performance.md), that takes up to so much memory:
+/// `1.42e+09 events to play, 5 min ...`. Nothing for what takes less than half a minute and less than 1 GB.
+std::string announcement(std::uint64_t all_events, double memory_bytes);
 
 /// What is drawn after so many seconds.
 std::string progress_line(const PhaseProgress& progress, double seconds);

@@ -21,6 +21,7 @@ std::vector<TermPair> side_by_side(std::span<const Share> a, std::span<const Sha
         terms[share.name].b += share.time;
     }
     std::vector<TermPair> rows;
+    rows.reserve(terms.size());
     for (const auto& [name, term] : terms) {
         rows.push_back({name, term.a, term.b});
     }

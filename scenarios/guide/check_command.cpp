@@ -14,13 +14,16 @@
 namespace podsim::scenarios {
 
 Usage check_usage() {
-    Usage usage("check FILE|DIR ... [--set key=value]... [--fail-if-not-fit] [--json PATH|-]",
-                "Says what is wrong with scenarios, how many events their runs have, and whether "
-                "they fit in memory,\nwithout running them.",
-                "podsim check scenarios/quickstart",
-                "Events are those of the run, exactly; evaluation steps are not counted. Memory is "
-                "that of operations in\nprogram order: a run may hold a little more or less. The "
-                "time is a rough bound: repeated layers are played\nonce.\n");
+    Usage usage(
+        "check FILE|DIR ... [--set key=value]... [--fail-if-not-fit] [--json PATH|-]",
+        "Says what is wrong with scenarios, how many events their runs have, and whether "
+        "they fit in memory,\nwithout running them.",
+        "podsim check scenarios/quickstart",
+        "Events are those of the run, exactly; evaluation steps are not counted. Memory is "
+        "that of operations in\nprogram order: a run may hold a little more or less. The "
+        "time is a rough bound: repeated layers are played\nonce. "
+        "The memory is podsim's own for the run without its explanation: an upper estimate, "
+        "from which `run` refuses\nwhat --memory does not allow.\n");
     usage.settings("set", "override one value of each scenario; may be repeated");
     usage.flag("fail-if-not-fit", "exit status 4 where a step does not fit");
     usage.file("json", "write it as JSON to a file, or alone to standard output (-)");

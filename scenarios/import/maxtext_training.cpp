@@ -24,7 +24,7 @@ constexpr std::array kTensors = std::to_array<std::pair<std::string_view, std::s
 /// A key of the policy custom: remat, device or offload.
 std::string place_of(MaxTextSettings& settings, const std::string& key,
                      const char* fallback = "remat") {
-    const std::string place = settings.text(key, fallback);
+    std::string place = settings.text(key, fallback);
     if (place != "remat" && place != "device" && place != "offload") {
         settings.refuse(key, fmt::format("unknown place {}", in_quotes(place)),
                         "allowed: remat, device, offload");
@@ -80,7 +80,7 @@ std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
 }
 
 std::string remat(MaxTextSettings& settings, Parts& notes) {
-    const std::string policy = settings.text("remat_policy", "full");
+    std::string policy = settings.text("remat_policy", "full");
     if (policy == "custom") {
         return custom_remat(settings, notes);
     }

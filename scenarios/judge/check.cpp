@@ -51,9 +51,12 @@ std::string check_text(std::span<const Checked> checked) {
         }
         text += fmt::format("{}: a {} that can run\n", each.file, each.kind);
         if (each.size.has_value()) {
-            text += fmt::format("  {} events on {} of {} chips, at most some {} to run\n",
-                                each.size->events, each.size->simulated_chips, each.size->chips,
-                                format_time(each.wall_time_s));
+            text += fmt::format(
+                "  {} events on {} of {} chips, at most some {} and {} of memory to "
+                "run\n",
+                each.size->events, each.size->simulated_chips, each.size->chips,
+                format_time(each.wall_time_s),
+                format_bytes(sim::Bytes(each.size->most_memory_bytes)));
         }
         if (each.memory.has_value()) {
             text += "  " + memory_text(*each.memory) + '\n';
@@ -79,6 +82,7 @@ Json check_json(std::span<const Checked> checked) {
             one["simulated_chips"] = each.size->simulated_chips;
             one["chips"] = each.size->chips;
             one["most_wall_time_s"] = each.wall_time_s;
+            one["most_run_memory_bytes"] = each.size->most_memory_bytes;
         }
         if (each.memory.has_value()) {
             one["memory"] = memory_json(*each.memory);

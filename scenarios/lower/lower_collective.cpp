@@ -8,6 +8,7 @@
 #include "collectives/catalogue/operations.h"
 #include "collectives/catalogue/resolve.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/run_memory.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -87,6 +88,7 @@ Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& c
     const auto simulate = [&](collectives::Algorithm algorithm) {
         Lone lone = lower_lone(hardware, collective, algorithm, layout);
         lone.workload.machine.memory_rate = 0;
+        refuse_beyond_memory(memory_of_run(lone.workload), Fold::automatic);
         sim::ExecutionResult run = sim::execute(lone.workload, &watched);
         const sim::Time time = run.end - launch;
         if (!fastest.lone || run.end < fastest.run.end) {

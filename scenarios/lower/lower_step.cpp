@@ -105,7 +105,7 @@ public:
             }
         }
         KnownSchedules& kept = known_.on(hardware_, step_.layout);
-        lower(kept);
+        lower(fold, kept);
         fold_mirror_images(fold, step_.workload, step_.layout, &kept.images());
         if (step_.layout.mirrored) {
             keep_simulated_groups(*step_.layout.mirrored);
@@ -117,8 +117,8 @@ public:
 private:
     [[nodiscard]] bool several() const { return programs_.size() > 1; }
 
-    void lower(KnownSchedules& kept) {
-        StepSchedules schedules(hardware_, mesh_, step_.layout, {known_, kept},
+    void lower(Fold fold, KnownSchedules& kept) {
+        StepSchedules schedules(hardware_, mesh_, step_.layout, fold, {known_, kept},
                                 step_.workload.schedules, watch_);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "collectives/algorithms/host_transfer.h"
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/ring_step_schedule.h"
 #include "collectives/catalogue/build_schedule.h"
 #include "scenarios/lower/lower_collective.h"
@@ -42,18 +43,18 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
     tell(watch_, Phase::building);
     try {
         schedules_.push_back(build());
-    } catch (const sim::InputError& error) {
-        if (options_.dead_links.axes() != 0) {
-            throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()),
-                                  error.remedy());
-        }
+    } catch (const collectives::TooManyMessages&) {
         throw too_large(op);
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(fmt::format("'{}': {}", op.name, error.problem()), error.remedy());
     }
     algorithms_.resize(schedules_.size(), collectives::Algorithm::automatic);
     messages_ += schedules_.back().transfers.size();
     if (messages_ > kMostMessages) {
         throw too_large(op);
     }
+    memory_.messages += memory_of_schedule(schedules_.back());
+    refuse_beyond_memory(memory_, fold_);
 }
 
 std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {

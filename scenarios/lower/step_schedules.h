@@ -14,6 +14,7 @@
 #include "collectives/vocabulary/algorithm.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/known_collectives.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 #include "sim/workload/schedule_list.h"
@@ -26,7 +27,8 @@ collectives::Members members_of(const workloads::Collective& collective,
                                 const topology::DeviceMesh& mesh);
 
 /// Builds each kind once. Throws sim::InputError, naming the operation, when a step would need more than
-/// 20 million messages in all, or when it cannot go round dead links. Keeps references to its arguments.
+/// 20 million messages in all, or when it cannot go round dead links; and where they take more memory than the process may.
+/// Keeps references to its arguments.
 class StepSchedules {
 public:
     /// What steps before have found, and of it the schedules on the layout's places.
@@ -35,10 +37,12 @@ public:
         KnownSchedules& here;
     };
     StepSchedules(const AchievedHardware& hardware, const topology::DeviceMesh& mesh,
-                  const Layout& layout, Known known, sim::Schedules& schedules, Watch* watch)
+                  const Layout& layout, Fold fold, Known known, sim::Schedules& schedules,
+                  Watch* watch)
         : hardware_(hardware),
           mesh_(mesh),
           options_(schedule_options(hardware, layout)),
+          fold_(fold),
           known_(known),
           shifts_(known.here.shifts()),
           schedules_(schedules),
@@ -76,6 +80,7 @@ private:
     const AchievedHardware& hardware_;
     const topology::DeviceMesh& mesh_;
     const collectives::ScheduleOptions options_;
+    const Fold fold_;
     Known known_;
     collectives::ShiftTable& shifts_;
     sim::Schedules& schedules_;
@@ -86,6 +91,7 @@ private:
         host_transfers_;                              ///< by direction and bytes
     std::vector<collectives::Algorithm> algorithms_;  ///< [schedule]
     std::size_t messages_ = 0;
+    RunMemory memory_{};  ///< of the run, as far as its schedules are built
 };
 
 }  // namespace podsim::scenarios

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/spec/training_step.h"
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -66,9 +69,17 @@ sim::Time SimulatedStepTimes::time_of(const StepShape& shape) {
     plan.inference->runs = std::move(runs);
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
-    return simulate_step(step, Fold::automatic,
-                         {.explain = false, .watch = &watch_, .memory = &memory_})
-        .step_time;
+    step.serving.reset();
+    try {
+        return simulate_step(step, Fold::automatic,
+                             {.explain = false, .watch = &watch_, .memory = &memory_})
+            .step_time;
+    } catch (const sim::TimeOverflow& error) {
+        const sim::InputError cause = clock_error_of(step, error);
+        throw sim::InputError(
+            fmt::format("a step of {} tokens: {}", plan.inference->tokens(), cause.problem()),
+            cause.remedy(), cause.mark());
+    }
 }
 
 }  // namespace podsim::scenarios

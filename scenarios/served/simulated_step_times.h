@@ -25,6 +25,7 @@ public:
     /// ends a step's simulation, and hears nothing of it.
     explicit SimulatedStepTimes(const Scenario& scenario, Watch* watch = nullptr);
 
+    /// Throws sim::InputError, at the scenario's file and with the cause, where a step leaves the clock's range.
     sim::Time time_of(const StepShape& shape) override;
 
 private:

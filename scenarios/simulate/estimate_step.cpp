@@ -7,6 +7,7 @@
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_inference.h"
@@ -105,22 +106,26 @@ StepEstimate estimate_step(const Scenario& scenario) {
 
 RunSize size_of_run(const Scenario& scenario, Fold fold) {
     const AchievedHardware hardware(scenario.hardware);
-    RunSize size{.chips = hardware.chips()};
-    if (scenario.is_program()) {
-        const LoweredProgram lowered = lower_program(hardware, scenario.program(), fold, nullptr);
-        size.events = events_of(lowered.workload);
-        size.simulated_chips = static_cast<int>(lowered.layout.simulated());
-        return size;
-    }
+    const auto size_of = [&](const sim::Workload& workload, const Layout& layout) {
+        const RunMemory memory = memory_of_run(workload);
+        refuse_beyond_memory(memory, fold);
+        return RunSize{.events = events_of(workload),
+                       .simulated_chips = static_cast<int>(layout.simulated()),
+                       .chips = hardware.chips(),
+                       .most_memory_bytes = memory.bytes()};
+    };
     try {
+        if (scenario.is_program()) {
+            const LoweredProgram lowered =
+                lower_program(hardware, scenario.program(), fold, nullptr);
+            return size_of(lowered.workload, lowered.layout);
+        }
         const LoweredStep lowered =
             lower_step(build_step_of(scenario).programs, hardware, scenario.step().mesh, fold);
-        size.events = events_of(lowered.workload);
-        size.simulated_chips = static_cast<int>(lowered.layout.simulated());
+        return size_of(lowered.workload, lowered.layout);
     } catch (const sim::InputError& error) {
         throw error.at({scenario.file, 0, 0});
     }
-    return size;
 }
 
 }  // namespace podsim::scenarios

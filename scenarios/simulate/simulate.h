@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -63,6 +64,9 @@ StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions option
 /// is read, is always folded. Throws as simulate_step does.
 CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold,
                                      Watch* watch = nullptr);
+
+/// Messages that a collective is cut into. Throws collectives::TooManyMessages where they are more than 20 million.
+std::size_t count_messages(const CollectiveRequest& request, Fold fold, Watch* watch = nullptr);
 
 /// The stage of a program whose bound at ideal rates is the longest.
 struct LongestStage {

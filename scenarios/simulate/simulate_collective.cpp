@@ -6,6 +6,7 @@
 #include "scenarios/explain/hbm_use.h"
 #include "scenarios/explain/limiting_links.h"
 #include "scenarios/lower/lower_collective.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {
@@ -104,7 +105,9 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     result.hops = lone.hops;
     result.served = lone.served;
 
-    tell(watch, Phase::simulating);
+    const RunMemory memory = memory_of_run(lone.workload);
+    refuse_beyond_memory(memory, fold);
+    tell_begins(watch, memory.bytes());
     WatchedRun watched(watch);
     const sim::ExecutionResult run =
         has_run ? std::move(picked.run) : sim::execute(lone.workload, &watched);
@@ -125,6 +128,15 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     account(request, sim::round_up(hardware.chip.collective_launch.value), std::move(lone.workload),
             watch, result);
     return result;
+}
+
+std::size_t count_messages(const CollectiveRequest& request, Fold fold, Watch* watch) {
+    const AchievedHardware hardware(request.hardware);
+    const StageCollective collective = request.collective();
+    const collectives::Algorithm algorithm = pick_algorithm(hardware, collective, watch).algorithm;
+    const Lone lone =
+        lower_lone(hardware, collective, algorithm, layout_of(hardware, collective, fold));
+    return lone.workload.schedules[0].transfers.size();
 }
 
 }  // namespace podsim::scenarios

@@ -7,6 +7,7 @@
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/simulate/simulate.h"
 #include "sim/executor/executor.h"
 
@@ -125,7 +126,9 @@ ProgramResult simulate_program(const IdealHardware& hardware, const Program& pro
     tell(watch, Phase::building);
     const LoweredProgram lowered = lower_program(AchievedHardware(hardware), program, fold, watch);
     StageSpans spans(program.stages.size(), lowered.stage_of_task, watch);
-    tell(watch, Phase::simulating);
+    const RunMemory memory = memory_of_run(lowered.workload);
+    refuse_beyond_memory(memory, fold);
+    tell_begins(watch, memory.bytes());
     const sim::ExecutionResult run = sim::execute(lowered.workload, &spans, false);
 
     ProgramResult result;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 #include <oneapi/tbb/task_arena.h>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/estimate_step.h"
@@ -20,6 +22,8 @@
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/simulate/step_programs.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/text/format.h"
+#include "scenarios/watch/memory_limit.h"
 #include "scenarios/watch/run_limit.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/step_flops.h"
@@ -73,6 +77,7 @@ private:
     void estimate(StepResult& result) const;
     void look_back(const LoweredStep& step, const StepRun& run, std::shared_ptr<RunRecord> record,
                    StepResult& result) const;
+    [[nodiscard]] bool may_look_back(const LoweredStep& step, StepResult& result) const;
     void account_time(const StepRun& run, StepResult& result) const;
     void account_bytes(const LoweredStep& step, const StepRun& run, StepResult& result) const;
     void evaluate(StepResult& result) const;
@@ -87,15 +92,17 @@ private:
     const Fold fold_;
     const StepOptions options_;
     StepMemory of_this_step_;
-    StepMemory& memory_ = options_.memory != nullptr ? *options_.memory : of_this_step_;
+    StepMemory& shared_ = options_.memory != nullptr ? *options_.memory : of_this_step_;
     std::shared_ptr<const BuiltStep> built_;
+    RunMemory memory_{};
 };
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    built_ = build_step_of(scenario_, memory_, options_.compiled_for, options_.watch);
+    built_ = build_step_of(scenario_, shared_, options_.compiled_for, options_.watch);
     const LoweredStep step = lowered(fold_, options_.watch);
-    tell(options_.watch, Phase::simulating);
+    memory_ = memory_of_run(step.workload);
+    tell_begins(options_.watch, memory_.bytes());
     const bool looks_back = options_.explain || options_.keep_trail;
     std::shared_ptr<RunRecord> record;
     if (looks_back && fold_ == Fold::automatic) {
@@ -121,7 +128,7 @@ StepResult StepSimulation::run() {
     result.explained = options_.explain && result.played_events <= options_.most_events_to_explain;
     result.imbalance = imbalance_of(described_, programs(), step);
     try {
-        if (result.explained || options_.keep_trail) {
+        if ((result.explained || options_.keep_trail) && may_look_back(step, result)) {
             look_back(step, run, std::move(record), result);
         }
         simulate_even(result);
@@ -150,8 +157,10 @@ std::uint64_t StepSimulation::most_played(const StepResult& result) const {
 
 LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
     try {
-        return lower_step(programs(), hardware_, described_.mesh, how, watch,
-                          &memory_.collectives().local());
+        LoweredStep step = lower_step(programs(), hardware_, described_.mesh, how, watch,
+                                      &shared_.collectives().local());
+        refuse_beyond_memory(memory_of_run(step.workload), how);
+        return step;
     } catch (const sim::InputError& error) {
         throw error.at({scenario_.file, 0, 0});
     }
@@ -163,6 +172,29 @@ void StepSimulation::estimate(StepResult& result) const {
     result.serial = bounds.serial;
     result.book = bounds.book;
     result.book_loading = bounds.book_loading;
+}
+
+/// Whether the process may take what is kept of the run, which is known once it has ended. What a timeline shows was asked for, so
+/// that it is not left out.
+bool StepSimulation::may_look_back(const LoweredStep& step, StepResult& result) const {
+    const auto folded = static_cast<double>(step.layout.folded.size());
+    const double share = std::min(1.0, folded / static_cast<double>(step.layout.simulated()));
+    const double kept = static_cast<double>(result.played_events) * share;
+    const double bytes = memory_.bytes() + memory_of_record(static_cast<std::uint64_t>(kept));
+    if (bytes <= memory_limit()) {
+        return true;
+    }
+    if (options_.keep_trail) {
+        throw sim::InputError(
+            fmt::format("a timeline of {} played events takes up to {} of memory; podsim may take "
+                        "{}",
+                        static_cast<std::uint64_t>(kept), format_bytes(sim::Bytes(bytes)),
+                        format_bytes(sim::Bytes(memory_limit()))),
+            "leave out --trace and --report, or give more with --memory", {scenario_.file, 0, 0});
+    }
+    leave_unexplained(result);
+    result.explaining_bytes = bytes;
+    return false;
 }
 
 /// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.
@@ -180,7 +212,7 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
                     StepGap::Options{.reuse = options_.reuse,
                                      .most_played = most_played(result),
                                      .watch = &explaining,
-                                     .known = &memory_.collectives()});
+                                     .known = &shared_.collectives()});
     }
     if (record == nullptr || !record->is_whole()) {
         record = std::make_shared<RunRecord>(folded.workload, &explaining);
@@ -251,7 +283,7 @@ void StepSimulation::evaluate(StepResult& result) const {
                               .explain = false,
                               .compiled_for = options_.compiled_for,
                               .watch = options_.watch,
-                              .memory = &memory_};
+                              .memory = &shared_};
     result.evaluation = StepSimulation(evaluated, fold_, options).run().step_time;
     result.block = result.step_time * evaluation.train_steps + result.evaluation * evaluation.steps;
 }
@@ -283,7 +315,7 @@ void StepSimulation::simulate_even(StepResult& result) const {
         PhaseWatch explaining(options_.watch, Phase::explaining);
         RunLimit limit(explaining, RunLimit::kNone, most_played(result));
         const StepOptions options{
-            .reuse = options_.reuse, .explain = false, .watch = &limit, .memory = &memory_};
+            .reuse = options_.reuse, .explain = false, .watch = &limit, .memory = &shared_};
         try {
             result.imbalance->even_step =
                 StepSimulation(*even, Fold::automatic, options).run().step_time;

@@ -69,6 +69,8 @@ struct StepResult {
     bool explaining_stopped = false;  ///< they are not, since the watch ended that
     /// They are not, since the step without this cause of the gap plays too many events (most_played_to_explain).
     std::string explaining_exceeded{};
+    /// They are not, since what they keep of the run takes up to so many bytes, and podsim may not; else 0.
+    double explaining_bytes = 0;
     std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
     int simulated_chips = 0;
     int chips = 0;

@@ -54,12 +54,14 @@ void refuse_beyond_memory(const Scenario& scenario) {
     if (size.bytes() <= limit) {
         return;
     }
-    const double most = std::floor((limit / kBytesPerOperation - size.fixed) / size.of_each);
+    const double most =
+        std::floor(((limit - kBytesOfProcess) / kBytesOfOperation - size.fixed) / size.of_each);
     throw sim::InputError(
-        fmt::format("a step of {} microbatches is some {:.3g} operations, whose run takes {} of "
-                    "memory; podsim may take {}",
-                    size.microbatches, size.operations(), format_bytes(sim::Bytes(size.bytes())),
-                    format_bytes(sim::Bytes(limit))),
+        fmt::format(
+            "a step of {} microbatches is some {:.3g} operations, whose run takes up to {} of "
+            "memory; podsim may take {}",
+            size.microbatches, size.operations(), format_bytes(sim::Bytes(size.bytes())),
+            format_bytes(sim::Bytes(limit))),
         most >= 1 ? fmt::format("use at most {:.0f} microbatches, or give more with --memory", most)
                   : std::string("use fewer microbatches, or give more with --memory"),
         {scenario.file, 0, 0});

@@ -1,13 +1,10 @@
 // How large a step's programs are, before they are built.
 #pragma once
 
+#include "scenarios/lower/run_memory.h"
 #include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {
-
-/// What a run maps of memory for each operation of its programs at the most, from being built to the end of the run: measured, 780 to
-/// 960 bytes in steps of 208 thousand to 2.8 million operations (of which some 600 are resident; arrays that grow are there twice).
-inline constexpr double kBytesPerOperation = 960;
 
 /// A step's operations grow evenly with its microbatches, once these fill the pipeline: operations = fixed + microbatches x of_each.
 struct StepSize {
@@ -16,7 +13,9 @@ struct StepSize {
     int microbatches = 1;
 
     [[nodiscard]] double operations() const { return fixed + of_each * microbatches; }
-    [[nodiscard]] double bytes() const { return kBytesPerOperation * operations(); }
+    [[nodiscard]] double bytes() const {
+        return kBytesOfProcess + kBytesOfOperation * operations();
+    }
 };
 
 /// Of a training step of many microbatches, from the programs of two steps with few; of others, which are built as quickly as

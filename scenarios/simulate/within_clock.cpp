@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <map>
 #include <string_view>
+#include <vector>
 
+#include "scenarios/requests/arrivals.h"
+#include "scenarios/serve/serving_spec.h"
 #include "scenarios/simulate/estimate_step.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/training_step.h"
@@ -44,11 +47,26 @@ sim::InputError clock_error_of(const IdealHardware& hardware, const Program& pro
         "check its size and the rates", longest.stage->mark);
 }
 
+/// Of a serving run each of whose steps is within the clock.
+sim::InputError clock_error_of(const std::string& file, const std::vector<Request>& requests,
+                               const sim::TimeOverflow& error) {
+    double tokens = 0;
+    for (const Request& request : requests) {
+        tokens += static_cast<double>(request.prompt) + static_cast<double>(request.output);
+    }
+    return sim::InputError(
+        fmt::format("{}, of which no step takes so much: it is the steps of all {} requests, of "
+                    "{:.4g} tokens, one after the other",
+                    error.what(), requests.size(), tokens),
+        "check serving.requests, their prompts and outputs, serving.slots and serving.host",
+        {file, 0, 0});
+}
+
 }  // namespace
 
 sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error) {
     if (scenario.serving != nullptr) {
-        return clock_error(scenario.file, error);
+        return clock_error_of(scenario.file, draw_requests(scenario.serving->load), error);
     }
     if (scenario.is_program()) {
         return clock_error_of(scenario.hardware, scenario.program(), error);

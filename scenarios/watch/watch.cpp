@@ -48,6 +48,12 @@ void tell(Watch* watch, Phase phase, double share) {
     }
 }
 
+void tell_begins(Watch* watch, double most_memory_bytes) {
+    if (watch != nullptr) {
+        watch->tell({.phase = Phase::simulating, .most_memory_bytes = most_memory_bytes});
+    }
+}
+
 void tell_reached(Watch* watch, const sim::Reached& reached) {
     if (watch == nullptr) {
         return;

@@ -42,6 +42,7 @@ struct PhaseProgress {
     std::uint64_t events = 0;  ///< played or skipped until then
     std::uint64_t all_events = 0;
     std::uint64_t played_events = 0;  ///< of `events`: those that were not skipped
+    double most_memory_bytes = 0;     ///< of the whole run, told once, before it begins
 };
 
 /// A simulation was asked to stop, and has no result.
@@ -93,6 +94,9 @@ private:
 
 /// Tells `watch`, where there is one, that a share of a phase is done.
 void tell(Watch* watch, Phase phase, double share = 0);
+
+/// The same of a run that is about to begin and takes up to so much memory.
+void tell_begins(Watch* watch, double most_memory_bytes);
 
 /// Runs that serve another phase: passes everything on to `outer`, where there is one, as that phase.
 class PhaseWatch final : public Watch {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sim/base/error.h"
+#include "collectives/algorithms/messages.h"
 #include "tests/collectives/carriers/checks.h"
 
 namespace podsim::collectives {
@@ -75,14 +75,14 @@ TEST(ChooseTest, LeavesOutWhatCannotBeBuilt) {
                        .bytes = sim::Bytes(1e9)},
                       {}, link, [&](Algorithm algorithm) -> sim::Time {
                           if (!any || algorithm == Algorithm::reduce_broadcast) {
-                              throw sim::InputError("too many messages");
+                              throw TooManyMessages();
                           }
                           return {algorithm == Algorithm::equal_parts ? 1'000'000'000'000
                                                                       : 2'000'000'000'000};
                       });
     };
     EXPECT_EQ(pick(true), Algorithm::equal_parts);
-    EXPECT_THROW(pick(false), sim::InputError);
+    EXPECT_THROW(pick(false), TooManyMessages);
 }
 
 }  // namespace

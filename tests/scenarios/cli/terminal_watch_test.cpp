@@ -58,6 +58,8 @@ TEST(TerminalWatchTest, AnnouncesALongRunOnceInAFile) {
     std::ostringstream terminal;
     TerminalWatch watch(file, false);
     TerminalWatch drawn(terminal, true);
+    tell_begins(&watch, 2.5e9);
+    tell_begins(&drawn, 2.5e9);
     for (const std::uint64_t events : {0, 1, 2}) {
         const PhaseProgress progress{.phase = Phase::simulating,
                                      .share = 0.25,
@@ -68,13 +70,17 @@ TEST(TerminalWatchTest, AnnouncesALongRunOnceInAFile) {
     }
     // 1.5e9 events at 5e6 a second are 300 s.
     const std::string said =
-        "podsim: 1.5e+09 events to play, 5 min at 5 million a second; less where layers repeat\n";
+        "podsim: 1.5e+09 events to play, 5 min at 5 million a second, less where layers repeat; "
+        "up to 2.500 GB of memory\n";
     EXPECT_EQ(file.str(), said);
     EXPECT_EQ(terminal.str().find("to play"), std::string::npos);
-    EXPECT_EQ(announcement(1'500'000'001),
-              "podsim: 1.5e+09 events to play, 6 min at 5 million a second; "
-              "less where layers repeat\n");
-    EXPECT_EQ(announcement(149'999'999), "");
+    EXPECT_EQ(announcement(1'500'000'001, 30e6),
+              "podsim: 1.5e+09 events to play, 6 min at 5 million a second, less where layers "
+              "repeat; up to 30.00 MB of memory\n");
+    EXPECT_EQ(announcement(1'000'000, 1e9),
+              "podsim: 1e+06 events to play, 1 min at 5 million a second, less where layers "
+              "repeat; up to 1.000 GB of memory\n");
+    EXPECT_EQ(announcement(149'999'999, 999e6), "");
 }
 
 TEST(TerminalWatchTest, CtrlCEndsTheRunWithWhatWasReached) {

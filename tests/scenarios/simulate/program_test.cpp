@@ -201,9 +201,10 @@ TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {
         podsim({"collective", "--chip", "v5e", "--slice", "4x4", "--op", "broadcast", "--axes",
                 "xy", "--root", "2,0", "--bytes", "1e15"});
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err,
-              "podsim collective: the array would be cut into more than 20 million messages; use a "
-              "smaller array or a larger message cap\n");
+    EXPECT_EQ(
+        outcome.err,
+        "--bytes 1e15: 1.000 PB are more than 20 million messages of up to 4.194 MB; 2e+12 are "
+        "fewer\n");
 }
 
 // What only its lowering finds out about a stage is said where the stage is written.

@@ -54,6 +54,26 @@ TEST_F(ServeScenario, HasTheQuantitiesOfItsSummary) {
     EXPECT_THROW(static_cast<void>(value_of("step_time", summary)), std::out_of_range);
 }
 
+/// Of a step, what takes so long; of steps within the clock, how many there are. Two prompts of 8 tokens and answers of 3.
+TEST_F(ServeScenario, BeyondTheClockNamesTheStepOrTheRequests) {
+    const Outcome step =
+        podsim({"serve", write(kServer + "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
+    EXPECT_EQ(step.status, 2);
+    EXPECT_EQ(
+        plain(step.err),
+        "s.yaml: a step of 8 tokens: the simulated time exceeds 106 days (2^63 ps), while its "
+        "closed forms at ideal rates say 6.309e-06 s; check the factors and rates of "
+        "perturb\n");
+    std::string slow = kServer;
+    slow.replace(slow.find("host: 1 ms"), 10, "host: 2000000 s");
+    const Outcome all = podsim({"serve", write(slow)});
+    EXPECT_EQ(all.status, 2);
+    EXPECT_EQ(plain(all.err),
+              "s.yaml: the simulated time exceeds 106 days (2^63 ps), of which no step takes so "
+              "much: it is the steps of all 2 requests, of 22 tokens, one after the other; check "
+              "serving.requests, their prompts and outputs, serving.slots and serving.host\n");
+}
+
 /// Hears of shares, and asks to stop at the first.
 class Impatient final : public Watch {
 public:

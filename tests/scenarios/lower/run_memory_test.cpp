@@ -1,0 +1,180 @@
+// The memory that a run is said to take, and what is said where it may not.
+#include "scenarios/lower/run_memory.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/judge/check.h"
+#include "scenarios/load/scenario_files.h"
+#include "scenarios/text/format.h"
+#include "tests/checkout.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Two places of one role, which sends over one link and over two.
+sim::Workload small_workload() {
+    sim::Schedule schedule;
+    schedule.roles.push_back({.first_transfer = 0, .transfer_count = 2, .arrivals = 2});
+    schedule.transfers.resize(2);
+    schedule.transfers[0].hop_count = 1;
+    schedule.transfers[1].hop_count = 2;
+    schedule.hops.resize(3);
+    schedule.successors = {1};
+    schedule.role_of_place = {0, 0};
+    sim::Workload workload;
+    workload.machine.places = 2;
+    workload.machine.ports = 3;
+    workload.machine.links.resize(6);
+    workload.schedules = {schedule};
+    workload.operations = {{}};
+    workload.graphs = {{.tasks = std::vector<sim::Task>(5)}};
+    workload.graph_of_place = {0, 0};
+    return workload;
+}
+
+TEST(RunMemory, IsCountedFromTheWorkload) {
+    const RunMemory memory = memory_of_run(small_workload());
+    EXPECT_EQ(memory.operations, 5 * 1600);
+    EXPECT_EQ(memory.messages, 2 * 170 + 3 * 16 + 1 * 30);
+    // Tasks, messages under way, links, and what operations have of every place.
+    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 20) + 6 * 130 + 2 * (96 + 8));
+    EXPECT_EQ(memory.bytes(), 26e6 + memory.operations + memory.messages + memory.places);
+    EXPECT_EQ(memory_of_record(1000), 140e3);
+}
+
+/// No scenario of the library is refused, however little memory podsim may take.
+TEST(RunMemory, OfTheLibraryIsLessThanTheLeastLimit) {
+    int checked = 0;
+    for (const char* const folder : {"/scenarios/examples", "/scenarios/book",
+                                     "/scenarios/quickstart", "/scenarios/published"}) {
+        for (const std::string& file : scenario_files(source_folder() + folder)) {
+            SCOPED_TRACE(file);
+            const Checked one = check(file, {});
+            ASSERT_TRUE(one.errors.empty());
+            if (one.size) {
+                EXPECT_LT(one.size->most_memory_bytes, kLeastMemory);
+                ++checked;
+            }
+        }
+    }
+    EXPECT_GT(checked, 200);
+}
+
+class RunMemoryLimit : public CommandTest {
+protected:
+    void SetUp() override {
+        CommandTest::SetUp();
+#ifdef __SANITIZE_ADDRESS__
+        GTEST_SKIP() << "AddressSanitizer knows no limit of memory";
+#endif
+    }
+    /// Of a process of its own: the limit is the process's.
+    Outcome process(const std::string& arguments) {
+        const std::string line =
+            fmt::format("cd '{}' && '{}' {} >out 2>err", path("."), program_path(), arguments);
+        const int status = std::system(line.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
+    }
+
+private:
+    [[nodiscard]] std::string read(const std::string& name) const {
+        std::ifstream file(path(name));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+};
+
+constexpr const char* kPipeline =
+    "hardware: {chip: v5p, slice: 4x4x4}\n"
+    "model: llama-3-8b\n"
+    "batch: {tokens: 16Mi, sequence: 4096}\n"
+    "mesh: {pipeline: z, fsdp: x y}\n"
+    "training: {microbatches: 240}\n";
+
+/// A run has done with what it is said to take: of 166564 operations 1600 bytes each, and little else.
+TEST_F(RunMemoryLimit, IsAsMuchAsARunNeeds) {
+    write(kPipeline);
+    const Checked checked = check(path("s.yaml"), {});
+    ASSERT_TRUE(checked.errors.empty()) << checked.errors.front().what();
+    EXPECT_GT(checked.size->most_memory_bytes, kLeastMemory);
+    const Outcome outcome = process(fmt::format("run s.yaml --no-explain --memory {:.0f}B",
+                                                checked.size->most_memory_bytes + 1));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST_F(RunMemoryLimit, IsSaidByCheck) {
+    const auto json =
+        nlohmann::json::parse(podsim({"check", write(kGood), "--json", "-"}).out)["scenarios"][0];
+    const Checked checked = check(path("s.yaml"), {});
+    EXPECT_EQ(json["most_run_memory_bytes"], checked.size->most_memory_bytes);
+    EXPECT_THAT(podsim({"check", path("s.yaml")}).out,
+                HasSubstr(fmt::format(" and {} of memory to run\n",
+                                      format_bytes(sim::Bytes(checked.size->most_memory_bytes)))));
+}
+
+// Messages by the million of a trial of an algorithm, before anything is known of the step's.
+TEST_F(RunMemoryLimit, EndsWhereMemoryDoes) {
+    const std::string quick_start =
+        source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml";
+    const Outcome outcome = process(fmt::format(
+        "run '{}' --set hardware.message_cap=8KiB --no-explain --memory 256MB", quick_start));
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              quick_start +
+                  ": out of memory: podsim may take 256.0 MB; give more with --memory, or fewer "
+                  "--jobs; or make the step smaller, with fewer microbatches or a larger "
+                  "hardware.message_cap\n");
+}
+
+// Chips that are alike are simulated once, unless every one is asked for.
+TEST_F(RunMemoryLimit, RefusesPlaces) {
+    const std::string file =
+        source_folder() + "/scenarios/published/mlperf-v5p/mlperf4.0-v5p-1024.yaml";
+    const Outcome outcome =
+        process(fmt::format("run '{}' --fold off --no-explain --memory 256MB", file));
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              file +
+                  ": the run takes up to 292.0 MB of memory: 30.46 MB for operations, 502.0 kB for "
+                  "messages, 235.0 MB for what every simulated chip has; podsim may take 256.0 MB; "
+                  "leave out --fold off, or give more with --memory\n");
+    EXPECT_EQ(process(fmt::format("run '{}' --no-explain --memory 256MB", file)).status, 0);
+}
+
+TEST_F(RunMemoryLimit, RefusesOperations) {
+    write(kPipeline);
+    const Outcome outcome = process("run s.yaml --no-explain --memory 256MB");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              "s.yaml: a step of 240 microbatches is some 1.67e+05 operations, whose run takes up "
+              "to 292.5 MB of memory; podsim may take 256.0 MB; use at most 207 microbatches, or "
+              "give more with --memory\n");
+}
+
+// The step is there when its explanation would need too much.
+TEST_F(RunMemoryLimit, LeavesTheExplanationOut) {
+    const std::string file = source_folder() + "/scenarios/book/ex7.5.yaml";
+    const Outcome outcome = process("run '" + file + "' --no-reuse --memory 256MB");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    // 26 MB, the run's own, and 140 bytes of each event.
+    EXPECT_THAT(
+        outcome.out,
+        HasSubstr("Gap and critical path left out: they keep what 2119552 events did, up to "
+                  "328.6 MB of memory; --memory gives more\n"));
+    const Outcome traced =
+        process("run '" + file + "' --no-reuse --no-explain --memory 256MB --trace t.json");
+    EXPECT_EQ(traced.status, 2);
+    EXPECT_EQ(
+        traced.err,
+        file +
+            ": a timeline of 2119552 played events takes up to 328.6 MB of memory; podsim may "
+            "take 256.0 MB; leave out --trace and --report, or give more with --memory\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
