@@ -283,7 +283,8 @@ private:
     /// Once, though a shard may hear of it from another before its turn comes.
     void add_answer(std::size_t i, const Trial& trial) {
         if (answered_.insert(place(i)).second) {
-            answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak, place(i)});
+            answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak, place(i),
+                          space_.kind(facts(i), list_.candidates[i])});
         }
     }
 
