@@ -125,14 +125,26 @@ sim::Time Answers::longest_of_use(const PlanFacts& facts, Candidate candidate) c
     return of_use;
 }
 
-void Answers::add(const FoundPlan& found) {
+void Answers::add_to_best(const FoundPlan& found) {
     const Score score = score_of(spec_.asked.objective, found.facts, found.step_time, found.place);
+    const auto same =
+        std::ranges::find(best_, found.kind, [](const auto& one) { return one.second.kind; });
+    if (same != best_.end()) {
+        if (same->first < score) {
+            return;
+        }
+        best_.erase(same);
+    }
     best_.insert(
         std::ranges::upper_bound(best_, score, {}, [](const auto& one) { return one.first; }),
         {score, found});
     if (best_.size() > kMostNear) {
         best_.pop_back();
     }
+}
+
+void Answers::add(const FoundPlan& found) {
+    add_to_best(found);
     const Point point = point_of(found.facts, found.step_time, found.peak, found.place);
     if (std::ranges::any_of(front_, [&](const auto& one) { return one.first.beats(point); })) {
         return;

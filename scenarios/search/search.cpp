@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <unordered_set>
 #include <utility>
 
 #include "scenarios/search/plan_work.h"
 #include "scenarios/space/candidates.h"
 #include "scenarios/study/thread_crew.h"
+#include "scenarios/suggest/suggestions.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -217,6 +220,7 @@ private:
         if (ended_) {
             return;
         }
+        check_bound(i, trial);
         if (options_.record != nullptr && !result.empty()) {
             options_.record->add(place(i), space_.set(facts(i), list_.candidates[i]), trial);
         }
@@ -234,6 +238,16 @@ private:
             return;
         }
         count(i, trial);
+    }
+
+    /// All that was proven of other plans would be in doubt.
+    void check_bound(std::size_t i, const Trial& trial) const {
+        const sim::Time bound = list_.candidates[i].bound;
+        if (trial.is_whole && trial.refused.empty() && trial.step_time < bound) {
+            throw std::logic_error(fmt::format(
+                "search_bound, {} ps, is above the simulated step, {} ps, of the plan {}", bound.ps,
+                trial.step_time.ps, options_text(space_.set(facts(i), list_.candidates[i]))));
+        }
     }
 
     /// What came of a candidate that was not useless when its turn came.
@@ -269,7 +283,8 @@ private:
     /// Once, though a shard may hear of it from another before its turn comes.
     void add_answer(std::size_t i, const Trial& trial) {
         if (answered_.insert(place(i)).second) {
-            answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak, place(i)});
+            answers_.add({list_.candidates[i], facts(i), trial.step_time, trial.peak, place(i),
+                          space_.kind(facts(i), list_.candidates[i])});
         }
     }
 

@@ -60,6 +60,7 @@ struct SearchOptions {
     std::function<bool()> stop = [] { return false; };
 };
 
+/// Throws std::logic_error where a simulated step is below its bound (a defect).
 SearchResult search(const SearchSpace& space, const SearchOptions& options);
 
 }  // namespace podsim::scenarios

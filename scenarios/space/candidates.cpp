@@ -78,6 +78,10 @@ BoundedPlans Bounding::refined(const RoughGroup& group) const {
         bounds.add(number, placed_mesh(meshes, number));
     }
     BoundedPlans plans = std::move(bounds).take();
+    // Both bounds hold; what is simulated is held to the larger.
+    for (Candidate& candidate : plans.candidates) {
+        candidate.bound = std::max(candidate.bound, group.bound);
+    }
     plans.enumerated = 0;
     return plans;
 }

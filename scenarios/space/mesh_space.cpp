@@ -65,7 +65,7 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
         }
     }
     find_symmetries();
-    if (count / static_cast<double>(1 + symmetries_.size()) > kMostMeshes) {
+    if (count > kMostMeshes) {
         throw sim::InputError(
             fmt::format("more than {} meshes over {} axes on {}", kMostMeshes, axes_.size(),
                         topology::slices_text(slice_, slices_)),
@@ -113,14 +113,22 @@ bool MeshSpace::is_of(const Hardware& hardware) const {
            host_ == hardware.chip.host_shape.value && perturbed_ == !hardware.perturbations.empty();
 }
 
-bool MeshSpace::comes_first(const Rows& rows) const {
-    return std::ranges::all_of(symmetries_, [&](const Exchange& exchange) {
+std::uint64_t MeshSpace::kind(std::uint32_t mesh) const {
+    const Rows& rows = meshes_[mesh];
+    Rows first = rows;
+    for (const Exchange& exchange : symmetries_) {
         Rows image = rows;
         for (std::size_t axis = 0; axis < exchange.size(); ++axis) {
             image[exchange[axis]] = rows[axis];
         }
-        return rows <= image;
-    });
+        first = std::min(first, image);
+    }
+    constexpr unsigned kBitsOfRow = 16;
+    std::uint64_t kind = 0;
+    for (const std::uint16_t row : first) {
+        kind = kind << kBitsOfRow | row;
+    }
+    return kind;
 }
 
 bool MeshSpace::allowed(const std::vector<int>& sizes) const {
@@ -142,9 +150,6 @@ void MeshSpace::collect() {
     for (rows[0] = 0; rows[0] < count(0); ++rows[0]) {
         for (rows[1] = 0; rows[1] < count(1); ++rows[1]) {
             for (rows[2] = 0; rows[2] < count(2); ++rows[2]) {
-                if (!comes_first(rows)) {
-                    continue;
-                }
                 for (rows[3] = 0; rows[3] < count(3); ++rows[3]) {
                     std::vector<int> sizes(axes_.size(), 1);
                     for (std::size_t row = 0; row < kRows; ++row) {

@@ -2,8 +2,8 @@
 //
 // A physical axis is a row of factors from the smallest stride to the largest, each of a logical axis other than its neighbours';
 // their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis. Meshes that a
-// symmetry of the slice takes into each other (axes of equal length that all wrap alike exchanged) are the same plan and come
-// once, as the one whose rows come first.
+// symmetry of the slice takes into each other (axes of equal length that all wrap alike exchanged) are of one kind. They are one plan
+// but for which axis comes first: a simulation breaks ties by it, so that their steps differ a little, and each is a mesh of its own.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ public:
     /// Without axes there is one mesh, that of the scenario. Throws sim::InputError where there are more than kMostMeshes.
     MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes);
 
-    static constexpr std::size_t kMostMeshes = 4'000'000;
+    static constexpr std::size_t kMostMeshes = 20'000'000;
 
     /// Meshes that have the same sizes.
     struct Class {
@@ -43,6 +43,9 @@ public:
     [[nodiscard]] int slices() const { return slices_; }
     /// Whether it has the meshes of that machine too.
     [[nodiscard]] bool is_of(const Hardware& hardware) const;
+
+    /// The same of meshes that a symmetry takes into each other, and of no others.
+    [[nodiscard]] std::uint64_t kind(std::uint32_t mesh) const;
 
     /// As a scenario has it: `{fsdp: x/4 y, tensor: x%4}`.
     [[nodiscard]] std::string text(std::uint32_t mesh) const;
@@ -61,7 +64,6 @@ private:
 
     void add_rows(std::vector<Row>& rows, Row& begun, int rest) const;
     void find_symmetries();
-    [[nodiscard]] bool comes_first(const Rows& rows) const;
     [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
     void collect();
     [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;

@@ -67,7 +67,7 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     }
     spec_ = search_spec(base_, path_, request);
     refuse_set_and_varied(settings, spec_.varied);
-    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source)};
+    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source), "every mesh"};
     decisive.insert(decisive.end(), settings.begin(), settings.end());
     decisive.insert(decisive.end(), request.over.begin(), request.over.end());
     decisive.emplace_back("--vary");
@@ -159,6 +159,10 @@ std::vector<std::string> SearchSpace::set(const PlanFacts& facts,
         set.push_back("mesh=" + meshes_[facts.setting]->text(candidate.mesh));
     }
     return set;
+}
+
+PlanKind SearchSpace::kind(const PlanFacts& facts, const Candidate& candidate) const {
+    return {facts.setting, spec_.mesh ? meshes_[facts.setting]->kind(candidate.mesh) : 0};
 }
 
 YamlNode SearchSpace::with_mesh(YamlNode tree, std::uint32_t setting, std::uint32_t mesh) const {

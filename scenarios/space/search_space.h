@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scenarios/load/scenario_source.h"
@@ -41,6 +42,9 @@ struct Candidate {
     sim::Time likely{};       ///< about what it takes (StepOutline::Estimate)
 };
 
+/// The same of plans that an exchange of equal axes takes into each other: a setting, and MeshSpace::kind.
+using PlanKind = std::pair<std::uint32_t, std::uint64_t>;
+
 /// Why a plan is refused, of several reasons the first. Its numbers, by which candidates differ, are N.
 std::string reason_of(const sim::InputError& error);
 inline constexpr std::string_view kBeyondTheClock = "a step of more than N days";
@@ -61,6 +65,7 @@ public:
         return without_machine_.at(setting);
     }
 
+    [[nodiscard]] PlanKind kind(const PlanFacts& facts, const Candidate& candidate) const;
     /// What makes the scenario a candidate's, as --set takes it.
     [[nodiscard]] std::vector<std::string> set(const PlanFacts& facts,
                                                const Candidate& candidate) const;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "collectives/paths/factors.h"
 #include "scenarios/load/load.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/spec/training_step.h"
@@ -110,10 +111,14 @@ SettingBounds::Shape SettingBounds::shape_of(const YamlNode& tree,
     }
     const auto add_steps = [&](std::string_view axis) {
         const topology::Lattice& slice = meshes_.slice();
-        for (const topology::AxisFactor& factor : mesh.group({std::string(axis)})) {
-            const bool ring = slice.wraps(factor.axis) &&
-                              factor.stride * factor.length == slice.length(factor.axis);
-            shape.insert(shape.end(), {factor.length, ring ? 1 : 0});
+        const collectives::Group group = mesh.group({std::string(axis)});
+        for (const topology::AxisFactor& factor : group) {
+            const collectives::FactorKind kind = collectives::factor_kind(slice, factor);
+            shape.insert(shape.end(), {factor.length, kind.ring ? 1 : 0});
+            // How an array is divided among several factors goes by how many links a hop of each takes (collectives::divide).
+            if (group.size() > 1) {
+                shape.push_back(kind.links_per_hop);
+            }
             if (slice.twisted()) {
                 shape.insert(shape.end(), {factor.axis, factor.stride});
             }

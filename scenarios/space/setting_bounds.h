@@ -61,8 +61,9 @@ public:
     [[nodiscard]] BoundedPlans take() &&;
 
 private:
-    /// What a plan knows of where its mesh lies beyond its sizes: which slices each axis spans, and how long the rings and lines are
-    /// by which collective matmuls and ring attention take their steps. Meshes of one shape are refused, or outlined, alike.
+    /// What a plan knows of where its mesh lies beyond its sizes: which slices each axis spans, and of collective matmuls and ring
+    /// attention all that collectives::step_gather makes their steps of: how long their rings and lines are, and of several how many
+    /// links a hop takes along each. Meshes of one shape are refused, or outlined, alike.
     using Shape = std::vector<int>;
     [[nodiscard]] Shape shape_of(const YamlNode& tree, const topology::DeviceMesh& mesh) const;
     [[nodiscard]] bool is_of_one_shape(const YamlNode& tree) const;

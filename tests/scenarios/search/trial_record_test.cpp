@@ -83,6 +83,28 @@ TEST_F(TrialRecordTest, IsBelieved) {
     EXPECT_NE(other["set"], best["set"]);
 }
 
+// A simulated step below its bound would put all in doubt that was proven by bounds.
+TEST_F(TrialRecordTest, HoldsStepsToTheirBounds) {
+    const auto best = nlohmann::json::parse(search({"--jsonl", path("r")}).out)["best"][0];
+    std::ofstream changed(path("changed"), std::ios::binary);
+    for (const std::string& line : lines("r")) {
+        auto read = nlohmann::ordered_json::parse(line);
+        if (nlohmann::json(read["set"]) == best["set"]) {
+            read["step_time_ps"] = 1000;
+        }
+        changed << read.dump() << '\n';
+    }
+    changed.close();
+    const Outcome outcome = search({"--read", path("changed")});
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_EQ(outcome.err,
+              fmt::format("podsim: internal error: search_bound, {:.0f} ps, is above the simulated "
+                          "step, 1000 ps, of the plan --set {} --set '{}'\n",
+                          best["search_bound_s"].get<double>() * 1e12,
+                          best["set"][0].get<std::string>(), best["set"][1].get<std::string>()));
+    EXPECT_EQ(outcome.out, "");
+}
+
 TEST_F(TrialRecordTest, ShardsFindTogetherWhatOneFinds) {
     const std::string plain = search().out;
     Texts all;

@@ -1,0 +1,86 @@
+// The best of a space are the best of all its meshes, also of those that an exchange of equal axes takes into each other: their steps
+// differ a little, since ties are broken by the order of the axes.
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "scenarios/load/load.h"
+#include "scenarios/search/search.h"
+#include "scenarios/simulate/simulate.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+class EveryMeshTest : public CommandTest {};
+
+/// The rows of x and y: `f` all of the axis to fsdp, `ft` its neighbours to fsdp and strided ones to tensor.
+using Rows = std::pair<std::string, std::string>;
+
+/// Of 4x4 chips, by the rows of both axes.
+std::map<Rows, std::string> all_meshes() {
+    std::map<Rows, std::string> meshes;
+    for (const std::string x : {"f", "t", "ft", "tf"}) {
+        for (const std::string y : {"f", "t", "ft", "tf"}) {
+            std::map<char, std::string> factors;
+            for (const auto& [axis, row] : {std::pair{'x', x}, std::pair{'y', y}}) {
+                for (std::size_t i = 0; i < row.size(); ++i) {
+                    factors[row[i]] += row.size() == 1 ? fmt::format(" {}", axis)
+                                                       : fmt::format(" {}{}2", axis, "/%"[i]);
+                }
+            }
+            std::string mesh;
+            for (const auto& [letter, text] : factors) {
+                mesh += fmt::format("{}{}:{}", mesh.empty() ? "{" : ", ",
+                                    letter == 'f' ? "fsdp" : "tensor", text);
+            }
+            meshes[{x, y}] = mesh + "}";
+        }
+    }
+    return meshes;
+}
+
+TEST_F(EveryMeshTest, IsTheBestOfAllMembersOfItsKind) {
+    const std::map<Rows, std::string> meshes = all_meshes();
+    std::size_t unlike = 0;
+    for (const char* const text :
+         {"hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 4}\n"
+          "batch: {tokens: 64Ki, sequence: 2048}\noverlap: {tensor: two-way}\n",
+          "hardware: {chip: v5p, slice: 4x4x1}\n"
+          "model: {base: gemma-2b, layers: 3, d_model: 1024, d_ff: 4096, vocabulary: 32000}\n"
+          "batch: {tokens: 16Ki, sequence: 512}\n"}) {
+        SCOPED_TRACE(text);
+        const std::string file = write(text);
+        std::map<Rows, std::set<std::int64_t>> kinds;
+        for (const auto& [rows, mesh] : meshes) {
+            try {
+                const StepResult result =
+                    simulate_step(load_scenario(file, std::vector{"mesh=" + mesh}), Fold::automatic,
+                                  {.explain = false});
+                kinds[std::minmax(rows.first, rows.second)].insert(result.step_time.ps);
+            } catch (const sim::InputError&) {
+                // It is refused by a search, too.
+            }
+        }
+        std::vector<std::int64_t> fastest;
+        for (const auto& [kind, steps] : kinds) {
+            fastest.push_back(*steps.begin());
+            unlike += steps.size() > 1 ? 1 : 0;
+        }
+        std::ranges::sort(fastest);
+        const SearchSpace space(file,
+                                std::vector<std::string>{"search.mesh={fsdp: any, tensor: any}"},
+                                {.over = {"mesh"}});
+        const SearchResult found = search(space, {.jobs = 2});
+        EXPECT_EQ(found.enumerated, meshes.size());
+        ASSERT_EQ(found.best.size(), std::min(kBest, fastest.size()));
+        for (std::size_t i = 0; i < found.best.size(); ++i) {
+            EXPECT_EQ(found.best[i].step_time.ps, fastest[i]) << i;
+        }
+    }
+    EXPECT_GT(unlike, 0U);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
