@@ -123,6 +123,7 @@ private:
             const Candidate best_of_all{.bound = group.bound, .mesh = group.meshes.front()};
             if (is_useless(group.facts, best_of_all)) {
                 useless += group.meshes.size();
+                comes_near(group.bound);
             } else {
                 groups.push_back(group);
             }
@@ -229,12 +230,12 @@ private:
         }
         const bool useless = is_useless(facts(i), list_.candidates[i]);
         if (!useless && trial.step_time.ps == 0 && trial.refused.empty()) {
-            ++result_.left_to_others;
             return;
         }
         taken_[i] = true;
         if (useless) {
             ++result_.pruned;
+            comes_near(list_.candidates[i].bound);
             return;
         }
         count(i, trial);
@@ -257,6 +258,7 @@ private:
         if (is_useless(facts(i), candidate)) {
             ++result_.pruned;
             ++result_.pruned_while_simulated;
+            comes_near(candidate.bound);
             return;
         }
         if (!trial.refused.empty()) {
@@ -265,6 +267,7 @@ private:
         }
         if (!is_wanted(spec_, facts(i), trial.step_time)) {
             ++result_.pruned;
+            comes_near(trial.step_time);
             return;
         }
         if (!fits(i, trial)) {
@@ -275,6 +278,8 @@ private:
         tightness_ += list_.candidates[i].bound.seconds() / trial.step_time.seconds();
         add_answer(i, trial);
     }
+
+    void comes_near(sim::Time least) { result_.nearest = std::min(result_.nearest, least); }
 
     [[nodiscard]] bool fits(std::size_t i, const Trial& trial) const {
         return trial.peak <= facts(i).capacity * (1 - spec_.asked.memory_margin);
@@ -316,11 +321,14 @@ private:
         for (std::size_t i = 0; i < list_.candidates.size(); ++i) {
             if (!taken_[i]) {
                 is_left(bound_score(i));
+                ++(is_of(options_.shard, place(i)) ? result_.not_looked_at
+                                                   : result_.left_to_others);
             }
         }
         for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
             const RoughGroup& group = list_.rough[i];
             is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
+            result_.not_looked_at += group.meshes.size();
         }
         result_.complete = !least;
         if (least && !answers_.empty()) {

@@ -39,6 +39,9 @@ struct SearchResult {
     std::uint64_t pruned_while_simulated = 0;  ///< of these by the clock of their own run
     std::uint64_t simulated = 0;               ///< and fit
     std::uint64_t left_to_others = 0;  ///< of other shards, and not proven useless by this one
+    std::uint64_t not_looked_at = 0;   ///< of a search that was ended early
+    /// Where no plan is wanted: the least that one that would run takes, as far as is known.
+    sim::Time nearest = sim::Time::max();
     bool complete = true;
     double gap =
         0;  ///< of a search that was ended early: how much better than the best another may be, at the most

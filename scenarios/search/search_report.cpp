@@ -35,6 +35,9 @@ std::string counts_text(const SearchResult& result) {
         result.refused_in_all(), result.unfit, result.pruned,
         result.pruned - result.pruned_while_simulated, result.pruned_while_simulated,
         result.simulated);
+    if (result.not_looked_at > 0) {
+        text.insert(text.size() - 1, fmt::format(", {} not looked at", result.not_looked_at));
+    }
     if (result.left_to_others > 0) {
         text += fmt::format(
             "{} are left to other shards: the same command without --shard, and with --read of all "
@@ -55,16 +58,66 @@ std::string counts_text(const SearchResult& result) {
     return text;
 }
 
+constexpr double kMillion = 1e6;
+
+std::optional<double> usd_per_million_tokens(const FoundPlan& plan) {
+    if (!plan.facts.usd_per_second) {
+        return std::nullopt;
+    }
+    return *plan.facts.usd_per_second / plan.tokens_per_s() * kMillion;
+}
+
+std::string cost_text(const FoundPlan& plan) {
+    return fmt::format("{:.4g}", usd_per_million_tokens(plan).value_or(0));
+}
+
+/// What is ranked.
+std::string objective_text(SearchObjective objective) {
+    switch (objective) {
+        case SearchObjective::mfu:
+            return "highest MFU";
+        case SearchObjective::cost:
+            return "cheapest token";
+        case SearchObjective::chips:
+            return "fewest chips";
+        case SearchObjective::step_time:
+            break;
+    }
+    return "shortest step";
+}
+
+/// How many times as bad as another, in what the search goes by.
+double times_as_bad_as(const SearchSpace& space, const FoundPlan& plan, const FoundPlan& other) {
+    const SearchObjective objective = space.spec().asked.objective;
+    return times_as_bad(objective, score_of(objective, plan.facts, plan.step_time, plan.place),
+                        score_of(objective, other.facts, other.step_time, other.place));
+}
+
+bool lies_within_error(const SearchSpace& space, const FoundPlan& plan, const FoundPlan& other) {
+    return within_ratio_error(times_as_bad_as(space, plan, other), 1);
+}
+
+/// Whether the error of a difference is known of such plans: published pairs are like them.
+bool error_is_known(const SearchSpace& space, const FoundPlan& plan) {
+    const std::optional<StepBand> band = band_of(space.scenario(plan.facts, plan.candidate));
+    return band.has_value() && band->like;
+}
+
 std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& plans,
                        const std::vector<bool>* stays) {
-    Table table({6});
-    table.row({"  #", "step", "MFU", "memory", "chips", stays != nullptr ? "stays" : "", "plan"});
+    const bool costs = space.spec().asked.objective == SearchObjective::cost;
+    Table table({7});
+    table.row({"  #", "step", "MFU", "memory", "chips", costs ? "USD/Mtoken" : "",
+               stays != nullptr ? "stays" : "", "plan"});
+    const bool marks = stays != nullptr && plans.size() > 1 && error_is_known(space, plans[0]);
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const FoundPlan& plan = plans[i];
         const bool known = stays != nullptr && i < stays->size();
-        table.row({fmt::format("  {}", i + 1), format_time(plan.step_time.seconds()),
-                   format_percent(plan.mfu()), fmt::format("{} %", plan.percent_of_memory()),
-                   std::to_string(plan.facts.chips), known ? ((*stays)[i] ? "yes" : "no") : "",
+        const bool marked = marks && lies_within_error(space, plan, plans[0]);
+        table.row({fmt::format("  {}{}", i + 1, marked ? " *" : ""),
+                   format_time(plan.step_time.seconds()), format_percent(plan.mfu()),
+                   fmt::format("{} %", plan.percent_of_memory()), std::to_string(plan.facts.chips),
+                   costs ? cost_text(plan) : "", known ? ((*stays)[i] ? "yes" : "no") : "",
                    plan_text(space, plan)});
     }
     return table.text(0);
@@ -72,7 +125,10 @@ std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& p
 
 std::string causes_text(const RunnersUp& two) {
     Table table;
-    table.row({"Why the second takes longer: its critical path", "best", "second", "more"});
+    const bool longer = two.second.step_time > two.best.step_time;
+    table.row({longer ? "Why the second takes longer: its critical path"
+                      : "The second takes no longer: its critical path",
+               "best", "second", "more"});
     const std::vector<TermPair> terms =
         side_by_side(two.best.critical_path, two.second.critical_path);
     for (std::vector<std::string>& row : term_rows(terms, kMostCauses)) {
@@ -96,22 +152,27 @@ std::string refusals_text(const SearchResult& result) {
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
 
-/// What a plan takes of the machine for a token, beside another's.
-bool lies_within_error(const FoundPlan& plan, const FoundPlan& other) {
-    const auto cost = [](const FoundPlan& one) {
-        return one.step_time.seconds() * one.facts.chips / static_cast<double>(one.facts.tokens);
-    };
-    return within_ratio_error(cost(plan), cost(other));
+/// How the second of the plans near the best compares with it, in what the search goes by.
+std::string second_text(const SearchSpace& space, const SearchResult& result) {
+    const double times = times_as_bad_as(space, result.near[1], result.near[0]);
+    switch (space.spec().asked.objective) {
+        case SearchObjective::mfu:
+            return fmt::format("the second MFU is {:.2f} % lower", kHundred * (1 - 1 / times));
+        case SearchObjective::cost:
+            return fmt::format("the second costs {:.2f} % more", kHundred * (times - 1));
+        case SearchObjective::chips:
+        case SearchObjective::step_time:
+            break;
+    }
+    return fmt::format("the second step is {:.2f} % longer", kHundred * (times - 1));
 }
 
-std::string lead_text(const SearchAnswer& answer) {
+std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
-    const double lead =
-        kHundred * (result.near[1].step_time.seconds() / result.near[0].step_time.seconds() - 1);
     std::string text = fmt::format(
-        "\n{} plans are within {:.0f} % of the best{}; the second step is {:.2f} % longer.",
-        result.near.size(), kHundred * kNear,
-        result.near.size() == kMostNear ? " or more, of which so many were looked at" : "", lead);
+        "\n{} plans are within {:.0f} % of the best{}; {}.", result.near.size(), kHundred * kNear,
+        result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
+        second_text(space, result));
     const std::vector<bool>& stays = answer.sensitivity.stays;
     if (!stays.empty()) {
         text += fmt::format(
@@ -122,22 +183,47 @@ std::string lead_text(const SearchAnswer& answer) {
     return text + '\n';
 }
 
-/// Whether the error of a difference is known of such plans: published pairs are like them.
-bool error_is_known(const SearchSpace& space, const FoundPlan& plan) {
-    const std::optional<StepBand> band = band_of(space.scenario(plan.facts, plan.candidate));
-    return band.has_value() && band->like;
-}
-
 /// Of the best plans, those whose order only hardware can tell.
-std::string hardware_text(const SearchResult& result) {
+std::string hardware_text(const SearchSpace& space, const SearchResult& result) {
     const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
-        return lies_within_error(plan, result.best.front());
+        return lies_within_error(space, plan, result.best.front());
     });
     return fmt::format(
         "Of the {} above, {} lie within {:.1f} % of the best, the error of a difference (80 % of "
         "{} "
-        "published pairs): try these on hardware.\n",
+        "published pairs): try these, marked *, on hardware.\n",
         result.best.size(), within, kHundred * kRatioError, kRatioPairs);
+}
+
+/// What the best is best in, where that is not the step.
+std::string ranked_text(const SearchSpace& space, const FoundPlan& best) {
+    switch (space.spec().asked.objective) {
+        case SearchObjective::cost:
+            return fmt::format("{} USD per million tokens, ", cost_text(best));
+        case SearchObjective::chips:
+            return fmt::format("{} chips, ", best.facts.chips);
+        case SearchObjective::mfu:
+        case SearchObjective::step_time:
+            break;
+    }
+    return "";
+}
+
+/// What kept all plans out. Where none is found only what misses a deadline or a budget is pruned.
+std::string why_none_text(const SearchResult& result) {
+    std::string text = "\nNo plan of this space fits what is asked.\n";
+    if (result.enumerated == 0) {
+        return text + "  no sizes of search.mesh multiply to the chips of the machine\n";
+    }
+    if (result.pruned > 0) {
+        text += fmt::format(
+            "  {:>8}  would miss the deadline or the budget; the nearest takes at least {}\n",
+            result.pruned, format_time(result.nearest.seconds()));
+    }
+    if (result.unfit > 0) {
+        text += fmt::format("  {:>8}  do not fit into the memory of a chip\n", result.unfit);
+    }
+    return text;
 }
 
 Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
@@ -152,6 +238,7 @@ Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
               {"chips", plan.facts.chips}};
     if (plan.facts.usd_per_second) {
         json["step_usd"] = *plan.facts.usd_per_second * plan.step_time.seconds();
+        json["usd_per_million_tokens"] = *usd_per_million_tokens(plan);
     }
     return json;
 }
@@ -176,27 +263,24 @@ Json path_json(const StepResult& result) {
 
 std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
-    std::string text =
-        fmt::format("{}: search for the {}\n", answer.name,
-                    space.spec().asked.objective == SearchObjective::step_time
-                        ? "shortest step"
-                        : fmt::format("best {}", to_string(space.spec().asked.objective)));
+    std::string text = fmt::format("{}: search for the {}\n", answer.name,
+                                   objective_text(space.spec().asked.objective));
     text += counts_text(result);
     if (result.best.empty()) {
-        return text + "\nNo plan of this space fits what is asked.\n" + refusals_text(result);
+        return text + why_none_text(result) + refusals_text(result);
     }
     const FoundPlan& best = result.best.front();
-    text += fmt::format("\nThe best: {} a step, MFU {}, {} of {} a chip\n  {}\n\n",
-                        format_time(best.step_time.seconds()), format_percent(best.mfu()),
-                        format_bytes(sim::Bytes(best.peak)),
+    text += fmt::format("\nThe best: {}{} a step, MFU {}, {} of {} a chip\n  {}\n\n",
+                        ranked_text(space, best), format_time(best.step_time.seconds()),
+                        format_percent(best.mfu()), format_bytes(sim::Bytes(best.peak)),
                         format_bytes(sim::Bytes(best.facts.capacity)),
                         options_text(space.set(best.facts, best.candidate)));
     text += table_text(space, result.best, &answer.sensitivity.stays);
     if (result.near.size() > 1) {
-        text += lead_text(answer);
+        text += lead_text(space, answer);
     }
     if (result.best.size() > 1 && error_is_known(space, best)) {
-        text += hardware_text(result);
+        text += hardware_text(space, result);
     }
     if (answer.runners_up) {
         text += '\n' + causes_text(*answer.runners_up);
@@ -224,6 +308,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"pruned", result.pruned},
                 {"pruned_while_simulated", result.pruned_while_simulated},
                 {"left_to_others", result.left_to_others},
+                {"not_looked_at", result.not_looked_at},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},
@@ -235,7 +320,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
     const bool known = !result.best.empty() && error_is_known(space, result.best.front());
     for (std::size_t i = 0; known && i < result.best.size(); ++i) {
         json["best"][i]["within_ratio_error"] =
-            lies_within_error(result.best[i], result.best.front());
+            lies_within_error(space, result.best[i], result.best.front());
     }
     Json near = plans_json(space, result.near);
     for (std::size_t i = 0; i < near.size(); ++i) {

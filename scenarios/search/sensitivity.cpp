@@ -108,8 +108,9 @@ Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, in
         }
         const Score best = *std::ranges::min_element(scores);
         for (std::size_t i = 0; i < scores.size(); ++i) {
-            found.stays[i] =
-                found.stays[i] && times_as_bad(objective, scores[i], best) <= 1 + kNear;
+            found.stays[i] = found.stays[i] &&
+                             times_as_bad(objective, scores[i], best) <= 1 + kNear &&
+                             is_wanted(space.spec(), plans[i].facts, rate.step_times[i]);
         }
     }
     return found;

@@ -5,7 +5,7 @@
 //                                   (spec/error_band.h), by kUnknownBand where the profile has none; never above 1
 //   latency                         of all links half and twice
 //   launch                          of collectives half and twice
-// A plan stays if it is within kNear of the best of them under every machine.
+// A plan stays if it is within kNear of the best of them under every machine, and meets deadline and budget.
 #pragma once
 
 #include <string>

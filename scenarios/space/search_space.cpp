@@ -8,6 +8,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/text/fingerprint.h"
+#include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -65,6 +66,7 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     for (const std::string& setting : settings) {
         apply_setting(base_, setting);
     }
+    check_schema(without_auto_mesh(base_));
     spec_ = search_spec(base_, path_, request);
     refuse_set_and_varied(settings, spec_.varied);
     std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source), "every mesh"};

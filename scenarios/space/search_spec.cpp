@@ -142,6 +142,19 @@ void add_over(const std::string& name, const YamlNode& tree, const std::string& 
     spec.varied.push_back(varied_of(std::string(found->key), found->values));
 }
 
+void check_may_vary(const Varied& varied, const SearchSpec& spec) {
+    if (varied.key.starts_with("search.")) {
+        throw sim::InputError(fmt::format("{} is what a search is asked for, and does not vary",
+                                          in_quotes(varied.key)),
+                              "give its value with --set, and search once for each",
+                              {"--vary", 0, 0});
+    }
+    if (spec.mesh && (varied.key == kMesh || varied.key.starts_with("mesh."))) {
+        throw sim::InputError(fmt::format("{} is varied twice", in_quotes(varied.key)),
+                              "leave mesh out of --over, or out of --vary", {"--vary", 0, 0});
+    }
+}
+
 }  // namespace
 
 const std::vector<OverName>& over_names() {
@@ -190,17 +203,22 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
         add_over(name, plain, file, section, spec);
     }
     for (const std::string& text : vary) {
-        spec.varied.push_back(parse_varied(text));
+        check_may_vary(spec.varied.emplace_back(parse_varied(text)), spec);
     }
     spec.asked = load_search(tree);
     return spec;
 }
 
-YamlNode without_search(YamlNode tree) {
+YamlNode without_auto_mesh(YamlNode tree) {
     std::erase_if(tree.entries, [&](const YamlNode::Entry& entry) {
-        return entry.key == "search" || (entry.key == kMesh && is_auto(&entry.value));
+        return entry.key == kMesh && is_auto(&entry.value);
     });
     return tree;
+}
+
+YamlNode without_search(YamlNode tree) {
+    std::erase_if(tree.entries, [](const YamlNode::Entry& entry) { return entry.key == "search"; });
+    return without_auto_mesh(std::move(tree));
 }
 
 }  // namespace podsim::scenarios

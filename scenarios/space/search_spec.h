@@ -51,6 +51,8 @@ struct SearchRequest {
 /// Throws sim::InputError.
 SearchSpec search_spec(const YamlNode& tree, const std::string& file, const SearchRequest& request);
 
+/// The tree without `mesh: auto`.
+YamlNode without_auto_mesh(YamlNode tree);
 /// The tree without what only a search reads: `search`, and `mesh: auto`.
 YamlNode without_search(YamlNode tree);
 

@@ -97,7 +97,7 @@ bool has_kind(const KeySpec& key, const std::string& path, const std::string& pl
         place, sim::InputError(fmt::format("'{}' holds {}", path, describe(value.kind)),
                                fmt::format("write {}: {}{}", last(path), key.form,
                                            value.text == "auto" && path == "mesh"
-                                               ? ", or let podsim search find one"
+                                               ? ", or let podsim search FILE find one"
                                                : ""),
                                value.kind == YamlNode::Kind::null ? entry.mark : value.mark));
     return false;

@@ -159,6 +159,9 @@ TEST_F(SearchTest, EndsEarlyWithWhatIsLeft) {
         search(space, {.jobs = 1, .prunes = false, .stop = [&] { return ++asked > 12; }});
     EXPECT_FALSE(found.complete);
     EXPECT_EQ(found.simulated, 12U);
+    EXPECT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
+    EXPECT_THAT(search_text(space, {"", found, {}}),
+                HasSubstr(fmt::format(", 12 simulated, {} not looked at\n", found.not_looked_at)));
     const SearchResult all = search(space, {.jobs = 1});
     // No plan beats the best so far by more than the gap.
     EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
@@ -329,6 +332,14 @@ TEST_F(SearchTest, RefusesWhatItCannotSearch) {
         {"--over", "remat", "--vary", "training.remat=full"},
         "--vary: 'training.remat' is varied twice; leave it out of --over, or give all its values "
         "in one --vary");
+    expect({"--over", "mesh", "--vary", "mesh={fsdp: x y z}"},
+           "--vary: 'mesh' is varied twice; leave mesh out of --over, or out of --vary");
+    expect({"--over", "mesh", "--vary", "search.deadline=1 s,2 s"},
+           "--vary: 'search.deadline' is what a search is asked for, and does not vary; give its "
+           "value with --set, and search once for each");
+    expect({"--set", "search.mesh.tensr=any"},
+           "--set search.mesh.tensr=any: unknown search.mesh key 'tensr'; did you mean 'tensor'? "
+           "allowed: data, fsdp, context, tensor, tensor_transpose, cache, pipeline, expert");
     expect({"--vary", "batch.tokns=1Mi"},
            "--vary batch.tokns=1Mi: unknown batch key 'tokns'; did you mean 'tokens'? allowed: "
            "tokens, sequence");
@@ -346,7 +357,7 @@ TEST_F(SearchTest, FindsTheMeshThatIsAuto) {
     EXPECT_EQ(podsim({"run", file}).err,
               file +
                   ":4:7: 'mesh' holds text; write mesh: {fsdp: x y, tensor: z}, or let podsim "
-                  "search find one\n");
+                  "search FILE find one\n");
     const Outcome outcome = podsim({"search", file, "--json", "-", "--no-explain"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const auto json = nlohmann::json::parse(outcome.out);

@@ -1,0 +1,102 @@
+// What a search says goes by what was asked for.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ObjectiveTextTest : public CommandTest {
+protected:
+    [[nodiscard]] Outcome search(const std::vector<std::string>& more) const {
+        std::vector<std::string> args{"search", write(kText)};
+        args.insert(args.end(), more.begin(), more.end());
+        return podsim(args);
+    }
+    [[nodiscard]] nlohmann::json json(std::vector<std::string> more) const {
+        more.insert(more.end(), {"--json", "-"});
+        return nlohmann::json::parse(search(more).out);
+    }
+    static constexpr const char* kText =
+        "hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 4}\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\nmesh: {fsdp: x y z}\n"
+        "report: {tokens: 1T, price: 4 USD/chip-hour}\n";
+};
+
+// Of 8 chips a token takes a little less chip time, and its step twice as long.
+TEST_F(ObjectiveTextTest, OfCost) {
+    const std::vector<std::string> args{
+        "--set",  "search.objective=cost",      "--set",  "batch.tokens=512Ki",
+        "--vary", "hardware.slice=2x2x2,2x2x4", "--vary", "training.remat=none"};
+    const auto found = json(args);
+    const auto& best = found["best"];
+    ASSERT_EQ(best.size(), 2U);
+    EXPECT_GT(best[0]["step_time_s"], best[1]["step_time_s"]);
+    const auto cost = [&](std::size_t i) {
+        return best[i]["usd_per_million_tokens"].get<double>();
+    };
+    EXPECT_DOUBLE_EQ(cost(0),
+                     best[0]["step_usd"].get<double>() / best[0]["tokens"].get<double>() * 1e6);
+    const std::string text = search(args).out;
+    EXPECT_THAT(text, HasSubstr("search for the cheapest token\n"));
+    EXPECT_THAT(text, HasSubstr(fmt::format("The best: {:.4g} USD per million tokens, ", cost(0))));
+    EXPECT_THAT(text, HasSubstr("USD/Mtoken"));
+    EXPECT_THAT(text, Not(HasSubstr("Why the second takes longer")));
+    EXPECT_THAT(text, HasSubstr("The second takes no longer: its critical path"));
+    EXPECT_LT(cost(1) / cost(0), 1.03);
+    EXPECT_THAT(text, HasSubstr(fmt::format("the second costs {:.2f} % more.",
+                                            100 * (cost(1) / cost(0) - 1))));
+    EXPECT_EQ(best[1]["within_ratio_error"], true);
+    EXPECT_THAT(text, HasSubstr("\n  2 *"));
+}
+
+// Twice the chips are no near second to fewer.
+TEST_F(ObjectiveTextTest, OfChips) {
+    const std::vector<std::string> args{
+        "--set",  "search.objective=chips",     "--set",  "search.deadline=10 s",
+        "--vary", "hardware.slice=2x2x2,2x2x4", "--vary", "training.remat=none"};
+    const auto found = json(args);
+    EXPECT_EQ(found["best"][0]["chips"], 8);
+    EXPECT_EQ(found["best"][1]["within_ratio_error"], false);
+    const std::string text = search(args).out;
+    EXPECT_THAT(text, HasSubstr("search for the fewest chips\n"));
+    EXPECT_THAT(text, HasSubstr("The best: 8 chips, "));
+    EXPECT_THAT(text, Not(HasSubstr("\n  2 *")));
+}
+
+TEST_F(ObjectiveTextTest, SaysWhatKeptAllPlansOut) {
+    const Outcome late = search({"--set", "search.deadline=1 ms", "--over", "mesh"});
+    EXPECT_EQ(late.status, 2);
+    EXPECT_THAT(late.out, HasSubstr("would miss the deadline or the budget; the nearest takes at "
+                                    "least "));
+    const Outcome none =
+        search({"--over", "mesh", "--set", "search.mesh={fsdp: [3], tensor: [5]}"});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_THAT(none.out, HasSubstr("No plan of this space fits what is asked.\n  no sizes of "
+                                    "search.mesh multiply to the chips of the machine\n"));
+}
+
+// A deadline that is met only by the profile's own rates: no plan stays.
+TEST_F(ObjectiveTextTest, StaysOnlyWhatMeetsTheDeadline) {
+    const std::vector<std::string> vary{"--vary", "training.remat=none", "--vary",
+                                        "overlap.prefetch_layers=1,2"};
+    const auto with = [&](const std::string& deadline) {
+        std::vector<std::string> args = vary;
+        args.insert(args.end(), {"--set", "search.deadline=" + deadline});
+        return json(args)["near"];
+    };
+    const auto free = with("10 s");
+    ASSERT_EQ(free.size(), 2U);
+    EXPECT_EQ(free[0]["stays"], true);
+    const double step = free[1]["step_time_s"].get<double>();
+    const auto bound = with(fmt::format("{:.9f} s", step * 1.0001));
+    ASSERT_EQ(bound.size(), 2U);
+    EXPECT_EQ(bound[0]["stays"], false);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
