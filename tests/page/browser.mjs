@@ -132,10 +132,21 @@ export const dataOf = (page, id) =>
 export const marks = (page, id, selector = '.point path') =>
     page.$$eval(`#${id}-chart ${selector}`, (nodes) => nodes.length);
 
+/// The box of a mark, once two frames leave it where it is: charts above may still be drawn.
+async function whereItStays(page, selector, number) {
+    const boxOf = async () => (await page.$$(selector))[number]?.boundingBox();
+    for (let box = await boxOf(); ; ) {
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        const next = await boxOf();
+        if (next && JSON.stringify(next) === JSON.stringify(box)) return next;
+        box = next;
+    }
+}
+
 /// The text that appears when the mouse is over the middle of a mark.
 export async function tooltip(page, id, selector, number = 0) {
     await page.$eval(`#${id}-chart`, (node) => node.scrollIntoView({ block: 'center', behavior: 'instant' }));
-    const box = await (await page.$$(`#${id}-chart ${selector}`))[number].boundingBox();
+    const box = await whereItStays(page, `#${id}-chart ${selector}`, number);
     await page.mouse.move(box.x + box.width / 2 - 2, box.y + box.height / 2);
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await page.waitForSelector(`#${id}-chart .hoverlayer .hovertext`, { timeout: 5000 });

@@ -105,7 +105,7 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFindsInRandomSpaces) {
         return texts[random() % texts.size()];
     };
     std::uint64_t left_out = 0;
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < 10; ++round) {
         const bool v5e = random() % 3 == 0;
         // Of v4p slices below 4x4x4 no axis wraps.
         const bool v4p = !v5e && round % 2 == 1;
