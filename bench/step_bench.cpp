@@ -4,8 +4,10 @@
 // simulated, layers, events of the step, those that were played and not skipped as repeats.
 #include <benchmark/benchmark.h>
 #include <string>
+#include <vector>
 
 #include "bench/requests.h"
+#include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/training_step.h"
 
 namespace podsim::bench {
@@ -52,6 +54,34 @@ void step_with_private_hbm(benchmark::State& state) {
 BENCHMARK(step_with_private_hbm)
     ->Name("step/llama3_70b_folded_private_hbm")
     ->Unit(benchmark::kMillisecond);
+
+/// 36 settings of the quick start one after the other, as one thread of a sweep has them: that share what they find, or not.
+void settings(benchmark::State& state, bool shared) {
+    std::vector<Scenario> all;
+    for (const char* const remat : {"none", "block", "full"}) {
+        for (const char* const ahead : {"0", "1", "2"}) {
+            for (const char* const microbatches : {"1", "2"}) {
+                for (const char* const latency : {"additive", "floor"}) {
+                    all.push_back(quick_start({std::string("training.remat=") + remat,
+                                               std::string("overlap.prefetch_layers=") + ahead,
+                                               std::string("training.microbatches=") + microbatches,
+                                               std::string("hardware.latency=") + latency}));
+                }
+            }
+        }
+    }
+    for (auto _ : state) {
+        scenarios::StepMemory memory;
+        for (const Scenario& setting : all) {
+            benchmark::DoNotOptimize(
+                scenarios::simulate_step(setting, Fold::automatic,
+                                         {.explain = false, .memory = shared ? &memory : nullptr}));
+        }
+    }
+    state.counters["settings"] = static_cast<double>(all.size());
+}
+BENCHMARK_CAPTURE(settings, shared, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(settings, alone, false)->Unit(benchmark::kMillisecond);
 
 /// The quick start's model on a smaller slice, without the extra runs that explain a result.
 void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {

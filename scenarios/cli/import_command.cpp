@@ -10,6 +10,7 @@
 #include "scenarios/import/hf_report.h"
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/import/maxtext_report.h"
+#include "scenarios/load/scenario_source.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 
@@ -27,7 +28,8 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
     const std::string json = output_path(options, "json");
     const std::string path = output_path(options, "write");
     refuse_dash("--write", path);
-    MaxTextSettings settings(parse_yaml(read_text_file(arguments[1]), arguments[1]),
+    const ScenarioSource source = named_source(arguments[1]);
+    MaxTextSettings settings(parse_yaml(text_of(source), source.file),
                              std::span(arguments).subspan(2));
     const std::string title =
         path.empty() ? "imported" : std::filesystem::path(path).stem().string();
@@ -55,7 +57,8 @@ int import_hf(const std::vector<std::string>& arguments, const Usage& options, s
         throw sim::InputError("one file", "write podsim import hf config.json");
     }
     const std::string json = output_path(options, "json");
-    const workloads::HfReading reading = workloads::read_hf_config_fully(arguments[1]);
+    const workloads::HfReading reading =
+        workloads::read_hf_config_fully(arguments[1] == "-" ? "/dev/stdin" : arguments[1]);
     if (json != "-") {
         out << hf_report(reading);
     }

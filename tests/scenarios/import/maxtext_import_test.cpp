@@ -1,5 +1,8 @@
+#include <cstdlib>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -158,6 +161,23 @@ TEST_F(MaxText, Errors) {
         "podsim import: unknown format 'jaxtext'; did you mean 'maxtext'? allowed: maxtext, hf\n");
     EXPECT_EQ(podsim({"import"}).err, "podsim import: import what?; allowed: maxtext, hf\n");
     EXPECT_EQ(podsim({"import", "maxtext", write("- 1\n")}).status, 2);
+}
+
+TEST_F(MaxText, ReadsStandardInput) {
+    const auto printed = [this](const std::string& what, const std::string& file) {
+        const std::string command = program_path() + " import " + what + " < " + source_folder() +
+                                    file + " > " + path("out");
+        EXPECT_EQ(std::system(command.c_str()), 0);
+        std::ifstream in(path("out"));
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    const std::string config = "/tests/workloads/configs/gpt-oss-20b.json";
+    EXPECT_THAT(printed("hf -", config), HasSubstr("gpt_oss"));
+    const std::string keys = " model_name=llama3.1-8b compile_topology=v5e-16";
+    const std::string base = "/tests/scenarios/import/maxtext/base-2025.yml";
+    const std::string from_file = printed("maxtext " + source_folder() + base + keys, base);
+    EXPECT_EQ(printed("maxtext -" + keys, base), from_file);
+    EXPECT_THAT(from_file, HasSubstr("hardware:"));
 }
 
 TEST_F(MaxText, ImportsHuggingFaceKeys) {
