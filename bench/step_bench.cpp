@@ -60,11 +60,11 @@ void settings(benchmark::State& state, bool shared) {
     std::vector<Scenario> all;
     for (const char* const remat : {"none", "block", "full"}) {
         for (const char* const ahead : {"0", "1", "2"}) {
-            for (const char* const microbatches : {"1", "2"}) {
+            for (const char* const tokens : {"4Mi", "8Mi"}) {
                 for (const char* const latency : {"additive", "floor"}) {
                     all.push_back(quick_start({std::string("training.remat=") + remat,
                                                std::string("overlap.prefetch_layers=") + ahead,
-                                               std::string("training.microbatches=") + microbatches,
+                                               std::string("batch.tokens=") + tokens,
                                                std::string("hardware.latency=") + latency}));
                 }
             }
