@@ -40,11 +40,16 @@ private:
     [[gnu::noinline]] void end_task(std::uint32_t place, std::uint32_t task);
     void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
     [[gnu::noinline]] void wake_memory(std::uint32_t place);
-    void hear_memories();
+    [[gnu::noinline]] void hear_memories();
     [[gnu::noinline]] void release_links();
     [[gnu::noinline]] void arrive_if_written(const Batch<Members>& batch);
     [[gnu::noinline]] void start_operation(std::uint32_t place, std::uint32_t number);
-    static bool counted_down(LiveOperation& operation, std::uint32_t place, const Edge& edge);
+    template <class Comes>
+    static void count_down(const LiveOperation& operation, Members places, std::uint8_t* row,
+                           const Comes& comes);
+    template <class Comes>
+    static void count_down_wide(const LiveOperation& operation, Members places, std::uint8_t* row,
+                                const Comes& comes);
     static void comes_early(LiveOperation& operation, std::uint32_t place,
                             const FirstHop& transfer);
     void met(LiveOperation& operation, std::uint32_t number, Members places, const Edge& edge);
@@ -61,7 +66,7 @@ private:
     void heads_arrived(const Batch<Members>& batch);
     void arrived(const Batch<Members>& batch);
     void play_picks(std::vector<std::uint32_t>& servers);
-    void serve(std::uint32_t server);
+    void serve(std::uint32_t number, LinkServers::At& server);
 
     /// What is the same for all places at which a transfer fires, or a message goes on, at one time.
     struct Departure {
@@ -91,9 +96,14 @@ private:
     };
     Crossing crossing(const Message& message, std::uint32_t link_class);
     [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
-    void look_up(const Waiting& waiting, std::uint32_t link_class);
-    void reads_and_writes(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
-                          Time end);
+    void look_up(Waiting waiting, std::uint32_t link_class);
+    /// Where few hops need it, so that the code of the others stays small.
+    [[gnu::noinline]] void look_up_apart(Waiting waiting, std::uint32_t link_class) {
+        look_up(waiting, link_class);
+    }
+    [[gnu::noinline]] void watch(std::uint32_t server, std::uint32_t source);
+    void demands_of(const Crossing& crossing);
+    void reads_and_writes(std::uint32_t server, std::uint32_t source);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                 Time end) const;
 
@@ -105,7 +115,10 @@ private:
         std::uint32_t what = 0;  ///< of Waiting
         std::uint32_t link_class = 0;
         Crossing crossing;
+        std::int64_t carried_units = 0;
         Times times;
+        std::int64_t reads = 0;  ///< bytes a second, of the source's memory
+        std::int64_t writes = 0;
         typename Pending::Group next{};
         std::uint32_t goes_on_as = kNobody;  ///< a message to the next link
         std::uint32_t what_behind = 0;
@@ -114,9 +127,7 @@ private:
 
     struct GoesBefore {
         const RunState& state;
-        bool operator()(const Waiting& a, const Waiting& b) const {
-            return state.goes_before(a, b);
-        }
+        bool operator()(Waiting a, Waiting b) const { return state.goes_before(a, b); }
     };
 
     // The calls below these two are small and many, and worth a fifth of the time when inlined; compiling that takes
@@ -134,6 +145,7 @@ private:
     static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 
     RunState state_;
+    const bool watched_ = state_.hop_observer != nullptr || state_.memories.active();  ///< hops
     std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
     Pending pending_;
     std::uint64_t next_report_ = kFirstReport;

@@ -21,19 +21,19 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
             state_.servers.prefetch(servers[i + 2 * kAhead]);
             state_.servers.prefetch_near(servers[i + kAhead]);
         }
-        const std::uint32_t server = servers[i];
-        state_.servers.unlist(server);
-        if (state_.servers.can_serve(server, state_.now)) {
-            serve(server);
+        LinkServers::At server = state_.servers.at(servers[i]);
+        server.unlist();
+        if (server.can_serve(state_.now)) {
+            serve(servers[i], server);
         }
-        if (state_.servers.has_waiting(server) && !state_.servers.held_on(server)) {
-            state_.servers.set_free_event_due(server);
-            if (state_.servers.free_at(server) != free_at || state_.servers.port(server) != port) {
-                free_at = state_.servers.free_at(server);
-                port = state_.servers.port(server);
+        if (server.has_waiting() && server.free_at() != Time::max()) {
+            server.set_free_event_due();
+            if (server.free_at() != free_at || server.port() != port) {
+                free_at = server.free_at();
+                port = server.port();
                 freeing = pending_.links_free(free_at, port);
             }
-            pending_.add(freeing, server);
+            pending_.add(freeing, servers[i]);
         }
     }
     servers.clear();
@@ -41,20 +41,20 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
 
 /// The first of those that wait crosses the link.
 template <class Pending>
-void Player<Pending>::serve(std::uint32_t server) {
-    const Waiting first = state_.servers.take_first(server);
+void Player<Pending>::serve(std::uint32_t number, LinkServers::At& server) {
+    const Waiting first = server.take_first();
     ++state_.result.events;
-    const std::uint32_t link_class = state_.servers.link_class(server);
-    if (first.order != last_.order || first.what != last_.what || link_class != last_.link_class) {
-        look_up(first, link_class);
+    if (first.order != last_.order || first.what != last_.what ||
+        server.link_class() != last_.link_class) {
+        if constexpr (Pending::kMostMembers == 1) {
+            look_up(first, server.link_class());
+        } else {
+            look_up_apart(first, server.link_class());
+        }
     }
-    const Crossing& crossing = last_.crossing;
-    state_.servers.hold(server, state_.now, last_.times.end, crossing.path->carried_units);
-    if (state_.hop_observer != nullptr) {
-        report(server, crossing, first.source, last_.times.end);
-    }
-    if (state_.memories.active()) {
-        reads_and_writes(server, crossing, first.source, last_.times.end);
+    server.hold(state_.now, last_.times.end, last_.carried_units);
+    if (watched_) {
+        watch(number, first.source);
     }
     pending_.add(last_.next, first.source);
     if (last_.goes_on_as != kNobody) {
@@ -63,22 +63,36 @@ void Player<Pending>::serve(std::uint32_t server) {
     if (first.on_later_hop()) {
         state_.messages.leave(first.message());
     } else if (first.more_behind()) {
-        state_.servers.add_unlisted(server, {last_.order_behind, last_.what_behind, first.source},
-                                    goes_before_);
+        server.add_unlisted({last_.order_behind, last_.what_behind, first.source}, goes_before_);
+    }
+}
+
+/// Whoever wants to hear of the hop hears of it.
+template <class Pending>
+void Player<Pending>::watch(std::uint32_t server, std::uint32_t source) {
+    if (state_.hop_observer != nullptr) {
+        report(server, last_.crossing, source, last_.times.end);
+    }
+    if (state_.memories.active()) {
+        reads_and_writes(server, source);
     }
 }
 
 /// What is alike for all that waits so at links of a class, in this round.
 template <class Pending>
-void Player<Pending>::look_up(const Waiting& waiting, std::uint32_t link_class) {
+void Player<Pending>::look_up(Waiting waiting, std::uint32_t link_class) {
     const Message message = state_.message_of(waiting);
     last_.order = waiting.order;
     last_.what = waiting.what;
     last_.link_class = link_class;
     last_.crossing = crossing(message, link_class);
     const Crossing& crossing = last_.crossing;
+    last_.carried_units = crossing.path->carried_units;
     last_.times =
         times_of(crossing, std::max(state_.now + crossing.path->hold, message.tail_arrival));
+    if (state_.memories.active()) {
+        demands_of(crossing);
+    }
     if (crossing.hop + 1 == crossing.path->hop_count) {
         __builtin_prefetch(state_.operations[crossing.number].table->edges.data() +
                            crossing.path->first_edge);  // for its arrival

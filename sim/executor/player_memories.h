@@ -20,28 +20,35 @@ inline std::int64_t demand_of(double rate, std::uint8_t passes) {
     return std::llround(rate * passes);
 }
 
-/// A message begins to cross a link: on its first it reads its source's memory, on its last it writes its destination's.
+/// What a message asks for that crosses a link: on its first link it reads its source's memory, on its last it writes its
+/// destination's. Nothing on a link of infinite rate, and nothing of chips in between.
 template <class Pending>
-void Player<Pending>::reads_and_writes(std::uint32_t server, const Crossing& crossing,
-                                       std::uint32_t source, Time end) {
+void Player<Pending>::demands_of(const Crossing& crossing) {
     const TransferPath& path = *crossing.path;
-    const bool reads = crossing.hop == 0 && path.reads > 0;
-    const bool writes = crossing.hop + 1 == path.hop_count && path.writes > 0;
-    if (end == state_.now || !(reads || writes)) {
-        return;  // a link of infinite rate, or one between two chips that store nothing
-    }
-    const HeldMessage message{crossing.number, crossing.transfer, source, crossing.hop};
     const double rate = crossing.link->rate.value();
-    if (reads) {
-        state_.memories.begin_hold(Memories::kRead, source, server, message,
-                                   demand_of(rate, path.reads), end, state_.now);
+    const bool takes_time = last_.times.end > state_.now;
+    last_.reads = takes_time && crossing.hop == 0 ? demand_of(rate, path.reads) : 0;
+    last_.writes =
+        takes_time && crossing.hop + 1 == path.hop_count ? demand_of(rate, path.writes) : 0;
+}
+
+/// A message begins to cross a link as last_ says.
+template <class Pending>
+void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source) {
+    const Crossing& crossing = last_.crossing;
+    const HeldMessage message{crossing.number, crossing.transfer, source, crossing.hop};
+    if (last_.reads > 0) {
+        state_.memories.begin_hold(Memories::kRead, source, server, message, last_.reads,
+                                   last_.times.end, state_.now);
     }
-    if (writes) {
+    if (last_.writes > 0) {
         state_.memories.begin_hold(Memories::kWrite,
-                                   state_.machine.shifted(path.destination_shift, source), server,
-                                   message, demand_of(rate, path.writes), end, state_.now);
+                                   state_.machine.shifted(crossing.path->destination_shift, source),
+                                   server, message, last_.writes, last_.times.end, state_.now);
     }
-    hear_memories();
+    if (state_.memories.any_news()) {
+        hear_memories();
+    }
 }
 
 /// What the work asks for over the time that it takes at this place.
@@ -67,13 +74,10 @@ void Player<Pending>::wake_memory(std::uint32_t place) {
 /// What a call of the memories has come to: links that they hold on, and when they want to be woken.
 template <class Pending>
 void Player<Pending>::hear_memories() {
-    if (state_.memories.any_news()) {
-        state_.memories.take_held_on(
-            [this](std::uint32_t server) { state_.servers.hold_on(server); });
-        state_.memories.take_to_post([this](const Memories::Wake& wake) {
-            pending_.task(EventKind::memory_wake, wake.time, 0, wake.place);
-        });
-    }
+    state_.memories.take_held_on([this](std::uint32_t server) { state_.servers.hold_on(server); });
+    state_.memories.take_to_post([this](const Memories::Wake& wake) {
+        pending_.task(EventKind::memory_wake, wake.time, 0, wake.place);
+    });
 }
 
 /// Links that a memory held up are free, and their messages are on their way.

@@ -1,6 +1,7 @@
 // Transfers that arrive, what they set off, and their coming to a link.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -8,20 +9,35 @@
 
 namespace podsim::sim {
 
-/// One predecessor of the edge's transfer has come to the place: whether it was the last.
+/// One predecessor of a transfer has come to the places: calls comes(place) where it was the last. `row`: of the
+/// transfer's counters, of one byte.
 template <class Pending>
-bool Player<Pending>::counted_down(LiveOperation& operation, std::uint32_t place,
-                                   const Edge& edge) {
-    std::uint8_t* const row = &operation.counters[edge.counter / 2];
-    const std::uint32_t index = operation.roles->index_in_role[place];
-    if (edge.counter % 2 == 0) {
-        return --row[index] == 0;
+template <class Comes>
+void Player<Pending>::count_down(const LiveOperation& operation, Members places, std::uint8_t* row,
+                                 const Comes& comes) {
+    const std::uint32_t* const index_in_role = operation.roles->index_in_role.data();
+    for (const std::uint32_t place : places) {
+        if (--row[index_in_role[place]] == 0) {
+            comes(place);
+        }
     }
-    std::uint32_t wide = 0;
-    std::memcpy(&wide, row + 4 * std::size_t{index}, 4);
-    --wide;
-    std::memcpy(row + 4 * std::size_t{index}, &wide, 4);
-    return wide == 0;
+}
+
+/// The same where the counters are of four bytes.
+template <class Pending>
+template <class Comes>
+void Player<Pending>::count_down_wide(const LiveOperation& operation, Members places,
+                                      std::uint8_t* row, const Comes& comes) {
+    for (const std::uint32_t place : places) {
+        std::uint8_t* const at = row + 4 * std::size_t{operation.roles->index_in_role[place]};
+        std::uint32_t wide = 0;
+        std::memcpy(&wide, at, 4);
+        --wide;
+        std::memcpy(at, &wide, 4);
+        if (wide == 0) {
+            comes(place);
+        }
+    }
 }
 
 /// The operation has not started at the place; the transfer will fire when it does.
@@ -39,15 +55,20 @@ void Player<Pending>::met(LiveOperation& operation, std::uint32_t number, Member
                           const Edge& edge) {
     Some firing;
     std::size_t count = 0;
-    for (const std::uint32_t place : places) {
-        if (edge.counter != Edge::kFires && !counted_down(operation, place, edge)) {
-            continue;
-        }
-        if (operation.places[place].early == PlaceState::kStarted) {
+    const PlaceState* const state = operation.places.data();
+    const auto comes = [&](std::uint32_t place) {
+        if (state[place].early == PlaceState::kStarted) {
             firing[count++] = place;
         } else {
             comes_early(operation, place, edge.next);
         }
+    };
+    if (edge.counter == Edge::kFires) {
+        std::ranges::for_each(places, comes);
+    } else if (edge.counter % 2 == 0) {
+        count_down(operation, places, &operation.counters[edge.counter / 2], comes);
+    } else {
+        count_down_wide(operation, places, &operation.counters[edge.counter / 2], comes);
     }
     if (count > 0) {
         fire(operation, number, Members(firing.data(), count), edge.next);
@@ -118,14 +139,15 @@ void Player<Pending>::depart(const Departure& departure, Members sources) {
     Some servers;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         servers[i] = departure.first_server + departure.at[sources[i]];
-        state_.servers.prefetch(servers[i]);
+        state_.servers.prefetch_state(servers[i]);
     }
     state_.servers.prefetch_far(
         std::span(servers).first(sources.size()),
         static_cast<std::uint32_t>(departure.order >> Waiting::kInstantBits));
+    const std::uint64_t order = departure.order;
+    const std::uint32_t what = departure.what;
     for (std::size_t i = 0; i < sources.size(); ++i) {
-        if (state_.servers.add(servers[i], {departure.order, departure.what, sources[i]},
-                               goes_before_)) {
+        if (state_.servers.at(servers[i]).add({order, what, sources[i]}, goes_before_)) {
             listed_.push_back(servers[i]);
         }
     }

@@ -32,7 +32,8 @@ void Memories::check(std::uint32_t place, Time now) {
         at.followed = servers_[place].demand(now);
     }
     at.bound = at.followed;
-    for (StreamSlots::Load& load : slots_.loads(place)) {
+    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
+        StreamSlots::Load& load = slots_.load(place, slot);
         load.demand = load.end > now ? load.demand : 0;
         at.bound += load.demand;
     }
@@ -43,12 +44,11 @@ void Memories::check(std::uint32_t place, Time now) {
 
 void Memories::follow(std::uint32_t place, Time now) {
     SharedServer& server = servers_[place];
-    const std::span<StreamSlots::Load> loads = slots_.loads(place);
-    for (std::size_t slot = 0; slot < loads.size(); ++slot) {
-        if (loads[slot].demand > 0) {
-            server.add(slots_.streams(place)[slot].key(), loads[slot].demand, loads[slot].end - now,
-                       now);
-            places_[place].bound -= std::exchange(loads[slot].demand, 0);
+    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
+        StreamSlots::Load& load = slots_.load(place, slot);
+        if (load.demand > 0) {
+            server.add(slots_.stream(place, slot).key(), load.demand, load.end - now, now);
+            places_[place].bound -= std::exchange(load.demand, 0);
         }
     }
     server.share_out();
@@ -66,8 +66,8 @@ void Memories::hold_up(std::uint32_t place, SharedServer::Key key) {
     const bool known = links_.contains(server);
     if (!known) {
         const std::size_t slot = slots_.slot_of(place, key);
-        const HeldMessage& message = slots_.streams(place)[slot].message;
-        links_.add(server, message, slots_.loads(place)[slot].end);
+        const HeldMessage& message = slots_.stream(place, slot).message;
+        links_.add(server, message, slots_.load(place, slot).end);
         held_on_.push_back(server);
         late_.find_or_add(id_of(message)).links.push_back(server);
     }
@@ -176,12 +176,12 @@ bool Memories::settled_up() const {
 
 std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time now) const {
     std::vector<StreamState> all;
-    const std::span<const StreamSlots::Load> loads = slots_.loads(place);
-    for (std::size_t slot = 0; slot < loads.size(); ++slot) {
-        if (loads[slot].demand > 0 && loads[slot].end > now) {
-            all.push_back({.key = slots_.streams(place)[slot].key(),
-                           .demand = loads[slot].demand,
-                           .left = Work{loads[slot].demand} * (loads[slot].end.ps - now.ps)});
+    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
+        const auto& [demand, end] = slots_.load(place, slot);
+        if (demand > 0 && end > now) {
+            all.push_back({.key = slots_.stream(place, slot).key(),
+                           .demand = demand,
+                           .left = Work{demand} * (end.ps - now.ps)});
         }
     }
     SharedServer server = servers_[place];
@@ -232,13 +232,13 @@ void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std
 
 void Memories::skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks,
                             const ImageOf& image_of) {
-    const std::span<StreamSlots::Load> loads = slots_.loads(place);
-    for (std::size_t slot = 0; slot < loads.size(); ++slot) {
-        StreamSlots::Stream& stream = slots_.streams(place)[slot];
-        loads[slot].end += later_by;
+    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
+        StreamSlots::Load& load = slots_.load(place, slot);
+        StreamSlots::Stream& stream = slots_.stream(place, slot);
+        load.end += later_by;
         if (stream.owner.kind == kWork) {
             stream.number += tasks;
-        } else if (loads[slot].demand > 0 || servers_[place].holds(stream.key())) {
+        } else if (load.demand > 0 || servers_[place].holds(stream.key())) {
             std::uint32_t& operation = stream.message.operation;
             operation = image_of(operation).value_or(operation);
         }

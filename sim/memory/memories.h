@@ -61,18 +61,22 @@ public:
     void begin_work(std::uint32_t place, std::uint32_t resource, std::uint32_t task,
                     std::int64_t demand, Time alone, Time now) {
         if (places_[place].at_risk && demand > 0 && alone.ps > 0) {
-            begin(place, {.owner = {kWork, resource}, .number = task}, {demand, now + alone}, now);
+            begin(place, {kWork, resource}, demand, now + alone).number = task;
+            check_if_many(place, now);
         }
     }
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
-    /// A message reads or writes (`kRead`, `kWrite`) the place's memory at that demand until the link is free.
+    /// A message reads or writes (`kRead`, `kWrite`) the place's memory at that demand, above zero, until the link is free,
+    /// later than now.
     void begin_hold(std::uint32_t kind, std::uint32_t place, std::uint32_t server,
                     const HeldMessage& message, std::int64_t demand, Time end, Time now) {
-        if (places_[place].at_risk && demand > 0 && end > now) {
-            begin(place, {.owner = {kind, server}, .number = server, .message = message},
-                  {demand, end}, now);
+        if (places_[place].at_risk) {
+            StreamSlots::Stream& stream = begin(place, {kind, server}, demand, end);
+            stream.number = server;
+            stream.message = message;
+            check_if_many(place, now);
         }
     }
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
@@ -153,15 +157,18 @@ private:
     [[nodiscard]] bool any_followed(std::uint32_t place) const {
         return places_[place].wake != kNoWake;
     }
-    void begin(std::uint32_t place, const StreamSlots::Stream& stream,
-               const StreamSlots::Load& load, Time now) {
-        const std::size_t slot = slots_.slot_of(place, stream.owner);
-        StreamSlots::Load& before = slots_.loads(place)[slot];
-        Place& at = places_[place];
-        at.bound += load.demand - before.demand;
-        before = load;
-        slots_.streams(place)[slot] = stream;
-        if (at.bound > rate_) {
+    /// The owner's stream begins, and the one before is no more. What it is is the caller's to write.
+    StreamSlots::Stream& begin(std::uint32_t place, SharedServer::Key owner, std::int64_t demand,
+                               Time end) {
+        const std::size_t slot = slots_.slot_of(place, owner);
+        StreamSlots::Load& load = slots_.load(place, slot);
+        places_[place].bound += demand - load.demand;
+        load.demand = demand;
+        load.end = end;
+        return slots_.stream(place, slot);
+    }
+    void check_if_many(std::uint32_t place, Time now) {
+        if (places_[place].bound > rate_) {
             check(place, now);
         }
     }

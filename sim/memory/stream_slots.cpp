@@ -1,40 +1,25 @@
 #include "sim/memory/stream_slots.h"
 
-#include <algorithm>
-
 namespace podsim::sim {
 
 std::size_t StreamSlots::find_slot(std::uint32_t place, SharedServer::Key owner) {
-    const std::span<Stream> all = streams(place);
-    const auto slot =
-        static_cast<std::size_t>(std::ranges::find(all, owner, &Stream::owner) - all.begin());
-    if (slot == all.size()) {
+    std::size_t slot = 0;
+    while (slot < count(place) && stream(place, slot).owner != owner) {
+        ++slot;
+    }
+    if (slot == count(place)) {
         if (slot == room_) {
             make_room(2 * room_);
         }
         ++counts_[place];
-        streams_[place * room_ + slot].owner = owner;
+        stream(place, slot).owner = owner;
     }
-    const std::size_t known = index_of(owner);
-    if (known >= known_.size()) {
-        known_.resize(known + 1);
+    std::vector<Known>& known = known_[owner.kind];
+    if (owner.number >= known.size()) {
+        known.resize(owner.number + std::size_t{1});
     }
-    known_[known] = {place, static_cast<std::uint32_t>(slot)};
+    known[owner.number] = {place, static_cast<std::uint32_t>(slot)};
     return slot;
-}
-
-void StreamSlots::make_room(std::size_t slots) {
-    std::vector<Load> loads(counts_.size() * slots);
-    std::vector<Stream> streams(counts_.size() * slots);
-    for (std::uint32_t place = 0; place < counts_.size(); ++place) {
-        std::ranges::copy(this->loads(place),
-                          loads.begin() + static_cast<std::ptrdiff_t>(place * slots));
-        std::ranges::copy(this->streams(place),
-                          streams.begin() + static_cast<std::ptrdiff_t>(place * slots));
-    }
-    room_ = slots;
-    loads_ = std::move(loads);
-    streams_ = std::move(streams);
 }
 
 }  // namespace podsim::sim

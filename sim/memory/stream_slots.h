@@ -1,14 +1,16 @@
 // The streams at the places' memories that are not followed: the last of a kind of each resource or link of a place,
 // which come one after the other.
 //
-// What decides whether streams fit, 16 bytes each, lies side by side for each place; what they are lies apart.
+// What decides whether streams fit, 16 bytes each, lies apart from what they are. The same slot of neighbouring places lies
+// side by side: places that do the same at once share lines of the cache.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "sim/base/huge_pages.h"
 #include "sim/base/time.h"
 #include "sim/memory/held_message.h"
 #include "sim/memory/shared_server.h"
@@ -32,54 +34,59 @@ public:
 
     explicit StreamSlots(std::size_t places) : counts_(places) { make_room(kFirstRoom); }
 
-    /// Of the place's slots.
-    [[nodiscard]] std::span<Load> loads(std::uint32_t place) {
-        return {loads_.data() + place * room_, counts_[place]};
+    /// How many slots the place has.
+    [[nodiscard]] std::size_t count(std::uint32_t place) const { return counts_[place]; }
+    [[nodiscard]] Load& load(std::uint32_t place, std::size_t slot) {
+        return loads_[index_of(place, slot)];
     }
-    [[nodiscard]] std::span<const Load> loads(std::uint32_t place) const {
-        return {loads_.data() + place * room_, counts_[place]};
+    [[nodiscard]] const Load& load(std::uint32_t place, std::size_t slot) const {
+        return loads_[index_of(place, slot)];
     }
-    [[nodiscard]] std::span<Stream> streams(std::uint32_t place) {
-        return {streams_.data() + place * room_, counts_[place]};
+    [[nodiscard]] Stream& stream(std::uint32_t place, std::size_t slot) {
+        return streams_[index_of(place, slot)];
     }
-    [[nodiscard]] std::span<const Stream> streams(std::uint32_t place) const {
-        return {streams_.data() + place * room_, counts_[place]};
+    [[nodiscard]] const Stream& stream(std::uint32_t place, std::size_t slot) const {
+        return streams_[index_of(place, slot)];
     }
 
     /// The slot of that owner, among the place's. Mostly the one in which it was when last asked for: of a link without a
     /// look at what is in it, since its streams mostly are at one place.
     std::size_t slot_of(std::uint32_t place, SharedServer::Key owner) {
-        const std::size_t index = index_of(owner);
-        if (index < known_.size()) {
-            const Known known = known_[index];
-            if (known.place == place || (known.slot < counts_[place] &&
-                                         streams_[place * room_ + known.slot].owner == owner)) {
-                return known.slot;
+        const std::vector<Known>& known = known_[owner.kind];
+        if (owner.number < known.size()) {
+            const auto [at, slot] = known[owner.number];
+            if (at == place || (slot < counts_[place] && stream(place, slot).owner == owner)) {
+                return slot;
             }
         }
         return find_slot(place, owner);
     }
 
 private:
-    static constexpr std::uint32_t kKinds = 3;
+    static constexpr std::size_t kKinds = 3;
     static constexpr std::size_t kFirstRoom = 16;  ///< six links there and back, and some work
+    static constexpr unsigned kRow = 14;  ///< of 2^6 places, or of all where they are fewer
 
     struct Known {
         std::uint32_t place = kNoPlace;
         std::uint32_t slot = 0;
     };
 
-    static std::size_t index_of(SharedServer::Key owner) {
-        return owner.number * std::size_t{kKinds} + owner.kind;
+    [[nodiscard]] std::size_t index_of(std::size_t place, std::size_t slot) const {
+        return slot * counts_.size() + place;
     }
-    std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
-    void make_room(std::size_t slots);
+    [[gnu::noinline]] std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
+    void make_room(std::size_t slots) {
+        room_ = slots;
+        loads_.resize(slots * counts_.size());
+        streams_.resize(slots * counts_.size());
+    }
 
     std::size_t room_ = 0;  ///< slots of each place
     std::vector<std::uint32_t> counts_;
-    std::vector<Load> loads_;      ///< [place][slot]
-    std::vector<Stream> streams_;  ///< [place][slot]
-    std::vector<Known> known_;     ///< [index_of(owner)]: the last found
+    LargeArray<Load> loads_;                        ///< [slot][place]
+    LargeArray<Stream> streams_;                    ///< [slot][place]
+    std::array<std::vector<Known>, kKinds> known_;  ///< [kind][number]: the last found
 };
 
 }  // namespace podsim::sim

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool empty() const { return lists_.empty(); }
 
     template <class GoesBefore>
-    void add(const Waiting& waiting, WaitingChunks& chunks, const GoesBefore& goes_before) {
+    void add(Waiting waiting, WaitingChunks& chunks, const GoesBefore& goes_before) {
         const std::uint32_t priority = waiting.priority();
         auto list = lists_.end();
         while (list != lists_.begin() && (list - 1)->priority < priority) {
@@ -112,6 +112,18 @@ public:
         }
     }
 
+    /// The same of what goes first: of the chunk after that many. Those before must have been asked for.
+    void prefetch_first(std::size_t turn) const {
+        const WaitingChunk* chunk = lists_.back().first;
+        for (; turn > 0 && chunk != nullptr; --turn) {
+            chunk = chunk->next;
+        }
+        if (chunk != nullptr) {
+            __builtin_prefetch(chunk);
+            __builtin_prefetch(&chunk->before);
+        }
+    }
+
 private:
     struct Cursor {
         WaitingChunk* chunk = nullptr;
@@ -143,7 +155,7 @@ private:
         [[nodiscard]] bool empty() const { return begin() == end(); }
 
         template <class GoesBefore>
-        void add(const Waiting& added, WaitingChunks& chunks, const GoesBefore& goes_before) {
+        void add(Waiting added, WaitingChunks& chunks, const GoesBefore& goes_before) {
             if (empty() || last_order < added.order) {  // without a look at the last itself
                 last_order = added.order;
                 *room_at_end(chunks) = added;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/huge_pages.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
 #include "sim/state/far_waiting.h"
@@ -31,13 +32,17 @@ inline std::int64_t carried_units(Bytes bytes) {
 /// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is in far_waiting.h.
 /// `goes_before` is the total order, the same in all calls.
 class LinkServers {
+    struct State;
+    struct Totals;
+
 public:
+    /// One server, found once.
+    class At;
+    [[nodiscard]] At at(std::size_t server);
+
     [[nodiscard]] std::size_t size() const { return states_.size(); }
     [[nodiscard]] bool has_waiting(std::size_t server) const {
-        return states_[server].near_count != 0;
-    }
-    [[nodiscard]] bool can_serve(std::size_t server, Time now) const {
-        return states_[server].near_count != 0 && states_[server].free_at <= now;
+        return states_[server].near_count() != 0;
     }
     [[nodiscard]] Time free_at(std::size_t server) const { return states_[server].free_at; }
     [[nodiscard]] Time busy(std::size_t server) const { return totals_[server].busy; }
@@ -48,14 +53,8 @@ public:
         return states_[server].link_class;
     }
     [[nodiscard]] std::uint32_t port(std::size_t server) const { return states_[server].port; }
-    /// The server picks.
-    void unlist(std::size_t server) {
-        states_[server].listed = false;
-        states_[server].free_event_due = false;
-    }
-    void set_free_event_due(std::size_t server) { states_[server].free_event_due = true; }
     [[nodiscard]] bool free_event_due(std::size_t server) const {
-        return states_[server].free_event_due;
+        return states_[server].is(kFreeEventDue);
     }
 
     /// `port`: of its place; links that do the same at once have the same.
@@ -72,44 +71,16 @@ public:
         near_.reserve((count + kRow - 1) / kRow * kRow * kNear);
     }
 
-    /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
-    /// this round: it is not yet there, nor is an event at free_at pending that will add it.
-    template <class GoesBefore>
-    bool add(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        add_unlisted(server, waiting, goes_before);
-        State& state = states_[server];
-        const bool newly = !state.listed && !state.free_event_due;
-        state.listed |= newly;
-        return newly;
-    }
-    /// The same where the server has just picked.
-    template <class GoesBefore>
-    void add_unlisted(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        const State& state = states_[server];
-        if (!state.has_far && state.near_count < kNear) {
-            insert(server, waiting, goes_before);
-        } else {
-            add_to_many(server, waiting, goes_before);
-        }
-    }
-
-    Waiting take_first(std::size_t server) {
-        State& state = states_[server];
-        const Waiting first = near(server, --state.near_count);
-        if (state.near_count == 0 && state.has_far) {
-            refill(server);
-        }
-        return first;
-    }
-
     /// Ask for the memory that will be touched: first of a server's state, later of what lies near.
     void prefetch(std::size_t server) const {
-        __builtin_prefetch(&states_[server], 1);
+        prefetch_state(server);
         __builtin_prefetch(&totals_[server], 1);
     }
+    void prefetch_state(std::size_t server) const { __builtin_prefetch(&states_[server], 1); }
     void prefetch_near(std::size_t server) const {
-        const std::size_t count = states_[server].near_count;
-        __builtin_prefetch(near_.data() + slot_of(server, count == 0 ? 0 : count - 1), 1);
+        const std::size_t count = states_[server].near_count();
+        __builtin_prefetch(near_.data() + first_slot(server) + (count == 0 ? 0 : count - 1) * kRow,
+                           1);
     }
 
     /// The same of what lies far, where messages of that priority will come to the servers.
@@ -128,13 +99,6 @@ public:
         }
     }
 
-    /// Holds the link from `start` to `end` for bytes of that many units.
-    void hold(std::size_t server, Time start, Time end, std::int64_t units) {
-        states_[server].free_at = end;
-        totals_[server].busy.ps += end.ps - start.ps;  // less than the clock
-        totals_[server].carried_units += units;
-    }
-
     /// Holds the link on, until it is released.
     void hold_on(std::size_t server) { states_[server].free_at = Time::max(); }
     [[nodiscard]] bool held_on(std::size_t server) const {
@@ -146,16 +110,16 @@ public:
         State& state = states_[server];
         state.free_at = now;
         totals_[server].busy += now - due;
-        return state.near_count != 0 && !state.listed && !state.free_event_due;
+        return state.near_count() != 0 && !state.is(kListed | kFreeEventDue);
     }
 
     /// The messages that wait, in no particular order.
     [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
         std::vector<Waiting> all;
-        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
-            all.push_back(near_[slot_of(server, i)]);
+        for (std::size_t i = 0; i < states_[server].near_count(); ++i) {
+            all.push_back(near_[first_slot(server) + i * kRow]);
         }
-        if (states_[server].has_far) {
+        if (states_[server].is(kHasFar)) {
             far_[server].append_to(all);
         }
         return all;
@@ -167,10 +131,10 @@ public:
     void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
               Time busy_before, std::int64_t carried_before) {
         states_[server].free_at += held_on(server) ? Time{} : later_by;
-        for (std::size_t i = 0; i < states_[server].near_count; ++i) {
-            move(near(server, i));
+        for (std::size_t i = 0; i < states_[server].near_count(); ++i) {
+            move(near_[first_slot(server) + i * kRow]);
         }
-        if (states_[server].has_far) {
+        if (states_[server].is(kHasFar)) {
             far_[server].for_each(move);
         }
         Totals& totals = totals_[server];
@@ -179,36 +143,112 @@ public:
     }
 
 private:
-    static constexpr std::size_t kNear = 28;
+    // Powers of two: a slot is found by shifts.
+    static constexpr std::size_t kNear = 32;
     static constexpr std::size_t kRow = 64;
 
-    /// Rows of the same turn of kRow servers: links that do the same lie side by side.
-    static std::size_t slot_of(std::size_t server, std::size_t turn) {
-        return (server / kRow * kNear + turn) * kRow + server % kRow;
+    /// Of the server's slots, kRow apart: rows of the same turn of kRow servers, so that links that do the same
+    /// lie side by side.
+    static std::size_t first_slot(std::size_t server) {
+        return server / kRow * kNear * kRow + server % kRow;
     }
-    Waiting& near(std::size_t server, std::size_t turn) { return near_[slot_of(server, turn)]; }
 
     struct State {
         Time free_at;
         std::uint32_t link_class = 0;
         std::uint16_t port = 0;
-        std::uint8_t near_count = 0;
-        bool has_far : 1 = false;
-        bool listed : 1 = false;          ///< in the list of those that may pick
-        bool free_event_due : 1 = false;  ///< an event at free_at is pending
+        std::uint16_t bits = 0;  ///< how many lie near, and flags: read and written as a whole
+
+        [[nodiscard]] std::size_t near_count() const { return bits & kNearCount; }
+        [[nodiscard]] bool is(unsigned flag) const { return (bits & flag) != 0; }
+        void set(unsigned flags) { bits = static_cast<std::uint16_t>(bits | flags); }
+        void clear(unsigned flags) { bits = static_cast<std::uint16_t>(bits & ~flags); }
+        void one_more() { bits = static_cast<std::uint16_t>(bits + 1U); }
+        void one_less() { bits = static_cast<std::uint16_t>(bits - 1U); }
     };
     static_assert(sizeof(State) == 16);
+    static constexpr unsigned kNearCount = 0xff;
+    static constexpr unsigned kHasFar = 0x100;
+    static constexpr unsigned kListed = 0x200;        ///< in the list of those that may pick
+    static constexpr unsigned kFreeEventDue = 0x400;  ///< an event at free_at is pending
     struct Totals {
         Time busy;
         std::int64_t carried_units = 0;
     };
 
+    std::vector<State> states_;
+    std::vector<Totals> totals_;
+    LargeArray<Waiting> near_;     ///< [server / kRow][kNear][kRow]
+    std::vector<FarWaiting> far_;  ///< [server], once many wait anywhere
+    WaitingChunks chunks_;
+};
+
+class LinkServers::At {
+public:
+    At(LinkServers& all, std::size_t server)
+        : all_(all),
+          server_(server),
+          state_(all.states_[server]),
+          near_(all.near_.data() + first_slot(server)) {}
+
+    [[nodiscard]] bool has_waiting() const { return state_.near_count() != 0; }
+    [[nodiscard]] bool can_serve(Time now) const {
+        return state_.near_count() != 0 && state_.free_at <= now;
+    }
+    [[nodiscard]] Time free_at() const { return state_.free_at; }
+    [[nodiscard]] std::uint32_t link_class() const { return state_.link_class; }
+    [[nodiscard]] std::uint32_t port() const { return state_.port; }
+
+    /// The server picks.
+    void unlist() { state_.clear(kListed | kFreeEventDue); }
+    void set_free_event_due() { state_.set(kFreeEventDue); }
+
+    /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
+    /// this round: it is not yet there, nor is an event at free_at pending that will add it.
+    template <class GoesBefore>
+    bool add(Waiting waiting, const GoesBefore& goes_before) {
+        add_unlisted(waiting, goes_before);
+        const bool newly = !state_.is(kListed | kFreeEventDue);
+        state_.set(kListed);  // as good where an event will add it
+        return newly;
+    }
+    /// The same where the server has just picked.
+    template <class GoesBefore>
+    void add_unlisted(Waiting waiting, const GoesBefore& goes_before) {
+        if (!state_.is(kHasFar) && state_.near_count() < kNear) {
+            insert(waiting, goes_before);
+        } else {
+            add_to_many(waiting, goes_before);
+        }
+    }
+
+    /// Precondition: something waits.
+    Waiting take_first() {
+        state_.one_less();
+        const Waiting first = near_[state_.near_count() * kRow];
+        if (state_.is(kHasFar) && state_.near_count() < kFewNear) {
+            refill_if_empty();
+        }
+        return first;
+    }
+
+    /// Holds the link from `start` to `end` for bytes of that many units.
+    void hold(Time start, Time end, std::int64_t units) {
+        state_.free_at = end;
+        Totals& totals = all_.totals_[server_];
+        totals.busy.ps += end.ps - start.ps;  // less than the clock
+        totals.carried_units += units;
+    }
+
+private:
+    static constexpr std::size_t kFewNear = 4;
+
     /// Those that go before it move up by one.
     template <class GoesBefore>
-    void insert(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        Waiting* hole = &near(server, states_[server].near_count);
-        Waiting* const last = hole - states_[server].near_count++ * kRow;
-        for (; hole != last && goes_before(*(hole - kRow), waiting); hole -= kRow) {
+    void insert(Waiting waiting, const GoesBefore& goes_before) {
+        Waiting* hole = near_ + state_.near_count() * kRow;
+        state_.one_more();
+        for (; hole != near_ && goes_before(*(hole - kRow), waiting); hole -= kRow) {
             *hole = *(hole - kRow);
         }
         *hole = waiting;
@@ -216,51 +256,57 @@ private:
 
     /// Keeps all that lies near before all that lies far, and something near while anything lies far.
     template <class GoesBefore>
-    void add_to_many(std::size_t server, const Waiting& waiting, const GoesBefore& goes_before) {
-        State& state = states_[server];
-        if (far_.size() < size()) {
-            far_.resize(size());
+    [[gnu::noinline]] void add_to_many(Waiting waiting, const GoesBefore& goes_before) {
+        if (all_.far_.size() < all_.size()) {
+            all_.far_.resize(all_.size());
         }
-        FarWaiting& far = far_[server];
-        const Waiting last = near(server, 0);
+        FarWaiting& far = all_.far_[server_];
+        const Waiting last = near_[0];
         const bool goes_far = goes_before(last, waiting);
-        if (state.near_count < kNear && (far.empty() || !goes_far)) {
-            insert(server, waiting, goes_before);
+        if (state_.near_count() < kNear && (far.empty() || !goes_far)) {
+            insert(waiting, goes_before);
             return;
         }
         if (goes_far) {
-            far.add(waiting, chunks_, goes_before);
+            far.add(waiting, all_.chunks_, goes_before);
         } else {
-            far.add(last, chunks_, goes_before);
-            for (std::size_t i = 1; i < state.near_count; ++i) {
-                near(server, i - 1) = near(server, i);
+            far.add(last, all_.chunks_, goes_before);
+            for (std::size_t i = 1; i < state_.near_count(); ++i) {
+                near_[(i - 1) * kRow] = near_[i * kRow];
             }
-            --state.near_count;
-            insert(server, waiting, goes_before);
+            state_.one_less();
+            insert(waiting, goes_before);
         }
-        state.has_far = true;
+        state_.set(kHasFar);
     }
 
-    void refill(std::size_t server) {
-        State& state = states_[server];
-        FarWaiting& far = far_[server];
+    /// From the far, whose memory is asked for while the last of the near go.
+    [[gnu::noinline]] void refill_if_empty() {
+        FarWaiting& far = all_.far_[server_];
+        if (has_waiting()) {
+            far.prefetch_first(kFewNear - 1 - state_.near_count());
+            return;
+        }
         std::array<Waiting, kNear / 2> taken;
         std::size_t count = 0;
         while (count < taken.size() && !far.empty()) {
-            taken[count++] = far.take_first(chunks_);
+            taken[count++] = far.take_first(all_.chunks_);
         }
-        state.near_count = static_cast<std::uint8_t>(count);
+        state_.clear(kNearCount | kHasFar);
+        state_.set(static_cast<unsigned>(count) | (far.empty() ? 0U : kHasFar));
         for (std::size_t i = 0; i < count; ++i) {
-            near(server, count - 1 - i) = taken[i];
+            near_[(count - 1 - i) * kRow] = taken[i];
         }
-        state.has_far = !far.empty();
     }
 
-    std::vector<State> states_;
-    std::vector<Totals> totals_;
-    std::vector<Waiting> near_;    ///< [server / kRow][kNear][kRow]
-    std::vector<FarWaiting> far_;  ///< [server], once many wait anywhere
-    WaitingChunks chunks_;
+    LinkServers& all_;
+    std::size_t server_;
+    State& state_;
+    Waiting* near_;
 };
+
+inline LinkServers::At LinkServers::at(std::size_t server) {
+    return {*this, server};
+}
 
 }  // namespace podsim::sim

@@ -103,7 +103,7 @@ void RunState::prepare_links() {
     }
 }
 
-std::array<std::uint64_t, 2> RunState::key_of(const Waiting& waiting) const {
+std::array<std::uint64_t, 2> RunState::key_of(Waiting waiting) const {
     const Message message = message_of(waiting);
     const TransferTable& table = *operations[message.operation].table;
     const std::uint64_t index_at_shared =

@@ -109,11 +109,11 @@ struct RunState {
 
     // What waits at links.
     /// Whether `a` goes before `b` at a link where both wait.
-    [[nodiscard]] bool goes_before(const Waiting& a, const Waiting& b) const {
+    [[nodiscard]] bool goes_before(Waiting a, Waiting b) const {
         return a.order != b.order ? a.order < b.order : key_of(a) < key_of(b);
     }
     /// Unique among those of one priority and instant at one server.
-    [[nodiscard]] std::array<std::uint64_t, 2> key_of(const Waiting& waiting) const;
+    [[nodiscard]] std::array<std::uint64_t, 2> key_of(Waiting waiting) const;
     [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, std::uint32_t phase,
                                          std::uint64_t instant) const {
         return std::uint64_t{priorities.first[operation] + phase} << Waiting::kInstantBits |

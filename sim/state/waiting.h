@@ -7,7 +7,8 @@
 namespace podsim::sim {
 
 /// 16 bytes, of which there are many. Lower `order` goes first; where it is equal, the executor
-/// compares keys: rank within the schedule, hop, index of the source among the places that share a server.
+/// compares keys: rank within the schedule, hop, index of the source among the places that share a server. Passed by value: a copy
+/// in memory, written part by part and read as a whole, would stall the processor at every hop.
 struct Waiting {
     static constexpr unsigned kInstantBits = 40;
     static constexpr std::uint32_t kLaterHop = 0x80000000;

@@ -215,7 +215,7 @@ private:
     static bool is_of_heads(std::uint64_t key) { return key >> 32 == kHeadNumber; }
     static std::uint32_t number_in(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
-    void extend(Wave& wave) {
+    [[gnu::noinline]] void extend(Wave& wave) {
         Part* part = free_parts_;
         if (part == nullptr) {
             part = &parts_.emplace_back();

@@ -24,7 +24,7 @@ const std::vector<Layer>& layers() {
     static const std::vector<Layer> all{
         {"sim",
          {},
-         {},
+         {"sys/mman.h"},
          {{"base"},
           {"queue", "workload"},
           {"memory", "mirror"},

@@ -93,11 +93,11 @@ TEST(StreamSlotsTest, EveryOwnerHasItsOwn) {
         const auto [known, added] = expected.try_emplace({place, owner}, slot);
         ASSERT_EQ(known->second, slot);
         if (added) {
-            ASSERT_EQ(slots.loads(place)[slot].demand, 0);
-            slots.loads(place)[slot].demand = 100 * owner.number + owner.kind;
+            ASSERT_EQ(slots.load(place, slot).demand, 0);
+            slots.load(place, slot).demand = 100 * owner.number + owner.kind;
         }
-        ASSERT_EQ(slots.loads(place)[slot].demand, 100 * owner.number + owner.kind);
-        ASSERT_EQ(slots.streams(place)[slot].owner, owner);
+        ASSERT_EQ(slots.load(place, slot).demand, 100 * owner.number + owner.kind);
+        ASSERT_EQ(slots.stream(place, slot).owner, owner);
     }
 }
 

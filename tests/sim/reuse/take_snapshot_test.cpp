@@ -57,10 +57,10 @@ struct Scene {
         history.lowest_open.assign(kPlaces, 2 * layer + 1);
         history.highest_touched = 2 * layer + 2;
 
-        state.servers.hold(0, state.now, state.now + Time{50}, 0);
+        state.servers.at(0).hold(state.now, state.now + Time{50}, 0);
         wait(0, 1, 0);
         wait(0, 0, 1);
-        state.servers.set_free_event_due(0);
+        state.servers.at(0).set_free_event_due();
         message = state.messages.add(
             {.tail_arrival = state.now + Time{70}, .operation = layer, .transfer = 0, .hop = 1});
         state.messages.join(message);
@@ -74,8 +74,8 @@ struct Scene {
     }
     void wait(std::size_t server, std::uint32_t transfer, std::uint32_t source) {
         const TransferPath& path = state.tables[0].paths[transfer];
-        state.servers.add(
-            server, {state.order_of(layer, path.phase, state.instant_number), transfer, source},
+        state.servers.at(server).add(
+            {state.order_of(layer, path.phase, state.instant_number), transfer, source},
             [this](const Waiting& a, const Waiting& b) { return state.goes_before(a, b); });
     }
     [[nodiscard]] Event arrival(std::int64_t in, std::uint32_t operation, std::uint32_t source,
@@ -139,24 +139,24 @@ TEST(TakeSnapshotTest, OperationsCount) {
 
 TEST(TakeSnapshotTest, LinksCount) {
     EXPECT_FALSE(still_equal(
-        [](Scene& s) { s.state.servers.hold(0, s.state.now, s.state.now + Time{51}, 0); }));
-    EXPECT_FALSE(still_equal([](Scene& s) { s.state.servers.unlist(0); }));  // no event is due
+        [](Scene& s) { s.state.servers.at(0).hold(s.state.now, s.state.now + Time{51}, 0); }));
+    EXPECT_FALSE(still_equal([](Scene& s) { s.state.servers.at(0).unlist(); }));  // no event is due
     EXPECT_FALSE(still_equal([](Scene& s) { s.wait(1, 0, 1); }));
-    EXPECT_FALSE(still_equal([](Scene& s) { s.state.servers.take_first(0); }));
+    EXPECT_FALSE(still_equal([](Scene& s) { s.state.servers.at(0).take_first(); }));
     // How long a free link has been free, what it has carried, and when what waits came decide nothing.
     EXPECT_TRUE(still_equal([](Scene& s) {
-        s.state.servers.hold(2, Time{10}, Time{20}, 77);
-        s.state.servers.hold(3, Time{10}, s.state.now, 77);
+        s.state.servers.at(2).hold(Time{10}, Time{20}, 77);
+        s.state.servers.at(3).hold(Time{10}, s.state.now, 77);
     }));
     EXPECT_FALSE(still_equal(
-        [](Scene& s) { s.state.servers.hold(2, s.state.now, s.state.now + Time{1}, 0); }));
+        [](Scene& s) { s.state.servers.at(2).hold(s.state.now, s.state.now + Time{1}, 0); }));
 }
 
 TEST(TakeSnapshotTest, WhatWaitsCountsInItsTurn) {
     const auto with = [](std::uint32_t transfer, std::uint32_t source) {
         return [=](Scene& s) {
-            s.state.servers.take_first(0);
-            s.state.servers.take_first(0);
+            s.state.servers.at(0).take_first();
+            s.state.servers.at(0).take_first();
             // The other way round, and perhaps another.
             s.wait(0, transfer, source);
             s.wait(0, 1, 0);
@@ -178,8 +178,8 @@ Snapshot row_beside(std::uint32_t its_layer, std::uint64_t of_one, std::uint64_t
     workload.schedules = {schedule};
     Scene scene(workload, its_layer);
     const auto add = [&](std::uint32_t transfer, std::uint64_t instant, std::uint32_t flags) {
-        scene.state.servers.add(
-            1, {scene.state.order_of(its_layer, transfer, instant), transfer | flags, transfer},
+        scene.state.servers.at(1).add(
+            {scene.state.order_of(its_layer, transfer, instant), transfer | flags, transfer},
             [&](const Waiting& a, const Waiting& b) { return scene.state.goes_before(a, b); });
     };
     add(0, 5, Waiting::kMoreBehind);

@@ -22,13 +22,13 @@ TEST(LinkServersTest, PriorityThenArrivalThenKey) {
     const auto order = [](std::uint64_t priority, std::uint64_t instant) {
         return priority << Waiting::kInstantBits | instant;
     };
-    servers.add(0, {.order = order(1, 0), .what = 0, .source = 5}, goes_before);
-    servers.add(0, {.order = order(0, 9), .what = 0, .source = 4}, goes_before);
-    servers.add(0, {.order = order(0, 8), .what = 7, .source = 3}, goes_before);
-    servers.add(0, {.order = order(0, 8), .what = 6, .source = 2}, goes_before);
+    servers.at(0).add({.order = order(1, 0), .what = 0, .source = 5}, goes_before);
+    servers.at(0).add({.order = order(0, 9), .what = 0, .source = 4}, goes_before);
+    servers.at(0).add({.order = order(0, 8), .what = 7, .source = 3}, goes_before);
+    servers.at(0).add({.order = order(0, 8), .what = 6, .source = 2}, goes_before);
     for (std::uint32_t message = 2; message <= 5; ++message) {
         ASSERT_TRUE(servers.has_waiting(0));
-        EXPECT_EQ(servers.take_first(0).source, message);
+        EXPECT_EQ(servers.at(0).take_first().source, message);
     }
     EXPECT_FALSE(servers.has_waiting(0));
 }
@@ -53,11 +53,11 @@ TEST(LinkServersTest, RandomTurnsAgainstASort) {
                                     .what = next ^ static_cast<std::uint32_t>(seed % 4),
                                     .source = next};
                 ++next;
-                servers.add(server, added, goes_before);
+                servers.at(server).add(added, goes_before);
                 waiting[server].push_back(added);
             } else if (!waiting[server].empty()) {
                 const auto least = std::ranges::min_element(waiting[server], goes_before);
-                ASSERT_EQ(servers.take_first(server).source, least->source);
+                ASSERT_EQ(servers.at(server).take_first().source, least->source);
                 waiting[server].erase(least);
             }
             ASSERT_EQ(servers.has_waiting(server), !waiting[server].empty());
@@ -70,13 +70,13 @@ TEST(LinkServersTest, HoldsAndCounts) {
     LinkServers servers;
     servers.append(3);
     EXPECT_EQ(servers.link_class(0), 3U);
-    EXPECT_FALSE(servers.can_serve(0, Time{0}));  // nothing waits
-    EXPECT_TRUE(servers.add(0, {.order = 1, .what = 0, .source = 0}, goes_before));
-    EXPECT_TRUE(servers.can_serve(0, Time{0}));
-    servers.hold(0, Time{10}, Time{30}, carried_units(Bytes(5)));
-    EXPECT_FALSE(servers.can_serve(0, Time{29}));
-    EXPECT_TRUE(servers.can_serve(0, Time{30}));  // free at its end
-    servers.hold(0, Time{40}, Time{41}, carried_units(Bytes(2.5)));
+    EXPECT_FALSE(servers.at(0).can_serve(Time{0}));  // nothing waits
+    EXPECT_TRUE(servers.at(0).add({.order = 1, .what = 0, .source = 0}, goes_before));
+    EXPECT_TRUE(servers.at(0).can_serve(Time{0}));
+    servers.at(0).hold(Time{10}, Time{30}, carried_units(Bytes(5)));
+    EXPECT_FALSE(servers.at(0).can_serve(Time{29}));
+    EXPECT_TRUE(servers.at(0).can_serve(Time{30}));  // free at its end
+    servers.at(0).hold(Time{40}, Time{41}, carried_units(Bytes(2.5)));
     EXPECT_EQ(servers.busy(0), Time{21});
     EXPECT_EQ(servers.free_at(0), Time{41});
     EXPECT_EQ(static_cast<double>(servers.carried(0)) / kCarriedUnit, 7.5);

@@ -1,0 +1,56 @@
+// Memory for large arrays that are read here and there: from the system in huge pages where it gives them.
+//
+// A page of 2 MiB needs one entry of the processor's table of addresses where 512 pages of 4 KiB need one each; what the
+// links of a pod wait with is 27 MB, more than that table holds of small pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <sys/mman.h>
+#include <vector>
+
+namespace podsim::sim {
+
+/// Large arrays in huge pages, others as std::allocator has them.
+template <class T>
+struct HugePages {
+    using value_type = T;
+
+    HugePages() = default;
+    template <class Other>
+    explicit HugePages(const HugePages<Other>& /*same*/) {}
+
+    T* allocate(std::size_t count) {
+        if (!is_large(count)) {
+            return std::allocator<T>().allocate(count);
+        }
+        const std::size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
+        void* const memory = std::aligned_alloc(kPage, bytes);
+        if (memory == nullptr) {
+            throw std::bad_alloc();
+        }
+        madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without it all is as it was
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t count) {
+        if (is_large(count)) {
+            std::free(memory);
+        } else {
+            std::allocator<T>().deallocate(memory, count);
+        }
+    }
+
+    friend bool operator==(const HugePages& /*a*/, const HugePages& /*b*/) { return true; }
+
+private:
+    static constexpr std::size_t kPage = std::size_t{2} << 20U;
+    static bool is_large(std::size_t count) { return count >= 2 * kPage / sizeof(T); }
+};
+
+/// An array that may be large.
+template <class T>
+using LargeArray = std::vector<T, HugePages<T>>;
+
+}  // namespace podsim::sim
