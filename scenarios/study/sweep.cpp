@@ -13,6 +13,7 @@
 #include "scenarios/report/verdict.h"
 #include "scenarios/simulate/within_clock.h"
 #include "scenarios/text/fingerprint.h"
+#include "scenarios/text/json_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
@@ -54,7 +55,7 @@ Json json_of(const YamlNode& node) {
 void add_texts(Varied& varied, const sim::SourceMark& mark) {
     for (const YamlNode& value : varied.values) {
         varied.texts.push_back(value.kind == YamlNode::Kind::scalar ? value.text
-                                                                    : json_of(value).dump());
+                                                                    : json_line(json_of(value)));
         if (std::ranges::count(varied.texts, varied.texts.back()) > 1) {
             throw sim::InputError(
                 fmt::format("the value {} is given twice", in_quotes(varied.texts.back())),

@@ -316,6 +316,7 @@ void check_text(const std::string& text, const std::string& file) {
 }
 
 YamlNode parse_yaml(const std::string& text, const std::string& file) {
+    check_characters(text, file);
     check_utf8(text, file);
     TreeBuilder builder(file);
     try {

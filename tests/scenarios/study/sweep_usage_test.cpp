@@ -36,6 +36,15 @@ TEST(Varied, ValuesOneByOneAreThoseOfAList) {
     };
     EXPECT_EQ(message(twice), "--vary name: the value 'a' is given twice; keep one of the two");
     EXPECT_EQ(message({}), "--vary name: no values; give at least one");
+    // What no command line can hold, but a caller of the library can.
+    try {
+        static_cast<void>(parse_varied(std::string("name={a\0b: 1}", 13)));
+        ADD_FAILURE();
+    } catch (const sim::InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "--vary name={a\\x00b: 1}: the character \\x00 is not text; a "
+                     "scenario is a YAML text in UTF-8");
+    }
 }
 
 TEST_F(SweepUsage, RefusesBadUsage) {
