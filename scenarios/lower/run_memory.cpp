@@ -18,7 +18,7 @@ constexpr double kBytesOfHop = 16;
 constexpr double kBytesOfSuccessor = 30;
 /// Of a task at each of its places, with what is remembered of a layer to find it again.
 constexpr double kBytesOfTaskAtPlace = 24;
-constexpr double kBytesOfLink = 130;
+constexpr double kBytesOfLink = 560;
 /// Of every place in each schedule and each placement.
 constexpr double kBytesOfRole = 8;
 /// Of every place in the operations that are under way at once, some eight.

@@ -12,7 +12,7 @@
 namespace podsim::scenarios {
 
 /// Of a process that has read a scenario.
-inline constexpr double kBytesOfProcess = 26e6;
+inline constexpr double kBytesOfProcess = 28e6;
 /// Of an operation of a step's programs, from being built to the end of the run: it, its task and its times, in arrays that are there
 /// twice while they grow.
 inline constexpr double kBytesOfOperation = 1600;

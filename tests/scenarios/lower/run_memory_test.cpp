@@ -43,8 +43,8 @@ TEST(RunMemory, IsCountedFromTheWorkload) {
     EXPECT_EQ(memory.operations, 5 * 1600);
     EXPECT_EQ(memory.messages, 2 * 170 + 3 * 16 + 1 * 30);
     // Tasks, messages under way, links, and what operations have of every place.
-    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 20) + 6 * 130 + 2 * (96 + 8));
-    EXPECT_EQ(memory.bytes(), 26e6 + memory.operations + memory.messages + memory.places);
+    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 20) + 6 * 560 + 2 * (96 + 8));
+    EXPECT_EQ(memory.bytes(), 28e6 + memory.operations + memory.messages + memory.places);
     EXPECT_EQ(memory_of_record(1000), 140e3);
 }
 
@@ -140,8 +140,8 @@ TEST_F(RunMemoryLimit, RefusesPlaces) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               file +
-                  ": the run takes up to 292.0 MB of memory: 30.46 MB for operations, 502.0 kB for "
-                  "messages, 235.0 MB for what every simulated chip has; podsim may take 256.0 MB; "
+                  ": the run takes up to 295.3 MB of memory: 30.46 MB for operations, 502.0 kB for "
+                  "messages, 236.3 MB for what every simulated chip has; podsim may take 256.0 MB; "
                   "leave out --fold off, or give more with --memory\n");
     EXPECT_EQ(process(fmt::format("run '{}' --no-explain --memory 256MB", file)).status, 0);
 }
@@ -152,7 +152,7 @@ TEST_F(RunMemoryLimit, RefusesOperations) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               "s.yaml: a step of 240 microbatches is some 1.67e+05 operations, whose run takes up "
-              "to 292.5 MB of memory; podsim may take 256.0 MB; use at most 207 microbatches, or "
+              "to 294.5 MB of memory; podsim may take 256.0 MB; use at most 205 microbatches, or "
               "give more with --memory\n");
 }
 
@@ -161,18 +161,18 @@ TEST_F(RunMemoryLimit, LeavesTheExplanationOut) {
     const std::string file = source_folder() + "/scenarios/book/ex7.5.yaml";
     const Outcome outcome = process("run '" + file + "' --no-reuse --memory 256MB");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
-    // 26 MB, the run's own, and 140 bytes of each event.
+    // 28 MB, the run's own, and 140 bytes of each event.
     EXPECT_THAT(
         outcome.out,
         HasSubstr("Gap and critical path left out: they keep what 2119552 events did, up to "
-                  "328.6 MB of memory; --memory gives more\n"));
+                  "330.8 MB of memory; --memory gives more\n"));
     const Outcome traced =
         process("run '" + file + "' --no-reuse --no-explain --memory 256MB --trace t.json");
     EXPECT_EQ(traced.status, 2);
     EXPECT_EQ(
         traced.err,
         file +
-            ": a timeline of 2119552 played events takes up to 328.6 MB of memory; podsim may "
+            ": a timeline of 2119552 played events takes up to 330.8 MB of memory; podsim may "
             "take 256.0 MB; leave out --trace and --report, or give more with --memory\n");
 }
 

@@ -59,11 +59,11 @@ TEST_F(StepSizeTest, IsRefusedWhereMemoryCannotHoldIt) {
     GTEST_SKIP() << "AddressSanitizer knows no limit of memory";
 #endif
     write(kPipeline);
-    // 26 MB and 4 + 694 x 100000 operations of 1600 bytes; of 2 GB floor(((2e9 - 26e6) / 1600 - 4) / 694) = 1777.
+    // 28 MB and 4 + 694 x 100000 operations of 1600 bytes; of 2 GB floor(((2e9 - 28e6) / 1600 - 4) / 694) = 1775.
     EXPECT_EQ(
         error_of("run s.yaml --memory 2GB"),
         "s.yaml: a step of 100000 microbatches is some 6.94e+07 operations, whose run takes up to "
-        "111.1 GB of memory; podsim may take 2.000 GB; use at most 1777 microbatches, or give more "
+        "111.1 GB of memory; podsim may take 2.000 GB; use at most 1775 microbatches, or give more "
         "with --memory\n");
     EXPECT_EQ(error_of("run s.yaml --memory 1MB"),
               "--memory 1MB: too little for any command; give 256 MB or more\n");
