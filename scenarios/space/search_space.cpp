@@ -1,6 +1,7 @@
 #include "scenarios/space/search_space.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <utility>
@@ -102,6 +103,41 @@ std::string SearchSpace::name() const {
     return name != nullptr && name->kind == YamlNode::Kind::scalar
                ? name->text
                : std::filesystem::path(path_).stem().string();
+}
+
+std::uint64_t SearchSpace::plans() const {
+    std::uint64_t plans = 0;
+    for (const auto& meshes : meshes_) {
+        plans += meshes != nullptr ? meshes->size() : 1;
+    }
+    return plans;
+}
+
+void SearchSpace::check_any() const {
+    std::exception_ptr least;
+    std::size_t faults = 0;
+    for (std::uint32_t setting = 0; setting < settings_; ++setting) {
+        const YamlNode tree = tree_of(setting);
+        const auto classes = meshes_[setting] != nullptr ? meshes_[setting]->classes()
+                                                         : std::vector<MeshSpace::Class>(1);
+        for (const MeshSpace::Class& sizes : classes) {
+            const std::uint32_t mesh = sizes.meshes.empty() ? 0 : sizes.meshes.front();
+            try {
+                static_cast<void>(load_scenario(
+                    meshes_[setting] != nullptr ? with_mesh(tree, setting, mesh) : tree, path_));
+                return;
+            } catch (const sim::InputError& error) {
+                const std::size_t count = sim::errors_in(error).size();
+                if (!least || count < faults) {
+                    least = std::current_exception();
+                    faults = count;
+                }
+            }
+        }
+    }
+    if (least) {
+        std::rethrow_exception(least);
+    }
 }
 
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.

@@ -65,6 +65,12 @@ public:
         return without_machine_.at(setting);
     }
 
+    /// What a search goes over: every setting with every mesh.
+    [[nodiscard]] std::uint64_t plans() const;
+    /// Throws sim::InputError where no plan can be read as a scenario (of each class of sizes one is looked at): that of the plan with
+    /// which least is wrong.
+    void check_any() const;
+
     [[nodiscard]] PlanKind kind(const PlanFacts& facts, const Candidate& candidate) const;
     /// What makes the scenario a candidate's, as --set takes it.
     [[nodiscard]] std::vector<std::string> set(const PlanFacts& facts,

@@ -193,7 +193,7 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
         over = texts_of(section["over"]);
         vary = texts_of(section["vary"]);
     }
-    if (is_auto(tree.find(kMesh)) && std::ranges::count(over, kMesh) == 0) {
+    if (has_auto_mesh(tree) && std::ranges::count(over, kMesh) == 0) {
         over.emplace_back(kMesh);
     } else if (over.empty() && vary.empty()) {
         over = {"mesh", "remat", "prefetch", "overlap"};
@@ -207,6 +207,10 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
     }
     spec.asked = load_search(tree);
     return spec;
+}
+
+bool has_auto_mesh(const YamlNode& tree) {
+    return is_auto(tree.find(kMesh));
 }
 
 YamlNode without_auto_mesh(YamlNode tree) {

@@ -51,6 +51,8 @@ struct SearchRequest {
 /// Throws sim::InputError.
 SearchSpec search_spec(const YamlNode& tree, const std::string& file, const SearchRequest& request);
 
+/// Whether a tree says `mesh: auto`.
+bool has_auto_mesh(const YamlNode& tree);
 /// The tree without `mesh: auto`.
 YamlNode without_auto_mesh(YamlNode tree);
 /// The tree without what only a search reads: `search`, and `mesh: auto`.

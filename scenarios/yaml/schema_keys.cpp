@@ -116,8 +116,8 @@ constexpr KeySpec kKeys[] = {
     {"batch.tokens", kText, "4Mi", kRequired, "tokens of the batch, a multiple of the sequence"},
     {"batch.sequence", kText, "4096", kRequired, "tokens of a sequence"},
 
-    {"mesh", kMap, "{fsdp: x y, tensor: z}", "fsdp over every axis",
-     "logical axes: physical axes and factors (`x%4`: 4 neighbours, `x/4`: the rest), or sizes alone"},
+    {"mesh", kMap | kAuto, "{fsdp: x y, tensor: z}", "fsdp over every axis",
+     "logical axes: physical axes and factors (`x%4`: 4 neighbours, `x/4`: the rest), or sizes alone; auto: for podsim search"},
     mesh_key("mesh.data"),
     mesh_key("mesh.fsdp"),
     mesh_key("mesh.context"),

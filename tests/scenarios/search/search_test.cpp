@@ -356,8 +356,8 @@ TEST_F(SearchTest, FindsTheMeshThatIsAuto) {
         "batch: {tokens: 64Ki, sequence: 4096}\nmesh: auto\n");
     EXPECT_EQ(podsim({"run", file}).err,
               file +
-                  ":4:7: 'mesh' holds text; write mesh: {fsdp: x y, tensor: z}, or let podsim "
-                  "search FILE find one\n");
+                  ":4:7: 'mesh' is auto, which is for a search to find; podsim search FILE finds "
+                  "the best; to run one, write mesh: {fsdp: x y, tensor: z}\n");
     const Outcome outcome = podsim({"search", file, "--json", "-", "--no-explain"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const auto json = nlohmann::json::parse(outcome.out);
