@@ -150,7 +150,7 @@ void SettingBounds::add(std::uint32_t number, const PlacedMesh& placed) {
             add_candidate(number, one.mesh, one);
         }
     } catch (const sim::InputError& error) {
-        ++plans_.refused[reason_of(error)];
+        ++plans_.refused[space_.reason_of(error)];
     } catch (const sim::TimeOverflow&) {
         ++plans_.refused[std::string(kBeyondTheClock)];
     }
@@ -182,7 +182,7 @@ void SettingBounds::outline(std::uint32_t number, Outlined& one) const {
             known_);
         one.facts.least_peak = one.outline->least_peak().value();
     } catch (const sim::InputError& error) {
-        one.refused = reason_of(error);
+        one.refused = space_.reason_of(error);
     } catch (const sim::TimeOverflow&) {
         one.refused = kBeyondTheClock;
     }

@@ -245,10 +245,11 @@ constexpr KeySpec kKeys[] = {
      "keys and values of a split sequence: gathered before attention, or round a ring under it (ring attention)"},
 
     {"search", kMap, "{over: [mesh, remat]}", "none", "what podsim search varies and asks for; nothing else reads it"},
-    {"search.over", kText | kList, "[mesh, remat]", "mesh, remat, prefetch, overlap",
+    {"search.over", kText | kList, "[mesh, remat]", "mesh, remat, prefetch, overlap; of inference mesh, prefetch",
      "what varies, with its usual values: mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches"},
     {"search.vary", kText | kList, "['training.microbatches=1,2,4']", "[]", "keys and their values, as --vary of podsim sweep"},
-    {"search.mesh", kMap, "{fsdp: any, tensor: [1, 2, 4]}", "fsdp, context, tensor; data of several slices, expert of experts",
+    {"search.mesh", kMap, "{fsdp: any, tensor: [1, 2, 4]}",
+     "fsdp, context, tensor; data of several slices, expert of experts; of inference but a prefill cache, not context",
      "the logical axes that share out the chips, and their sizes: any, a number, or a list"},
     search_mesh_key("search.mesh.data"),
     search_mesh_key("search.mesh.fsdp"),

@@ -74,12 +74,11 @@ void apply_setting(YamlNode& root, const std::string& setting) {
     } catch (const sim::InputError& error) {
         throw sim::InputError(error.problem(), error.remedy(), mark);
     }
-    set_value(root, setting.substr(0, equals), std::move(value), option);
+    set_value(root, setting.substr(0, equals), std::move(value), mark);
 }
 
 void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
-               const std::string& option) {
-    const sim::SourceMark mark{option, 0, 0};
+               const sim::SourceMark& mark) {
     place_everywhere(value, mark);
     YamlNode* node = &root;
     int depth = 0;

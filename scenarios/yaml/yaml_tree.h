@@ -60,8 +60,8 @@ YamlNode parse_yaml(const std::string& text, const std::string& file,
 /// v5p`. Marks of the new nodes name the option instead of a line: `--set hardware.slice=4x4x4`.
 void apply_setting(YamlNode& root, const std::string& setting);
 
-/// The same for a value that has been read already; `option` is what marks and errors name.
+/// The same for a value that has been read already; `mark` is where it and errors of it stand.
 void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
-               const std::string& option);
+               const sim::SourceMark& mark);
 
 }  // namespace podsim::scenarios
