@@ -147,7 +147,8 @@ std::string refusals_text(const SearchResult& result) {
         text += fmt::format("  {:>8}  {}\n", reasons[i].second, reasons[i].first);
     }
     if (reasons.size() > kMostReasons) {
-        text += fmt::format("  and {} other reasons\n", reasons.size() - kMostReasons);
+        const std::size_t more = reasons.size() - kMostReasons;
+        text += fmt::format("  and {} other {}\n", more, more == 1 ? "reason" : "reasons");
     }
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
@@ -175,10 +176,13 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
         second_text(space, result));
     const std::vector<bool>& stays = answer.sensitivity.stays;
     if (!stays.empty()) {
+        const auto many = std::ranges::count(stays, true);
         text += fmt::format(
             " With rates {:.0f} % lower or higher, latency and launch half and twice, {} of them "
-            "stay so: these are worth a try on hardware.",
-            kHundred * answer.sensitivity.band, std::ranges::count(stays, true));
+            "{}.",
+            kHundred * answer.sensitivity.band, many,
+            many == 1 ? "stays so: it is worth a try on hardware"
+                      : "stay so: these are worth a try on hardware");
     }
     return text + '\n';
 }
@@ -188,11 +192,14 @@ std::string hardware_text(const SearchSpace& space, const SearchResult& result) 
     const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
         return lies_within_error(space, plan, result.best.front());
     });
-    return fmt::format(
-        "Of the {} above, {} lie within {:.1f} % of the best, the error of a difference (80 % of "
-        "{} "
-        "published pairs): try these, marked *, on hardware.\n",
-        result.best.size(), within, kHundred * kRatioError, kRatioPairs);
+    const std::string error =
+        fmt::format("{:.1f} % of the best, the error of a difference (80 % of {} published pairs)",
+                    kHundred * kRatioError, kRatioPairs);
+    return within == 1 ? fmt::format("None of the others above lies within {}.\n", error)
+                       : fmt::format(
+                             "Of the {} above, {} lie within {}: try these, marked *, on "
+                             "hardware.\n",
+                             result.best.size(), within, error);
 }
 
 /// What the best is best in, where that is not the step.

@@ -58,7 +58,7 @@ YamlNode parse_yaml(const std::string& text, const std::string& file,
 /// Applies `key.path=value` to a tree: replaces or adds the value, which is read as YAML. A scalar
 /// in the way becomes `{base: scalar}`, so that `hardware.chip.ici_latency=0 us` works on `chip:
 /// v5p`. Marks of the new nodes name the option instead of a line: `--set hardware.slice=4x4x4`.
-void apply_setting(YamlNode& root, const std::string& setting);
+void apply_setting(YamlNode& root, const std::string& setting, const std::string& option = "--set");
 
 /// The same for a value that has been read already; `mark` is where it and errors of it stand.
 void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
