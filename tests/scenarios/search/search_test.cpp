@@ -32,6 +32,9 @@ protected:
         EXPECT_LE(found.simulated, all.simulated);
         EXPECT_EQ(sum_of(all), all.enumerated);
         EXPECT_EQ(sum_of(found), all.enumerated);
+        // What cannot be a scenario is no plan, whatever its bound.
+        EXPECT_EQ(found.refused, all.refused);
+        EXPECT_LE(found.unfit, all.unfit);
         EXPECT_GE(found.pruned, found.pruned_while_simulated);
         expect_same(found.best, all.best);
         expect_same(found.near, all.near);
@@ -62,7 +65,7 @@ const std::vector<Space> kSpaces{
      "batch: {tokens: 32Ki, sequence: 4096}\nreport: {tokens: 1T, price: 4 USD/chip-hour}\n"
      "search: {objective: cost}\n",
      {"mesh"},
-     {"batch.tokens=32Ki,64Ki"}},
+     {"batch.tokens=32Ki,64Ki", "overlap.tensor=blocking,two-way"}},
     {"hardware: {chip: v5p, slice: 4x4x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
      "batch: {tokens: 256Ki, sequence: 4096}\n"
      "search: {objective: chips, deadline: 400 ms, mesh: {fsdp: any, tensor: [1, 2, 4]}}\n",
@@ -85,6 +88,8 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
         // Not even when everything is tried are plans beyond the deadline among the answers.
         EXPECT_EQ(all.pruned > 0, i == 3);
         EXPECT_EQ(all.pruned_while_simulated, 0U);
+        // Tensor across the slices has no ring steps.
+        EXPECT_EQ(all.refused_in_all() > 0, i == 2);
     }
 }
 
