@@ -29,7 +29,7 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
     const std::string path = output_path(options, "write");
     refuse_dash("--write", path);
     const ScenarioSource source = named_source(arguments[1]);
-    MaxTextSettings settings(parse_yaml(text_of(source), source.file),
+    MaxTextSettings settings(maxtext_tree(text_of(source), source.file),
                              std::span(arguments).subspan(2));
     const std::string title =
         path.empty() ? "imported" : std::filesystem::path(path).stem().string();

@@ -87,6 +87,9 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
         err << "podsim search: stopped before its end\n";
         return stopped;
     }
+    if (answer.result.refused_in_all() == answer.result.enumerated) {
+        space.check_any();
+    }
     return answer.result.best.empty() ? kBadInput : kDone;
 }
 

@@ -18,14 +18,24 @@ namespace {
 
 constexpr const char* kUsageOfDiff = "usage: podsim diff A B, or podsim diff A --set-b key=value";
 
+/// What is to be changed, and the option that says so.
+struct Change {
+    std::string option;
+    std::string setting;
+};
+
 /// A scenario or a result that was written, and what is to be changed about it.
 struct Side {
     ScenarioSource source;
-    std::vector<std::string> settings;
+    std::vector<Change> changes;
 };
 
 StepFigures simulated(const Side& side, TimedWatch& watch) {
-    const Scenario scenario = load_scenario(side.source, side.settings);
+    YamlNode tree = read_scenario(side.source);
+    for (const auto& [option, setting] : side.changes) {
+        apply_setting(tree, setting, option);
+    }
+    const Scenario scenario = load_scenario(tree, side.source.file);
     if (scenario.is_program()) {
         throw sim::InputError("a program of stages, not a step",
                               "podsim diff sets steps side by side; podsim compare has programs, "
@@ -34,17 +44,17 @@ StepFigures simulated(const Side& side, TimedWatch& watch) {
     }
     const StepResult result = within_clock(
         scenario, [&] { return simulate_step(scenario, Fold::automatic, {.watch = &watch}); });
-    return figures_of(show_scenario(side.source, side.settings), result);
+    return figures_of(show_scenario(std::move(tree), side.source.file), result);
 }
 
 StepFigures figures_of_side(Side side, TimedWatch& watch) {
     std::string text = text_of(side.source);
     std::string label = side.source.file;
-    for (const std::string& setting : side.settings) {
-        label += " --set " + setting;
+    for (const Change& change : side.changes) {
+        label += " --set " + change.setting;
     }
     const auto document = document_in(text);
-    if (document && !side.settings.empty()) {
+    if (document && !side.changes.empty()) {
         throw sim::InputError("a result is as it was written",
                               "--set, --set-a and --set-b change scenarios",
                               {side.source.file, 0, 0});
@@ -59,19 +69,26 @@ StepFigures figures_of_side(Side side, TimedWatch& watch) {
 /// Without a second name B is A, with changes.
 std::pair<Side, Side> sides_of(const Usage& options) {
     const std::vector<std::string> names = options.positionals();
-    const std::vector<std::string> of_a = options.all("set-a");
-    const std::vector<std::string> of_b = options.all("set-b");
-    if (names.empty() || (names.size() == 1 && of_a.empty() && of_b.empty())) {
+    if (names.empty() ||
+        (names.size() == 1 && options.all("set-a").empty() && options.all("set-b").empty())) {
         throw sim::InputError(names.empty() ? "nothing to compare" : "nothing to compare A with",
                               kUsageOfDiff);
     }
     if (names.size() == 2 && names[0] == "-" && names[1] == "-") {
         throw sim::InputError("A and B are both standard input", "name a file for one of them");
     }
-    Side a{named_source(names.front()), options.all("set")};
-    Side b{names.size() == 1 ? a.source : named_source(names[1]), a.settings};
-    a.settings.insert(a.settings.end(), of_a.begin(), of_a.end());
-    b.settings.insert(b.settings.end(), of_b.begin(), of_b.end());
+    Side a{named_source(names.front()), {}};
+    Side b{names.size() == 1 ? a.source : named_source(names[1]), {}};
+    const auto add = [&](Side& side, const std::string& option) {
+        for (const std::string& setting : options.all(option)) {
+            side.changes.push_back({"--" + option, setting});
+        }
+    };
+    for (Side* const side : {&a, &b}) {
+        add(*side, "set");
+    }
+    add(a, "set-a");
+    add(b, "set-b");
     return {std::move(a), std::move(b)};
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
+#include "scenarios/text/table.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -83,6 +85,35 @@ sim::Seconds parse_seconds(const std::string& text) {
     return sim::Seconds(seconds);
 }
 
+/// A name of --over, its key and its values, in as many rows as the width of a help takes.
+void add_over_rows(Table& table, std::string_view name, std::string_view key,
+                   const std::vector<std::string>& values) {
+    constexpr std::size_t kWidth = 38;
+    std::vector<std::string> lines{""};
+    for (const std::string& value : values) {
+        if (!lines.back().empty() && lines.back().size() + value.size() + 2 > kWidth) {
+            lines.emplace_back();
+        }
+        lines.back() += value + (&value == &values.back() ? "" : ", ");
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        lines[i].erase(lines[i].find_last_not_of(' ') + 1);
+        table.row({std::string(i == 0 ? name : ""), std::string(i == 0 ? key : ""), lines[i]});
+    }
+}
+
+/// The names of --over with their keys and values.
+std::string over_text() {
+    Table table({1, 2});
+    add_over_rows(table, "mesh", "mesh", {"every one over the axes of search.mesh"});
+    add_over_rows(table, "slice", "hardware.slice",
+                  {"those that the catalogue offers", "a quarter to twice the chips"});
+    for (const OverName& each : over_names()) {
+        add_over_rows(table, each.name, each.key, each.values);
+    }
+    return table.text(2);
+}
+
 }  // namespace
 
 Usage search_usage() {
@@ -95,28 +126,33 @@ Usage search_usage() {
         "depend on the number of jobs.",
         "podsim search scenarios/quickstart/llama3-70b-v5p-pod.yaml --set hardware.slice=8x8x8 "
         "\\\n    --set batch.tokens=2Mi --over mesh,remat --write best.yaml",
-        "Names of --over: mesh (all assignments of axis factors to the logical axes of "
-        "search.mesh),\n"
-        "slice, remat, prefetch, overlap, weights, schedule, microbatches. Objective, constraints "
-        "and\n"
-        "axes stand in the scenario's section `search` (podsim run --help lists its keys), or in\n"
-        "--set search.objective=mfu. Without --over and --vary what the section says is searched;\n"
-        "with mesh: auto the mesh; else mesh, remat, prefetch and overlap.\n\n"
-        "Plans near the best are simulated again with other rates, latency and launch costs: "
-        "those\n"
-        "that stay near the best under all of them are marked. Ctrl-C and --seconds end the search "
-        "with the\n"
-        "best until then, and say how much better another plan may be.\n\n"
-        "The file of --jsonl is the record of what was simulated: the same command goes on from "
-        "it.\n"
-        "With --shard one of n machines simulates its part into a record of its own, and takes up\n"
-        "what the others have in theirs (--read); without --shard, --read of all records gives "
-        "the\n"
-        "answer that one machine would have found. Under mpirun the work is dealt out to the "
-        "ranks\n"
-        "as they ask for it.\n\n"
-        "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by Ctrl-C,\n"
-        "143 by SIGTERM or SIGHUP.\n");
+        fmt::format(
+            "Names of --over, the keys that they vary, and the values that are tried:\n{}\n"
+            "Objective, constraints and axes stand in the scenario's section `search` (podsim run "
+            "--help lists its keys), or in\n"
+            "--set search.objective=mfu. Without --over and --vary what the section says is "
+            "searched; with mesh: auto the mesh;\n"
+            "else {}; of a step of inference {}.\n\n",
+            over_text(), fmt::join(usual_over(false), ", "), fmt::join(usual_over(true), ", ")) +
+            "Plans near the best are simulated again with other rates, latency and launch costs: "
+            "those\n"
+            "that stay near the best under all of them are marked. Ctrl-C and --seconds end the "
+            "search "
+            "with the\n"
+            "best until then, and say how much better another plan may be.\n\n"
+            "The file of --jsonl is the record of what was simulated: the same command goes on "
+            "from "
+            "it.\n"
+            "With --shard one of n machines simulates its part into a record of its own, and takes "
+            "up\n"
+            "what the others have in theirs (--read); without --shard, --read of all records gives "
+            "the\n"
+            "answer that one machine would have found. Under mpirun the work is dealt out to the "
+            "ranks\n"
+            "as they ask for it.\n\n"
+            "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by "
+            "Ctrl-C,\n"
+            "143 by SIGTERM or SIGHUP.\n");
     usage.values("over", "names of what varies, with its usual values; may be repeated");
     usage.offer_parts("over", names_of_over());
     usage.settings("vary", "a key and its values, as in podsim sweep; may be repeated");

@@ -57,6 +57,9 @@ std::string values_text(const KeySpec& key, const Asked* asked) {
     if ((key.accepts & kList) != 0) {
         forms.emplace_back("a list");
     }
+    if ((key.accepts & kAuto) != 0) {
+        forms.emplace_back("auto, for podsim search to find");
+    }
     return fmt::format("{}", fmt::join(forms, "; or "));
 }
 

@@ -111,6 +111,9 @@ private:
                  {"items", (key.accepts & kMap) == 0 && has_keys ? map_of(path)
                                                                  : text_schema(known, true)}});
         }
+        if ((key.accepts & kAuto) != 0) {
+            any.push_back({{"const", "auto"}});
+        }
         Json described = {{"description", fmt::format("{}. Default: {}. Example: {}", key.meaning,
                                                       key.fallback, key.form)}};
         described.update(one_of_these(std::move(any)));

@@ -28,14 +28,11 @@ void fill_in(ReadingLog& log) {
 
 class Showing {
 public:
-    Showing(const ScenarioSource& source, std::span<const std::string> settings)
-        : folder_(std::filesystem::path(source.file).parent_path()),
-          name_(std::filesystem::path(source.file).filename().string()),
-          tree_(read_scenario(source)) {
-        for (const std::string& setting : settings) {
-            apply_setting(tree_, setting);
-        }
-        shown_.scenario = load_scenario(tree_, source.file, Requests::any, log_);
+    Showing(YamlNode tree, const std::string& path)
+        : folder_(std::filesystem::path(path).parent_path()),
+          name_(std::filesystem::path(path).filename().string()),
+          tree_(std::move(tree)) {
+        shown_.scenario = load_scenario(tree_, path, Requests::any, log_);
         fill_in(log_);
     }
 
@@ -157,7 +154,15 @@ std::string_view to_string(Origin origin) {
 }
 
 ShownScenario show_scenario(const ScenarioSource& source, std::span<const std::string> settings) {
-    return Showing(source, settings).show();
+    YamlNode tree = read_scenario(source);
+    for (const std::string& setting : settings) {
+        apply_setting(tree, setting);
+    }
+    return show_scenario(std::move(tree), source.file);
+}
+
+ShownScenario show_scenario(YamlNode tree, const std::string& path) {
+    return Showing(std::move(tree), path).show();
 }
 
 Json shown_json(const ShownScenario& shown) {

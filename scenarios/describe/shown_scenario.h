@@ -43,6 +43,8 @@ struct ShownScenario {
 
 /// Throws as load_scenario does.
 ShownScenario show_scenario(const ScenarioSource& source, std::span<const std::string> settings);
+/// Of a tree from `path`, to which all settings have been applied.
+ShownScenario show_scenario(YamlNode tree, const std::string& path);
 
 Json shown_json(const ShownScenario& shown);
 

@@ -87,7 +87,8 @@ std::string account_text(std::string_view title, std::span<const TermPair> terms
     }
     Table table;
     table.row({std::string(title), "A", "B", "B - A"});
-    const std::size_t most = verbose ? kAll : kMostTerms;
+    // A last one takes no more room by its own name.
+    const std::size_t most = verbose || rows.size() == kMostTerms + 1 ? kAll : kMostTerms;
     for (std::vector<std::string>& row : term_rows(rows, most)) {
         table.row(std::move(row));
     }
@@ -175,7 +176,8 @@ std::string difference_text(const StepDifference& difference, bool verbose) {
                        fmt::format("  A  {}\n  B  {}\n\n", difference.a.label, difference.b.label);
     text += settings_text(difference, verbose) + '\n' + headline_text(difference) + '\n';
     if (difference.more().ps == 0 && !verbose) {
-        return text + "More: --verbose\n";
+        return difference.settings.empty() ? text.substr(0, text.size() - 1)
+                                           : text + "More: --verbose\n";
     }
     text += account_text("Where the step goes", verbose ? difference.stream : difference.causes,
                          verbose);

@@ -12,12 +12,14 @@
 namespace podsim::scenarios {
 
 Usage init_usage() {
-    Usage usage("init --chip v5p --model llama-3-70b [--slice 8x8x8] [--write PATH]",
+    Usage usage("init [--chip v5p] [--slice 8x8x8] --model llama-3-70b [--write PATH]",
                 "Writes a scenario with comments for a chip, a slice and a model: a training step "
                 "in the first simple mesh\nthat fits.",
                 "podsim init --chip v5p --slice 8x8x8 --model llama-3-70b --write first.yaml");
     add_chip_option(usage);
-    usage.value("slice", "chips along each axis; without it those of one host");
+    usage.value("slice",
+                "chips along each axis, without it those of one host; or a name as v5p-16, which "
+                "says the chip");
     usage.value("model", "a model of `podsim list models`");
     std::vector<std::string> models;
     for (const workloads::ModelSpec& model : workloads::model_catalogue()) {
@@ -29,7 +31,7 @@ Usage init_usage() {
 }
 
 Draft answer_init(const Usage& options) {
-    return draft_scenario(options.get("chip"), options.has("slice") ? options.get("slice") : "",
+    return draft_scenario(chip_option(options), options.has("slice") ? options.get("slice") : "",
                           options.get("model"));
 }
 

@@ -25,8 +25,21 @@ struct MaxTextImport {
 /// podsim does not know, values out of range.
 MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title);
 
-/// `model: ...`.
-std::string maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes);
+/// `global_parameter_scale` doubles heads and MLP, then the width, then the layers, and so on.
+struct MaxTextScales {
+    std::int64_t heads_and_mlp = 1;
+    std::int64_t width = 1;
+    std::int64_t layers = 1;
+};
+MaxTextScales maxtext_scales(MaxTextSettings& settings);
+struct MaxTextModel {
+    std::string text;         ///< `model` of the scenario
+    std::int64_t layers = 0;  ///< as MaxText counts them
+};
+/// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
+MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
+                                 const std::string& scenario, std::vector<std::string>& notes);
+MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes);
 
 /// The slice and what of it a device is.
 struct MaxTextMachine {
@@ -39,10 +52,25 @@ struct MaxTextMachine {
     [[nodiscard]] std::int64_t devices() const { return chips * devices_per_chip; }
 };
 MaxTextMachine maxtext_machine(MaxTextSettings& settings);
-/// `mesh: {...}`.
-std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
+struct MaxTextMesh {
+    std::string text;         ///< `mesh: {...}`
+    std::int64_t stages = 1;  ///< of a pipeline
+};
+MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
                          std::vector<std::string>& notes);
-/// `training: {...}` and `overlap: {...}`, two lines.
-std::string maxtext_training(MaxTextSettings& settings, std::vector<std::string>& notes);
+/// The sequences of a step: `gradient_accumulation_steps` times a forward and backward pass of `micro`.
+struct MaxTextBatch {
+    std::int64_t micro = 0;
+    std::int64_t steps = 1;
+    std::int64_t sequence = 0;
+};
+MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine);
+/// The parts of `training` that say in which pieces the batch runs (maxtext_microbatches.cpp).
+std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
+                                              std::int64_t layers, std::int64_t stages,
+                                              std::vector<std::string>& notes);
+/// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first.
+std::string maxtext_training(MaxTextSettings& settings, const std::vector<std::string>& pieces,
+                             std::vector<std::string>& notes);
 
 }  // namespace podsim::scenarios

@@ -3,6 +3,7 @@
 #include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/text/quote.h"
@@ -16,7 +17,7 @@ struct Named {
     std::string_view scenario;
 };
 
-/// `model_name`. MaxText pads GPT-3's vocabulary (configs/models/gpt3-175b.yml).
+/// `model_name`. MaxText pads the vocabularies of GPT-3 and Mixtral 8x22B (configs/models/gpt3-175b.yml, mixtral-8x22b.yml).
 constexpr std::array kModels = std::to_array<Named>({
     {"llama2-7b", "llama-2-7b"},
     {"llama2-13b", "llama-2-13b"},
@@ -36,7 +37,7 @@ constexpr std::array kModels = std::to_array<Named>({
     {"gemma3-27b", "gemma-3-27b"},
     {"mistral-7b", "mistral-7b"},
     {"mixtral-8x7b", "mixtral-8x7b"},
-    {"mixtral-8x22b", "mixtral-8x22b"},
+    {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
     {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}"},
     {"deepseek3-671b", "deepseek-v3"},
     {"deepseek3-671b-2dfsdp", "deepseek-v3"},
@@ -52,28 +53,8 @@ constexpr std::array kModels = std::to_array<Named>({
      "router_bias: true}}"},
 });
 
-/// `global_parameter_scale` doubles heads and MLP, then the width, then the layers, and so on.
-struct Scales {
-    std::int64_t heads_and_mlp = 1;
-    std::int64_t width = 1;
-    std::int64_t layers = 1;
-};
-
-Scales read_scales(MaxTextSettings& settings) {
-    const std::int64_t scale = settings.whole("global_parameter_scale", 1, 1);
-    if (!std::has_single_bit(static_cast<std::uint64_t>(scale))) {
-        settings.refuse("global_parameter_scale", fmt::format("{} is no power of two", scale),
-                        "write 1, 2, 4, ...");
-    }
-    const int doublings = std::countr_zero(static_cast<std::uint64_t>(scale));
-    const auto times = [](int n) { return std::int64_t{1} << n; };
-    const std::int64_t all = settings.whole("scale", 1, 1);  // of early 2023
-    return {all * times((doublings + 2) / 3), all * times((doublings + 1) / 3),
-            all * times(doublings / 3)};
-}
-
-std::string model_of_dimensions(MaxTextSettings& settings, std::vector<std::string>& notes) {
-    const Scales scales = read_scales(settings);
+MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::string>& notes) {
+    const MaxTextScales scales = maxtext_scales(settings);
     const std::string block = settings.text("decoder_block", "default");
     if (block != "default" && block != "llama2") {
         settings.refuse("decoder_block", fmt::format("{} without a model_name", in_quotes(block)),
@@ -92,29 +73,47 @@ std::string model_of_dimensions(MaxTextSettings& settings, std::vector<std::stri
     }
     const std::string activations = settings.text("mlp_activations", "[silu,linear]");
     const bool gated = activations.find(',') != std::string::npos;
-    return fmt::format(
+    const std::int64_t layers = scales.layers * settings.whole("base_num_decoder_layers", 1, 16);
+    std::string text = fmt::format(
         "{{name: {}, layers: {}, d_model: {}, d_ff: {}, heads: {}, kv_heads: {}, head_dim: {}, "
         "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}}}",
-        "maxtext-default", scales.layers * settings.whole("base_num_decoder_layers", 1, 16),
-        scales.width * settings.whole("base_emb_dim", 1, 2048),
+        "maxtext-default", layers, scales.width * settings.whole("base_emb_dim", 1, 2048),
         scales.heads_and_mlp * settings.whole("base_mlp_dim", 1, 7168),
         scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
         settings.whole("head_dim", 1, 128), settings.whole("vocab_size", 1, 32000),
         gated ? "gated" : "plain", settings.flag("logits_via_embedding", false), block == "default",
         qk_norm);
+    return {std::move(text), layers};
 }
 
 }  // namespace
 
-std::string maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes) {
-    const std::string name = settings.text("model_name", "default");
-    if (name == "default") {
+MaxTextScales maxtext_scales(MaxTextSettings& settings) {
+    const std::int64_t scale = settings.whole("global_parameter_scale", 1, 1);
+    if (!std::has_single_bit(static_cast<std::uint64_t>(scale))) {
+        settings.refuse("global_parameter_scale", fmt::format("{} is no power of two", scale),
+                        "write 1, 2, 4, ...");
+    }
+    const int doublings = std::countr_zero(static_cast<std::uint64_t>(scale));
+    const auto times = [](int n) { return std::int64_t{1} << n; };
+    const std::int64_t all =
+        settings.has("scale") ? settings.whole("scale", 1, 1) : 1;  // of early 2023
+    return {all * times((doublings + 2) / 3), all * times((doublings + 1) / 3),
+            all * times(doublings / 3)};
+}
+
+MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes) {
+    const std::string said = settings.text("model_name", "default");
+    if (said == "default") {
         return model_of_dimensions(settings, notes);
     }
+    constexpr std::string_view kInstruct = "-Instruct";  // of the same architecture
+    const std::string name =
+        said.ends_with(kInstruct) ? said.substr(0, said.size() - kInstruct.size()) : said;
     std::vector<std::string> names{"default"};
     for (const auto& [maxtext, scenario] : kModels) {
         if (maxtext == name) {
-            return std::string(scenario);
+            return maxtext_named_model(settings, name, std::string(scenario), notes);
         }
         names.emplace_back(maxtext);
     }

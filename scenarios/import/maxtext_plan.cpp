@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
@@ -13,29 +14,12 @@
 namespace podsim::scenarios {
 namespace {
 
-/// A parallelism of MaxText and the axis of a scenario that is like it; an empty one has none. In MaxText's order, outermost first.
-struct Parallelism {
-    std::string_view name;
-    std::string_view axis;
-};
-constexpr std::array kParallelisms =
-    std::to_array<Parallelism>({{"data", "data"},
-                                {"pipeline", "pipeline"},
-                                {"fsdp", "fsdp"},
-                                {"fsdp_transpose", "fsdp"},
-                                {"sequence", ""},
-                                {"context", "context"},
-                                {"context_autoregressive", ""},
-                                {"tensor", "tensor"},
-                                {"tensor_transpose", "tensor_transpose"},
-                                {"tensor_sequence", ""},
-                                {"expert", "expert"},
-                                {"autoregressive", ""}});
-using Ways = std::array<std::int64_t, kParallelisms.size()>;
+using Ways = std::array<std::int64_t, kMaxTextParallelisms.size()>;
 
 std::size_t place_of(std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(kParallelisms, name, &Parallelism::name) -
-                                    kParallelisms.begin());
+    return static_cast<std::size_t>(
+        std::ranges::find(kMaxTextParallelisms, name, &MaxTextParallelism::name) -
+        kMaxTextParallelisms.begin());
 }
 
 /// The ways of `ici_*` or `dcn_*`, which multiply to `members`.
@@ -46,8 +30,11 @@ Ways read_ways(MaxTextSettings& settings, const std::string& prefix, std::string
     std::string open;
     std::string said;
     for (std::size_t i = 0; i < ways.size(); ++i) {
-        const std::string key = fmt::format("{}_{}_parallelism", prefix, kParallelisms[i].name);
-        ways[i] = settings.whole(key, -1, kParallelisms[i].name == filling ? -1 : 1);
+        const std::string key =
+            fmt::format("{}_{}_parallelism", prefix, kMaxTextParallelisms[i].name);
+        // One way changes nothing, so that it is not said that it was taken.
+        const bool fills = kMaxTextParallelisms[i].name == filling;
+        ways[i] = fills || settings.has(key) ? settings.whole(key, -1, fills ? -1 : 1) : 1;
         if (ways[i] == 0) {
             settings.refuse(key, "0 is no number of ways", "write 1 or more, or -1 to fill up");
         }
@@ -98,8 +85,8 @@ void join_devices(MaxTextSettings& settings, Ways& ways, const MaxTextMachine& m
 
 void refuse_unlike(MaxTextSettings& settings, const Ways& ways, const std::string& prefix) {
     for (std::size_t i = 0; i < ways.size(); ++i) {
-        if (kParallelisms[i].axis.empty() && ways[i] > 1) {
-            settings.refuse(fmt::format("{}_{}_parallelism", prefix, kParallelisms[i].name),
+        if (kMaxTextParallelisms[i].axis.empty() && ways[i] > 1) {
+            settings.refuse(fmt::format("{}_{}_parallelism", prefix, kMaxTextParallelisms[i].name),
                             fmt::format("{} ways of it are not modelled", ways[i]), "write 1");
         }
     }
@@ -139,7 +126,7 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
     return machine;
 }
 
-std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
+MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
                          std::vector<std::string>& notes) {
     Ways ici = read_ways(settings, "ici", "fsdp", machine.devices());
     const Ways dcn = read_ways(settings, "dcn", "data", machine.slices);
@@ -157,9 +144,9 @@ std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
          {"data", "pipeline", "fsdp", "context", "tensor", "tensor_transpose", "expert"}) {
         std::int64_t within = 1;
         std::int64_t between = 1;
-        for (std::size_t i = 0; i < kParallelisms.size(); ++i) {
-            within *= kParallelisms[i].axis == axis ? ici[i] : 1;
-            between *= kParallelisms[i].axis == axis ? dcn[i] : 1;
+        for (std::size_t i = 0; i < kMaxTextParallelisms.size(); ++i) {
+            within *= kMaxTextParallelisms[i].axis == axis ? ici[i] : 1;
+            between *= kMaxTextParallelisms[i].axis == axis ? dcn[i] : 1;
         }
         if (within * between == 1) {
             continue;
@@ -189,7 +176,8 @@ std::string maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             }
         }
     }
-    return fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", "));
+    const std::size_t pipeline = place_of("pipeline");
+    return {fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", ")), ici[pipeline] * dcn[pipeline]};
 }
 
 }  // namespace podsim::scenarios

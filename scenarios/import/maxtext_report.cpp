@@ -28,6 +28,10 @@ std::string maxtext_report(const MaxTextSettings& settings, const MaxTextImport&
         text += fmt::format("  {} = {}{}\n", line.key, line.value.empty() ? "''" : line.value,
                             line.overridden ? "" : " (of the file)");
     }
+    for (const Line& line : settings.taken()) {
+        text += fmt::format("  {} = {} (the file does not have the key: MaxText's default)\n",
+                            line.key, line.value);
+    }
     text += "changes nothing:\n";
     std::size_t of_file = 0;
     for (const Line& line : settings.ignored()) {
@@ -61,6 +65,7 @@ Json maxtext_json(const MaxTextSettings& settings, const MaxTextImport& result) 
     return {{"schema", kSchemaName},
             {"scenario", result.scenario},
             {"used", lines_json(settings.used())},
+            {"defaults", lines_json(settings.taken())},
             {"ignored", lines_json(settings.ignored())},
             {"not_expressed", lines_json(settings.not_expressed())},
             {"notes", result.notes}};

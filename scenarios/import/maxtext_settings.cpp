@@ -1,131 +1,17 @@
 #include "scenarios/import/maxtext_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
 
+#include "scenarios/import/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
 namespace {
-
-/// Keys that are read though a file may lack them, being older or newer.
-constexpr std::array kRead =
-    std::to_array<std::string_view>({"compile_topology",
-                                     "compile_topology_num_slices",
-                                     "model_name",
-                                     "global_parameter_scale",
-                                     "per_device_batch_size",
-                                     "max_target_length",
-                                     "gradient_accumulation_steps",
-                                     "remat_policy",
-                                     "decoder_layer_input",
-                                     "context",
-                                     "out_proj",
-                                     "query_proj",
-                                     "key_proj",
-                                     "value_proj",
-                                     "qkv_proj",
-                                     "mlpwi",
-                                     "mlpwi_0",
-                                     "mlpwi_1",
-                                     "mlpwo",
-                                     "weight_dtype",
-                                     "mu_dtype",
-                                     "grad_dtype",
-                                     "quantization",
-                                     "attention",
-                                     "scan_layers",
-                                     "num_vocab_tiling",
-                                     "capacity_factor",
-                                     "megablox",
-                                     "sparse_matmul",
-                                     "sa_block_q",
-                                     "sa_block_kv",
-                                     "sa_block_q_dkv",
-                                     "sa_block_kv_dkv",
-                                     "sa_block_q_dq",
-                                     "sa_block_kv_dq",
-                                     "sa_use_fused_bwd_kernel",
-                                     "use_qwix_quantization",
-                                     "weight_quantization_calibration_method",
-                                     "num_pipeline_microbatches",
-                                     "opt_type",
-                                     "base_emb_dim",
-                                     "base_num_heads",
-                                     "base_num_query_heads",
-                                     "base_num_kv_heads",
-                                     "base_mlp_dim",
-                                     "base_num_decoder_layers",
-                                     "head_dim",
-                                     "vocab_size",
-                                     "logits_via_embedding",
-                                     "logits_dot_in_fp32",
-                                     "gradient_clipping_threshold",
-                                     "decoder_block",
-                                     "mlp_activations",
-                                     "use_qk_norm",
-                                     "scale",
-                                     "ici_fsdp_parallelism",
-                                     "ici_tensor_parallelism",
-                                     "ici_data_parallelism",
-                                     "ici_expert_parallelism",
-                                     "ici_context_parallelism",
-                                     "ici_pipeline_parallelism",
-                                     "ici_fsdp_transpose_parallelism",
-                                     "ici_tensor_transpose_parallelism",
-                                     "ici_sequence_parallelism",
-                                     "ici_autoregressive_parallelism",
-                                     "dcn_data_parallelism",
-                                     "dcn_fsdp_parallelism",
-                                     "dcn_pipeline_parallelism"});
-
-/// What a key with such a part is of.
-constexpr std::array kReasons = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"checkpoint", "of checkpoints"},
-    {"orbax", "of checkpoints"},
-    {"dataset", "of the data"},
-    {"grain_", "of the data"},
-    {"hf_", "of the data"},
-    {"example_batch", "of the data"},
-    {"token", "of the data"},
-    {"profile", "of the profiler"},
-    {"xplane", "of the profiler"},
-    {"trace", "of the profiler"},
-    {"tensorboard", "of logs and metrics"},
-    {"metrics", "of logs and metrics"},
-    {"goodput", "of logs and metrics"},
-    {"log_", "of logs and metrics"},
-    {"run_name", "of logs and metrics"},
-    {"output_dir", "of logs and metrics"},
-    {"base_output", "of logs and metrics"},
-    {"steps", "of the run's length"},
-    {"learning_rate", "of the optimizer's numbers"},
-    {"adam_", "of the optimizer's numbers"},
-    {"warmup", "of the optimizer's numbers"},
-    {"_compute", "of the kernel's inner blocks"},
-    {"_layout", "of the kernel's layouts"},
-    {"iota_embed", "of the embedding's look-up, which takes no matmul"},
-    {"tokamax", "which kernel: podsim has one"},
-    {"fused_", "matmuls side by side: podsim runs them as one"},
-    {"skip_jax", "of how the run starts"},
-    {"hardware", "of how the run starts"},
-    {"eval", "of evaluation"},
-    {"dtype", "bf16 compute"},
-});
-
-std::string_view reason_of(const std::string& key) {
-    for (const auto& [part, reason] : kReasons) {
-        if (key.find(part) != std::string::npos) {
-            return reason;
-        }
-    }
-    return {};
-}
 
 std::string text_of(const YamlNode& node) {
     if (node.kind != YamlNode::Kind::sequence) {
@@ -140,6 +26,11 @@ std::string text_of(const YamlNode& node) {
 
 }  // namespace
 
+YamlNode maxtext_tree(const std::string& text, const std::string& file) {
+    constexpr std::size_t kMostKeysOfMaxText = 4096;
+    return parse_yaml(text, file, kMostKeysOfMaxText);
+}
+
 MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides) {
     if (base.kind != YamlNode::Kind::map) {
         throw sim::InputError(fmt::format("{} instead of a map of keys", describe(base.kind)),
@@ -150,6 +41,13 @@ MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::stri
     }
     for (const std::string& setting : overrides) {
         override_with(setting);
+    }
+    for (const auto& [key, value] : values_) {
+        const std::string meant = meant_by(key);
+        if (!meant.empty() && (value.overridden || !values_.contains(meant))) {
+            throw sim::InputError(fmt::format("MaxText has no key '{}'", printable(key)),
+                                  fmt::format("did you mean '{}'?", meant), value.mark);
+        }
     }
 }
 
@@ -164,13 +62,11 @@ void MaxTextSettings::override_with(const std::string& setting) {
     if (found != values_.end() && found->second.overridden) {
         throw sim::InputError(fmt::format("'{}' is said twice", printable(key)), "keep one", mark);
     }
-    std::vector<std::string> names(kRead.begin(), kRead.end());
-    for (const auto& [name, value] : values_) {
-        names.push_back(name);
-    }
-    const bool known =
-        found != values_.end() || !reason_of(key).empty() || std::ranges::count(names, key) > 0;
-    if (!known) {
+    if (found == values_.end() && reason_of(key).empty() && !is_read(key)) {
+        std::vector<std::string> names = read_keys();
+        for (const auto& [name, value] : values_) {
+            names.push_back(name);
+        }
         const std::string near = key.size() < 100 ? sim::nearest(key, names) : "";
         throw sim::InputError(
             fmt::format("MaxText has no key '{}' in that file", printable(key)),
@@ -196,6 +92,7 @@ void MaxTextSettings::refuse(const std::string& key, const std::string& problem,
 std::string MaxTextSettings::text(const std::string& key, const std::string& fallback) {
     const auto found = values_.find(key);
     if (found == values_.end()) {
+        taken_[key] = fallback;
         return fallback;
     }
     read_.insert(key);
@@ -249,6 +146,16 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::used() const {
     return lines;
 }
 
+std::vector<MaxTextSettings::Line> MaxTextSettings::taken() const {
+    std::vector<Line> lines;
+    for (const auto& [key, value] : taken_) {
+        if (!value.empty()) {
+            lines.push_back({key, value, "", false});
+        }
+    }
+    return lines;
+}
+
 std::vector<MaxTextSettings::Line> MaxTextSettings::not_expressed() const {
     std::vector<Line> lines;
     for (const auto& [key, why] : cannot_) {
@@ -263,7 +170,11 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::ignored() const {
     std::vector<Line> lines;
     for (const auto& [key, value] : values_) {
         if (!read_.contains(key) && !cannot_.contains(key)) {
-            lines.push_back({key, value.text, std::string(reason_of(key)), value.overridden});
+            const auto passed = passed_over_.find(key);
+            lines.push_back(
+                {key, value.text,
+                 passed != passed_over_.end() ? passed->second : std::string(reason_of(key)),
+                 value.overridden});
         }
     }
     return lines;

@@ -14,14 +14,22 @@
 
 namespace podsim::scenarios {
 
+/// The YAML of a file of MaxText, whose base.yml of 2026 has some 660 keys.
+YamlNode maxtext_tree(const std::string& text, const std::string& file);
+
 class MaxTextSettings {
 public:
     /// `base`: the file's map. Throws sim::InputError at an override that is no key=value, is said twice, or names no key of the
-    /// file and none that is read, with the nearest.
+    /// file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h).
     MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides);
 
     /// Whether file or overrides say something.
     [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
+    /// Whether the overrides say it.
+    [[nodiscard]] bool overridden(const std::string& key) const {
+        const auto found = values_.find(key);
+        return found != values_.end() && found->second.overridden;
+    }
     /// Values; the fallback where nothing is said, or an empty text. Throw sim::InputError at the value.
     [[nodiscard]] std::string text(const std::string& key, const std::string& fallback);
     [[nodiscard]] bool flag(const std::string& key, bool fallback);
@@ -31,6 +39,8 @@ public:
 
     /// The value was read but cannot be expressed.
     void cannot(const std::string& key, std::string why) { cannot_[key] = std::move(why); }
+    /// What the file says is replaced: it changes nothing.
+    void pass_over(const std::string& key, std::string why) { passed_over_[key] = std::move(why); }
     [[noreturn]] void refuse(const std::string& key, const std::string& problem,
                              const std::string& remedy) const;
 
@@ -45,6 +55,8 @@ public:
     /// or is empty for a key that podsim does not know.
     [[nodiscard]] std::vector<Line> used() const;
     [[nodiscard]] std::vector<Line> not_expressed() const;
+    /// What was taken where neither file nor overrides have a key that was asked for.
+    [[nodiscard]] std::vector<Line> taken() const;
     [[nodiscard]] std::vector<Line> ignored() const;
 
 private:
@@ -58,6 +70,8 @@ private:
     std::map<std::string, Value> values_;
     std::set<std::string> read_;
     std::map<std::string, std::string> cannot_;
+    std::map<std::string, std::string> passed_over_;
+    std::map<std::string, std::string> taken_;
 };
 
 }  // namespace podsim::scenarios

@@ -179,7 +179,7 @@ void add_experts(MaxTextSettings& settings, Parts& parts) {
 
 }  // namespace
 
-std::string maxtext_training(MaxTextSettings& settings, Parts& notes) {
+std::string maxtext_training(MaxTextSettings& settings, const Parts& pieces, Parts& notes) {
     Parts parts;
     add_precision(settings, parts);
     parts.push_back("remat: " + remat(settings, notes));
@@ -207,13 +207,7 @@ std::string maxtext_training(MaxTextSettings& settings, Parts& notes) {
     } else if (optimizer != "adamw" && optimizer != "adam_pax") {
         settings.cannot("opt_type", "podsim has adamw and sgd: adam here");
     }
-    const std::int64_t pipeline =
-        std::max<std::int64_t>(settings.whole("num_pipeline_microbatches", -1, -1), 1);
-    const std::int64_t microbatches =
-        settings.whole("gradient_accumulation_steps", 1, 1) * pipeline;
-    if (microbatches > 1) {
-        parts.push_back(fmt::format("microbatches: {}", microbatches));
-    }
+    parts.insert(parts.end(), pieces.begin(), pieces.end());
     const bool loop = settings.flag("scan_layers", true);
     return fmt::format("training: {{{}}}\noverlap: {{weights: block{}}}\n", fmt::join(parts, ", "),
                        loop ? ", layers: loop" : "");

@@ -3,16 +3,51 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenarios/load/load.h"
 #include "scenarios/text/format.h"
 
 namespace podsim::scenarios {
 
+namespace {
+
+/// What a search goes over; none where the scenario asks for none. Throws sim::InputError.
+std::optional<CheckedSearch> search_of(const ScenarioSource& source,
+                                       std::span<const std::string> settings,
+                                       const YamlNode& tree) {
+    if (tree.find("search") == nullptr && !has_auto_mesh(tree)) {
+        return std::nullopt;
+    }
+    const SearchSpace space(source, settings, {});
+    space.check_any();
+    CheckedSearch search{.name = space.name(), .varies = {}, .plans = space.plans()};
+    if (space.spec().mesh) {
+        search.varies.emplace_back("mesh");
+    }
+    for (const Varied& varied : space.spec().varied) {
+        search.varies.push_back(varied.key);
+    }
+    return search;
+}
+
+}  // namespace
+
 Checked check(const ScenarioSource& source, std::span<const std::string> settings) {
     Checked checked{.file = source.file, .name = {}, .kind = "step"};
     try {
-        const Scenario scenario = load_scenario(source, settings, Requests::any);
+        YamlNode tree = read_scenario(source);
+        for (const std::string& setting : settings) {
+            apply_setting(tree, setting);
+        }
+        if (has_auto_mesh(tree)) {
+            checked.kind = "search";
+            checked.search = search_of(source, settings, tree);
+            checked.name = checked.search->name;
+            return checked;
+        }
+        const Scenario scenario = load_scenario(tree, source.file, Requests::any);
+        checked.search = search_of(source, settings, tree);
         checked.name = scenario.name;
         checked.kind = scenario.serving != nullptr ? "serving"
                        : scenario.is_program()     ? "program"
@@ -49,7 +84,15 @@ std::string check_text(std::span<const Checked> checked) {
                                     : fmt::format("{} things are", each.errors.size()));
             continue;
         }
-        text += fmt::format("{}: a {} that can run\n", each.file, each.kind);
+        text += each.kind == "search"
+                    ? fmt::format("{}: a search; its mesh is auto, so that no run takes it\n",
+                                  each.file)
+                    : fmt::format("{}: a {} that can run\n", each.file, each.kind);
+        if (each.search.has_value()) {
+            text += fmt::format("  podsim search goes over {}: {} {}\n",
+                                fmt::join(each.search->varies, ", "), each.search->plans,
+                                each.search->plans == 1 ? "plan" : "plans");
+        }
         if (each.size.has_value()) {
             text += fmt::format(
                 "  {} events on {} of {} chips, at most some {} and {} of memory to "
@@ -83,6 +126,9 @@ Json check_json(std::span<const Checked> checked) {
             one["chips"] = each.size->chips;
             one["most_wall_time_s"] = each.wall_time_s;
             one["most_run_memory_bytes"] = each.size->most_memory_bytes;
+        }
+        if (each.search.has_value()) {
+            one["search"] = {{"varies", each.search->varies}, {"plans", each.search->plans}};
         }
         if (each.memory.has_value()) {
             one["memory"] = memory_json(*each.memory);

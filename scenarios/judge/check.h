@@ -8,17 +8,26 @@
 
 #include "scenarios/judge/estimate.h"
 #include "scenarios/load/scenario_source.h"
+#include "scenarios/space/search_space.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
 
+/// What `podsim search` of a scenario goes over.
+struct CheckedSearch {
+    std::string name;                 ///< of the scenario
+    std::vector<std::string> varies;  ///< keys
+    std::uint64_t plans = 0;
+};
+
 struct Checked {
     std::string file;
     std::string name;
-    std::string kind;                       ///< `step`, `program`, `serving`
+    std::string kind;  ///< `step`, `program`, `serving`; `search` where only a search takes it
     std::vector<sim::InputError> errors{};  ///< what `run` would say; the rest is left out then
     std::optional<RunSize> size{};  ///< none of a serving run, whose steps follow from its requests
     std::optional<OrderedMemory> memory{};  ///< of a step
+    std::optional<CheckedSearch> search{};  ///< of a section `search`, or a mesh that is auto
     double wall_time_s = 0;                 ///< of a run without its explanation, at most, roughly
 };
 

@@ -7,12 +7,24 @@
 #include "scenarios/simulate/estimate_step.h"
 #include "sim/base/error.h"
 #include "topology/chips/chip.h"
+#include "topology/chips/slice_names.h"
 #include "workloads/models/model.h"
 
 namespace podsim::scenarios {
 namespace {
 
 constexpr int kSequence = 2048;
+
+/// A slice that says its chip says all.
+std::string hardware_text(const std::string& chip, const std::string& slice) {
+    if (chip.empty()) {
+        return fmt::format("  slice: {}        # {}\n", slice, topology::describe_named(slice));
+    }
+    return fmt::format(
+        "  chip: {}          # podsim list chips\n"
+        "  slice: {}        # chips along each axis\n",
+        chip, slice);
+}
 
 std::string text_of(const std::string& chip, const std::string& slice, const std::string& model,
                     int chips, int tensor) {
@@ -22,10 +34,9 @@ std::string text_of(const std::string& chip, const std::string& slice, const std
     return fmt::format(
         "# Written by podsim init. podsim help KEY says what a key means, podsim show FILE all "
         "that are not here.\n"
-        "name: {model} on {chip} {slice}\n"
+        "name: {model} on {machine}\n"
         "hardware:\n"
-        "  chip: {chip}          # podsim list chips\n"
-        "  slice: {slice}        # chips along each axis\n"
+        "{hardware}"
         "model: {model}          # podsim list models, a map, or {{hf_config: path/config.json}}\n"
         "batch:\n"
         "  tokens: {tokens}      # of all chips together: one sequence a chip\n"
@@ -35,19 +46,21 @@ std::string text_of(const std::string& chip, const std::string& slice, const std
         "  remat: full           # what the backward pass recomputes: podsim list remat\n"
         "overlap:\n"
         "  prefetch_layers: 1    # how far weight gathers run ahead\n",
-        fmt::arg("model", model), fmt::arg("chip", chip), fmt::arg("slice", slice),
+        fmt::arg("model", model), fmt::arg("machine", chip.empty() ? slice : chip + ' ' + slice),
+        fmt::arg("hardware", hardware_text(chip, slice)),
         fmt::arg("tokens", std::int64_t{chips} * kSequence), fmt::arg("sequence", kSequence),
         fmt::arg("mesh", mesh));
+}
+
+std::string host_of(const topology::ChipSpec& chip) {
+    return topology::to_string(chip.host_shape.value, chip.torus_dimensions.value);
 }
 
 }  // namespace
 
 Draft draft_scenario(const std::string& chip, const std::string& slice, const std::string& model) {
-    const topology::ChipSpec& spec = topology::find_chip(chip);
     static_cast<void>(workloads::find_model(model));
-    const std::string shape =
-        slice.empty() ? topology::to_string(spec.host_shape.value, spec.torus_dimensions.value)
-                      : slice;
+    const std::string shape = slice.empty() ? host_of(topology::find_chip(chip)) : slice;
     const IdealHardware hardware = hardware_from_options({.chip = chip, .slice = shape});
     Draft best;
     double least = 0;

@@ -93,7 +93,8 @@ Json defaults_json(const YamlNode& tree) {
         const bool of_a_section = std::ranges::any_of(
             kSections, [&](std::string_view section) { return key.path.starts_with(section); });
         const bool without_value = key.fallback == "none" || key.fallback == "required" ||
-                                   key.fallback == "of the base" || key.accepts == kMap;
+                                   key.fallback == "of the base" ||
+                                   (key.accepts & (kText | kList)) == 0;
         if (of_a_section && !without_value && is_open(tree, key.path) &&
             node_at(tree, key.path) == nullptr) {
             rows.push_back(

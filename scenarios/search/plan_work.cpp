@@ -157,7 +157,7 @@ Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim
     } catch (const TakesLonger& longer) {
         return {.step_time = longer.at_least()};
     } catch (const sim::InputError& error) {
-        return {.is_whole = true, .refused = reason_of(error)};
+        return {.is_whole = true, .refused = space_.reason_of(error)};
     } catch (const sim::TimeOverflow&) {
         return {.is_whole = true,
                 .refused = std::string(kBeyondTheClock),

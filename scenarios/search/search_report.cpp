@@ -1,7 +1,6 @@
 #include "scenarios/search/search_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
@@ -9,8 +8,7 @@
 
 #include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/difference/side_by_side.h"
-#include "scenarios/load/load.h"
-#include "scenarios/spec/error_band.h"
+#include "scenarios/search/plan_figures.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -58,15 +56,6 @@ std::string counts_text(const SearchResult& result) {
     return text;
 }
 
-constexpr double kMillion = 1e6;
-
-std::optional<double> usd_per_million_tokens(const FoundPlan& plan) {
-    if (!plan.facts.usd_per_second) {
-        return std::nullopt;
-    }
-    return *plan.facts.usd_per_second / plan.tokens_per_s() * kMillion;
-}
-
 std::string cost_text(const FoundPlan& plan) {
     return fmt::format("{:.4g}", usd_per_million_tokens(plan).value_or(0));
 }
@@ -84,23 +73,6 @@ std::string objective_text(SearchObjective objective) {
             break;
     }
     return "shortest step";
-}
-
-/// How many times as bad as another, in what the search goes by.
-double times_as_bad_as(const SearchSpace& space, const FoundPlan& plan, const FoundPlan& other) {
-    const SearchObjective objective = space.spec().asked.objective;
-    return times_as_bad(objective, score_of(objective, plan.facts, plan.step_time, plan.place),
-                        score_of(objective, other.facts, other.step_time, other.place));
-}
-
-bool lies_within_error(const SearchSpace& space, const FoundPlan& plan, const FoundPlan& other) {
-    return within_ratio_error(times_as_bad_as(space, plan, other), 1);
-}
-
-/// Whether the error of a difference is known of such plans: published pairs are like them.
-bool error_is_known(const SearchSpace& space, const FoundPlan& plan) {
-    const std::optional<StepBand> band = band_of(space.scenario(plan.facts, plan.candidate));
-    return band.has_value() && band->like;
 }
 
 std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& plans,
@@ -147,7 +119,8 @@ std::string refusals_text(const SearchResult& result) {
         text += fmt::format("  {:>8}  {}\n", reasons[i].second, reasons[i].first);
     }
     if (reasons.size() > kMostReasons) {
-        text += fmt::format("  and {} other reasons\n", reasons.size() - kMostReasons);
+        const std::size_t more = reasons.size() - kMostReasons;
+        text += fmt::format("  and {} other {}\n", more, more == 1 ? "reason" : "reasons");
     }
     return text.empty() ? "" : "\nRefused (N: a number)\n" + text;
 }
@@ -175,10 +148,13 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
         second_text(space, result));
     const std::vector<bool>& stays = answer.sensitivity.stays;
     if (!stays.empty()) {
+        const auto many = std::ranges::count(stays, true);
         text += fmt::format(
             " With rates {:.0f} % lower or higher, latency and launch half and twice, {} of them "
-            "stay so: these are worth a try on hardware.",
-            kHundred * answer.sensitivity.band, std::ranges::count(stays, true));
+            "{}.",
+            kHundred * answer.sensitivity.band, many,
+            many == 1 ? "stays so: it is worth a try on hardware"
+                      : "stay so: these are worth a try on hardware");
     }
     return text + '\n';
 }
@@ -188,11 +164,14 @@ std::string hardware_text(const SearchSpace& space, const SearchResult& result) 
     const auto within = std::ranges::count_if(result.best, [&](const FoundPlan& plan) {
         return lies_within_error(space, plan, result.best.front());
     });
-    return fmt::format(
-        "Of the {} above, {} lie within {:.1f} % of the best, the error of a difference (80 % of "
-        "{} "
-        "published pairs): try these, marked *, on hardware.\n",
-        result.best.size(), within, kHundred * kRatioError, kRatioPairs);
+    const std::string error =
+        fmt::format("{:.1f} % of the best, the error of a difference (80 % of {} published pairs)",
+                    kHundred * kRatioError, kRatioPairs);
+    return within == 1 ? fmt::format("None of the others above lies within {}.\n", error)
+                       : fmt::format(
+                             "Of the {} above, {} lie within {}: try these, marked *, on "
+                             "hardware.\n",
+                             result.best.size(), within, error);
 }
 
 /// What the best is best in, where that is not the step.
@@ -224,39 +203,6 @@ std::string why_none_text(const SearchResult& result) {
         text += fmt::format("  {:>8}  do not fit into the memory of a chip\n", result.unfit);
     }
     return text;
-}
-
-Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
-    Json json{{"set", space.set(plan.facts, plan.candidate)},
-              {"step_time_s", decimal_seconds(plan.step_time)},
-              {"search_bound_s", decimal_seconds(plan.candidate.bound)},
-              {"mfu", plan.mfu()},
-              {"tokens_per_s", plan.tokens_per_s()},
-              {"tokens", plan.facts.tokens},
-              {"peak_bytes", plan.peak},
-              {"capacity_bytes", plan.facts.capacity},
-              {"chips", plan.facts.chips}};
-    if (plan.facts.usd_per_second) {
-        json["step_usd"] = *plan.facts.usd_per_second * plan.step_time.seconds();
-        json["usd_per_million_tokens"] = *usd_per_million_tokens(plan);
-    }
-    return json;
-}
-
-Json plans_json(const SearchSpace& space, const std::vector<FoundPlan>& plans) {
-    Json list = Json::array();
-    for (const FoundPlan& plan : plans) {
-        list.push_back(plan_json(space, plan));
-    }
-    return list;
-}
-
-Json path_json(const StepResult& result) {
-    Json json = Json::object();
-    for (const Share& share : result.critical_path) {
-        json[share.name] = decimal_seconds(share.time);
-    }
-    return json;
 }
 
 }  // namespace
@@ -292,51 +238,6 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
         text += table_text(space, result.front, nullptr);
     }
     return text + refusals_text(result);
-}
-
-Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
-    const SearchResult& result = answer.result;
-    Json json{{"schema", kSchemaName},
-              {"kind", "search"},
-              {"scenario", answer.name},
-              {"objective", to_string(space.spec().asked.objective)},
-              {"complete", result.complete},
-              {"counts",
-               {{"enumerated", result.enumerated},
-                {"refused", result.refused_in_all()},
-                {"unfit", result.unfit},
-                {"pruned", result.pruned},
-                {"pruned_while_simulated", result.pruned_while_simulated},
-                {"left_to_others", result.left_to_others},
-                {"not_looked_at", result.not_looked_at},
-                {"simulated", result.simulated}}},
-              {"refused", result.refused},
-              {"bound_over_simulated", result.tightness},
-              {"best", plans_json(space, result.best)},
-              {"pareto", plans_json(space, result.front)}};
-    if (!result.complete && std::isfinite(result.gap)) {
-        json["gap_fraction"] = 1 - 1 / (1 + result.gap);
-    }
-    const bool known = !result.best.empty() && error_is_known(space, result.best.front());
-    for (std::size_t i = 0; known && i < result.best.size(); ++i) {
-        json["best"][i]["within_ratio_error"] =
-            lies_within_error(space, result.best[i], result.best.front());
-    }
-    Json near = plans_json(space, result.near);
-    for (std::size_t i = 0; i < near.size(); ++i) {
-        near[i]["stays"] = i < answer.sensitivity.stays.size() && answer.sensitivity.stays[i];
-        Json times = Json::object();
-        for (const ChangedRate& rate : answer.sensitivity.rates) {
-            times[rate.name] = decimal_seconds(rate.step_times[i]);
-        }
-        near[i]["step_time_under_s"] = std::move(times);
-    }
-    json["near"] = std::move(near);
-    if (answer.runners_up) {
-        json["critical_path_s"] = {{"best", path_json(answer.runners_up->best)},
-                                   {"second", path_json(answer.runners_up->second)}};
-    }
-    return json;
 }
 
 }  // namespace podsim::scenarios

@@ -1,4 +1,4 @@
-// What a search found, for people and as JSON.
+// What a search found, for people, and as JSON (search_json.cpp).
 #pragma once
 
 #include <optional>

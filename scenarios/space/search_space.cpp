@@ -1,6 +1,7 @@
 #include "scenarios/space/search_space.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/text/fingerprint.h"
+#include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -22,31 +24,68 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
         const YamlNode* const found = tree.find(section);
         return found != nullptr && found->find(key) != nullptr;
     };
-    const auto refuse = [&](std::string problem, std::string remedy) {
-        throw sim::InputError(std::move(problem), std::move(remedy), {file, 0, 0});
+    const auto refuse = [&](std::string_view key, std::string problem, std::string remedy) {
+        const sim::SourceMark mark = place_of(tree, key);
+        throw sim::InputError(std::move(problem), std::move(remedy),
+                              mark.file.empty() ? sim::SourceMark{file, 0, 0} : mark);
     };
-    if (tree.find("program") != nullptr || tree.find("serving") != nullptr) {
-        refuse("only training steps and steps of inference have a plan to search for",
-               "search a scenario with a model and a batch, or with inference.step");
+    for (const std::string_view other : {"program", "serving"}) {
+        if (tree.find(other) != nullptr) {
+            refuse(other, "only training steps and steps of inference have a plan to search for",
+                   "search a scenario with a model and a batch, or with inference.step");
+        }
     }
-    if ((spec.asked.objective == SearchObjective::cost || spec.asked.budget_usd) &&
-        !says("report", "price")) {
-        refuse("a cost is asked for, but no price is known",
+    const bool of_cost = spec.asked.objective == SearchObjective::cost;
+    if ((of_cost || spec.asked.budget_usd) && !says("report", "price")) {
+        refuse(of_cost ? "search.objective" : "search.budget",
+               "a cost is asked for, but no price is known",
                "write report: {tokens: 15T, price: 4.20 USD/chip-hour}");
     }
     if (spec.asked.budget_usd && !says("report", "tokens")) {
-        refuse("a budget, but nothing that it is to pay for", "write report: {tokens: 15T}");
+        refuse("search.budget", "a budget, but nothing that it is to pay for",
+               "write report: {tokens: 15T}");
     }
     if (spec.asked.objective == SearchObjective::chips && !spec.asked.deadline_s) {
-        refuse("the fewest chips are asked for, but not for what", "write search: {deadline: 2 s}");
+        refuse("search.objective", "the fewest chips are asked for, but not for what",
+               "write search: {deadline: 2 s}");
+    }
+}
+
+/// A mesh that is set beside a search for the mesh would be silently lost.
+void refuse_set_mesh(std::span<const std::string> settings, const SearchSpec& spec) {
+    for (const std::string& setting : settings) {
+        const std::string key = setting.substr(0, setting.find('='));
+        const sim::SourceMark mark{"--set " + printable(setting), 0, 0};
+        if (!spec.mesh || setting == "mesh=auto") {
+            continue;
+        }
+        if (key == "mesh" || key.starts_with("mesh.")) {
+            throw sim::InputError("the search goes over the mesh, so that this one is lost",
+                                  "leave out this --set, or name with --over what varies, without "
+                                  "mesh",
+                                  mark);
+        }
+        if (key == "mesh_mapping") {
+            throw sim::InputError("it maps sizes to axes, and a search for the mesh tries all axes",
+                                  "leave it out, or name with --over what varies, without mesh",
+                                  mark);
+        }
     }
 }
 
 }  // namespace
 
-std::string reason_of(const sim::InputError& error) {
-    std::string reason = sim::errors_in(error).front().problem();
+std::string SearchSpace::reason_of(const sim::InputError& error) const {
+    const sim::InputError first = sim::errors_in(error).front();
+    const std::string& reason = first.problem();
+    const sim::SourceMark& mark = first.mark();
+    // A mesh of the search is another for every candidate.
+    const bool of_mesh = spec_.mesh && mark.file.starts_with("--set mesh=");
     std::string plain;
+    if (!mark.file.empty() && !of_mesh) {
+        plain = mark.line > 0 ? fmt::format("{}:{}:{}: ", mark.file, mark.line, mark.column)
+                              : fmt::format("{}: ", mark.file);
+    }
     bool in_number = false;
     for (const char letter : reason) {
         const bool digit = letter >= '0' && letter <= '9';
@@ -69,6 +108,8 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     check_schema(without_auto_mesh(base_));
     spec_ = search_spec(base_, path_, request);
     refuse_set_and_varied(settings, spec_.varied);
+    refuse_set_mesh(settings, spec_);
+    check_asked(base_, path_, spec_);
     std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source), "every mesh"};
     decisive.insert(decisive.end(), settings.begin(), settings.end());
     decisive.insert(decisive.end(), request.over.begin(), request.over.end());
@@ -83,15 +124,17 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
             return entry.key == "mesh" || entry.key == "mesh_mapping";
         });
     }
+    for (const std::string& setting : spec_.besides) {
+        apply_setting(base_, setting);
+    }
     for (const Varied& varied : spec_.varied) {
         settings_ *= varied.values.size();
         if (settings_ > kMostSettingsOfSearch) {
             throw sim::InputError(
                 fmt::format("more than {} settings beside the meshes", kMostSettingsOfSearch),
-                "vary fewer keys, or fewer values of them");
+                "vary fewer keys, or fewer values of them", varied.mark());
         }
     }
-    check_asked(base_, path_, spec_);
     for (std::uint32_t setting = 0; setting < settings_; ++setting) {
         add_meshes(setting);
     }
@@ -102,6 +145,42 @@ std::string SearchSpace::name() const {
     return name != nullptr && name->kind == YamlNode::Kind::scalar
                ? name->text
                : std::filesystem::path(path_).stem().string();
+}
+
+std::uint64_t SearchSpace::plans() const {
+    std::uint64_t plans = 0;
+    for (const auto& meshes : meshes_) {
+        plans += meshes != nullptr ? meshes->size() : 1;
+    }
+    return plans;
+}
+
+void SearchSpace::check_any() const {
+    std::exception_ptr least;
+    std::size_t faults = 0;
+    for (std::uint32_t setting = 0; setting < settings_; ++setting) {
+        const YamlNode tree = tree_of(setting);
+        const MeshSpace* const meshes = meshes_[setting].get();
+        for (std::size_t i = 0; i < (meshes != nullptr ? meshes->classes().size() : 1); ++i) {
+            try {
+                if (meshes == nullptr) {
+                    throw without_machine_.at(setting);
+                }
+                static_cast<void>(load_scenario(
+                    with_mesh(tree, setting, meshes->classes()[i].meshes.front()), path_));
+                return;
+            } catch (const sim::InputError& error) {
+                const std::size_t count = sim::errors_in(error).size();
+                if (!least || count < faults) {
+                    least = std::current_exception();
+                    faults = count;
+                }
+            }
+        }
+    }
+    if (least) {
+        std::rethrow_exception(least);
+    }
 }
 
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
@@ -121,10 +200,12 @@ void SearchSpace::add_meshes(std::uint32_t setting) {
         }
         meshes_.back() = std::make_shared<MeshSpace>(hardware, *spec_.mesh);
     } catch (const sim::InputError& error) {
+        const sim::InputError located =
+            error.mark().file.empty() ? error.at(spec_.mesh_place) : error;
         if (settings_ == 1) {
-            throw;
+            throw located;
         }
-        without_machine_[setting] = reason_of(error);
+        without_machine_.emplace(setting, located);
     }
 }
 
@@ -143,15 +224,14 @@ YamlNode SearchSpace::tree_of(std::uint32_t setting) const {
     const std::vector<std::size_t> chosen = choice(setting);
     for (std::size_t key = 0; key < chosen.size(); ++key) {
         const Varied& varied = spec_.varied[key];
-        set_value(tree, varied.key, varied.values[chosen[key]],
-                  fmt::format("{}={}", varied.key, varied.texts[chosen[key]]));
+        set_value(tree, varied.key, varied.values[chosen[key]], varied.mark_of(chosen[key]));
     }
     return tree;
 }
 
 std::vector<std::string> SearchSpace::set(const PlanFacts& facts,
                                           const Candidate& candidate) const {
-    std::vector<std::string> set;
+    std::vector<std::string> set = spec_.besides;
     const std::vector<std::size_t> chosen = choice(facts.setting);
     for (std::size_t key = 0; key < chosen.size(); ++key) {
         const Varied& varied = spec_.varied[key];

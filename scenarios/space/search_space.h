@@ -45,8 +45,6 @@ struct Candidate {
 /// The same of plans that an exchange of equal axes takes into each other: a setting, and MeshSpace::kind.
 using PlanKind = std::pair<std::uint32_t, std::uint64_t>;
 
-/// Why a plan is refused, of several reasons the first. Its numbers, by which candidates differ, are N.
-std::string reason_of(const sim::InputError& error);
 inline constexpr std::string_view kBeyondTheClock = "a step of more than N days";
 
 class SearchSpace {
@@ -61,9 +59,18 @@ public:
     [[nodiscard]] const MeshSpace* meshes(std::uint32_t setting) const {
         return meshes_[setting].get();
     }
-    [[nodiscard]] const std::string& why_not(std::uint32_t setting) const {
-        return without_machine_.at(setting);
+    [[nodiscard]] std::string why_not(std::uint32_t setting) const {
+        return reason_of(without_machine_.at(setting));
     }
+
+    /// What a search goes over: every setting with every mesh.
+    [[nodiscard]] std::uint64_t plans() const;
+    /// Throws sim::InputError where no plan can be read as a scenario (of each class of sizes one is looked at): that of the plan with
+    /// which least is wrong.
+    void check_any() const;
+
+    /// Why a plan is refused, of several reasons the first, and where. Its numbers, by which candidates differ, are N.
+    [[nodiscard]] std::string reason_of(const sim::InputError& error) const;
 
     [[nodiscard]] PlanKind kind(const PlanFacts& facts, const Candidate& candidate) const;
     /// What makes the scenario a candidate's, as --set takes it.
@@ -93,7 +100,7 @@ private:
     std::size_t settings_ = 1;
     std::vector<std::shared_ptr<const MeshSpace>>
         meshes_;  ///< by setting; none where its machine cannot be
-    std::map<std::uint32_t, std::string> without_machine_;  ///< why, by setting
+    std::map<std::uint32_t, sim::InputError> without_machine_;  ///< why, by setting
 };
 
 }  // namespace podsim::scenarios

@@ -19,22 +19,39 @@ namespace {
 
 namespace axis = workloads::axis;
 
+constexpr const char* kOver = "--over";
+constexpr const char* kVary = "--vary";
 constexpr std::string_view kMesh = "mesh";
 constexpr std::string_view kSlice = "slice";
+constexpr std::string_view kMapping = "mesh_mapping";
+
+/// What is asked for, and where.
+struct AskedText {
+    std::string text;
+    sim::SourceMark place;
+};
 
 /// The texts of a list, or of one text.
-std::vector<std::string> texts_of(const Reader& place) {
-    std::vector<std::string> texts;
+std::vector<AskedText> texts_of(const Reader& place) {
+    std::vector<AskedText> texts;
     if (!place.present()) {
         return texts;
     }
     if (place.node().kind == YamlNode::Kind::scalar) {
-        return {place.node().text};
+        return {{place.node().text, place.mark()}};
     }
     for (const YamlNode& item : place.node().items) {
-        texts.push_back(item.text);
+        texts.push_back({item.text, item.mark});
     }
     return texts;
+}
+
+std::vector<AskedText> texts_of(const std::vector<std::string>& texts, const std::string& option) {
+    std::vector<AskedText> asked;
+    for (const std::string& text : texts) {
+        asked.push_back({text, {option, 0, 0}});
+    }
+    return asked;
 }
 
 bool is_auto(const YamlNode* mesh) {
@@ -43,7 +60,7 @@ bool is_auto(const YamlNode* mesh) {
 
 std::vector<int> sizes_of(const Reader& place) {
     std::vector<int> sizes;
-    for (const std::string& text : texts_of(place)) {
+    for (const auto& [text, mark] : texts_of(place)) {
         if (text == "any") {
             return {};
         }
@@ -61,14 +78,35 @@ std::vector<int> sizes_of(const Reader& place) {
     return sizes;
 }
 
+bool is_inference(const YamlNode& tree) {
+    return tree.find("inference") != nullptr;
+}
+
+/// Whether sequences are split along `context`: of inference only the prompts of a prefill are.
+bool splits_sequences(const YamlNode& tree) {
+    const YamlNode* const inference = tree.find("inference");
+    if (inference == nullptr) {
+        return true;
+    }
+    const YamlNode* const step = inference->find("step");
+    return step != nullptr && step->text == "prefill" && inference->find("context") == nullptr;
+}
+
 /// Those that a search for the mesh goes over unless `search.mesh` names others.
 std::vector<MeshAxis> usual_axes(const YamlNode& tree, const std::string& file) {
-    std::vector<MeshAxis> axes{
-        {std::string(axis::fsdp)}, {std::string(axis::context)}, {std::string(axis::tensor)}};
+    const bool experts = load_model(tree, file).experts.count > 0;
+    std::vector<MeshAxis> axes{{std::string(axis::fsdp)}};
+    if (splits_sequences(tree)) {
+        axes.push_back({std::string(axis::context)});
+    }
+    axes.push_back({std::string(axis::tensor)});
+    if (!splits_sequences(tree) && !experts) {
+        axes.push_back({std::string(axis::cache)});  // which goes with neither context nor expert
+    }
     if (load_hardware(tree, file).slices > 1) {
         axes.push_back({std::string(axis::data)});
     }
-    if (load_model(tree, file).experts.count > 0) {
+    if (experts) {
         axes.push_back({std::string(axis::expert)});
     }
     return axes;
@@ -123,35 +161,74 @@ std::vector<std::string> slices_near(const YamlNode& tree, const std::string& fi
     return slices;
 }
 
-void add_over(const std::string& name, const YamlNode& tree, const std::string& file,
+/// Where errors of a value of `over` stand.
+sim::SourceMark place_of_value(const AskedText& name) {
+    return name.place.file == kOver
+               ? sim::SourceMark{fmt::format("{} {}", kOver, printable(name.text)), 0, 0}
+               : name.place;
+}
+
+/// `name` of --over, or of search.over.
+void add_over(const AskedText& name, const YamlNode& tree, const std::string& file,
               const Reader& section, SearchSpec& spec) {
-    if (name == kMesh) {
+    if (name.text == kMesh) {
         spec.mesh = mesh_axes_of(section, tree, file);
+        spec.mesh_place = section["mesh"].present() ? section["mesh"].mark() : place_of_value(name);
+        if (tree.find(kMapping) != nullptr) {
+            spec.besides.push_back(fmt::format("{}=podsim", kMapping));
+        }
         return;
     }
-    if (name == kSlice) {
-        spec.varied.insert(spec.varied.begin(),
-                           varied_of("hardware.slice", slices_near(tree, file)));
+    if (name.text == kSlice) {
+        const YamlNode* const hardware = tree.find("hardware");
+        Varied slices = varied_of("hardware.slice", slices_near(tree, file));
+        slices.place = place_of_value(name);
+        spec.varied.insert(spec.varied.begin(), std::move(slices));
+        if (hardware != nullptr && hardware->find("chip") == nullptr) {
+            spec.besides.push_back(
+                fmt::format("hardware.chip={}", load_hardware(tree, file).chip.name));
+        }
         return;
     }
-    const auto found = std::ranges::find(over_names(), name, &OverName::name);
+    const auto found = std::ranges::find(over_names(), name.text, &OverName::name);
     if (found == over_names().end()) {
-        throw sim::unknown_name("name of what a search goes over", name, names_of_over())
-            .at({"--over", 0, 0});
+        throw sim::unknown_name("name of what a search goes over", name.text, names_of_over())
+            .at(name.place);
     }
     spec.varied.push_back(varied_of(std::string(found->key), found->values));
+    spec.varied.back().place = place_of_value(name);
+}
+
+/// What `vary` says, at its place in the file where it stands in one.
+Varied varied_at(const AskedText& asked) {
+    if (asked.place.file == kVary) {
+        return parse_varied(asked.text);
+    }
+    try {
+        Varied varied = parse_varied(asked.text);
+        varied.place = asked.place;
+        return varied;
+    } catch (const sim::InputError& error) {
+        throw sim::InputError(fmt::format("search.vary: {}", error.problem()), error.remedy(),
+                              asked.place);
+    }
 }
 
 void check_may_vary(const Varied& varied, const SearchSpec& spec) {
     if (varied.key.starts_with("search.")) {
         throw sim::InputError(fmt::format("{} is what a search is asked for, and does not vary",
                                           in_quotes(varied.key)),
-                              "give its value with --set, and search once for each",
-                              {"--vary", 0, 0});
+                              "give its value with --set, and search once for each", varied.mark());
     }
     if (spec.mesh && (varied.key == kMesh || varied.key.starts_with("mesh."))) {
         throw sim::InputError(fmt::format("{} is varied twice", in_quotes(varied.key)),
-                              "leave mesh out of --over, or out of --vary", {"--vary", 0, 0});
+                              "leave mesh out of --over, or out of --vary", varied.mark());
+    }
+    if (spec.mesh && varied.key == kMapping) {
+        throw sim::InputError(
+            fmt::format("{} maps sizes to axes, and a search for the mesh tries all axes",
+                        in_quotes(varied.key)),
+            "leave mesh out of --over, or do not vary it", varied.mark());
     }
 }
 
@@ -180,33 +257,43 @@ std::vector<std::string> names_of_over() {
     return names;
 }
 
+std::vector<std::string> usual_over(bool inference) {
+    return inference ? std::vector<std::string>{"mesh", "prefetch"}
+                     : std::vector<std::string>{"mesh", "remat", "prefetch", "overlap"};
+}
+
 SearchSpec search_spec(const YamlNode& tree, const std::string& file,
                        const SearchRequest& request) {
     sim::InputFaults faults;
     const Reader root(tree, faults);
     const Reader section = root["search"];
     SearchSpec spec;
-    std::vector<std::string> over = request.over;
-    std::vector<std::string> vary = request.vary;
-    const bool asked = !over.empty() || !vary.empty();
-    if (!asked) {
+    std::vector<AskedText> over = texts_of(request.over, kOver);
+    std::vector<AskedText> vary = texts_of(request.vary, kVary);
+    if (over.empty() && vary.empty()) {
         over = texts_of(section["over"]);
         vary = texts_of(section["vary"]);
     }
-    if (is_auto(tree.find(kMesh)) && std::ranges::count(over, kMesh) == 0) {
-        over.emplace_back(kMesh);
-    } else if (over.empty() && vary.empty()) {
-        over = {"mesh", "remat", "prefetch", "overlap"};
-    }
     const YamlNode plain = without_search(tree);
-    for (const std::string& name : over) {
+    if (has_auto_mesh(tree) && std::ranges::count(over, kMesh, &AskedText::text) == 0) {
+        over.push_back({std::string(kMesh), tree.find(kMesh)->mark});
+    } else if (over.empty() && vary.empty()) {
+        for (const std::string& name : usual_over(is_inference(plain))) {
+            over.push_back({name, {kOver, 0, 0}});
+        }
+    }
+    for (const AskedText& name : over) {
         add_over(name, plain, file, section, spec);
     }
-    for (const std::string& text : vary) {
-        check_may_vary(spec.varied.emplace_back(parse_varied(text)), spec);
+    for (const AskedText& text : vary) {
+        check_may_vary(spec.varied.emplace_back(varied_at(text)), spec);
     }
     spec.asked = load_search(tree);
     return spec;
+}
+
+bool has_auto_mesh(const YamlNode& tree) {
+    return is_auto(tree.find(kMesh));
 }
 
 YamlNode without_auto_mesh(YamlNode tree) {

@@ -34,10 +34,15 @@ struct OverName {
 const std::vector<OverName>& over_names();
 /// All that `over` may name.
 std::vector<std::string> names_of_over();
+/// What is searched where nothing says it: of a step of training, or of inference.
+std::vector<std::string> usual_over(bool inference);
 
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest
     std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
+    sim::SourceMark mesh_place{};               ///< of what asks for the mesh, or of its axes
+    /// What every plan needs besides to be a scenario, as --set takes it: a slice in place of one that names its chip, ...
+    std::vector<std::string> besides{};
     SearchSection asked;
 };
 
@@ -51,6 +56,8 @@ struct SearchRequest {
 /// Throws sim::InputError.
 SearchSpec search_spec(const YamlNode& tree, const std::string& file, const SearchRequest& request);
 
+/// Whether a tree says `mesh: auto`.
+bool has_auto_mesh(const YamlNode& tree);
 /// The tree without `mesh: auto`.
 YamlNode without_auto_mesh(YamlNode tree);
 /// The tree without what only a search reads: `search`, and `mesh: auto`.

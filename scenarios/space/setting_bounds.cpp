@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "collectives/algorithms/ring_steps.h"
 #include "collectives/paths/factors.h"
 #include "scenarios/load/load.h"
 #include "scenarios/lower/rates.h"
@@ -48,6 +49,17 @@ std::string overlap_of(const YamlNode& tree, std::string_view key) {
 bool takes_tensor_steps(const YamlNode& tree) {
     const std::string tensor = overlap_of(tree, "tensor");
     return !tensor.empty() && tensor != "blocking";
+}
+
+/// Whether collective matmuls have steps along the factors of tensor.
+bool has_ring_steps(const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
+    try {
+        static_cast<void>(collectives::step_gather(
+            slice, mesh.group({std::string(workloads::axis::tensor)}), true));
+        return true;
+    } catch (const sim::InputError&) {
+        return false;
+    }
 }
 
 bool takes_context_steps(const YamlNode& tree) {
@@ -99,16 +111,21 @@ bool SettingBounds::is_of_one_shape(const YamlNode& tree) const {
            (meshes_.slices() == 1 && !takes_tensor_steps(tree) && !takes_context_steps(tree));
 }
 
-SettingBounds::Shape SettingBounds::shape_of(const YamlNode& tree,
-                                             const topology::DeviceMesh& mesh) const {
+SettingBounds::Shape SettingBounds::spans_of(const topology::DeviceMesh& mesh) {
     Shape shape;
-    if (is_of_one_shape(tree)) {
-        return shape;
-    }
     for (const topology::LogicalAxis& axis : mesh.axes()) {
         const topology::SliceFactor across = mesh.across({axis.name});
         shape.insert(shape.end(), {across.stride, across.length});
     }
+    return shape;
+}
+
+SettingBounds::Shape SettingBounds::shape_of(const YamlNode& tree,
+                                             const topology::DeviceMesh& mesh) const {
+    if (is_of_one_shape(tree)) {
+        return {};
+    }
+    Shape shape = spans_of(mesh);
     const auto add_steps = [&](std::string_view axis) {
         const topology::Lattice& slice = meshes_.slice();
         const collectives::Group group = mesh.group({std::string(axis)});
@@ -150,7 +167,7 @@ void SettingBounds::add(std::uint32_t number, const PlacedMesh& placed) {
             add_candidate(number, one.mesh, one);
         }
     } catch (const sim::InputError& error) {
-        ++plans_.refused[reason_of(error)];
+        ++plans_.refused[space_.reason_of(error)];
     } catch (const sim::TimeOverflow&) {
         ++plans_.refused[std::string(kBeyondTheClock)];
     }
@@ -182,7 +199,7 @@ void SettingBounds::outline(std::uint32_t number, Outlined& one) const {
             known_);
         one.facts.least_peak = one.outline->least_peak().value();
     } catch (const sim::InputError& error) {
-        one.refused = reason_of(error);
+        one.refused = space_.reason_of(error);
     } catch (const sim::TimeOverflow&) {
         one.refused = kBeyondTheClock;
     }
@@ -203,13 +220,42 @@ void SettingBounds::add_candidate(std::uint32_t number, const PlacedMesh& mesh, 
 
 void SettingBounds::add_to_group(std::uint32_t number, const PlacedMesh& mesh,
                                  const Outlined& one) {
+    const auto [found, is_new] = groups_.try_emplace(shape_of(tree_, mesh.mesh()));
+    Group& group = found->second;
+    if (is_new) {
+        group.refused = why_refused(number, mesh.mesh());
+    }
+    if (!group.refused.empty()) {
+        ++plans_.refused[group.refused];
+        return;
+    }
+    RoughGroup& rough = group.rough;
     const bool fits = one.facts.least_peak <= one.facts.capacity;
     const sim::Time bound = fits ? one.outline->bound(mesh) : sim::Time{};
-    RoughGroup& group = groups_[shape_of(tree_, mesh.mesh())];
-    group.bound = group.meshes.empty() ? bound : std::min(group.bound, bound);
-    group.facts = one.facts;
-    group.facts.least_peak = 0;
-    group.meshes.push_back(number);
+    rough.bound = rough.meshes.empty() ? bound : std::min(rough.bound, bound);
+    rough.facts = one.facts;
+    rough.facts.least_peak = 0;
+    rough.meshes.push_back(number);
+}
+
+/// Of the plan itself, not of the one that stands for it. Whether it can be read as a scenario goes by which slices the axes span, and by
+/// whether its matmuls' rings have steps: of those that have, one is read for all.
+std::string SettingBounds::why_refused(std::uint32_t number, const topology::DeviceMesh& mesh) {
+    const auto read = [&]() -> std::string {
+        try {
+            static_cast<void>(
+                load_scenario(space_.with_mesh(tree_, setting_, number), space_.path()));
+            return {};
+        } catch (const sim::InputError& error) {
+            return space_.reason_of(error);
+        }
+    };
+    if (!has_ring_steps(meshes_.slice(), mesh)) {
+        return read();
+    }
+    const Shape spans = spans_of(mesh);
+    const auto known = read_.find(spans);
+    return known != read_.end() ? known->second : read_.emplace(spans, read()).first->second;
 }
 
 bool SettingBounds::is_settled() const {
@@ -228,7 +274,9 @@ void SettingBounds::add_settled(std::uint64_t meshes) {
 
 BoundedPlans SettingBounds::take() && {
     for (auto& [shape, group] : groups_) {
-        plans_.rough.push_back(std::move(group));
+        if (group.refused.empty()) {
+            plans_.rough.push_back(std::move(group.rough));
+        }
     }
     return std::move(plans_);
 }

@@ -65,6 +65,7 @@ private:
     /// attention all that collectives::step_gather makes their steps of: how long their rings and lines are, and of several how many
     /// links a hop takes along each. Meshes of one shape are refused, or outlined, alike.
     using Shape = std::vector<int>;
+    static Shape spans_of(const topology::DeviceMesh& mesh);
     [[nodiscard]] Shape shape_of(const YamlNode& tree, const topology::DeviceMesh& mesh) const;
     [[nodiscard]] bool is_of_one_shape(const YamlNode& tree) const;
     /// Of a shape: its outline, or why it has none.
@@ -76,11 +77,17 @@ private:
         std::unique_ptr<StepOutline> outline{};
         std::optional<std::uint32_t> number{};  ///< of BoundedPlans::facts
     };
+    /// Meshes of a shape that are outlined later, or why their plan is refused.
+    struct Group {
+        std::string refused{};
+        RoughGroup rough{};
+    };
     Outlined& outlined(std::uint32_t number, const topology::DeviceMesh& mesh);
     void outline(std::uint32_t number, Outlined& one) const;
     [[nodiscard]] bool is_unfit(const Outlined& one) const;
     void add_candidate(std::uint32_t number, const PlacedMesh& mesh, Outlined& one);
     void add_to_group(std::uint32_t number, const PlacedMesh& mesh, const Outlined& one);
+    [[nodiscard]] std::string why_refused(std::uint32_t number, const topology::DeviceMesh& mesh);
 
     const SearchSpace& space_;
     const std::uint32_t setting_;
@@ -90,7 +97,8 @@ private:
     YamlNode tree_;
     YamlNode outlined_tree_;  ///< the same, or the plan with blocking collectives
     std::map<Shape, Outlined> outlines_;
-    std::map<Shape, RoughGroup> groups_;
+    std::map<Shape, Group> groups_;
+    std::map<Shape, std::string> read_;  ///< why plans with such spans are refused, or nothing
     BoundedPlans plans_;
 };
 

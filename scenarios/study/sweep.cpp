@@ -68,7 +68,7 @@ void add_texts(Varied& varied, const sim::SourceMark& mark) {
 void check_values(const YamlNode& base, const Varied& varied) {
     for (std::size_t i = 0; i < varied.values.size(); ++i) {
         YamlNode tree = base;
-        set_value(tree, varied.key, varied.values[i], option_of(varied.key, varied.texts[i]));
+        set_value(tree, varied.key, varied.values[i], varied.mark_of(i));
         check_schema(tree);
     }
 }
@@ -87,6 +87,14 @@ const Value& SweepRow::value(std::string_view quantity) const {
     const auto found = std::ranges::find(columns, quantity, &QuantityName::name);
     const auto at = static_cast<std::size_t>(found - columns.begin());
     return at < values.size() ? values[at] : none;
+}
+
+sim::SourceMark Varied::mark_of(std::size_t value) const {
+    return place.file.empty() ? sim::SourceMark{option_of(key, texts[value]), 0, 0} : place;
+}
+
+sim::SourceMark Varied::mark() const {
+    return place.file.empty() ? sim::SourceMark{"--vary", 0, 0} : place;
 }
 
 Varied parse_varied(const std::string& text) {
@@ -161,7 +169,7 @@ void check_varied(const YamlNode& base, std::span<const Varied> varied, const ch
             varied.begin(), each, [&](const Varied& other) { return other.key == each->key; });
         if (earlier != each) {
             throw sim::InputError(fmt::format("{} is varied twice", in_quotes(each->key)),
-                                  give_once, {"--vary", 0, 0});
+                                  give_once, each->mark());
         }
         const auto within = std::find_if(varied.begin(), each, [&](const Varied& other) {
             return overlap(other.key, each->key);
@@ -170,7 +178,7 @@ void check_varied(const YamlNode& base, std::span<const Varied> varied, const ch
             throw sim::InputError(
                 fmt::format("{} and {} are varied, one of which is a part of the other",
                             in_quotes(within->key), in_quotes(each->key)),
-                "vary the parts, each in its --vary", {"--vary", 0, 0});
+                "vary the parts, each in its --vary", each->mark());
         }
         check_values(base, *each);
     }
@@ -252,8 +260,7 @@ Scenario Sweep::scenario(std::size_t index) const {
     YamlNode tree = base_;
     for (std::size_t key = 0; key < varied_.size(); ++key) {
         const Varied& varied = varied_[key];
-        set_value(tree, varied.key, varied.values[chosen[key]],
-                  "--vary " + printable(varied.key + '=' + varied.texts[chosen[key]]));
+        set_value(tree, varied.key, varied.values[chosen[key]], varied.mark_of(chosen[key]));
     }
     Scenario scenario = load_scenario(tree, path_);
     if (scenario.is_program()) {

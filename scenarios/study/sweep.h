@@ -23,6 +23,12 @@ struct Varied {
     std::string key;
     std::vector<YamlNode> values;
     std::vector<std::string> texts;  ///< of the values, as --set would take them
+    sim::SourceMark place{};         ///< of what asks for it; without a file it is a --vary
+
+    /// Where errors of a value stand.
+    [[nodiscard]] sim::SourceMark mark_of(std::size_t value) const;
+    /// Where errors of the key stand.
+    [[nodiscard]] sim::SourceMark mark() const;
 };
 
 /// Reads `key.path=v1,v2,...`. The values are those of a YAML flow list, without or with its brackets:

@@ -93,13 +93,16 @@ bool has_kind(const KeySpec& key, const std::string& path, const std::string& pl
     if ((mask_of(value.kind) & key.accepts) != 0) {
         return true;
     }
+    const bool is_auto = (key.accepts & kAuto) != 0 && value.text == "auto";
     faults.add_always(
-        place, sim::InputError(fmt::format("'{}' holds {}", path, describe(value.kind)),
-                               fmt::format("write {}: {}{}", last(path), key.form,
-                                           value.text == "auto" && path == "mesh"
-                                               ? ", or let podsim search FILE find one"
-                                               : ""),
-                               value.kind == YamlNode::Kind::null ? entry.mark : value.mark));
+        place,
+        sim::InputError(
+            is_auto ? fmt::format("'{}' is auto, which is for a search to find", path)
+                    : fmt::format("'{}' holds {}", path, describe(value.kind)),
+            is_auto ? fmt::format("podsim search FILE finds the best; to run one, write {}: {}",
+                                  last(path), key.form)
+                    : fmt::format("write {}: {}", last(path), key.form),
+            value.kind == YamlNode::Kind::null ? entry.mark : value.mark));
     return false;
 }
 

@@ -18,6 +18,8 @@ namespace podsim::scenarios {
 inline constexpr unsigned kText = 1;
 inline constexpr unsigned kMap = 2;
 inline constexpr unsigned kList = 4;
+/// And the word `auto`, for a search to find the value: no run takes it.
+inline constexpr unsigned kAuto = 8;
 
 struct KeySpec {
     std::string_view path;  ///< from the top, dots between keys; `*` stands for any key

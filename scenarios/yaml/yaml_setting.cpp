@@ -9,7 +9,9 @@
 namespace podsim::scenarios {
 namespace {
 
-constexpr std::string_view kForm = "write --set key.path=value, as in --set hardware.slice=4x4x4";
+std::string form_of(std::string_view option) {
+    return fmt::format("write {0} key.path=value, as in {0} hardware.slice=4x4x4", option);
+}
 
 void place_everywhere(YamlNode& node, const sim::SourceMark& mark) {
     node.mark = mark;
@@ -57,29 +59,27 @@ YamlNode::Entry& child(YamlNode& map, const std::string& key, const sim::SourceM
 
 }  // namespace
 
-void apply_setting(YamlNode& root, const std::string& setting) {
-    const std::string option = "--set " + printable(setting);
-    const sim::SourceMark mark{option, 0, 0};
+void apply_setting(YamlNode& root, const std::string& setting, const std::string& option) {
+    const sim::SourceMark mark{fmt::format("{} {}", option, printable(setting)), 0, 0};
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) {
-        throw sim::InputError(fmt::format("{} has no '='", in_quotes(setting)), std::string(kForm),
-                              {"--set", 0, 0});
+        throw sim::InputError(fmt::format("{} has no '='", in_quotes(setting)), form_of(option),
+                              {option, 0, 0});
     }
     if (setting.size() > kLargestFile) {
-        throw sim::InputError("the value is longer than 1 MiB", std::string(kForm), mark);
+        throw sim::InputError("the value is longer than 1 MiB", form_of(option), mark);
     }
     YamlNode value;
     try {
-        value = parse_yaml(setting.substr(equals + 1), option);
+        value = parse_yaml(setting.substr(equals + 1), mark.file);
     } catch (const sim::InputError& error) {
         throw sim::InputError(error.problem(), error.remedy(), mark);
     }
-    set_value(root, setting.substr(0, equals), std::move(value), option);
+    set_value(root, setting.substr(0, equals), std::move(value), mark);
 }
 
 void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
-               const std::string& option) {
-    const sim::SourceMark mark{option, 0, 0};
+               const sim::SourceMark& mark) {
     place_everywhere(value, mark);
     YamlNode* node = &root;
     int depth = 0;
@@ -88,7 +88,7 @@ void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
         const std::string key = key_path.substr(start, end - start);
         if (key.empty() || ++depth > kDeepestNesting) {
             throw sim::InputError("the key path is empty in a place, or too deep",
-                                  std::string(kForm), mark);
+                                  form_of(mark.file.substr(0, mark.file.find(' '))), mark);
         }
         YamlNode::Entry& entry = child(as_map(*node, mark), key, mark);
         if (end == key_path.size()) {

@@ -28,7 +28,8 @@ bool is_control(char c) {
 /// appears.
 class TreeBuilder final : public YAML::EventHandler {
 public:
-    explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+    TreeBuilder(std::string file, std::size_t most_keys)
+        : file_(std::move(file)), most_keys_(most_keys) {}
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (++documents_ > 1) {
@@ -164,9 +165,8 @@ private:
                                  key.mark);
         }
         // A file of 1 MiB holds 10^5 keys: refuse long before the search for duplicates is felt.
-        constexpr std::size_t kMostKeys = 256;
-        if (level.node.entries.size() >= kMostKeys) {
-            throw sim::InputError(fmt::format("a map has more than {} keys", kMostKeys),
+        if (level.node.entries.size() >= most_keys_) {
+            throw sim::InputError(fmt::format("a map has more than {} keys", most_keys_),
                                   "a scenario needs fewer than 30", key.mark);
         }
         const auto earlier = std::ranges::find(level.node.entries, key.text, &YamlNode::Entry::key);
@@ -182,6 +182,7 @@ private:
     }
 
     std::string file_;
+    std::size_t most_keys_;
     int documents_ = 0;
     std::vector<Level> levels_;
     std::optional<sim::InputError> strange_key_;
@@ -315,10 +316,10 @@ void check_text(const std::string& text, const std::string& file) {
     check_characters(text, file);
 }
 
-YamlNode parse_yaml(const std::string& text, const std::string& file) {
+YamlNode parse_yaml(const std::string& text, const std::string& file, std::size_t most_keys) {
     check_characters(text, file);
     check_utf8(text, file);
-    TreeBuilder builder(file);
+    TreeBuilder builder(file, most_keys);
     try {
         std::istringstream stream(text);
         YAML::Parser parser(stream);

@@ -48,16 +48,20 @@ std::string read_text_file(const std::string& path);
 /// The same for a text that was handed over: `file` names it in the error.
 void check_text(const std::string& text, const std::string& file);
 
+/// Keys of a map: far more than a scenario has, and few enough that the search for duplicates is not felt.
+inline constexpr std::size_t kMostKeys = 256;
+
 /// Parses one document; `file` names it in marks. An empty document is a null node.
-YamlNode parse_yaml(const std::string& text, const std::string& file);
+YamlNode parse_yaml(const std::string& text, const std::string& file,
+                    std::size_t most_keys = kMostKeys);
 
 /// Applies `key.path=value` to a tree: replaces or adds the value, which is read as YAML. A scalar
 /// in the way becomes `{base: scalar}`, so that `hardware.chip.ici_latency=0 us` works on `chip:
 /// v5p`. Marks of the new nodes name the option instead of a line: `--set hardware.slice=4x4x4`.
-void apply_setting(YamlNode& root, const std::string& setting);
+void apply_setting(YamlNode& root, const std::string& setting, const std::string& option = "--set");
 
-/// The same for a value that has been read already; `option` is what marks and errors name.
+/// The same for a value that has been read already; `mark` is where it and errors of it stand.
 void set_value(YamlNode& root, const std::string& key_path, YamlNode value,
-               const std::string& option);
+               const sim::SourceMark& mark);
 
 }  // namespace podsim::scenarios

@@ -56,8 +56,12 @@ def estimate(
     )
 
 
-def init(*, chip: str, model: str, slice: Union[str, Sequence[int], None] = None) -> str:
+def init(
+    *, model: str, chip: Optional[str] = None, slice: Union[str, Sequence[int], None] = None
+) -> str:
     """The text of a first scenario for a chip, a slice (one host without it) and a model: with comments, to be run or edited.
+
+    A slice as ``"v5p-16"`` says its chip.
 
     Warns where no simple mesh of the slice holds the model.
     """

@@ -62,6 +62,16 @@ TEST(ScenarioSchema, ProbesAreAskedForEveryKey) {
     EXPECT_FALSE(asked.required.contains("batch"));
 }
 
+/// As `podsim search` takes it.
+TEST(ScenarioSchema, AMeshMayBeAuto) {
+    const Json mesh = scenario_schema()["properties"]["mesh"];
+    ASSERT_EQ(mesh["anyOf"].size(), 2U);
+    EXPECT_EQ(mesh["anyOf"][0]["type"], "object");
+    EXPECT_EQ(mesh["anyOf"][1], (Json{{"const", "auto"}}));
+    EXPECT_THAT(key_help("mesh"),
+                HasSubstr("\n  values   a map; or auto, for podsim search to find\n"));
+}
+
 TEST(ScenarioSchema, TheFileInDocsIsWhatIsPrinted) {
     std::ifstream file(source_folder() + "/docs/scenario.schema.json");
     const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -14,6 +14,7 @@ namespace podsim::scenarios {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Runs of less than 300000 events of the library. Gradients that wait for their reduction are what a run may hold beyond program order.
 TEST(Check, EventsAreThoseOfTheRunAndMemoryIsNear) {
@@ -75,6 +76,52 @@ TEST_F(CheckCommand, SaysAllThatIsWrongInAllFiles) {
     EXPECT_EQ(json["scenarios"][0]["valid"], false);
     EXPECT_EQ(json["scenarios"][0]["errors"].size(), 2U);
     EXPECT_EQ(json["scenarios"][1]["valid"], true);
+}
+
+// A mesh that is auto is right for a search, and for nothing else.
+TEST_F(CheckCommand, SaysWhatASearchGoesOver) {
+    const std::string of_auto = good_but("4x4x4", "2x2x4").replace(0, 0, "name: small\n");
+    const std::string file = write(of_auto + "search: {vary: ['training.remat=none,full']}\n");
+    const Outcome plain_step = podsim({"check", file});
+    EXPECT_EQ(plain_step.status, 0);
+    EXPECT_THAT(plain(plain_step.out),
+                StartsWith("s.yaml: a step that can run\n"
+                           "  podsim search goes over training.remat: 2 plans\n"));
+    const Outcome outcome = podsim({"check", file, "--set", "mesh=auto"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    // 3 rows of 2, twice, 9 of 4.
+    EXPECT_EQ(plain(outcome.out),
+              "s.yaml: a search; its mesh is auto, so that no run takes it\n"
+              "  podsim search goes over mesh, training.remat: 162 plans\n");
+    const auto json =
+        nlohmann::json::parse(podsim({"check", file, "--set", "mesh=auto", "--json", "-"}).out);
+    EXPECT_EQ(
+        json["scenarios"][0],
+        (nlohmann::json{{"file", file},
+                        {"type", "search"},
+                        {"valid", true},
+                        {"errors", nlohmann::json::array()},
+                        {"scenario", "small"},
+                        {"search", {{"varies", {"mesh", "training.remat"}}, {"plans", 162}}}}));
+    for (const char* const command : {"run", "show", "estimate"}) {
+        const Outcome refused = podsim({command, file, "--set", "mesh=auto"});
+        EXPECT_EQ(refused.status, 2);
+        EXPECT_EQ(refused.err,
+                  "--set mesh=auto: 'mesh' is auto, which is for a search to find; podsim search "
+                  "FILE finds the best; to run one, write mesh: {fsdp: x y, tensor: z}\n");
+    }
+}
+
+// What is wrong under every mesh is wrong with the scenario; what is wrong under some is not.
+TEST_F(CheckCommand, SaysWhatIsWrongWhateverTheMesh) {
+    const std::string file = write(good_but("{fsdp: x y z}", "auto"));
+    const Outcome outcome = podsim({"check", file, "--set", "batch.sequence=3"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(plain(outcome.err),
+              "s.yaml:3:17: tokens = 262144 is not a multiple of sequence = 3; the nearest that "
+              "work are 262143 and 262146\n");
+    // 8 sequences do not go to the 64 members of fsdp alone.
+    EXPECT_EQ(podsim({"check", file, "--set", "batch.sequence=32Ki"}).status, 0);
 }
 
 TEST_F(CheckCommand, EstimateOfAProgramIsRefused) {

@@ -12,6 +12,8 @@
 namespace podsim::scenarios {
 namespace {
 
+using ::testing::HasSubstr;
+
 using Init = CommandTest;
 
 sim::Time step_of(const std::string& text) {
@@ -44,6 +46,33 @@ TEST_F(Init, WritesAFileThatRuns) {
     EXPECT_EQ(podsim({"check", file, "--fail-if-not-fit"}).status, 0);
     const Outcome unknown = podsim({"init", "--chip", "v5q", "--model", "llama-3-70b"});
     EXPECT_EQ(unknown.status, 2);
+}
+
+TEST_F(Init, ASliceMayNameItsChip) {
+    const Outcome named = podsim({"init", "--slice", "v5p-16", "--model", "gemma-2b"});
+    ASSERT_EQ(named.status, 0) << named.err;
+    EXPECT_THAT(named.out,
+                HasSubstr("\nname: gemma-2b on v5p-16\nhardware:\n  slice: v5p-16        "
+                          "# v5p-16: 16 cores, 8 chips, 2x2x2 "));
+    const Scenario scenario = load_scenario(handed_over("", "draft.yaml", named.out, true));
+    EXPECT_EQ(scenario.hardware.chip.name, "v5p");
+    EXPECT_EQ(scenario.hardware.chips(), 8);
+    const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
+        std::vector<std::string> args{"init", "--model", "gemma-2b"};
+        args.insert(args.end(), more.begin(), more.end());
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.err, message + '\n');
+    };
+    refused({"--slice", "v5p-16", "--chip", "v4"},
+            "--slice v5p-16: 'v5p-16' is a slice of v5p, not of v4p; leave the chip out, or write "
+            "a shape");
+    refused({"--slice", "4x4x4"},
+            "podsim init: --chip is missing; usage: podsim init [--chip v5p] [--slice 8x8x8] "
+            "--model llama-3-70b [--write PATH]");
+    refused({"--slice", "v5p-17"},
+            "--slice v5p-17: no slice is called v5p-17: 17 is no number of cores (two a chip) that "
+            "v5p offers; nearest: v5p-16 (2x2x2), or write a shape such as 16x20x28");
 }
 
 }  // namespace

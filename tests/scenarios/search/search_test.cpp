@@ -1,22 +1,18 @@
 // A search finds what trying everything finds, and says so whatever the number of threads.
 #include "scenarios/search/search.h"
 
-#include <atomic>
-#include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <random>
 
-#include "scenarios/commands/answer_search.h"
 #include "scenarios/load/load.h"
 #include "scenarios/search/search_report.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/search/search_support.h"
 
 namespace podsim::scenarios {
 namespace {
-
-using ::testing::HasSubstr;
 
 class SearchTest : public CommandTest {
 protected:
@@ -29,9 +25,6 @@ protected:
             EXPECT_EQ(one[i].peak, other[i].peak);
         }
     }
-    static std::uint64_t sum_of(const SearchResult& result) {
-        return result.refused_in_all() + result.unfit + result.pruned + result.simulated;
-    }
     /// And says so whatever the number of threads. What trying everything comes to.
     static SearchResult expect_what_trying_everything_finds(const SearchSpace& space) {
         SearchResult all = search(space, {.jobs = 2, .prunes = false});
@@ -39,6 +32,9 @@ protected:
         EXPECT_LE(found.simulated, all.simulated);
         EXPECT_EQ(sum_of(all), all.enumerated);
         EXPECT_EQ(sum_of(found), all.enumerated);
+        // What cannot be a scenario is no plan, whatever its bound.
+        EXPECT_EQ(found.refused, all.refused);
+        EXPECT_LE(found.unfit, all.unfit);
         EXPECT_GE(found.pruned, found.pruned_while_simulated);
         expect_same(found.best, all.best);
         expect_same(found.near, all.near);
@@ -60,10 +56,7 @@ struct Space {
 
 // Dense and with experts, rings and lines, several slices, a machine with a fault, memory that is too small for some.
 const std::vector<Space> kSpaces{
-    {"hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 16}\n"
-     "batch: {tokens: 64Ki, sequence: 4096}\n",
-     {"mesh"},
-     {"training.remat=none,full", "overlap.prefetch_layers=1,2"}},
+    {kSmallDense, {"mesh"}, {"training.remat=none,full", "overlap.prefetch_layers=1,2"}},
     {"hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 3}\n"
      "batch: {tokens: 128Ki, sequence: 4096}\nsearch: {memory_margin: 30 %}\n",
      {"mesh"},
@@ -72,7 +65,7 @@ const std::vector<Space> kSpaces{
      "batch: {tokens: 32Ki, sequence: 4096}\nreport: {tokens: 1T, price: 4 USD/chip-hour}\n"
      "search: {objective: cost}\n",
      {"mesh"},
-     {"batch.tokens=32Ki,64Ki"}},
+     {"batch.tokens=32Ki,64Ki", "overlap.tensor=blocking,two-way"}},
     {"hardware: {chip: v5p, slice: 4x4x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
      "batch: {tokens: 256Ki, sequence: 4096}\n"
      "search: {objective: chips, deadline: 400 ms, mesh: {fsdp: any, tensor: [1, 2, 4]}}\n",
@@ -95,6 +88,8 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
         // Not even when everything is tried are plans beyond the deadline among the answers.
         EXPECT_EQ(all.pruned > 0, i == 3);
         EXPECT_EQ(all.pruned_while_simulated, 0U);
+        // Tensor across the slices has no ring steps.
+        EXPECT_EQ(all.refused_in_all() > 0, i == 2);
     }
 }
 
@@ -150,60 +145,6 @@ TEST_F(SearchTest, SaysWhatItsPlansTake) {
     }
 }
 
-// Ended at once it has nothing; later what was found, and what may be missing.
-TEST_F(SearchTest, EndsEarlyWithWhatIsLeft) {
-    const SearchSpace space(write(kSpaces[0].text), {},
-                            {.over = {"mesh"}, .vary = kSpaces[0].vary});
-    int asked = 0;
-    const SearchResult found =
-        search(space, {.jobs = 1, .prunes = false, .stop = [&] { return ++asked > 12; }});
-    EXPECT_FALSE(found.complete);
-    EXPECT_EQ(found.simulated, 12U);
-    EXPECT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
-    EXPECT_THAT(search_text(space, {"", found, {}}),
-                HasSubstr(fmt::format(", 12 simulated, {} not looked at\n", found.not_looked_at)));
-    const SearchResult all = search(space, {.jobs = 1});
-    // No plan beats the best so far by more than the gap.
-    EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
-              found.best.front().step_time.seconds());
-}
-
-/// Is asked to stop while the search says how far it is.
-class StoppingWatch final : public Watch {
-public:
-    explicit StoppingWatch(Phase phase) : phase_(phase) {}
-
-private:
-    void hear(const PhaseProgress& progress) override {
-        if (progress.phase == phase_ && ++heard_ > 3) {
-            request_stop();
-        }
-    }
-    const Phase phase_;
-    std::atomic<int> heard_ = 0;
-};
-
-// As Ctrl-C does it: what was found is not lost, neither while candidates are simulated nor while the best are looked at again.
-TEST_F(SearchTest, KeepsWhatItHasFoundWhenItIsStopped) {
-    const SearchSpace space(write(kSpaces[0].text), {},
-                            {.over = {"mesh"}, .vary = kSpaces[0].vary});
-    StoppingWatch early(Phase::searching);
-    const SearchResult found =
-        search(space, {.jobs = 2, .prunes = false, .watch = &early, .stop = [&] {
-                           return early.stop_token().stop_requested();
-                       }});
-    EXPECT_FALSE(found.complete);
-    EXPECT_GE(found.simulated, 3U);
-    EXPECT_FALSE(found.best.empty());
-    Usage options = search_usage();
-    options.parse(std::vector<std::string>{"x.yaml"});
-    StoppingWatch late(Phase::explaining);
-    const SearchAnswer answer = answer_search(options, space, &late, [] { return false; });
-    EXPECT_TRUE(answer.result.complete);
-    EXPECT_EQ(answer.result.best.size(), kBest);
-    EXPECT_FALSE(answer.runners_up.has_value());
-}
-
 // Which slices an axis spans decides whether a plan can run, and how: meshes of equal sizes are not alike.
 TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
     const std::string file = write(
@@ -221,148 +162,15 @@ TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
             podsim({"check", file, "--set", std::string("mesh=") + mesh}).status == 2 ? 1 : 0;
     }
     EXPECT_EQ(refused, 2U);
-    const auto reason = all.refused.find(
-        "overlap.tensor: the axis tensor has members in several slices, between which there are no "
-        "ring "
-        "steps");
+    const auto reason = all.refused.find(file +
+                                         ":4:19: overlap.tensor: the axis tensor has members in "
+                                         "several slices, between which there are no "
+                                         "ring "
+                                         "steps");
     ASSERT_NE(reason, all.refused.end());
     // Of 2 x 2 chips 4 x 4 rows for four axes; tensor spans the slices in a quarter of the meshes.
     EXPECT_EQ(all.enumerated, 64U);
     EXPECT_EQ(reason->second, 16U);
-}
-
-TEST_F(SearchTest, Command) {
-    const std::string file = write(kSpaces[0].text);
-    const std::vector<std::string> args{
-        "search", file, "--over", "mesh", "--vary", "training.remat=none,full", "--jobs", "2"};
-    std::vector<std::string> more = args;
-    more.insert(more.end(), {"--json", "-", "--write", path("best.yaml")});
-    const Outcome outcome = podsim(more);
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(outcome.out);
-    EXPECT_EQ(json["kind"], "search");
-    EXPECT_EQ(json["best"].size(), 10U);
-    for (const std::size_t place : {0U, 9U}) {
-        const std::string name = place == 0 ? "best.yaml" : "best-10.yaml";
-        const Outcome run = podsim({"run", path(name), "--no-explain", "--json", "-"});
-        ASSERT_EQ(run.status, 0) << run.err;
-        EXPECT_EQ(nlohmann::json::parse(run.out)["step_time_s"],
-                  json["best"][place]["step_time_s"]);
-    }
-    const Outcome text = podsim(args);
-    EXPECT_THAT(text.out, HasSubstr("nothing is left out without a proof"));
-    EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
-}
-
-// A millisecond is over when the first candidate has been simulated: what was found by then is the answer, and no failure.
-TEST_F(SearchTest, EndsInTime) {
-    const std::string file = write(kSpaces[0].text);
-    const std::vector<std::string> args{"search", file, "--over", "mesh,remat", "--jobs", "1"};
-    const auto with = [&](std::vector<std::string> more) {
-        more.insert(more.begin(), args.begin(), args.end());
-        return podsim(more);
-    };
-    const Outcome early = with({"--seconds", "0.001", "--json", "-"});
-    ASSERT_EQ(early.status, 0) << early.err;
-    const auto found = nlohmann::json::parse(early.out);
-    EXPECT_FALSE(found["complete"].get<bool>());
-    ASSERT_FALSE(found["best"].empty());
-    ASSERT_TRUE(found.contains("gap_fraction"));
-    EXPECT_THAT(with({"--seconds", "0.001"}).out, HasSubstr("ended early: "));
-    const auto whole = nlohmann::json::parse(with({"--json", "-"}).out);
-    EXPECT_LT(found["counts"]["simulated"], whole["counts"]["simulated"]);
-    // None is better by more than was said.
-    EXPECT_GE(
-        whole["best"][0]["step_time_s"].get<double>(),
-        found["best"][0]["step_time_s"].get<double>() * (1 - found["gap_fraction"].get<double>()));
-    EXPECT_EQ(nlohmann::json::parse(with({"--seconds", "3600", "--json", "-"}).out), whole);
-    EXPECT_EQ(with({"--seconds", "0"}).err,
-              "--seconds 0: out of range; write seconds, from 0.001 to a year\n");
-}
-
-// Tokens and chips are the same in all, so that steps alone count.
-TEST_F(SearchTest, SaysWhatLiesWithinTheErrorOfADifference) {
-    const std::string file = write(kGood);
-    const std::vector<std::string> args{"search", file, "--vary",
-                                        "training.remat=none,minimal,full", "--no-explain"};
-    const auto best_of = [&](std::vector<std::string> more) {
-        more.insert(more.begin(), args.begin(), args.end());
-        more.insert(more.end(), {"--json", "-"});
-        return nlohmann::json::parse(podsim(more).out)["best"];
-    };
-    const auto best = best_of({});
-    ASSERT_EQ(best.size(), 3U);
-    std::size_t within = 0;
-    for (const auto& plan : best) {
-        const double ratio =
-            plan["step_time_s"].get<double>() / best[0]["step_time_s"].get<double>();
-        EXPECT_EQ(plan["within_ratio_error"], std::log(ratio) <= 0.049) << ratio;
-        within += plan["within_ratio_error"].get<bool>() ? 1 : 0;
-    }
-    EXPECT_LT(within, 3U);
-    EXPECT_THAT(podsim(args).out,
-                HasSubstr(fmt::format("Of the 3 above, {} lie within 4.9 % of the best", within)));
-    // Published steps say nothing of another profile.
-    EXPECT_FALSE(best_of({"--set", "hardware.profile=ideal"})[0].contains("within_ratio_error"));
-}
-
-TEST_F(SearchTest, RefusesWhatItCannotSearch) {
-    const std::string file = write(
-        "hardware: {chip: v5p, slice: 2x2x4}\nmodel: llama-3-8b\n"
-        "batch: {tokens: 64Ki, sequence: 4096}\n");
-    const auto expect = [&](const std::vector<std::string>& more, const std::string& message) {
-        std::vector<std::string> args{"search", file};
-        args.insert(args.end(), more.begin(), more.end());
-        const Outcome outcome = podsim(args);
-        EXPECT_EQ(outcome.status, 2);
-        EXPECT_EQ(outcome.err, message + '\n');
-    };
-    expect({"--over", "mesh,remt"},
-           "--over: unknown name of what a search goes over 'remt'; did you mean 'remat'? allowed: "
-           "mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches");
-    expect(
-        {"--set", "search.objective=cost"},
-        file +
-            ": a cost is asked for, but no price is known; write report: {tokens: 15T, price: 4.20 "
-            "USD/chip-hour}");
-    expect(
-        {"--set", "search.objective=chips"},
-        file + ": the fewest chips are asked for, but not for what; write search: {deadline: 2 s}");
-    expect(
-        {"--over", "remat", "--vary", "training.remat=full"},
-        "--vary: 'training.remat' is varied twice; leave it out of --over, or give all its values "
-        "in one --vary");
-    expect({"--over", "mesh", "--vary", "mesh={fsdp: x y z}"},
-           "--vary: 'mesh' is varied twice; leave mesh out of --over, or out of --vary");
-    expect({"--over", "mesh", "--vary", "search.deadline=1 s,2 s"},
-           "--vary: 'search.deadline' is what a search is asked for, and does not vary; give its "
-           "value with --set, and search once for each");
-    expect({"--set", "search.mesh.tensr=any"},
-           "--set search.mesh.tensr=any: unknown search.mesh key 'tensr'; did you mean 'tensor'? "
-           "allowed: data, fsdp, context, tensor, tensor_transpose, cache, pipeline, expert");
-    expect({"--vary", "batch.tokns=1Mi"},
-           "--vary batch.tokns=1Mi: unknown batch key 'tokns'; did you mean 'tokens'? allowed: "
-           "tokens, sequence");
-    expect({"--set", "search.mesh={tensor: 0}"},
-           "--set search.mesh={tensor: 0}: search.mesh.tensor: 0 ways; write sizes from 1 to "
-           "100000");
-}
-
-// `mesh: auto` is a question, which a run does not answer.
-TEST_F(SearchTest, FindsTheMeshThatIsAuto) {
-    const std::string file = write(
-        "hardware: {chip: v5p, slice: 2x2x4}\n"
-        "model: {base: llama-3-8b, layers: 2}\n"
-        "batch: {tokens: 64Ki, sequence: 4096}\nmesh: auto\n");
-    EXPECT_EQ(podsim({"run", file}).err,
-              file +
-                  ":4:7: 'mesh' holds text; write mesh: {fsdp: x y, tensor: z}, or let podsim "
-                  "search FILE find one\n");
-    const Outcome outcome = podsim({"search", file, "--json", "-", "--no-explain"});
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(outcome.out);
-    // 3 of a row of 2, twice, 9 of 4.
-    EXPECT_EQ(json["counts"]["enumerated"], 81);
 }
 
 }  // namespace

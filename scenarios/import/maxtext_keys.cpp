@@ -1,0 +1,163 @@
+#include "scenarios/import/maxtext_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/base/nearest.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// Besides parallelisms.
+constexpr std::array kRead =
+    std::to_array<std::string_view>({"compile_topology",
+                                     "compile_topology_num_slices",
+                                     "model_name",
+                                     "override_model_config",
+                                     "global_parameter_scale",
+                                     "per_device_batch_size",
+                                     "max_target_length",
+                                     "gradient_accumulation_steps",
+                                     "remat_policy",
+                                     "decoder_layer_input",
+                                     "context",
+                                     "out_proj",
+                                     "query_proj",
+                                     "key_proj",
+                                     "value_proj",
+                                     "qkv_proj",
+                                     "mlpwi",
+                                     "mlpwi_0",
+                                     "mlpwi_1",
+                                     "mlpwo",
+                                     "weight_dtype",
+                                     "mu_dtype",
+                                     "grad_dtype",
+                                     "quantization",
+                                     "attention",
+                                     "scan_layers",
+                                     "num_vocab_tiling",
+                                     "capacity_factor",
+                                     "megablox",
+                                     "sparse_matmul",
+                                     "sa_block_q",
+                                     "sa_block_kv",
+                                     "sa_block_q_dkv",
+                                     "sa_block_kv_dkv",
+                                     "sa_block_q_dq",
+                                     "sa_block_kv_dq",
+                                     "sa_use_fused_bwd_kernel",
+                                     "use_qwix_quantization",
+                                     "weight_quantization_calibration_method",
+                                     "num_pipeline_microbatches",
+                                     "num_pipeline_repeats",
+                                     "num_layers_per_pipeline_stage",
+                                     "pipeline_delay_activation_forwarding",
+                                     "opt_type",
+                                     "base_emb_dim",
+                                     "base_num_heads",
+                                     "base_num_query_heads",
+                                     "base_num_kv_heads",
+                                     "base_mlp_dim",
+                                     "base_num_decoder_layers",
+                                     "base_moe_mlp_dim",
+                                     "num_experts",
+                                     "num_experts_per_tok",
+                                     "head_dim",
+                                     "vocab_size",
+                                     "logits_via_embedding",
+                                     "logits_dot_in_fp32",
+                                     "gradient_clipping_threshold",
+                                     "decoder_block",
+                                     "mlp_activations",
+                                     "use_qk_norm",
+                                     "scale"});
+
+/// Keys of MaxText that are near to one that is read, and mean something else: all of @e591f30.
+constexpr std::array kOthers =
+    std::to_array<std::string_view>({"kv_proj", "mscale", "rope_type", "v_head_dim"});
+
+/// What a key with such a part is of.
+constexpr std::array kReasons = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"checkpoint", "of checkpoints"},
+    {"orbax", "of checkpoints"},
+    {"dataset", "of the data"},
+    {"grain_", "of the data"},
+    {"hf_", "of the data"},
+    {"example_batch", "of the data"},
+    {"token", "of the data"},
+    {"profile", "of the profiler"},
+    {"xplane", "of the profiler"},
+    {"trace", "of the profiler"},
+    {"tensorboard", "of logs and metrics"},
+    {"metrics", "of logs and metrics"},
+    {"goodput", "of logs and metrics"},
+    {"log_", "of logs and metrics"},
+    {"run_name", "of logs and metrics"},
+    {"output_dir", "of logs and metrics"},
+    {"base_output", "of logs and metrics"},
+    {"steps", "of the run's length"},
+    {"learning_rate", "of the optimizer's numbers"},
+    {"adam_", "of the optimizer's numbers"},
+    {"warmup", "of the optimizer's numbers"},
+    {"_compute", "of the kernel's inner blocks"},
+    {"_layout", "of the kernel's layouts"},
+    {"iota_embed", "of the embedding's look-up, which takes no matmul"},
+    {"tokamax", "which kernel: podsim has one"},
+    {"fused_", "matmuls side by side: podsim runs them as one"},
+    {"skip_jax", "of how the run starts"},
+    {"pipeline", "of pipelines"},
+    {"hardware", "of how the run starts"},
+    {"eval", "of evaluation"},
+    {"dtype", "bf16 compute"},
+});
+
+/// A letter or two of a name may be wrong.
+bool is_near(std::string_view name, std::string_view other) {
+    constexpr std::size_t kLettersForOne = 4;
+    constexpr std::size_t kMostEdits = 2;
+    return sim::edits_between(name, other) <=
+           std::clamp<std::size_t>(other.size() / kLettersForOne, 1, kMostEdits);
+}
+
+}  // namespace
+
+std::vector<std::string> read_keys() {
+    std::vector<std::string> keys(kRead.begin(), kRead.end());
+    for (const char* const prefix : {"ici", "dcn"}) {
+        for (const MaxTextParallelism& each : kMaxTextParallelisms) {
+            keys.push_back(fmt::format("{}_{}_parallelism", prefix, each.name));
+        }
+    }
+    return keys;
+}
+
+bool is_read(const std::string& key) {
+    return std::ranges::count(read_keys(), key) > 0;
+}
+
+std::string meant_by(const std::string& key) {
+    constexpr std::size_t kLongest = 100;
+    if (key.size() > kLongest || is_read(key) || std::ranges::count(kOthers, key) > 0) {
+        return {};
+    }
+    for (const std::string& read : read_keys()) {
+        if (is_near(key, read)) {
+            return read;
+        }
+    }
+    return {};
+}
+
+std::string_view reason_of(const std::string& key) {
+    for (const auto& [part, reason] : kReasons) {
+        if (key.find(part) != std::string::npos) {
+            return reason;
+        }
+    }
+    return {};
+}
+
+}  // namespace podsim::scenarios

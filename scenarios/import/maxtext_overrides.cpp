@@ -1,0 +1,221 @@
+// Keys of the command line beside `model_name`: what MaxText makes of them.
+//
+// The model's own config (configs/models/NAME.yml) replaces what the file says. A key=value of one of its keys must say the same; with
+// override_model_config it goes before the config's. Then `global_parameter_scale` multiplies, as it does without a model_name.
+// Source: AI-Hypercomputer/maxtext @e591f30, src/maxtext/configs/pyconfig.py (_initialize_pydantic) and types.py (D. Calculate
+// model dimensions).
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
+
+#include "scenarios/import/maxtext_import.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/yaml/yaml_tree.h"
+#include "workloads/models/model.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::ModelSpec;
+
+/// A dimension of MaxText, where a scenario's model has it, and what scales it.
+struct Dimension {
+    const char* key;
+    const char* place;
+    std::int64_t (*of)(const ModelSpec&);
+    std::int64_t MaxTextScales::*scale;
+};
+
+/// Layers first.
+constexpr std::array kDimensions = std::to_array<Dimension>({
+    {"base_num_decoder_layers", "layers", [](const ModelSpec& m) { return m.layers; },
+     &MaxTextScales::layers},
+    {"base_emb_dim", "d_model", [](const ModelSpec& m) { return m.d_model; },
+     &MaxTextScales::width},
+    {"base_mlp_dim", "d_ff", [](const ModelSpec& m) { return m.d_ff; },
+     &MaxTextScales::heads_and_mlp},
+    {"base_num_query_heads", "heads", [](const ModelSpec& m) { return m.heads; },
+     &MaxTextScales::heads_and_mlp},
+    {"base_num_kv_heads", "kv_heads", [](const ModelSpec& m) { return m.kv_heads; },
+     &MaxTextScales::heads_and_mlp},
+    {"head_dim", "head_dim", [](const ModelSpec& m) { return m.head_dim; }, nullptr},
+    {"vocab_size", "vocabulary", [](const ModelSpec& m) { return m.vocabulary; }, nullptr},
+    {"num_experts", "experts.count", [](const ModelSpec& m) { return m.experts.count; }, nullptr},
+    {"num_experts_per_tok", "experts.per_token",
+     [](const ModelSpec& m) { return m.experts.per_token; }, nullptr},
+    {"base_moe_mlp_dim", "experts.d_ff", [](const ModelSpec& m) { return m.experts.d_ff; },
+     &MaxTextScales::heads_and_mlp},
+});
+
+/// A model as a scenario has it, whose keys can be changed.
+class ModelText {
+public:
+    explicit ModelText(const std::string& text) : tree_(parse_yaml(text, "model")) {
+        if (tree_.kind == YamlNode::Kind::scalar) {
+            base_ = &workloads::find_model(tree_.text);
+        } else if (const YamlNode* const base = tree_.find("base")) {
+            base_ = &workloads::find_model(base->text);
+        }
+    }
+
+    [[nodiscard]] std::int64_t number(const Dimension& dimension) const {
+        const std::string_view place = dimension.place;
+        const std::size_t dot = place.find('.');
+        const YamlNode* node = tree_.find(place.substr(0, dot));
+        if (node != nullptr && dot != std::string_view::npos) {
+            node = node->find(place.substr(dot + 1));
+        }
+        return node != nullptr ? std::stoll(node->text)
+                               : (base_ != nullptr ? dimension.of(*base_) : 0);
+    }
+    [[nodiscard]] const ModelSpec* base() const { return base_; }
+    void set(const std::string& place, const std::string& value) {
+        apply_setting(tree_, fmt::format("{}={}", place, value));
+    }
+    [[nodiscard]] std::string text() const { return flow(tree_); }
+
+private:
+    static std::string flow(const YamlNode& node) {
+        if (node.kind != YamlNode::Kind::map) {
+            return node.text;
+        }
+        std::vector<std::string> entries;
+        for (const YamlNode::Entry& entry : node.entries) {
+            entries.push_back(fmt::format("{}: {}", entry.key, flow(entry.value)));
+        }
+        return fmt::format("{{{}}}", fmt::join(entries, ", "));
+    }
+
+    YamlNode tree_;
+    const ModelSpec* base_ = nullptr;
+};
+
+class Overriding {
+public:
+    Overriding(MaxTextSettings& settings, std::string name, std::vector<std::string>& notes)
+        : settings_(settings),
+          name_(std::move(name)),
+          notes_(notes),
+          allowed_(settings.has("override_model_config") &&
+                   settings.flag("override_model_config", false)) {}
+
+    /// The dimension that is in force: the config's, or the command line's where it may say another.
+    std::int64_t number(const Dimension& dimension, std::int64_t of_config) {
+        const std::string key = dimension.key;
+        if (!of_command_line(key)) {
+            return of_config;
+        }
+        const std::int64_t said = settings_.whole(key, 1, of_config);
+        if (said != of_config) {
+            replace(key, std::to_string(said), std::to_string(of_config));
+        }
+        return said;
+    }
+    bool flag(const std::string& key, bool of_config) {
+        if (!of_command_line(key)) {
+            return of_config;
+        }
+        const bool said = settings_.flag(key, of_config);
+        if (said != of_config) {
+            replace(key, said ? "true" : "false", of_config ? "true" : "false");
+        }
+        return said;
+    }
+    /// Whether the MLP has a gate, by its activations.
+    bool gated(bool of_config) {
+        const std::string key = "mlp_activations";
+        if (!of_command_line(key)) {
+            return of_config;
+        }
+        const std::string said = settings_.text(key, "");
+        const bool gated = said.find(',') != std::string::npos;
+        if (gated != of_config) {
+            replace(key, said, of_config ? "gated MLP" : "plain MLP");
+        }
+        return gated;
+    }
+    /// Whether the command line says it; what the file alone says, the config replaces.
+    bool of_command_line(const std::string& key) {
+        if (settings_.has(key) && !settings_.overridden(key)) {
+            settings_.pass_over(key, fmt::format("the config of {} has its own", name_));
+        }
+        return settings_.overridden(key);
+    }
+
+private:
+    void replace(const std::string& key, const std::string& said, const std::string& of_config) {
+        if (!allowed_) {
+            settings_.refuse(
+                key,
+                fmt::format("{} beside the {} of {}'s own config, which MaxText refuses",
+                            printable(said), of_config, name_),
+                "leave it out, or add override_model_config=true");
+        }
+        notes_.push_back(
+            fmt::format("{} is {}, not the {} of {}'s own config: override_model_config", key,
+                        printable(said), of_config, name_));
+    }
+
+    MaxTextSettings& settings_;
+    const std::string name_;
+    std::vector<std::string>& notes_;
+    const bool allowed_;
+};
+
+/// What the command line may say of parts that podsim has not, or has in that model alone.
+void refuse_parts(MaxTextSettings& settings, Overriding& overriding, bool latent) {
+    if (overriding.of_command_line("decoder_block")) {
+        settings.cannot("decoder_block", "the block is that of model_name");
+    }
+    if (latent && overriding.of_command_line("head_dim")) {
+        settings.cannot("head_dim", "latent attention has dimensions of its own");
+    }
+}
+
+}  // namespace
+
+MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
+                                 const std::string& scenario, std::vector<std::string>& notes) {
+    const MaxTextScales scales = maxtext_scales(settings);
+    ModelText model(scenario);
+    Overriding overriding(settings, name, notes);
+    const bool latent = model.base() != nullptr && model.base()->latent.kv_rank > 0;
+    refuse_parts(settings, overriding, latent);
+    std::int64_t layers = 0;
+    for (const Dimension& dimension : kDimensions) {
+        const std::string_view key = dimension.key;
+        const std::int64_t own = model.number(dimension);
+        if (own == 0 && overriding.of_command_line(dimension.key)) {
+            settings.cannot(dimension.key, fmt::format("{} has no experts", name));
+        }
+        if (own == 0 || (latent && key == "head_dim")) {
+            continue;
+        }
+        // Of Gemma 2 a layer of MaxText is two, one local and one global.
+        const std::int64_t parts =
+            key == "base_num_decoder_layers" && name.starts_with("gemma2") ? 2 : 1;
+        std::int64_t used = overriding.number(dimension, own / parts);
+        used *= dimension.scale != nullptr ? scales.*dimension.scale : 1;
+        layers = layers == 0 ? used : layers;
+        if (used * parts != own) {
+            model.set(dimension.place, std::to_string(used * parts));
+        }
+    }
+    const bool gated = model.base() == nullptr || model.base()->gated_mlp;
+    if (overriding.gated(gated) != gated) {
+        model.set("mlp", gated ? "plain" : "gated");
+    }
+    const bool tied = model.base() != nullptr && model.base()->tied_embeddings;
+    if (overriding.flag("logits_via_embedding", tied) != tied) {
+        model.set("tied_embeddings", tied ? "false" : "true");
+    }
+    // No config says it: those that norm queries and keys do so by their block.
+    if (overriding.of_command_line("use_qk_norm") && settings.flag("use_qk_norm", false)) {
+        model.set("qk_norm", "true");
+    }
+    return {model.text(), layers};
+}
+
+}  // namespace podsim::scenarios

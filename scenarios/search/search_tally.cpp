@@ -1,0 +1,173 @@
+#include "scenarios/search/search_tally.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "scenarios/suggest/suggestions.h"
+
+namespace podsim::scenarios {
+
+SearchTally::SearchTally(const SearchSpace& space, bool prunes)
+    : space_(space), spec_(space.spec()), prunes_(prunes), answers_(spec_) {}
+
+void SearchTally::add(BoundedPlans plans) {
+    const bool has_groups = !plans.rough.empty();
+    list_.add(std::move(plans));
+    if (has_groups) {
+        std::ranges::stable_sort(list_.rough, {}, &RoughGroup::bound);
+    }
+    taken_.resize(list_.candidates.size());
+}
+
+Score SearchTally::likely_score(std::size_t i) const {
+    return score_of(spec_.asked.objective, facts(i), candidate(i).likely, place(i));
+}
+
+Score SearchTally::bound_score(std::size_t i) const {
+    return score_of(spec_.asked.objective, facts(i), candidate(i).bound, place(i));
+}
+
+sim::Time SearchTally::longest_of_use(std::size_t i) const {
+    return prunes_ ? answers_.longest_of_use(facts(i), candidate(i)) : sim::Time::max();
+}
+
+SearchTally::NextGroups SearchTally::next_groups(std::size_t most) const {
+    NextGroups next{.groups = {}, .useless = {}, .end = next_rough_};
+    for (; next.end < list_.rough.size() && next.groups.size() < most; ++next.end) {
+        const RoughGroup& group = list_.rough[next.end];
+        const Candidate best_of_all{.bound = group.bound, .mesh = group.meshes.front()};
+        (is_useless(group.facts, best_of_all) ? next.useless : next.groups).push_back(group);
+    }
+    return next;
+}
+
+void SearchTally::pass(const NextGroups& next) {
+    for (const RoughGroup& group : next.useless) {
+        result_.pruned += group.meshes.size();
+        comes_near(group.bound);
+    }
+    next_rough_ = next.end;
+}
+
+void SearchTally::take(std::size_t i, const Trial& trial) {
+    const bool useless = is_useless(i);
+    if (!useless && trial.step_time.ps == 0 && trial.refused.empty()) {
+        return;
+    }
+    taken_[i] = true;
+    if (useless) {
+        ++result_.pruned;
+        comes_near(candidate(i).bound);
+        return;
+    }
+    count(i, trial);
+}
+
+/// All that was proven of other plans would be in doubt.
+void SearchTally::check_bound(std::size_t i, const Trial& trial) const {
+    const sim::Time bound = candidate(i).bound;
+    if (trial.is_whole && trial.refused.empty() && trial.step_time < bound) {
+        throw std::logic_error(fmt::format(
+            "search_bound, {} ps, is above the simulated step, {} ps, of the plan {}", bound.ps,
+            trial.step_time.ps, options_text(space_.set(facts(i), candidate(i)))));
+    }
+}
+
+/// What came of a candidate that was not useless when its turn came.
+void SearchTally::count(std::size_t i, const Trial& trial) {
+    Candidate longer = candidate(i);
+    longer.bound = std::max(longer.bound, trial.step_time);
+    if (is_useless(facts(i), longer)) {
+        ++result_.pruned;
+        ++result_.pruned_while_simulated;
+        comes_near(longer.bound);
+        return;
+    }
+    if (!trial.refused.empty()) {
+        ++result_.refused[trial.refused];
+        return;
+    }
+    if (!is_wanted(spec_, facts(i), trial.step_time)) {
+        ++result_.pruned;
+        comes_near(trial.step_time);
+        return;
+    }
+    if (!fits(i, trial)) {
+        ++result_.unfit;
+        return;
+    }
+    ++result_.simulated;
+    tightness_ += candidate(i).bound.seconds() / trial.step_time.seconds();
+    add_answer(i, trial);
+}
+
+void SearchTally::comes_near(sim::Time least) {
+    result_.nearest = std::min(result_.nearest, least);
+}
+
+bool SearchTally::fits(std::size_t i, const Trial& trial) const {
+    return trial.peak <= facts(i).capacity * (1 - spec_.asked.memory_margin);
+}
+
+/// Once, though a shard may hear of it from another before its turn comes.
+void SearchTally::add_answer(std::size_t i, const Trial& trial) {
+    if (answered_.insert(place(i)).second) {
+        answers_.add({candidate(i), facts(i), trial.step_time, trial.peak, place(i),
+                      space_.kind(facts(i), candidate(i))});
+    }
+}
+
+void SearchTally::hear(std::size_t i, const Trial& trial) {
+    if (trial.is_whole && trial.refused.empty() && fits(i, trial) &&
+        is_wanted(spec_, facts(i), trial.step_time)) {
+        add_answer(i, trial);
+    }
+}
+
+/// What was not tried, or not even outlined.
+void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own) {
+    std::optional<Score> least;
+    const auto is_left = [&](const Score& score) {
+        least = least ? std::min(*least, score) : score;
+    };
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!taken_[i]) {
+            is_left(bound_score(i));
+            ++(is_own(i) ? result_.not_looked_at : result_.left_to_others);
+        }
+    }
+    for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
+        const RoughGroup& group = list_.rough[i];
+        is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
+        result_.not_looked_at += group.meshes.size();
+    }
+    result_.complete = !least;
+    if (least && !answers_.empty()) {
+        result_.gap =
+            std::max(0.0, times_as_bad(spec_.asked.objective, answers_.best_score(), *least) - 1);
+    } else if (least) {
+        result_.gap = std::numeric_limits<double>::infinity();
+    }
+}
+
+SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own) && {
+    result_.enumerated = list_.enumerated;
+    result_.unfit += list_.unfit;
+    for (const auto& [reason, times] : list_.refused) {
+        result_.refused[reason] += times;
+    }
+    result_.best = answers_.best();
+    result_.near = answers_.near();
+    result_.front = answers_.front();
+    if (result_.simulated > 0) {
+        result_.tightness = tightness_ / static_cast<double>(result_.simulated);
+    }
+    count_the_rest(is_own);
+    return std::move(result_);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,88 @@
+// What has become of the candidates of a search: which were taken, what was found, and what the counts add up to.
+//
+// What is proven goes by what was taken before. A candidate is an index of the list, which grows as plans are outlined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_set>
+#include <vector>
+
+#include "scenarios/search/answers.h"
+#include "scenarios/search/search.h"
+#include "scenarios/search/trial_record.h"
+#include "scenarios/space/setting_bounds.h"
+
+namespace podsim::scenarios {
+
+class SearchTally {
+public:
+    /// `prunes`: whether what is proven useless is left out.
+    SearchTally(const SearchSpace& space, bool prunes);
+
+    /// Behind those that there are. Groups of plans that are not outlined yet come in the first list alone, and are put in order.
+    void add(BoundedPlans plans);
+
+    [[nodiscard]] std::size_t size() const { return list_.candidates.size(); }
+    [[nodiscard]] const Candidate& candidate(std::size_t i) const { return list_.candidates[i]; }
+    [[nodiscard]] const PlanFacts& facts(std::size_t i) const {
+        return list_.facts[list_.candidates[i].facts];
+    }
+    [[nodiscard]] std::uint64_t place(std::size_t i) const {
+        return place_of(facts(i), candidate(i));
+    }
+    /// By which candidates are taken.
+    [[nodiscard]] Score likely_score(std::size_t i) const;
+    [[nodiscard]] bool is_taken(std::size_t i) const { return taken_[i]; }
+    [[nodiscard]] bool is_useless(std::size_t i) const {
+        return is_useless(facts(i), list_.candidates[i]);
+    }
+    /// A step that takes longer is of no use.
+    [[nodiscard]] sim::Time longest_of_use(std::size_t i) const;
+
+    /// The groups that may be best of those that are neither outlined nor proven useless, at most so many.
+    struct NextGroups {
+        std::vector<RoughGroup> groups;
+        std::vector<RoughGroup> useless;  ///< among them
+        std::size_t end = 0;
+    };
+    [[nodiscard]] NextGroups next_groups(std::size_t most) const;
+    [[nodiscard]] bool has_groups() const { return next_rough_ < list_.rough.size(); }
+    /// They are outlined, and added.
+    void pass(const NextGroups& next);
+
+    /// In the order of the candidates. What was begun before the proof was there, and is now proven useless, is not counted as simulated;
+    /// nor is what its own run proves useless, whether the run was ended for it or not. Throws std::logic_error for a step below its bound.
+    void take(std::size_t i, const Trial& trial);
+    void check_bound(std::size_t i, const Trial& trial) const;
+    /// A trial of another shard, which may be one of the answers.
+    void hear(std::size_t i, const Trial& trial);
+
+    /// What was found, and what is left: `is_own` says what this shard would have tried itself.
+    [[nodiscard]] SearchResult result(const std::function<bool(std::size_t)>& is_own) &&;
+
+private:
+    [[nodiscard]] Score bound_score(std::size_t i) const;
+    [[nodiscard]] bool is_useless(const PlanFacts& facts, const Candidate& candidate) const {
+        return prunes_ && answers_.is_useless(facts, candidate);
+    }
+    void count(std::size_t i, const Trial& trial);
+    void comes_near(sim::Time least);
+    [[nodiscard]] bool fits(std::size_t i, const Trial& trial) const;
+    void add_answer(std::size_t i, const Trial& trial);
+    void count_the_rest(const std::function<bool(std::size_t)>& is_own);
+
+    const SearchSpace& space_;
+    const SearchSpec& spec_;
+    const bool prunes_;
+    BoundedPlans list_;
+    std::vector<bool> taken_;     ///< by candidate: it was tried
+    std::size_t next_rough_ = 0;  ///< the first group that is neither outlined nor proven useless
+    Answers answers_;
+    std::unordered_set<std::uint64_t> answered_;  ///< places of what is in the answers
+    SearchResult result_;
+    double tightness_ = 0;
+};
+
+}  // namespace podsim::scenarios

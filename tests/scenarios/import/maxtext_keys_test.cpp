@@ -1,0 +1,88 @@
+// Names of keys, and what is taken where a file does not have one.
+#include "scenarios/import/maxtext_keys.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/import/maxtext_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MaxTextKeys : public MaxText {
+protected:
+    Outcome import_text(const std::string& text, std::vector<std::string> keys = {}) {
+        keys.insert(keys.begin(), {"import", "maxtext", write(text, "base.yml")});
+        return podsim(keys);
+    }
+};
+
+TEST_F(MaxTextKeys, MisspeltOnesOfTheFileAreErrors) {
+    const std::string machine = "compile_topology: v5e-256\n";
+    const auto refused_key = [&](const std::string& key, const std::string& meant) {
+        const Outcome outcome = import_text(machine + key + ": 2\n");
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(plain(outcome.err), "base.yml:2:1: MaxText has no key '" + key +
+                                          "'; did you mean '" + meant + "'?\n");
+    };
+    refused_key("ici_fsdp_paralelism", "ici_fsdp_parallelism");
+    refused_key("gradient_acumulation_step", "gradient_accumulation_steps");
+    refused_key("weigth_dtype", "weight_dtype");
+    // The key that may be meant is there: this is another one, of which podsim knows nothing.
+    EXPECT_EQ(import_text(machine + "remat_polici: 1\nremat_policy: full\n").status, 0);
+    // Beside the file's own, too: MaxText would not take it.
+    refused({"model_name=llama3.1-8b", "weigth_dtype=bfloat16"},
+            "weigth_dtype=bfloat16: MaxText has no key 'weigth_dtype'; did you mean "
+            "'weight_dtype'?");
+}
+
+TEST_F(MaxTextKeys, OthersOfMaxTextAreNotTakenForMisspeltOnes) {
+    for (const char* const key : {"kv_proj", "mscale", "rope_type", "v_head_dim", "dtype", "steps",
+                                  "ici_context_usp_ulysses_parallelism", "attention_out"}) {
+        EXPECT_EQ(meant_by(key), "") << key;
+    }
+    EXPECT_EQ(meant_by("head_dims"), "head_dim");
+    EXPECT_EQ(meant_by("kead_din"), "head_dim");
+    EXPECT_EQ(meant_by("kead_dni"), "");
+}
+
+TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
+    const Outcome outcome =
+        import_text("model_name: llama2-7b\nremat_policy: minimal\n", {"compile_topology=v5e-256"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("#   remat_policy = minimal (of the file)\n"));
+    for (const char* const taken :
+         {"per_device_batch_size = 12", "max_target_length = 2048", "weight_dtype = float32",
+          "ici_fsdp_parallelism = -1", "attention = dot_product"}) {
+        EXPECT_THAT(outcome.out,
+                    HasSubstr(std::string("#   ") + taken +
+                              " (the file does not have the key: MaxText's default)\n"));
+    }
+    // Nothing follows from one way.
+    EXPECT_THAT(outcome.out, Not(HasSubstr("ici_tensor_parallelism")));
+    const auto json = nlohmann::json::parse(
+        import_text("model_name: llama2-7b\n", {"compile_topology=v5e-256", "--json", "-"}).out);
+    const auto defaults = json["defaults"];
+    EXPECT_EQ(
+        defaults[0],
+        (nlohmann::json{{"key", "attention"}, {"value", "dot_product"}, {"overridden", false}}));
+    EXPECT_EQ(
+        nlohmann::json::parse(import({"model_name=llama2-7b", "--json", "-"}).out)["defaults"],
+        nlohmann::json::array());
+}
+
+// MaxText's base.yml of 2026 has 661 keys, a scenario may have 256.
+TEST_F(MaxTextKeys, AFileMayHaveAsManyAsMaxTextHas) {
+    std::string text = "model_name: llama2-7b\ncompile_topology: v5e-256\n";
+    for (int i = 0; i < 1000; ++i) {
+        text += "some_key_" + std::to_string(i) + ": 1\n";
+    }
+    EXPECT_EQ(import_text(text).status, 0);
+    EXPECT_THAT(plain(podsim({"run", write(text, "s.yaml")}).err),
+                HasSubstr("s.yaml:257:1: a map has more than 256 keys"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

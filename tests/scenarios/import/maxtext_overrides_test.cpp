@@ -1,0 +1,122 @@
+// Dimensions beside model_name, and the pieces in which a batch runs, as MaxText has them.
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/import/maxtext_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MaxTextOverrides : public MaxText {
+protected:
+    std::string model(std::vector<std::string> keys) { return line(keys, "model"); }
+};
+
+TEST_F(MaxTextOverrides, TheModelsOwnConfigGoesBeforeTheFile) {
+    // The file says base_emb_dim: 2048, and so on.
+    EXPECT_EQ(model({"model_name=llama3.1-8b"}), "model: llama-3-8b");
+    EXPECT_EQ(model({"model_name=llama3.1-8b-Instruct"}), "model: llama-3-8b");
+    const auto json = nlohmann::json::parse(import({"model_name=llama3.1-8b", "--json", "-"}).out);
+    const auto ignored = std::ranges::find_if(
+        json["ignored"], [](const auto& each) { return each["key"] == "base_emb_dim"; });
+    ASSERT_NE(ignored, json["ignored"].end());
+    EXPECT_EQ((*ignored)["why"], "the config of llama3.1-8b has its own");
+}
+
+TEST_F(MaxTextOverrides, TheCommandLineMustSayTheSame) {
+    EXPECT_EQ(model({"model_name=llama3.1-8b", "base_emb_dim=4096", "vocab_size=128_256",
+                     "mlp_activations=[silu,linear]", "logits_via_embedding=false"}),
+              "model: llama-3-8b");
+    refused({"model_name=llama3.1-8b", "base_emb_dim=2048"},
+            "base_emb_dim=2048: base_emb_dim: 2048 beside the 4096 of llama3.1-8b's own config, "
+            "which MaxText refuses; leave it out, or add override_model_config=true");
+    refused({"model_name=gpt3-175b", "mlp_activations=[silu,linear]"},
+            "mlp_activations=[silu,linear]: mlp_activations: [silu,linear] beside the plain MLP of "
+            "gpt3-175b's own config, which MaxText refuses; leave it out, or add "
+            "override_model_config=true");
+    refused({"model_name=gemma-2b", "logits_via_embedding=false", "override_model_config=false"},
+            "logits_via_embedding=false: logits_via_embedding: false beside the true of gemma-2b's "
+            "own config, which MaxText refuses; leave it out, or add override_model_config=true");
+}
+
+TEST_F(MaxTextOverrides, OrOverrideTheConfig) {
+    const std::string allowed = "override_model_config=true";
+    EXPECT_EQ(model({"model_name=llama3.1-8b", "base_emb_dim=2048", "head_dim=256",
+                     "base_num_query_heads=16", "base_num_kv_heads=4", allowed}),
+              "model: {base: llama-3-8b, d_model: 2048, heads: 16, kv_heads: 4, head_dim: 256}");
+    EXPECT_THAT(import({"model_name=llama3.1-8b", "base_emb_dim=2048", allowed}).out,
+                HasSubstr("# note: base_emb_dim is 2048, not the 4096 of llama3.1-8b's own "
+                          "config: override_model_config\n"));
+    // A layer of Gemma 2 is two of a scenario.
+    EXPECT_EQ(model({"model_name=gemma2-9b", "base_num_decoder_layers=10", allowed}),
+              "model: {base: gemma-2-9b, layers: 20}");
+    EXPECT_EQ(
+        model({"model_name=mixtral-8x7b", "num_experts=16", "base_moe_mlp_dim=7168", allowed}),
+        "model: {base: mixtral-8x7b, experts: {count: 16, d_ff: 7168}}");
+    EXPECT_THAT(model({"model_name=gpt-oss-20b", "base_num_decoder_layers=12", allowed}),
+                HasSubstr("{name: gpt-oss-20b, layers: 12, d_model: 2880, "));
+    EXPECT_EQ(
+        model({"model_name=llama2-7b", "mlp_activations=[gelu]", "use_qk_norm=true", allowed}),
+        "model: {base: llama-2-7b, mlp: plain, qk_norm: true}");
+    const Outcome outcome = import({"model_name=llama2-7b", "num_experts=8"});
+    EXPECT_EQ(outcome.err, "warning: num_experts=8 is not expressed: llama2-7b has no experts\n");
+}
+
+TEST_F(MaxTextOverrides, ScalesGoOnTop) {
+    EXPECT_EQ(model({"model_name=llama2-7b", "global_parameter_scale=2"}),
+              "model: {base: llama-2-7b, d_ff: 22016, heads: 64, kv_heads: 64}");
+    EXPECT_EQ(model({"model_name=llama2-7b", "global_parameter_scale=8"}),
+              "model: {base: llama-2-7b, layers: 64, d_model: 8192, d_ff: 22016, heads: 64, "
+              "kv_heads: 64}");
+}
+
+using MaxTextMicrobatches = MaxTextOverrides;
+
+TEST_F(MaxTextMicrobatches, APipelineHasAsManyAsStages) {
+    const std::vector<std::string> keys{"model_name=llama3.1-8b", "ici_pipeline_parallelism=4",
+                                        "per_device_batch_size=1"};
+    const auto training = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), keys.begin(), keys.end());
+        return line(more, "training");
+    };
+    // One layer after the other goes round: 8 repeats of 4 stages.
+    EXPECT_THAT(training({}), HasSubstr("microbatches: 4, schedule: interleaved, chunks: 8}"));
+    EXPECT_THAT(training({"num_layers_per_pipeline_stage=8"}),
+                HasSubstr("microbatches: 4, schedule: gpipe}"));
+    EXPECT_THAT(training({"num_layers_per_pipeline_stage=4", "num_pipeline_microbatches=16"}),
+                HasSubstr("microbatches: 16, schedule: interleaved, chunks: 2}"));
+    EXPECT_THAT(training({"pipeline_delay_activation_forwarding=true"}),
+                HasSubstr("microbatches: 8, "));
+    // Without a pipeline they are not read.
+    EXPECT_THAT(line({"model_name=llama3.1-8b", "num_pipeline_microbatches=8"}, "training"),
+                Not(HasSubstr("microbatches")));
+}
+
+TEST_F(MaxTextMicrobatches, EachAccumulationDrainsThePipeline) {
+    const std::vector<std::string> keys{"model_name=llama3.1-8b", "ici_pipeline_parallelism=4",
+                                        "per_device_batch_size=1", "gradient_accumulation_steps=4"};
+    EXPECT_EQ(line(keys, "batch"), "batch: {tokens: 2097152, sequence: 2048}");
+    EXPECT_THAT(line(keys, "training"),
+                HasSubstr("microbatches: 16, schedule: interleaved, chunks: 8}"));
+    // 3 of 4 drains of 3 slots, of 4 x (8 x 4 + 3).
+    EXPECT_EQ(import(keys).err,
+              "warning: gradient_accumulation_steps=4 is not expressed: MaxText drains the "
+              "pipeline behind each of the 4 passes, podsim once: some 6.4 % of the step are "
+              "missing\n");
+}
+
+TEST_F(MaxTextMicrobatches, AreRefusedAsMaxTextDoes) {
+    refused({"model_name=llama3.1-405b", "ici_pipeline_parallelism=4", "per_device_batch_size=1"},
+            "ici_pipeline_parallelism=4: ici_pipeline_parallelism: 4 stages x 31 repeats x 1 "
+            "layers are not the 126 layers of the model; change the stages, the repeats or the "
+            "layers of a stage");
+    refused({"model_name=llama3.1-8b", "ici_pipeline_parallelism=4", "num_pipeline_microbatches=6"},
+            "num_pipeline_microbatches=6: num_pipeline_microbatches: 6 microbatches of 3072 "
+            "sequences in 4 stages; MaxText wants a multiple of the stages that divides the "
+            "sequences of a pass");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

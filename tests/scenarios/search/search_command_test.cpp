@@ -1,0 +1,130 @@
+// What `podsim search` prints and writes.
+#include <cmath>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/search/search_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using SearchCommand = CommandTest;
+
+TEST_F(SearchCommand, Command) {
+    const std::string file = write(kSmallDense);
+    const std::vector<std::string> args{
+        "search", file, "--over", "mesh", "--vary", "training.remat=none,full", "--jobs", "2"};
+    std::vector<std::string> more = args;
+    more.insert(more.end(), {"--json", "-", "--write", path("best.yaml")});
+    const Outcome outcome = podsim(more);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["kind"], "search");
+    EXPECT_EQ(json["best"].size(), 10U);
+    for (const std::size_t place : {0U, 9U}) {
+        const std::string name = place == 0 ? "best.yaml" : "best-10.yaml";
+        const Outcome run = podsim({"run", path(name), "--no-explain", "--json", "-"});
+        ASSERT_EQ(run.status, 0) << run.err;
+        EXPECT_EQ(nlohmann::json::parse(run.out)["step_time_s"],
+                  json["best"][place]["step_time_s"]);
+    }
+    const Outcome text = podsim(args);
+    EXPECT_THAT(text.out, HasSubstr("nothing is left out without a proof"));
+    EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
+}
+
+// Tokens and chips are the same in all, so that steps alone count.
+TEST_F(SearchCommand, SaysWhatLiesWithinTheErrorOfADifference) {
+    const std::string file = write(kGood);
+    const std::vector<std::string> args{
+        "search", file, "--vary", "training.remat=none,minimal_with_context,full", "--no-explain"};
+    const auto best_of = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), args.begin(), args.end());
+        more.insert(more.end(), {"--json", "-"});
+        return nlohmann::json::parse(podsim(more).out)["best"];
+    };
+    const auto best = best_of({});
+    ASSERT_EQ(best.size(), 3U);
+    std::size_t within = 0;
+    for (const auto& plan : best) {
+        const double ratio =
+            plan["step_time_s"].get<double>() / best[0]["step_time_s"].get<double>();
+        EXPECT_EQ(plan["within_ratio_error"], std::log(ratio) <= 0.049) << ratio;
+        within += plan["within_ratio_error"].get<bool>() ? 1 : 0;
+    }
+    EXPECT_EQ(within, 2U);
+    EXPECT_THAT(podsim(args).out,
+                HasSubstr(fmt::format("Of the 3 above, {} lie within 4.9 % of the best", within)));
+    const Outcome alone =
+        podsim({"search", file, "--vary", "training.remat=none,full", "--no-explain"});
+    EXPECT_THAT(alone.out, HasSubstr("None of the others above lies within 4.9 % of the best, the "
+                                     "error of a difference (80 % of 18 published pairs).\n"));
+    // Published steps say nothing of another profile.
+    EXPECT_FALSE(best_of({"--set", "hardware.profile=ideal"})[0].contains("within_ratio_error"));
+}
+
+// What is printed of the best makes the file that scenario: beside a mapping of sizes, too, which is no mapping of axes.
+TEST_F(SearchCommand, SaysAllThatARunOfThePlanNeeds) {
+    const auto best_runs = [&](const std::string& text, const std::vector<std::string>& over,
+                               const std::string& besides) {
+        const std::string file = write(text);
+        std::vector<std::string> args{"search", file,      "--no-explain",   "--json",
+                                      "-",      "--write", path("best.yaml")};
+        args.insert(args.end(), over.begin(), over.end());
+        const Outcome outcome = podsim(args);
+        ASSERT_EQ(outcome.status, 0) << outcome.err;
+        const auto best = nlohmann::json::parse(outcome.out)["best"][0];
+        EXPECT_EQ(best["set"][0], besides);
+        std::vector<std::string> run{"run", file, "--no-explain", "--json", "-"};
+        for (const auto& set : best["set"]) {
+            run.insert(run.end(), {"--set", set.get<std::string>()});
+        }
+        for (const std::vector<std::string>& each :
+             {run, {"run", path("best.yaml"), "--no-explain", "--json", "-"}}) {
+            const Outcome result = podsim(each);
+            ASSERT_EQ(result.status, 0) << result.err;
+            EXPECT_EQ(nlohmann::json::parse(result.out)["step_time_s"], best["step_time_s"]);
+        }
+    };
+    best_runs(std::string(kSmallDense) + "mesh: {fsdp: 4, tensor: 4}\nmesh_mapping: jax\n",
+              {"--over", "mesh"}, "mesh_mapping=podsim");
+    const std::string named =
+        "hardware: {slice: v5p-16}\nmodel: {base: llama-3-8b, layers: 2}\n"
+        "batch: {tokens: 64Ki, sequence: 4096}\n";
+    best_runs(named, {"--over", "slice"}, "hardware.chip=v5p");
+    const Outcome conflict =
+        podsim({"search", write(named), "--over", "slice", "--set", "hardware.chip=v4"});
+    EXPECT_EQ(conflict.status, 2);
+    EXPECT_EQ(plain(conflict.err),
+              "s.yaml:1:19: hardware.slice: 'v5p-16' is a slice of v5p, not of v4p; leave the chip "
+              "out, or write a shape\n");
+}
+
+// A decode step cannot split its one token; what it can split is the cache.
+TEST_F(SearchCommand, GoesOverAxesThatTheStepCanUse) {
+    const std::string decode =
+        "hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-70b, layers: 4}\n"
+        "inference: {step: decode, batch: 32, context: 8192, weights: int8, kv_cache: int8}\n";
+    const Outcome text = podsim({"search", write(decode), "--no-explain"});
+    EXPECT_EQ(text.status, 0) << text.err;
+    // 9 rows of each axis of 4; remat and ring steps are of training.
+    EXPECT_THAT(text.out, HasSubstr("162 candidates: 0 refused, "));
+    EXPECT_THAT(text.out, HasSubstr("overlap.prefetch_layers=1"));
+    EXPECT_THAT(text.out, HasSubstr("cache: "));
+    EXPECT_THAT(text.out, Not(HasSubstr("context")));
+    const Outcome prefill =
+        podsim({"search",
+                write("hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-70b, layers: 4}\n"
+                      "inference: {step: prefill, batch: 4, prompt: 8192, weights: int8}\n"),
+                "--over", "mesh", "--no-explain"});
+    EXPECT_EQ(prefill.status, 0) << prefill.err;
+    EXPECT_THAT(prefill.out, HasSubstr("81 candidates: 0 refused, "));
+    EXPECT_THAT(prefill.out, HasSubstr("context: "));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,101 @@
+// A search that is ended early says what it has found, and what it may lack.
+#include <atomic>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenarios/commands/answer_search.h"
+#include "scenarios/search/search_report.h"
+#include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/search/search_support.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+using SearchEnd = CommandTest;
+
+// Ended at once it has nothing; later what was found, and what may be missing.
+TEST_F(SearchEnd, EndsEarlyWithWhatIsLeft) {
+    const SearchSpace space(
+        write(kSmallDense), {},
+        {.over = {"mesh"}, .vary = {"training.remat=none,full", "overlap.prefetch_layers=1,2"}});
+    int asked = 0;
+    const SearchResult found =
+        search(space, {.jobs = 1, .prunes = false, .stop = [&] { return ++asked > 12; }});
+    EXPECT_FALSE(found.complete);
+    EXPECT_EQ(found.simulated, 12U);
+    EXPECT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
+    EXPECT_THAT(search_text(space, {"", found, {}}),
+                HasSubstr(fmt::format(", 12 simulated, {} not looked at\n", found.not_looked_at)));
+    const SearchResult all = search(space, {.jobs = 1});
+    // No plan beats the best so far by more than the gap.
+    EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
+              found.best.front().step_time.seconds());
+}
+
+/// Is asked to stop while the search says how far it is.
+class StoppingWatch final : public Watch {
+public:
+    explicit StoppingWatch(Phase phase) : phase_(phase) {}
+
+private:
+    void hear(const PhaseProgress& progress) override {
+        if (progress.phase == phase_ && ++heard_ > 3) {
+            request_stop();
+        }
+    }
+    const Phase phase_;
+    std::atomic<int> heard_ = 0;
+};
+
+// As Ctrl-C does it: what was found is not lost, neither while candidates are simulated nor while the best are looked at again.
+TEST_F(SearchEnd, KeepsWhatItHasFoundWhenItIsStopped) {
+    const SearchSpace space(
+        write(kSmallDense), {},
+        {.over = {"mesh"}, .vary = {"training.remat=none,full", "overlap.prefetch_layers=1,2"}});
+    StoppingWatch early(Phase::searching);
+    const SearchResult found =
+        search(space, {.jobs = 2, .prunes = false, .watch = &early, .stop = [&] {
+                           return early.stop_token().stop_requested();
+                       }});
+    EXPECT_FALSE(found.complete);
+    EXPECT_GE(found.simulated, 3U);
+    EXPECT_FALSE(found.best.empty());
+    Usage options = search_usage();
+    options.parse(std::vector<std::string>{"x.yaml"});
+    StoppingWatch late(Phase::explaining);
+    const SearchAnswer answer = answer_search(options, space, &late, [] { return false; });
+    EXPECT_TRUE(answer.result.complete);
+    EXPECT_EQ(answer.result.best.size(), kBest);
+    EXPECT_FALSE(answer.runners_up.has_value());
+}
+
+// A millisecond is over when the first candidate has been simulated: what was found by then is the answer, and no failure.
+TEST_F(SearchEnd, EndsInTime) {
+    const std::string file = write(kSmallDense);
+    const std::vector<std::string> args{"search", file, "--over", "mesh,remat", "--jobs", "1"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), args.begin(), args.end());
+        return podsim(more);
+    };
+    const Outcome early = with({"--seconds", "0.001", "--json", "-"});
+    ASSERT_EQ(early.status, 0) << early.err;
+    const auto found = nlohmann::json::parse(early.out);
+    EXPECT_FALSE(found["complete"].get<bool>());
+    ASSERT_FALSE(found["best"].empty());
+    ASSERT_TRUE(found.contains("gap_fraction"));
+    EXPECT_THAT(with({"--seconds", "0.001"}).out, HasSubstr("ended early: "));
+    const auto whole = nlohmann::json::parse(with({"--json", "-"}).out);
+    EXPECT_LT(found["counts"]["simulated"], whole["counts"]["simulated"]);
+    // None is better by more than was said.
+    EXPECT_GE(
+        whole["best"][0]["step_time_s"].get<double>(),
+        found["best"][0]["step_time_s"].get<double>() * (1 - found["gap_fraction"].get<double>()));
+    EXPECT_EQ(nlohmann::json::parse(with({"--seconds", "3600", "--json", "-"}).out), whole);
+    EXPECT_EQ(with({"--seconds", "0"}).err,
+              "--seconds 0: out of range; write seconds, from 0.001 to a year\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
