@@ -134,14 +134,24 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
     const auto is_left = [&](const Score& score) {
         least = least ? std::min(*least, score) : score;
     };
+    const auto is_proven = [&](std::uint64_t plans, sim::Time bound) {
+        result_.pruned += plans;
+        comes_near(bound);
+    };
     for (std::size_t i = 0; i < size(); ++i) {
-        if (!taken_[i]) {
+        if (!taken_[i] && is_own(i) && is_useless(i)) {
+            is_proven(1, candidate(i).bound);
+        } else if (!taken_[i]) {
             is_left(bound_score(i));
             ++(is_own(i) ? result_.not_looked_at : result_.left_to_others);
         }
     }
     for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
         const RoughGroup& group = list_.rough[i];
+        if (is_useless(group.facts, {.bound = group.bound, .mesh = group.meshes.front()})) {
+            is_proven(group.meshes.size(), group.bound);
+            continue;
+        }
         is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
         result_.not_looked_at += group.meshes.size();
     }

@@ -1,5 +1,7 @@
 // A search that is ended early says what it has found, and what it may lack.
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -32,6 +34,35 @@ TEST_F(SearchEnd, EndsEarlyWithWhatIsLeft) {
     // No plan beats the best so far by more than the gap.
     EXPECT_GE(all.best.front().step_time.seconds() * (1 + found.gap),
               found.best.front().step_time.seconds());
+}
+
+// What the plans that were found prove useless is counted as pruned though its turn never came; the rest is what is open.
+TEST_F(SearchEnd, CountsWhatIsProvenThoughItsTurnNeverCame) {
+    const SearchSpace space(
+        write(kSmallDense), {},
+        {.over = {"mesh"}, .vary = {"training.remat=none,full", "overlap.prefetch_layers=1,2"}});
+    const SearchResult all = search(space, {.jobs = 1});
+    std::uint64_t open = all.enumerated;
+    std::uint64_t proven_unseen = 0;
+    SearchResult found;
+    found.complete = false;
+    for (std::uint64_t most = 8; !found.complete; most += 8) {
+        std::uint64_t asked = 0;
+        found = search(space, {.jobs = 1, .stop = [&] { return ++asked > most; }});
+        ASSERT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
+        ASSERT_LE(found.not_looked_at, open) << most;
+        open = found.not_looked_at;
+        const std::uint64_t to_look_at = all.enumerated - all.refused_in_all() - all.unfit;
+        const std::uint64_t looked_at_or_open = most + open;
+        proven_unseen =
+            std::max(proven_unseen, to_look_at - std::min(to_look_at, looked_at_or_open));
+        ASSERT_LT(most, 10 * all.enumerated);
+    }
+    EXPECT_GT(proven_unseen, all.pruned / 2);
+    EXPECT_EQ(sum_of(found), sum_of(all));
+    EXPECT_EQ(found.simulated, all.simulated);
+    EXPECT_EQ(found.pruned, all.pruned);
+    EXPECT_EQ(found.best.front().step_time, all.best.front().step_time);
 }
 
 /// Is asked to stop while the search says how far it is.
