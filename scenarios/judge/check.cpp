@@ -128,7 +128,7 @@ Json check_json(std::span<const Checked> checked) {
             one["most_run_memory_bytes"] = each.size->most_memory_bytes;
         }
         if (each.search.has_value()) {
-            one["search"] = {{"varies", each.search->varies}, {"plans", each.search->plans}};
+            one["search"] = {{"varies", each.search->varies}, {"enumerated", each.search->plans}};
         }
         if (each.memory.has_value()) {
             one["memory"] = memory_json(*each.memory);

@@ -84,6 +84,33 @@ void read_deepseek_v3(HfConfig& config, ModelSpec& model) {
     model.experts.router_bias = true;
 }
 
+/// One dense layer unless the file says others: transformers 5 writes `mlp_layer_types`, earlier files have `first_k_dense_replace`.
+void read_glm4_moe_lite(HfConfig& config, ModelSpec& model) {
+    read_deepseek_v3(config, model);
+    if (config.find("first_k_dense_replace") == nullptr) {
+        model.experts.first_dense = 1;
+    }
+    const nlohmann::json* const types = config.find("mlp_layer_types");
+    if (types == nullptr) {
+        return;
+    }
+    std::int64_t dense = 0;
+    std::int64_t sparse = 0;
+    for (const nlohmann::json& type : *types) {
+        // Dense layers behind others count as neither.
+        dense += type == "dense" && sparse == 0 ? 1 : 0;
+        sparse += type == "sparse" ? 1 : 0;
+    }
+    if (dense + sparse != model.layers || types->size() != static_cast<std::size_t>(model.layers)) {
+        config.refuse("mlp_layer_types",
+                      fmt::format("'mlp_layer_types' is not dense layers and then sparse ones, {} "
+                                  "in all",
+                                  model.layers),
+                      "dense layers among those with experts are not modelled");
+    }
+    model.experts.first_dense = dense;
+}
+
 void read_glm4_moe(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);
@@ -204,6 +231,7 @@ constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"deepseek_v3", read_deepseek_v3},
     {"kimi_k2", read_deepseek_v3},
     {"glm4_moe", read_glm4_moe},
+    {"glm4_moe_lite", read_glm4_moe_lite},
     {"gpt_oss", read_gpt_oss},
     {"llama4_text", read_llama4},
     {"olmoe", read_olmoe},

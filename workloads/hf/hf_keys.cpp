@@ -29,6 +29,7 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "lm_head_bias",
     "max_position_embeddings",
     "mlp_bias",
+    "mlp_layer_types",
     "mlp_only_layers",
     "model_type",
     "moe_intermediate_size",

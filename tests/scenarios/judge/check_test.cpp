@@ -95,14 +95,14 @@ TEST_F(CheckCommand, SaysWhatASearchGoesOver) {
               "  podsim search goes over mesh, training.remat: 162 plans\n");
     const auto json =
         nlohmann::json::parse(podsim({"check", file, "--set", "mesh=auto", "--json", "-"}).out);
-    EXPECT_EQ(
-        json["scenarios"][0],
-        (nlohmann::json{{"file", file},
-                        {"type", "search"},
-                        {"valid", true},
-                        {"errors", nlohmann::json::array()},
-                        {"scenario", "small"},
-                        {"search", {{"varies", {"mesh", "training.remat"}}, {"plans", 162}}}}));
+    EXPECT_EQ(json["scenarios"][0],
+              (nlohmann::json{
+                  {"file", file},
+                  {"type", "search"},
+                  {"valid", true},
+                  {"errors", nlohmann::json::array()},
+                  {"scenario", "small"},
+                  {"search", {{"varies", {"mesh", "training.remat"}}, {"enumerated", 162}}}}));
     for (const char* const command : {"run", "show", "estimate"}) {
         const Outcome refused = podsim({command, file, "--set", "mesh=auto"});
         EXPECT_EQ(refused.status, 2);

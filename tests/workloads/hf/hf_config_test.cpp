@@ -124,8 +124,37 @@ TEST(HfConfigFile, AFamilyIsTheModelOfTheCatalogue) {
     }
 }
 
+// GLM-4.7-Flash: a list of transformers 5, a number before, one layer without either.
+TEST_F(HfConfigTest, DenseLayersBeforeThoseWithExperts) {
+    std::ifstream file(source_folder() + "/tests/workloads/configs/glm-4.7-flash.json");
+    const std::string whole((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t begin = whole.find("\"mlp_layer_types\"");
+    const std::size_t end = whole.find(']', begin) + 1;
+    const auto instead = [&](const std::string& text) {
+        return whole.substr(0, begin) + text + whole.substr(end);
+    };
+    const auto types = [](int dense, int sparse) {
+        std::string text = "\"mlp_layer_types\": [\"dense\"";
+        for (int i = 1; i < dense + sparse; ++i) {
+            text += i < dense ? ", \"dense\"" : ", \"sparse\"";
+        }
+        return text;
+    };
+    EXPECT_EQ(read(whole).experts.first_dense, 1);
+    EXPECT_EQ(read(instead(types(3, 44) + "]")).experts.first_dense, 3);
+    EXPECT_EQ(read(instead("\"first_k_dense_replace\": 2")).experts.first_dense, 2);
+    EXPECT_EQ(read(instead("\"use_cache\": true")).experts.first_dense, 1);
+    EXPECT_TRUE(read(whole).experts.router_bias);
+    EXPECT_EQ(read(whole).head_dim, 256);
+    for (const std::string& other : {types(1, 45) + "]", types(1, 45) + ", \"dense\"]"}) {
+        EXPECT_THAT(refusal(instead(other)),
+                    EndsWith("'mlp_layer_types' is not dense layers and then sparse ones, 47 in "
+                             "all; dense layers among those with experts are not modelled"));
+    }
+}
+
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy = "`podsim import hf --help` lists the 52 families that podsim reads";
+    const std::string remedy = "`podsim import hf --help` lists the 53 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
@@ -184,7 +213,8 @@ TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
     EXPECT_EQ(
         refusal(llama),
         ":2:1: experts ('num_experts') in a model of the family llama; families with experts are "
-        "mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, "
+        "mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, "
+        "glm4_moe_lite, gpt_oss, "
         "llama4_text, olmoe, granitemoe, granitemoeshared, phimoe, minimax_m2, ernie4_5_moe, "
         "dots1");
 }

@@ -42,6 +42,7 @@ TEST(HfCounts, are_the_published_ones) {
         {"glm-4-9b", 9'399'951'360},  // THUDM/glm-4-9b-hf
         {"glm-4-9b-0414", 9'400'279'040},  // THUDM/GLM-4-9B-0414
         {"glm-4.5-air", 106'852'251'264},  // GLM-4.5 technical report: 106852245504 without the routers' 45 x 128 biases; without multi-token prediction
+        {"glm-4.7-flash", 29'943'393'920},  // zai-org/GLM-4.7-Flash, rounded: 55.79 GiB as bf16 in llama.cpp; keys: the defaults of transformers' Glm4MoeLiteConfig; without multi-token prediction
         {"gpt-oss-20b", 20'914'757'184},  // openai/gpt-oss-20b
         {"gpt-oss-120b", 116'829'156'672},  // openai/gpt-oss-120b
         {"llama-4-scout", 107'769'861'120},  // meta-llama/Llama-4-Scout-17B-16E: text model
@@ -106,7 +107,8 @@ TEST(HfCounts, of_a_token_are_the_published_ones) {
 }
 
 TEST(HfCounts, every_key_of_these_files_is_known) {
-    for (const char* name : {"phi-2", "falcon-40b", "gpt-oss-20b", "kimi-k2", "opt-6.7b"}) {
+    for (const char* name :
+         {"phi-2", "falcon-40b", "gpt-oss-20b", "kimi-k2", "opt-6.7b", "glm-4.7-flash"}) {
         EXPECT_TRUE(reading_of(name).unknown.empty()) << name;
     }
 }
