@@ -25,7 +25,7 @@ template <class Queue>
 class Waves {
 public:
     using Members = std::span<const std::uint32_t>;
-    static constexpr std::size_t kMostMembers = 30;
+    static constexpr std::size_t kMostMembers = 62;
     static constexpr bool kInlined = kInlineHotPath;
 
     explicit Waves(const EventCodec& codec) : codec_(codec) {
@@ -163,7 +163,7 @@ private:
         Part* next = nullptr;
         std::array<std::uint32_t, kInPart> members{};
     };
-    static_assert(sizeof(Part) == 128);
+    static_assert(sizeof(Part) == 256);
     /// The first members lie here, the others in a list of parts. Neither it nor its parts ever move.
     struct alignas(64) Wave {
         Time time = kNever;  ///< kNever: nobody may join
