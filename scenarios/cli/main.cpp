@@ -9,7 +9,8 @@
 /// jemalloc, where it is linked, gives memory back that it does not use: kept, it counts for the limit.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is jemalloc's, by this name and type
 extern "C" [[gnu::visibility("default")]] const char* malloc_conf;
-const char* malloc_conf = "retain:false";
+const char* malloc_conf =
+    "retain:false";  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 int main(int argc, char** argv) {
     const podsim::scenarios::StopSignals signals;

@@ -48,6 +48,7 @@ std::vector<AskedText> texts_of(const Reader& place) {
 
 std::vector<AskedText> texts_of(const std::vector<std::string>& texts, const std::string& option) {
     std::vector<AskedText> asked;
+    asked.reserve(texts.size());
     for (const std::string& text : texts) {
         asked.push_back({text, {option, 0, 0}});
     }
