@@ -7,10 +7,11 @@
 #include "scenarios/watch/memory_limit.h"
 
 /// jemalloc, where it is linked, gives memory back that it does not use: kept, it counts for the limit.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is jemalloc's, by this name and type
+// It is jemalloc's, by this name and type.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 extern "C" [[gnu::visibility("default")]] const char* malloc_conf;
-const char* malloc_conf =
-    "retain:false";  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+const char* malloc_conf = "retain:false";
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 int main(int argc, char** argv) {
     const podsim::scenarios::StopSignals signals;
