@@ -65,7 +65,6 @@ public:
 private:
     static constexpr std::size_t kKinds = 3;
     static constexpr std::size_t kFirstRoom = 16;  ///< six links there and back, and some work
-    static constexpr unsigned kRow = 14;  ///< of 2^6 places, or of all where they are fewer
 
     struct Known {
         std::uint32_t place = kNoPlace;
