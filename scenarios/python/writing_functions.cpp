@@ -74,7 +74,9 @@ std::string call_search(const Options& texts, const py::object& scenario,
     std::string json;
     watch.run([&] {
         const SearchSpace space = search_space(options, source);
-        const SearchAnswer answer = answer_search(options, space, &watch, [] { return false; });
+        const SearchAnswer answer = answer_search(options, space, &watch, [&] {
+            return watch.stop_token().stop_requested();
+        });
         json = json_line(search_json(space, answer));
         write_plans(paths.write, space, answer);
     });

@@ -101,6 +101,9 @@ std::string PlanWork::to_refine(const RoughGroup& group) {
 
 BoundedPlans PlanWork::bounded(const std::string& result) {
     const Message message = Message::from_cbor(result);
+    if (message.is_null()) {
+        throw Stopped({.phase = Phase::bounding});
+    }
     BoundedPlans plans;
     for (const Message& one : message[0]) {
         plans.facts.push_back(facts_of(one));
@@ -134,11 +137,14 @@ Trial PlanWork::trial(const std::string& result) {
 
 std::string PlanWork::work(const std::string& piece) {
     const Message message = Message::from_cbor(piece);
-    if (message[0] == kBound) {
-        return text_of(to_json(bounding_.bound(message[1])));
-    }
-    if (message[0] == kRefine) {
-        return text_of(to_json(bounding_.refined(group_of(message[1]))));
+    if (message[0] != kTry) {
+        try {
+            return text_of(to_json(message[0] == kBound
+                                       ? bounding_.bound(message[1], &pieces_)
+                                       : bounding_.refined(group_of(message[1]), &pieces_)));
+        } catch (const Stopped&) {
+            return text_of(Message());
+        }
     }
     PlanFacts facts;
     facts.setting = message[1];

@@ -31,7 +31,8 @@ public:
 
     [[nodiscard]] std::string work(const std::string& piece);
 
-    /// Bounds the plans of a class (Bounding), or of a rough group; the result is `bounded`.
+    /// Bounds the plans of a class (Bounding), or of a rough group; the result is `bounded`,
+    /// which throws Stopped where the watch ended that.
     static std::string to_bound(std::size_t number);
     static std::string to_refine(const RoughGroup& group);
     static BoundedPlans bounded(const std::string& result);

@@ -1,6 +1,7 @@
 #include "scenarios/search/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -117,7 +118,7 @@ private:
                 take(order[turn], turn, result, known);
                 report(static_cast<double>(turn + 1) / static_cast<double>(order.size()));
             },
-            options_.stop, kWaitingPerThread);
+            [&] { return ended_ || options_.stop(); }, kWaitingPerThread);
         ended_ = ended_ || options_.stop();
     }
 
@@ -200,7 +201,7 @@ private:
     std::mutex mutex_;
     SearchTally tally_;
     std::chrono::steady_clock::time_point next_look_{};
-    bool ended_ = false;  ///< somebody has asked to stop
+    std::atomic<bool> ended_ = false;  ///< somebody has asked to stop
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ PlacedMesh Bounding::placed_mesh(const MeshSpace& meshes, std::uint32_t number) 
     return space_.spec().mesh ? meshes.mesh(number) : topology::DeviceMesh();
 }
 
-BoundedPlans Bounding::bound(std::size_t number) const {
+BoundedPlans Bounding::bound(std::size_t number, Watch* watch) const {
     const Task& task = tasks_[number];
     BoundedPlans plans;
     if (task.meshes == nullptr) {
@@ -62,6 +62,7 @@ BoundedPlans Bounding::bound(std::size_t number) const {
             }
             return settled;
         });
+        tell(watch, Phase::bounding);
     }
     for (SettingBounds& setting : settings) {
         plans.add(std::move(setting).take());
@@ -69,13 +70,14 @@ BoundedPlans Bounding::bound(std::size_t number) const {
     return plans;
 }
 
-BoundedPlans Bounding::refined(const RoughGroup& group) const {
+BoundedPlans Bounding::refined(const RoughGroup& group, Watch* watch) const {
     const std::uint32_t setting = group.facts.setting;
     const MeshSpace& meshes = *space_.meshes(setting);
     SettingBounds bounds(space_, setting, meshes, SettingBounds::Bounds::exact,
                          std::make_shared<KnownBounds>());
     for (const std::uint32_t number : group.meshes) {
         bounds.add(number, placed_mesh(meshes, number));
+        tell(watch, Phase::bounding);
     }
     BoundedPlans plans = std::move(bounds).take();
     // Both bounds hold; what is simulated is held to the larger.

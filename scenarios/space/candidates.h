@@ -8,6 +8,7 @@
 #include "scenarios/space/mesh_space.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/space/setting_bounds.h"
+#include "scenarios/watch/watch.h"
 
 namespace podsim::scenarios {
 
@@ -17,10 +18,10 @@ public:
     explicit Bounding(const SearchSpace& space);
 
     [[nodiscard]] std::size_t classes() const { return tasks_.size(); }
-    /// Of several threads at once.
-    [[nodiscard]] BoundedPlans bound(std::size_t number) const;
-    /// Those of a rough group, outlined. `enumerated` is 0: they have been counted.
-    [[nodiscard]] BoundedPlans refined(const RoughGroup& group) const;
+    /// Of several threads at once. Tells `watch`, where there is one, after each mesh; throws Stopped.
+    [[nodiscard]] BoundedPlans bound(std::size_t number, Watch* watch = nullptr) const;
+    /// Those of a rough group, outlined, alike. `enumerated` is 0: they have been counted.
+    [[nodiscard]] BoundedPlans refined(const RoughGroup& group, Watch* watch = nullptr) const;
 
 private:
     struct Task {

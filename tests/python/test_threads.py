@@ -30,6 +30,7 @@ LONG: dict[str, Callable[..., Any]] = {
     "sweep": lambda **more: podsim.sweep(
         QUICKSTART, {"batch.tokens": [f"{4 + i}Mi" for i in range(400)]}, jobs=1, gap=True, **more
     ),
+    "search": lambda **more: podsim.search(QUICKSTART, over=["mesh"], **more),
     "compare": lambda **more: podsim.compare(*[QUICKSTART] * 400, jobs=1, **more),
 }  # fmt: skip
 

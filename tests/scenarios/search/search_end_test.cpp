@@ -3,9 +3,13 @@
 #include <atomic>
 #include <cstdint>
 #include <fmt/format.h>
+#include <functional>
 #include <gmock/gmock.h>
+#include <optional>
+#include <string>
 
 #include "scenarios/commands/answer_search.h"
+#include "scenarios/search/plan_work.h"
 #include "scenarios/search/search_report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
@@ -100,6 +104,51 @@ TEST_F(SearchEnd, KeepsWhatItHasFoundWhenItIsStopped) {
     EXPECT_TRUE(answer.result.complete);
     EXPECT_EQ(answer.result.best.size(), kBest);
     EXPECT_FALSE(answer.runners_up.has_value());
+}
+
+/// Works by itself, and counts what it is given once the watch has been asked to stop.
+class CountingCrew final : public Crew {
+public:
+    CountingCrew(const SearchSpace& space, Watch& watch) : watch_(watch), work_(space, &watch) {}
+
+    void run(std::size_t first, std::size_t count, const Piece& piece, const Done& done,
+             const std::function<bool()>& stop, std::size_t /*waiting*/) override {
+        for (std::size_t i = first; i < count && !stop(); ++i) {
+            const std::optional<std::string> what = piece(i);
+            if (what && watch_.stop_token().stop_requested()) {
+                ++begun_after_stop;
+            }
+            done(i, what ? work_.work(*what) : "");
+        }
+    }
+
+    int begun_after_stop = 0;
+
+private:
+    Watch& watch_;
+    PlanWork work_;
+};
+
+// A caller whose `stop` never holds, as one that only ends its watch: of what is then begun the first ends the search.
+TEST_F(SearchEnd, TriesNothingMoreOnceARunWasStopped) {
+    const SearchSpace space(write(kSmallDense), {}, {.over = {"mesh", "remat"}});
+    StoppingWatch early(Phase::searching);
+    CountingCrew crew(space, early);
+    const SearchResult found =
+        search(space, {.jobs = 1, .crew = &crew, .prunes = false, .watch = &early});
+    EXPECT_FALSE(found.complete);
+    EXPECT_EQ(crew.begun_after_stop, 1);
+}
+
+// So does what bounds, in the midst of a class.
+TEST_F(SearchEnd, BoundsNothingMoreOnceItWasStopped) {
+    const SearchSpace space(write(kSmallDense), {}, {.over = {"mesh"}});
+    StoppingWatch early(Phase::bounding);
+    early.request_stop();
+    PlanWork work(space, &early);
+    const std::string result = work.work(PlanWork::to_bound(0));
+    EXPECT_THROW(static_cast<void>(PlanWork::bounded(result)), Stopped);
+    EXPECT_THROW(static_cast<void>(search(space, {.jobs = 1, .watch = &early})), Stopped);
 }
 
 // A millisecond is over when the first candidate has been simulated: what was found by then is the answer, and no failure.
