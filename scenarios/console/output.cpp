@@ -86,11 +86,11 @@ std::string output_path(const Usage& options, const std::string& name) {
     const auto error_of_access = [](const std::string& what, int how) {
         return ::access(what.c_str(), how) == 0 ? 0 : errno;
     };
-    const int reason =
-        std::filesystem::is_directory(file, unknown) ? EISDIR
-        : std::filesystem::exists(file, unknown)
-            ? error_of_access(path, W_OK)
-            : error_of_access(file.has_parent_path() ? file.parent_path() : ".", W_OK | X_OK);
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    const int reason = std::filesystem::is_directory(file, unknown) ? EISDIR
+                       : std::filesystem::exists(file, unknown)
+                           ? error_of_access(path, W_OK)
+                           : error_of_access(folder / ".", W_OK | X_OK);  // a file is no folder
     if (reason != 0) {
         throw cannot_write(fmt::format("--{}", name), path, reason);
     }

@@ -1,5 +1,7 @@
 #include "scenarios/study/sweep_merge.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <ostream>
@@ -61,9 +63,10 @@ MergedSweep::MergedSweep(std::vector<std::string> paths) : paths_(std::move(path
 }
 
 void MergedSweep::read(std::size_t file) {
+    errno = 0;
     std::ifstream in(paths_[file], std::ios::binary);
-    if (!in) {
-        throw sim::InputError("cannot be read",
+    if (!in || (in.peek(), errno == EISDIR)) {
+        throw sim::InputError(fmt::format("cannot be read: {}", std::strerror(errno)),
                               "give files that `podsim sweep --jsonl` has written",
                               {paths_[file], 0, 0});
     }

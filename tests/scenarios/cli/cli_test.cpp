@@ -251,6 +251,10 @@ TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
                   "podsim run: cannot write 'no/result': No such file or directory; give " +
                       std::string(option) + " a path that can be written\n");
     }
+    const std::string within = file + "/result";
+    EXPECT_EQ(podsim({"run", file, "--json", within}).err,
+              "podsim run: cannot write '" + within +
+                  "': Not a directory; give --json a path that can be written\n");
     const Outcome folder = podsim({"compare", file, "--json", "/"});
     EXPECT_EQ(folder.status, 2);
     EXPECT_EQ(folder.out, "");

@@ -1,6 +1,7 @@
 // `podsim sweep --shard` and `podsim merge`: as many machines as there are write what one writes.
 #include "scenarios/study/sweep_shard.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -155,7 +156,12 @@ TEST_F(SweepShards, RefuseOtherRecords) {
               "nothing: no file has a line of a sweep; give files that `podsim sweep --jsonl` has "
               "written\n");
     EXPECT_EQ(merge({"absent"}).err,
-              "absent: cannot be read; give files that `podsim sweep --jsonl` has written\n");
+              "absent: cannot be read: No such file or directory; give files that `podsim sweep "
+              "--jsonl` has written\n");
+    std::filesystem::create_directory(path("folder"));
+    EXPECT_EQ(merge({"folder"}).err,
+              "folder: cannot be read: Is a directory; give files that `podsim sweep --jsonl` has "
+              "written\n");
     EXPECT_EQ(podsim({"merge", path("even")}).err,
               "podsim merge: --jsonl is missing; usage: podsim merge RECORD.jsonl ... "
               "--jsonl PATH|-\n");
