@@ -18,8 +18,8 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
     const MaxTextMesh mesh = maxtext_mesh(settings, machine, result.notes);
     result.scenario += mesh.text;
     result.scenario += maxtext_training(
-        settings, maxtext_microbatches(settings, batch, model.layers, mesh.stages, result.notes),
-        result.notes);
+        settings, model.experts,
+        maxtext_microbatches(settings, batch, model, mesh.stages, result.notes), result.notes);
     return result;
 }
 

@@ -35,6 +35,8 @@ MaxTextScales maxtext_scales(MaxTextSettings& settings);
 struct MaxTextModel {
     std::string text;         ///< `model` of the scenario
     std::int64_t layers = 0;  ///< as MaxText counts them
+    bool experts = false;
+    std::int64_t first_dense = 0;  ///< layers before those of experts
 };
 /// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
@@ -67,10 +69,11 @@ struct MaxTextBatch {
 MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine);
 /// The parts of `training` that say in which pieces the batch runs (maxtext_microbatches.cpp).
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
-                                              std::int64_t layers, std::int64_t stages,
+                                              const MaxTextModel& model, std::int64_t stages,
                                               std::vector<std::string>& notes);
-/// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first.
-std::string maxtext_training(MaxTextSettings& settings, const std::vector<std::string>& pieces,
+/// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first. `experts`: whether the model has any.
+std::string maxtext_training(MaxTextSettings& settings, bool experts,
+                             const std::vector<std::string>& pieces,
                              std::vector<std::string>& notes);
 
 }  // namespace podsim::scenarios

@@ -31,6 +31,22 @@ std::string key_of_stages(const MaxTextSettings& settings) {
     return present;
 }
 
+/// Layers outside a pipeline, which MaxText runs before it on all devices, cannot be expressed.
+void refuse_part(MaxTextSettings& settings, const MaxTextModel& model) {
+    std::int64_t in_pipeline = settings.whole("pipeline_parallel_layers", -1, -1);
+    if (in_pipeline == -1) {
+        in_pipeline = model.layers - model.first_dense;  // of DeepSeek those of experts
+    }
+    if (in_pipeline != model.layers) {
+        settings.refuse(
+            key_of_stages(settings),
+            fmt::format("MaxText pipelines {} of the {} layers and runs the others on all devices, "
+                        "which is not modelled",
+                        in_pipeline, model.layers),
+            "write 1 way of it, or a scenario whose stages share all layers");
+    }
+}
+
 /// Throws what MaxText asserts.
 Pipeline read_pipeline(MaxTextSettings& settings, std::int64_t micro, std::int64_t layers,
                        std::int64_t stages) {
@@ -83,14 +99,15 @@ MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& mach
 }
 
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
-                                              std::int64_t layers, std::int64_t stages,
+                                              const MaxTextModel& model, std::int64_t stages,
                                               std::vector<std::string>& notes) {
     if (stages == 1) {
         return batch.steps == 1
                    ? std::vector<std::string>{}
                    : std::vector<std::string>{fmt::format("microbatches: {}", batch.steps)};
     }
-    const Pipeline pipeline = read_pipeline(settings, batch.micro, layers, stages);
+    refuse_part(settings, model);
+    const Pipeline pipeline = read_pipeline(settings, batch.micro, model.layers, stages);
     std::vector<std::string> parts{
         fmt::format("microbatches: {}", batch.steps * pipeline.microbatches)};
     if (pipeline.repeats > 1) {

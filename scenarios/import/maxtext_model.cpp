@@ -6,84 +6,124 @@
 #include <utility>
 
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_models.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
 namespace {
 
-struct Named {
-    std::string_view maxtext;
-    std::string_view scenario;
+/// A block of decoders that dimensions describe, as its file in src/maxtext/models has it.
+struct Block {
+    std::string_view name;
+    bool parallel = false;  ///< attention and MLP side by side
+    bool reads_qk_norm = false;
+    bool reads_biases = false;
+    bool experts = false;
+    bool own_mlp_dim =
+        false;  ///< experts are as wide as base_moe_mlp_dim says, and base_mlp_dim is not read
 };
 
-/// `model_name`. MaxText pads the vocabularies of GPT-3 and Mixtral 8x22B (configs/models/gpt3-175b.yml, mixtral-8x22b.yml).
-constexpr std::array kModels = std::to_array<Named>({
-    {"llama2-7b", "llama-2-7b"},
-    {"llama2-13b", "llama-2-13b"},
-    {"llama2-70b", "llama-2-70b"},
-    {"llama3-8b", "llama-3-8b"},
-    {"llama3-70b", "llama-3-70b"},
-    {"llama3-405b", "llama-3-405b"},
-    {"llama3.1-8b", "llama-3-8b"},
-    {"llama3.1-70b", "llama-3-70b"},
-    {"llama3.1-405b", "llama-3-405b"},
-    {"llama3.3-70b", "llama-3-70b"},
-    {"gemma-2b", "gemma-2b"},
-    {"gemma-7b", "gemma-7b"},
-    {"gemma2-9b", "gemma-2-9b"},
-    {"gemma2-27b", "gemma-2-27b"},
-    {"gemma3-12b", "gemma-3-12b"},
-    {"gemma3-27b", "gemma-3-27b"},
-    {"mistral-7b", "mistral-7b"},
-    {"mixtral-8x7b", "mixtral-8x7b"},
-    {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
-    {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}"},
-    {"deepseek3-671b", "deepseek-v3"},
-    {"deepseek3-671b-2dfsdp", "deepseek-v3"},
-    {"gpt-oss-20b",
-     "{name: gpt-oss-20b, layers: 24, d_model: 2880, d_ff: 2880, heads: 64, kv_heads: 8, head_dim: "
-     "64, vocabulary: 201088, window: 128, "
-     "global_every: 2, biases: all, sinks: true, experts: {count: 32, per_token: 4, d_ff: 2880, "
-     "router_bias: true}}"},
-    {"gpt-oss-120b",
-     "{name: gpt-oss-120b, layers: 36, d_model: 2880, d_ff: 2880, heads: 64, kv_heads: 8, "
-     "head_dim: 64, vocabulary: 201088, window: 128, "
-     "global_every: 2, biases: all, sinks: true, experts: {count: 128, per_token: 4, d_ff: 2880, "
-     "router_bias: true}}"},
+constexpr std::array kBlocks = std::to_array<Block>({
+    {.name = "default", .parallel = true},
+    {.name = "llama2"},
+    {.name = "mistral"},
+    {.name = "mixtral", .experts = true},
+    {.name = "qwen2", .reads_qk_norm = true, .reads_biases = true},
+    {.name = "qwen3", .reads_qk_norm = true},
+    {.name = "qwen3_moe", .reads_qk_norm = true, .experts = true, .own_mlp_dim = true},
 });
+
+const Block& block_of(MaxTextSettings& settings) {
+    const std::string said = settings.text("decoder_block", "default");
+    std::vector<std::string_view> names;
+    for (const Block& block : kBlocks) {
+        if (block.name == said) {
+            return block;
+        }
+        names.push_back(block.name);
+    }
+    settings.refuse(
+        "decoder_block", fmt::format("{} without a model_name", in_quotes(said)),
+        fmt::format("podsim takes dimensions for the blocks {}", fmt::join(names, ", ")));
+}
+
+bool norms_queries_and_keys(MaxTextSettings& settings, const Block& block,
+                            std::vector<std::string>& notes) {
+    if (!settings.has("use_qk_norm")) {
+        if (block.name == "default" || block.name == "llama2") {
+            notes.emplace_back(
+                "the file is older than use_qk_norm, when queries and keys were always "
+                "normed (since mid-2023): model.qk_norm=false for earlier versions");
+            return true;
+        }
+        return false;
+    }
+    const bool said = settings.flag("use_qk_norm", false);
+    if (said && !block.reads_qk_norm) {
+        settings.pass_over("use_qk_norm", fmt::format("the block {} does not read it", block.name));
+    }
+    return said && block.reads_qk_norm;
+}
+
+/// `, experts: {...}`, or nothing. `mlp` is base_mlp_dim.
+std::string experts_of(MaxTextSettings& settings, const Block& block, std::int64_t mlp,
+                       std::int64_t scale) {
+    const std::int64_t count = settings.whole("num_experts", 1, 1);
+    const std::int64_t per_token = settings.whole("num_experts_per_tok", 1, 1);
+    if (!block.experts) {
+        if (count > 1) {
+            settings.cannot("num_experts",
+                            fmt::format("the block {} has an MLP and no experts", block.name));
+        }
+        return {};
+    }
+    const std::int64_t own = settings.whole("base_moe_mlp_dim", -1, mlp);
+    if (count > 1 && own < 1) {
+        settings.refuse("base_moe_mlp_dim", fmt::format("{} beside {} experts", own, count),
+                        "give their width");
+    }
+    if (count > 1 && own != mlp && !block.own_mlp_dim) {
+        settings.refuse(
+            "base_moe_mlp_dim",
+            fmt::format("{} beside the {} of base_mlp_dim, which MaxText refuses of layers that "
+                        "all have experts",
+                        own, mlp),
+            "give both the same");
+    }
+    if (per_token > count) {
+        settings.refuse("num_experts_per_tok", fmt::format("{} of {} experts", per_token, count),
+                        "give at most num_experts");
+    }
+    return count == 1 ? ""
+                      : fmt::format(", experts: {{count: {}, per_token: {}, d_ff: {}}}", count,
+                                    per_token, scale * own);
+}
 
 MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::string>& notes) {
     const MaxTextScales scales = maxtext_scales(settings);
-    const std::string block = settings.text("decoder_block", "default");
-    if (block != "default" && block != "llama2") {
-        settings.refuse("decoder_block", fmt::format("{} without a model_name", in_quotes(block)),
-                        "podsim takes dimensions for the blocks llama2 and default");
-    }
+    const Block& block = block_of(settings);
     const bool old_heads = settings.has("base_num_heads") && !settings.has("base_num_query_heads");
     const std::int64_t heads =
         settings.whole(old_heads ? "base_num_heads" : "base_num_query_heads", 1, 16);
     const std::int64_t kv_heads = old_heads ? heads : settings.whole("base_num_kv_heads", 1, heads);
-    bool qk_norm = settings.flag("use_qk_norm", false);
-    if (!settings.has("use_qk_norm")) {
-        qk_norm = true;
-        notes.emplace_back(
-            "the file is older than use_qk_norm, when queries and keys were always "
-            "normed (since mid-2023): model.qk_norm=false for earlier versions");
-    }
+    const bool qk_norm = norms_queries_and_keys(settings, block, notes);
     const std::string activations = settings.text("mlp_activations", "[silu,linear]");
     const bool gated = activations.find(',') != std::string::npos;
     const std::int64_t layers = scales.layers * settings.whole("base_num_decoder_layers", 1, 16);
+    const std::int64_t mlp = settings.whole("base_mlp_dim", 1, 7168);
+    const std::string experts = experts_of(settings, block, mlp, scales.heads_and_mlp);
     std::string text = fmt::format(
         "{{name: {}, layers: {}, d_model: {}, d_ff: {}, heads: {}, kv_heads: {}, head_dim: {}, "
-        "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}}}",
+        "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}{}{}}}",
         "maxtext-default", layers, scales.width * settings.whole("base_emb_dim", 1, 2048),
-        scales.heads_and_mlp * settings.whole("base_mlp_dim", 1, 7168),
-        scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
+        scales.heads_and_mlp * mlp, scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
         settings.whole("head_dim", 1, 128), settings.whole("vocab_size", 1, 32000),
-        gated ? "gated" : "plain", settings.flag("logits_via_embedding", false), block == "default",
-        qk_norm);
-    return {std::move(text), layers};
+        gated ? "gated" : "plain", settings.flag("logits_via_embedding", false), block.parallel,
+        qk_norm,
+        block.reads_biases && settings.flag("attention_bias", false) ? ", biases: qkv" : "",
+        experts);
+    return {std::move(text), layers, !experts.empty()};
 }
 
 }  // namespace
@@ -111,16 +151,16 @@ MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& 
     const std::string name =
         said.ends_with(kInstruct) ? said.substr(0, said.size() - kInstruct.size()) : said;
     std::vector<std::string> names{"default"};
-    for (const auto& [maxtext, scenario] : kModels) {
-        if (maxtext == name) {
+    for (const auto& [maxtext, scenario] : maxtext_models()) {
+        if (maxtext == name || name == fmt::format("{}-base", maxtext)) {
             return maxtext_named_model(settings, name, std::string(scenario), notes);
         }
         names.emplace_back(maxtext);
     }
     const std::string near = name.size() < 100 ? sim::nearest(name, names) : "";
     settings.refuse("model_name", fmt::format("podsim has no model {}", in_quotes(name)),
-                    (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) +
-                        fmt::format("known: {}", fmt::join(names, ", ")));
+                    near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
+                                 : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace podsim::scenarios

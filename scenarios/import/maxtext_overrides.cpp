@@ -70,7 +70,26 @@ public:
         return node != nullptr ? std::stoll(node->text)
                                : (base_ != nullptr ? dimension.of(*base_) : 0);
     }
-    [[nodiscard]] const ModelSpec* base() const { return base_; }
+    /// Whether it has latent attention, experts.
+    [[nodiscard]] bool latent() const {
+        return tree_.find("latent") != nullptr || (base_ != nullptr && base_->latent.kv_rank > 0);
+    }
+    [[nodiscard]] bool experts() const {
+        return tree_.find("experts") != nullptr || (base_ != nullptr && base_->experts.count > 0);
+    }
+    [[nodiscard]] std::int64_t first_dense() const {
+        const YamlNode* const experts = tree_.find("experts");
+        const YamlNode* const node = experts != nullptr ? experts->find("first_dense") : nullptr;
+        return node != nullptr ? std::stoll(node->text)
+                               : (base_ != nullptr ? base_->experts.first_dense : 0);
+    }
+    /// What a key says that is true, false, gated or plain.
+    [[nodiscard]] bool flag(std::string_view key, bool (*of)(const ModelSpec&), bool usual) const {
+        const YamlNode* const node = tree_.find(key);
+        return node != nullptr ? node->text == "true" || node->text == "gated"
+                               : (base_ != nullptr ? of(*base_) : usual);
+    }
+    [[nodiscard]] bool says(std::string_view key) const { return tree_.find(key) != nullptr; }
     void set(const std::string& place, const std::string& value) {
         apply_setting(tree_, fmt::format("{}={}", place, value));
     }
@@ -174,6 +193,18 @@ void refuse_parts(MaxTextSettings& settings, Overriding& overriding, bool latent
     }
 }
 
+/// Configs of blocks that read use_qk_norm say it; the blocks of the others norm queries and keys, or do not, whatever it says.
+void add_qk_norm(MaxTextSettings& settings, Overriding& overriding, ModelText& model) {
+    const std::string key = "use_qk_norm";
+    if (model.says("qk_norm")) {
+        if (!overriding.flag(key, true)) {
+            model.set("qk_norm", "false");
+        }
+    } else if (overriding.of_command_line(key) && settings.flag(key, false)) {
+        settings.pass_over(key, "the model's block does not read it");
+    }
+}
+
 }  // namespace
 
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
@@ -181,7 +212,7 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
     const MaxTextScales scales = maxtext_scales(settings);
     ModelText model(scenario);
     Overriding overriding(settings, name, notes);
-    const bool latent = model.base() != nullptr && model.base()->latent.kv_rank > 0;
+    const bool latent = model.latent();
     refuse_parts(settings, overriding, latent);
     std::int64_t layers = 0;
     for (const Dimension& dimension : kDimensions) {
@@ -203,19 +234,18 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
             model.set(dimension.place, std::to_string(used * parts));
         }
     }
-    const bool gated = model.base() == nullptr || model.base()->gated_mlp;
+    const bool gated = model.flag(
+        "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true);
     if (overriding.gated(gated) != gated) {
         model.set("mlp", gated ? "plain" : "gated");
     }
-    const bool tied = model.base() != nullptr && model.base()->tied_embeddings;
+    const bool tied = model.flag(
+        "tied_embeddings", [](const ModelSpec& m) { return m.tied_embeddings; }, false);
     if (overriding.flag("logits_via_embedding", tied) != tied) {
         model.set("tied_embeddings", tied ? "false" : "true");
     }
-    // No config says it: those that norm queries and keys do so by their block.
-    if (overriding.of_command_line("use_qk_norm") && settings.flag("use_qk_norm", false)) {
-        model.set("qk_norm", "true");
-    }
-    return {model.text(), layers};
+    add_qk_norm(settings, overriding, model);
+    return {model.text(), layers, model.experts(), model.first_dense()};
 }
 
 }  // namespace podsim::scenarios

@@ -69,6 +69,13 @@ std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
     put("qkv_proj", joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes));
     put("mlp_gate_up", joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes));
     static_cast<void>(place_of(settings, "qkv_proj"));
+    // What leaves the kernel, by another name: its residuals, without which it runs again, are `context`.
+    const std::string left = place_of(settings, "attention_out");
+    if (left != "remat" && left != place_of(settings, "context")) {
+        settings.cannot("attention_out",
+                        "without the kernel's residuals (context) attention runs again all the "
+                        "same; the memory that it keeps is not counted");
+    }
     Parts lists;
     if (!save.empty()) {
         lists.push_back(fmt::format("save: [{}]", fmt::join(save, ", ")));
@@ -115,6 +122,11 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
         settings.cannot("grad_dtype", "gradients are reduced in bf16 here anyway");
     }
     const std::string quantization = settings.text("quantization", "");
+    if (quantization == "fp8" && settings.whole("gradient_accumulation_steps", 1, 1) > 1) {
+        settings.refuse("quantization",
+                        "fp8 beside gradient_accumulation_steps, which MaxText refuses",
+                        "write fp8_full, or accumulate nothing");
+    }
     if (quantization == "int8" || quantization == "fp8" || quantization == "fp8_full") {
         parts.push_back(
             fmt::format("precision: {}", quantization.substr(0, quantization.find('_'))));
@@ -179,14 +191,13 @@ void add_experts(MaxTextSettings& settings, Parts& parts) {
 
 }  // namespace
 
-std::string maxtext_training(MaxTextSettings& settings, const Parts& pieces, Parts& notes) {
+std::string maxtext_training(MaxTextSettings& settings, bool experts, const Parts& pieces,
+                             Parts& notes) {
     Parts parts;
     add_precision(settings, parts);
     parts.push_back("remat: " + remat(settings, notes));
     add_attention(settings, parts, notes);
-    if (settings.text("model_name", "default").starts_with("mixtral") ||
-        settings.text("model_name", "default").starts_with("deepseek") ||
-        settings.text("model_name", "default").starts_with("gpt-oss")) {
+    if (experts) {
         add_experts(settings, parts);
     }
     if (!settings.has("logits_dot_in_fp32")) {

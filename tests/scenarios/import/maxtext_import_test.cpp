@@ -80,11 +80,7 @@ TEST_F(MaxText, Errors) {
             "remat_policy=none: 'remat_policy' is said twice; keep one");
     refused({"model_name=llama3.1-9b"},
             "model_name=llama3.1-9b: model_name: podsim has no model 'llama3.1-9b'; did you mean "
-            "'llama3.1-8b'? known: default, llama2-7b, llama2-13b, llama2-70b, llama3-8b, "
-            "llama3-70b, llama3-405b, llama3.1-8b, llama3.1-70b, llama3.1-405b, llama3.3-70b, "
-            "gemma-2b, gemma-7b, gemma2-9b, gemma2-27b, gemma3-12b, gemma3-27b, mistral-7b, "
-            "mixtral-8x7b, mixtral-8x22b, gpt3-175b, deepseek3-671b, deepseek3-671b-2dfsdp, "
-            "gpt-oss-20b, gpt-oss-120b");
+            "'llama3.1-8b'?");
     refused(
         {"ici_tensor_parallelism=-1"},
         "ici_tensor_parallelism=-1: ici_tensor_parallelism: -1, as ici_fsdp_parallelism is; one "

@@ -59,7 +59,9 @@ TEST_F(MaxTextOverrides, OrOverrideTheConfig) {
                 HasSubstr("{name: gpt-oss-20b, layers: 12, d_model: 2880, "));
     EXPECT_EQ(
         model({"model_name=llama2-7b", "mlp_activations=[gelu]", "use_qk_norm=true", allowed}),
-        "model: {base: llama-2-7b, mlp: plain, qk_norm: true}");
+        "model: {base: llama-2-7b, mlp: plain}");  // models/llama2.py does not read use_qk_norm
+    EXPECT_THAT(model({"model_name=qwen3-8b", "use_qk_norm=false", allowed}),
+                HasSubstr("qk_norm: false"));
     const Outcome outcome = import({"model_name=llama2-7b", "num_experts=8"});
     EXPECT_EQ(outcome.err, "warning: num_experts=8 is not expressed: llama2-7b has no experts\n");
 }
