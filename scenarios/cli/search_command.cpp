@@ -71,10 +71,17 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
     int stopped = kDone;
     const SearchAnswer answer = [&] {
         SearchWatch watch(err, on_terminal(err));
-        SearchAnswer found = answer_search(
-            options, space, &watch, [&] { return watch.stopped(); }, crew);
-        stopped = watch.stop_status();
-        return found;
+        try {
+            SearchAnswer found = answer_search(
+                options, space, &watch, [&] { return watch.stopped(); }, crew);
+            stopped = watch.stop_status();
+            return found;
+        } catch (const Interrupted&) {
+            throw;
+        } catch (const Stopped& ended) {
+            // What bounds has ended itself, before it told the watch.
+            throw Interrupted(ended.reached(), ended.what(), watch.stop_status());
+        }
     }();
     if (paths.json != "-") {
         out << shown(search_text(space, answer), look_of(out));
