@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
+#include "workloads/analytic/known_members.h"
 
 namespace podsim::workloads {
 namespace {
@@ -16,8 +17,7 @@ sim::Bytes sent_and_received(const collectives::LeastTraffic& traffic) {
 }
 
 MemoryTraffic memory_of(const Collective& collective, std::size_t program,
-                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    const collectives::Members members{mesh.group(collective.axes), mesh.across(collective.axes)};
+                        const collectives::Members& members, const MachineRates& rates) {
     const bool within = collectives::group_size(members.group) > 1;
     if ((within && !takes_time(rates.ici_one_way)) ||
         (members.span_slices() && !takes_time(rates.between_slices.pcie))) {
@@ -76,13 +76,15 @@ topology::DeviceMesh::Displacement way_of(const Handover& handover, std::size_t 
 MemoryTraffic memory_traffic(const StepPrograms& programs, std::size_t program,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
     MemoryTraffic sum;
+    KnownMembers known(mesh);
     const auto add = [&](sim::Bytes each, sim::Bytes mean) {
         sum.each += each;
         sum.mean += mean;
     };
     for (const Op& op : programs.programs[program].ops) {
         if (const auto* collective = std::get_if<Collective>(&op.work)) {
-            const MemoryTraffic more = memory_of(*collective, program, mesh, rates);
+            const MemoryTraffic more =
+                memory_of(*collective, program, known.of(collective->axes), rates);
             add(more.each, more.mean);
         } else if (const auto* handover = std::get_if<Handover>(&op.work)) {
             const bool leaves = way_of(*handover, program, programs, mesh).slices != 0;

@@ -9,6 +9,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/known_members.h"
 #include "workloads/analytic/least_traffic.h"
 
 namespace podsim::workloads {
@@ -43,6 +44,7 @@ using TrafficByAxes = std::array<collectives::LeastTraffic, kMasks>;
 TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
                               const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
     TrafficByAxes sums{};
+    KnownMembers known(mesh);
     for (const Op& op : programs.programs[program].ops) {
         if (const auto* handover = std::get_if<Handover>(&op.work)) {
             const auto way = way_of(*handover, program, programs, mesh);
@@ -52,10 +54,13 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
             }
         }
         const auto* collective = std::get_if<Collective>(&op.work);
-        if (collective == nullptr || mesh.across(collective->axes).length > 1) {
+        if (collective == nullptr) {
             continue;
         }
-        const collectives::Group group = mesh.group(collective->axes);
+        const auto& [group, across] = known.of(collective->axes);
+        if (across.length > 1) {
+            continue;
+        }
         if (collective->step && collective->step->senders) {
             add(sums[collectives::axes_mask(group)],
                 shifted(*collective, collectives::group_size(group)), 1);
@@ -76,16 +81,17 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
 collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, std::size_t program,
                                                  const topology::DeviceMesh& mesh) {
     collectives::LeastTraffic sum{};
+    KnownMembers known(mesh);
     for (const Op& op : programs.programs[program].ops) {
         if (const auto* handover = std::get_if<Handover>(&op.work)) {
             if (way_of(*handover, program, programs, mesh).slices != 0) {
                 add(sum, handed(*handover), 1);
             }
         } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+            const auto& [group, across] = known.of(collective->axes);
             add(sum,
-                collectives::least_traffic(collective->operation,
-                                           mesh.across(collective->axes).length, collective->bytes),
-                1.0 / collectives::group_size(mesh.group(collective->axes)));
+                collectives::least_traffic(collective->operation, across.length, collective->bytes),
+                1.0 / collectives::group_size(group));
         }
     }
     return sum;
