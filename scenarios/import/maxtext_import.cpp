@@ -18,8 +18,9 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
     const MaxTextMesh mesh = maxtext_mesh(settings, machine, result.notes);
     result.scenario += mesh.text;
     result.scenario += maxtext_training(
-        settings, model.experts,
+        settings, model, mesh,
         maxtext_microbatches(settings, batch, model, mesh.stages, result.notes), result.notes);
+    maxtext_not_modelled(settings);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "scenarios/import/maxtext_settings.h"
+#include "topology/lattice/lattice.h"
 
 namespace podsim::scenarios {
 
@@ -33,9 +34,13 @@ struct MaxTextScales {
 };
 MaxTextScales maxtext_scales(MaxTextSettings& settings);
 struct MaxTextModel {
-    std::string text;         ///< `model` of the scenario
-    std::int64_t layers = 0;  ///< as MaxText counts them
-    bool experts = false;
+    std::string text;          ///< `model` of the scenario
+    std::int64_t layers = 0;   ///< as MaxText counts them
+    std::int64_t experts = 0;  ///< of a layer; 0: none
+    std::int64_t experts_per_token = 0;
+    bool gated = true;       ///< its MLP
+    bool fused_qkv = false;  ///< its block has one projection for queries, keys and values
+    bool latent = false;
     std::int64_t first_dense = 0;  ///< layers before those of experts
 };
 /// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
@@ -47,6 +52,7 @@ MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& 
 struct MaxTextMachine {
     std::string chip;
     std::string slice;
+    topology::Point shape{};
     std::int64_t chips = 0;  ///< of a slice
     std::int64_t slices = 1;
     std::int64_t devices_per_chip = 1;
@@ -57,6 +63,7 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings);
 struct MaxTextMesh {
     std::string text;         ///< `mesh: {...}`
     std::int64_t stages = 1;  ///< of a pipeline
+    bool data = false;        ///< it has data parallelism
 };
 MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
                          std::vector<std::string>& notes);
@@ -71,9 +78,13 @@ MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& mach
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
                                               const MaxTextModel& model, std::int64_t stages,
                                               std::vector<std::string>& notes);
-/// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first. `experts`: whether the model has any.
-std::string maxtext_training(MaxTextSettings& settings, bool experts,
-                             const std::vector<std::string>& pieces,
+/// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first.
+std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& model,
+                             const MaxTextMesh& mesh, const std::vector<std::string>& pieces,
                              std::vector<std::string>& notes);
+
+/// Marks as not expressed what would change the step and has no counterpart: keys whose value is not that which changes nothing, and
+/// keys of the command line that nothing has read and of which podsim does not know what they do (maxtext_not_modelled.cpp). The last to be called.
+void maxtext_not_modelled(MaxTextSettings& settings);
 
 }  // namespace podsim::scenarios

@@ -42,4 +42,7 @@ std::string meant_by(const std::string& key);
 /// What a key that is not read is of, by a part of its name; empty where that is not known.
 std::string_view reason_of(const std::string& key);
 
+/// Whether the key changes a step in a way that has no counterpart (maxtext_not_modelled.cpp).
+bool is_not_modelled(const std::string& key);
+
 }  // namespace podsim::scenarios

@@ -68,7 +68,7 @@ bool norms_queries_and_keys(MaxTextSettings& settings, const Block& block,
 
 /// `, experts: {...}`, or nothing. `mlp` is base_mlp_dim.
 std::string experts_of(MaxTextSettings& settings, const Block& block, std::int64_t mlp,
-                       std::int64_t scale) {
+                       std::int64_t scale, MaxTextModel& model) {
     const std::int64_t count = settings.whole("num_experts", 1, 1);
     const std::int64_t per_token = settings.whole("num_experts_per_tok", 1, 1);
     if (!block.experts) {
@@ -95,6 +95,10 @@ std::string experts_of(MaxTextSettings& settings, const Block& block, std::int64
         settings.refuse("num_experts_per_tok", fmt::format("{} of {} experts", per_token, count),
                         "give at most num_experts");
     }
+    if (count > 1) {
+        model.experts = count;
+        model.experts_per_token = per_token;
+    }
     return count == 1 ? ""
                       : fmt::format(", experts: {{count: {}, per_token: {}, d_ff: {}}}", count,
                                     per_token, scale * own);
@@ -112,8 +116,11 @@ MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::str
     const bool gated = activations.find(',') != std::string::npos;
     const std::int64_t layers = scales.layers * settings.whole("base_num_decoder_layers", 1, 16);
     const std::int64_t mlp = settings.whole("base_mlp_dim", 1, 7168);
-    const std::string experts = experts_of(settings, block, mlp, scales.heads_and_mlp);
-    std::string text = fmt::format(
+    MaxTextModel model;
+    model.layers = layers;
+    model.gated = gated;
+    const std::string experts = experts_of(settings, block, mlp, scales.heads_and_mlp, model);
+    model.text = fmt::format(
         "{{name: {}, layers: {}, d_model: {}, d_ff: {}, heads: {}, kv_heads: {}, head_dim: {}, "
         "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}{}{}}}",
         "maxtext-default", layers, scales.width * settings.whole("base_emb_dim", 1, 2048),
@@ -123,7 +130,7 @@ MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::str
         qk_norm,
         block.reads_biases && settings.flag("attention_bias", false) ? ", biases: qkv" : "",
         experts);
-    return {std::move(text), layers, !experts.empty()};
+    return model;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"gemma2-27b", "gemma-2-27b"},
     {"gemma3-12b", "gemma-3-12b"},
     {"gemma3-27b", "gemma-3-27b"},
-    {"mistral-7b", "mistral-7b"},
+    {"mistral-7b", "{base: mistral-7b, window: 0}"},  // models/mistral.py: every layer sees all
     {"mixtral-8x7b", "mixtral-8x7b"},
     {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
     {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}"},

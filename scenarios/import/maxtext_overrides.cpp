@@ -49,6 +49,10 @@ constexpr std::array kDimensions = std::to_array<Dimension>({
      &MaxTextScales::heads_and_mlp},
 });
 
+const Dimension& dimension_of(std::string_view key) {
+    return *std::ranges::find(kDimensions, key, &Dimension::key);
+}
+
 /// A model as a scenario has it, whose keys can be changed.
 class ModelText {
 public:
@@ -70,12 +74,8 @@ public:
         return node != nullptr ? std::stoll(node->text)
                                : (base_ != nullptr ? dimension.of(*base_) : 0);
     }
-    /// Whether it has latent attention, experts.
     [[nodiscard]] bool latent() const {
         return tree_.find("latent") != nullptr || (base_ != nullptr && base_->latent.kv_rank > 0);
-    }
-    [[nodiscard]] bool experts() const {
-        return tree_.find("experts") != nullptr || (base_ != nullptr && base_->experts.count > 0);
     }
     [[nodiscard]] std::int64_t first_dense() const {
         const YamlNode* const experts = tree_.find("experts");
@@ -245,7 +245,15 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
         model.set("tied_embeddings", tied ? "false" : "true");
     }
     add_qk_norm(settings, overriding, model);
-    return {model.text(), layers, model.experts(), model.first_dense()};
+    return {.text = model.text(),
+            .layers = layers,
+            .experts = model.number(dimension_of("num_experts")),
+            .experts_per_token = model.number(dimension_of("num_experts_per_tok")),
+            .gated = model.flag(
+                "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true),
+            .fused_qkv = name.starts_with("gpt3"),
+            .latent = latent,
+            .first_dense = model.first_dense()};
 }
 
 }  // namespace podsim::scenarios

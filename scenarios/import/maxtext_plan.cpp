@@ -3,6 +3,9 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/import/maxtext_keys.h"
@@ -10,6 +13,8 @@
 #include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
 #include "topology/lattice/shape.h"
+#include "topology/mesh/mesh.h"
+#include "workloads/plan/axes.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -92,6 +97,34 @@ void refuse_unlike(MaxTextSettings& settings, const Ways& ways, const std::strin
     }
 }
 
+/// `mesh_mapping: jax`, which is MaxText's, for sizes as a scenario writes them. JAX refuses what needs an axis split unless
+/// allow_split_physical_axes says otherwise. Of chips with several devices nothing is said: JAX lays out devices.
+std::string mapping_of(MaxTextSettings& settings, const MaxTextMachine& machine,
+                       const std::vector<std::string>& axes) {
+    const std::string key = "allow_split_physical_axes";
+    const bool splits = settings.has(key) && settings.flag(key, false);
+    if (machine.devices_per_chip > 1) {
+        return {};
+    }
+    std::vector<std::pair<std::string, int>> sizes;
+    for (const std::string& axis : axes) {
+        const std::size_t colon = axis.find(':');
+        sizes.emplace_back(axis.substr(0, colon), std::stoi(axis.substr(colon + 1)));
+    }
+    try {
+        static_cast<void>(topology::map_mesh_as_jax({.lengths = machine.shape}, sizes,
+                                                    workloads::placing_order(), splits,
+                                                    static_cast<int>(machine.slices)));
+    } catch (const sim::InputError& error) {
+        settings.cannot(
+            key, fmt::format("JAX finds no mesh of these sizes on {}, so that MaxText does not "
+                             "run there; podsim's own mapping is taken",
+                             machine.slice));
+        return {};
+    }
+    return fmt::format("mesh_mapping: {}\n", splits ? "jax_split" : "jax");
+}
+
 }  // namespace
 
 MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
@@ -102,7 +135,7 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
                         "compile_topology_num_slices for several slices");
     }
     MaxTextMachine machine;
-    topology::Point shape{};
+    topology::Point& shape = machine.shape;
     try {
         if (topology::is_slice_name(name)) {
             const topology::NamedSlice slice = topology::named_slice(name);
@@ -177,7 +210,12 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
         }
     }
     const std::size_t pipeline = place_of("pipeline");
-    return {fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", ")), ici[pipeline] * dcn[pipeline]};
+    std::string text = fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", "));
+    if (std::ranges::any_of(axes, is_size)) {
+        text += mapping_of(settings, machine, axes);
+    }
+    return {std::move(text), ici[pipeline] * dcn[pipeline],
+            ici[place_of("data")] * dcn[place_of("data")] > 1};
 }
 
 }  // namespace podsim::scenarios

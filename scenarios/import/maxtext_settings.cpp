@@ -62,7 +62,8 @@ void MaxTextSettings::override_with(const std::string& setting) {
     if (found != values_.end() && found->second.overridden) {
         throw sim::InputError(fmt::format("'{}' is said twice", printable(key)), "keep one", mark);
     }
-    if (found == values_.end() && reason_of(key).empty() && !is_read(key)) {
+    if (found == values_.end() && reason_of(key).empty() && !is_read(key) &&
+        !is_not_modelled(key)) {
         std::vector<std::string> names = read_keys();
         for (const auto& [name, value] : values_) {
             names.push_back(name);
@@ -138,7 +139,7 @@ double MaxTextSettings::number(const std::string& key, double fallback) {
 std::vector<MaxTextSettings::Line> MaxTextSettings::used() const {
     std::vector<Line> lines;
     for (const std::string& key : read_) {
-        if (!cannot_.contains(key)) {
+        if (!cannot_.contains(key) && !passed_over_.contains(key)) {
             const Value& value = values_.at(key);
             lines.push_back({key, value.text, "", value.overridden});
         }
@@ -169,8 +170,8 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::not_expressed() const {
 std::vector<MaxTextSettings::Line> MaxTextSettings::ignored() const {
     std::vector<Line> lines;
     for (const auto& [key, value] : values_) {
-        if (!read_.contains(key) && !cannot_.contains(key)) {
-            const auto passed = passed_over_.find(key);
+        const auto passed = passed_over_.find(key);
+        if (!cannot_.contains(key) && (!read_.contains(key) || passed != passed_over_.end())) {
             lines.push_back(
                 {key, value.text,
                  passed != passed_over_.end() ? passed->second : std::string(reason_of(key)),

@@ -39,7 +39,9 @@ public:
 
     /// The value was read but cannot be expressed.
     void cannot(const std::string& key, std::string why) { cannot_[key] = std::move(why); }
-    /// What the file says is replaced: it changes nothing.
+    /// What is said without being read by that.
+    [[nodiscard]] std::string said(const std::string& key) const { return values_.at(key).text; }
+    /// It changes nothing, whether it was read or not.
     void pass_over(const std::string& key, std::string why) { passed_over_[key] = std::move(why); }
     [[noreturn]] void refuse(const std::string& key, const std::string& problem,
                              const std::string& remedy) const;

@@ -14,13 +14,6 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
-/// Tensors of the policy `custom`, by the keys that say where they go.
-constexpr std::array kTensors = std::to_array<std::pair<std::string_view, std::string_view>>(
-    {{"decoder_layer_input", "decoder_layer_input"},
-     {"context", "context"},
-     {"out_proj", "out_proj"},
-     {"mlpwo", "mlp_out"}});
-
 /// A key of the policy custom: remat, device or offload.
 std::string place_of(MaxTextSettings& settings, const std::string& key,
                      const char* fallback = "remat") {
@@ -52,7 +45,43 @@ std::string joint_place(MaxTextSettings& settings, std::initializer_list<const c
     return "remat";
 }
 
-std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
+/// Of a tensor with another name in layers of experts: where either says that it is kept.
+std::string place_of_either(MaxTextSettings& settings, const std::string& key, bool experts) {
+    const std::string place = place_of(settings, key);
+    const std::string other = experts && settings.has("moe_" + key) ? "moe_" + key : key;
+    return place == "remat" ? place_of(settings, other) : place;
+}
+
+std::string place_of_qkv(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
+    const bool fused =
+        model.fused_qkv || (settings.has("fused_qkv") && settings.flag("fused_qkv", false));
+    if (!fused) {
+        if (settings.text("qkv_proj", "remat") != "remat") {
+            settings.pass_over("qkv_proj", "a tensor of fused_qkv alone");
+        }
+        return joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
+    }
+    return place_of(settings, "qkv_proj");
+}
+
+/// The MLP's first matmul is one tensor where it has no gate, or where both are one matmul.
+std::string place_of_first_matmul(MaxTextSettings& settings, const MaxTextModel& model,
+                                  Parts& notes) {
+    const bool fused = settings.has("fused_mlp") && settings.flag("fused_mlp", false);
+    if (!model.gated || fused) {
+        return place_of(settings, "mlpwi");
+    }
+    if (model.experts == 0) {
+        return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
+    }
+    const std::string first = place_of_either(settings, "mlpwi_0", true);
+    if (first == place_of_either(settings, "mlpwi_1", true)) {
+        return first;
+    }
+    return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
+}
+
+std::string custom_remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
     Parts save;
     Parts offload;
     const auto put = [&](const std::string& name, const std::string& place) {
@@ -62,19 +91,29 @@ std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
             save.push_back(name);
         }
     };
-    for (const auto& [key, name] : kTensors) {
-        put(std::string(name), place_of(settings, std::string(key),
-                                        key == "decoder_layer_input" ? "device" : "remat"));
-    }
-    put("qkv_proj", joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes));
-    put("mlp_gate_up", joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes));
-    static_cast<void>(place_of(settings, "qkv_proj"));
+    put("decoder_layer_input", place_of(settings, "decoder_layer_input", "device"));
+    put("context", place_of(settings, "context"));
+    put("out_proj", place_of(settings, "out_proj"));
+    put("mlp_out", place_of_either(settings, "mlpwo", model.experts > 0));
+    put("qkv_proj", place_of_qkv(settings, model, notes));
+    put("mlp_gate_up", place_of_first_matmul(settings, model, notes));
     // What leaves the kernel, by another name: its residuals, without which it runs again, are `context`.
     const std::string left = place_of(settings, "attention_out");
     if (left != "remat" && left != place_of(settings, "context")) {
         settings.cannot("attention_out",
                         "without the kernel's residuals (context) attention runs again all the "
                         "same; the memory that it keeps is not counted");
+    }
+    for (const char* const key : {"mla_q", "mla_kv", "query_wa_proj", "kv_wa_proj", "kv_proj"}) {
+        if (settings.has(key) && place_of(settings, key) != "remat") {
+            if (model.latent) {
+                settings.cannot(key,
+                                "podsim keeps all of latent attention's projections "
+                                "(query_proj, key_proj and value_proj) or none");
+            } else {
+                settings.pass_over(key, "the model has no such tensor");
+            }
+        }
     }
     Parts lists;
     if (!save.empty()) {
@@ -86,10 +125,10 @@ std::string custom_remat(MaxTextSettings& settings, Parts& notes) {
     return lists.empty() ? "full" : fmt::format("{{{}}}", fmt::join(lists, ", "));
 }
 
-std::string remat(MaxTextSettings& settings, Parts& notes) {
+std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
     std::string policy = settings.text("remat_policy", "full");
     if (policy == "custom") {
-        return custom_remat(settings, notes);
+        return custom_remat(settings, model, notes);
     }
     std::vector<std::string> names{"custom"};
     for (const auto& [name, unused] : workloads::remat_policies()) {
@@ -152,8 +191,13 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
         parts.emplace_back("attention_backward: book");
         return;
     }
-    if (kernel != "flash" && kernel != "autoselected") {
+    constexpr std::array kOthers =
+        std::to_array<std::string_view>({"cudnn_flash_te", "cudnn_flash_jax", "paged", "vllm_rpa"});
+    if (std::ranges::count(kOthers, kernel) > 0) {
         settings.cannot("attention", "podsim has flash attention and dot_product: flash here");
+    } else if (kernel != "flash" && kernel != "autoselected") {
+        settings.refuse("attention", fmt::format("unknown kernel {}", in_quotes(kernel)),
+                        "allowed: autoselected, dot_product, flash");
     }
     const bool fused = settings.flag("sa_use_fused_bwd_kernel", false);
     if (fused) {
@@ -179,26 +223,34 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
                          : fmt::format("attention_blocks: {{{}}}", fmt::join(blocks, ", ")));
 }
 
-void add_experts(MaxTextSettings& settings, Parts& parts) {
+void add_experts(MaxTextSettings& settings, const MaxTextModel& model, Parts& parts) {
     const double capacity = settings.number("capacity_factor", -1);
     const bool sparse = settings.flag("sparse_matmul", true);
     static_cast<void>(settings.flag("megablox", true));
     if (capacity > 0 && !sparse) {
         parts.push_back(fmt::format("capacity_factor: {}", capacity));
         parts.emplace_back("moe: {matmul: dense}");
+    } else if (!sparse) {
+        settings.cannot("sparse_matmul",
+                        fmt::format("without a capacity_factor all {} experts compute all tokens, "
+                                    "{:.3g} times the work of the {} of a token that are counted",
+                                    model.experts,
+                                    static_cast<double>(model.experts) /
+                                        static_cast<double>(model.experts_per_token),
+                                    model.experts_per_token));
     }
 }
 
 }  // namespace
 
-std::string maxtext_training(MaxTextSettings& settings, bool experts, const Parts& pieces,
-                             Parts& notes) {
+std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& model,
+                             const MaxTextMesh& mesh, const Parts& pieces, Parts& notes) {
     Parts parts;
     add_precision(settings, parts);
-    parts.push_back("remat: " + remat(settings, notes));
+    parts.push_back("remat: " + remat(settings, model, notes));
     add_attention(settings, parts, notes);
-    if (experts) {
-        add_experts(settings, parts);
+    if (model.experts > 0) {
+        add_experts(settings, model, parts);
     }
     if (!settings.has("logits_dot_in_fp32")) {
         notes.emplace_back("the file is older than logits_dot_in_fp32, when logits were fp32");
@@ -217,6 +269,10 @@ std::string maxtext_training(MaxTextSettings& settings, bool experts, const Part
         parts.emplace_back("optimizer: sgd");
     } else if (optimizer != "adamw" && optimizer != "adam_pax") {
         settings.cannot("opt_type", "podsim has adamw and sgd: adam here");
+    }
+    if (settings.has("shard_optimizer_over_data") &&
+        settings.flag("shard_optimizer_over_data", false) && mesh.data) {
+        parts.emplace_back("zero: 1");
     }
     parts.insert(parts.end(), pieces.begin(), pieces.end());
     const bool loop = settings.flag("scan_layers", true);

@@ -34,7 +34,7 @@ TEST_F(MaxTextKeys, MisspeltOnesOfTheFileAreErrors) {
     EXPECT_EQ(import_text(machine + "remat_polici: 1\nremat_policy: full\n").status, 0);
     // Beside the file's own, too: MaxText would not take it.
     refused({"model_name=llama3.1-8b", "weigth_dtype=bfloat16"},
-            "weigth_dtype=bfloat16: MaxText has no key 'weigth_dtype'; did you mean "
+            "weigth_dtype=bfloat16: MaxText has no key 'weigth_dtype' in that file; did you mean "
             "'weight_dtype'?");
 }
 

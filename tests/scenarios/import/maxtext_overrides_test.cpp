@@ -98,7 +98,8 @@ TEST_F(MaxTextMicrobatches, APipelineHasAsManyAsStages) {
 
 TEST_F(MaxTextMicrobatches, EachAccumulationDrainsThePipeline) {
     const std::vector<std::string> keys{"model_name=llama3.1-8b", "ici_pipeline_parallelism=4",
-                                        "per_device_batch_size=1", "gradient_accumulation_steps=4"};
+                                        "allow_split_physical_axes=true", "per_device_batch_size=1",
+                                        "gradient_accumulation_steps=4"};
     EXPECT_EQ(line(keys, "batch"), "batch: {tokens: 2097152, sequence: 2048}");
     EXPECT_THAT(line(keys, "training"),
                 HasSubstr("microbatches: 16, schedule: interleaved, chunks: 8}"));

@@ -1,0 +1,88 @@
+// Keys of MaxText that change a step and have no counterpart in a scenario.
+// Source: AI-Hypercomputer/maxtext @e591f30, src/maxtext/configs/base.yml and types.py.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_keys.h"
+
+namespace podsim::scenarios {
+namespace {
+
+/// With the value that changes nothing, which is MaxText's default.
+struct Unlike {
+    std::string_view key;
+    std::string_view usual;
+    const char* why;
+};
+
+constexpr std::array kUnlike = std::to_array<Unlike>({
+    {"dtype", "bfloat16", "podsim computes in bf16, or in what quantization says"},
+    {"matmul_precision", "default", "matmuls of bf16 have one pass here"},
+    {"activations_in_float32", "false", "activations are bf16 here"},
+    {"float32_qk_product", "false", "attention is computed in bf16 here"},
+    {"attention_type", "global", "attention is what the model's own block says"},
+    {"sliding_window_size", "0", "attention is what the model's own block says"},
+    {"chunk_attn_window_size", "0", "attention is what the model's own block says"},
+    {"share_kv_projections", "false", "keys and values are two projections here"},
+    {"mtp_num_layers", "0", "layers that predict further tokens are not modelled"},
+    {"use_dpo", "false", "a second forward pass of a reference model is not modelled"},
+    {"enable_diloco", "false", "every step reduces its gradients over all slices here"},
+    {"use_multimodal", "false", "encoders are not modelled"},
+    {"use_audio", "false", "encoders are not modelled"},
+    {"use_indexer", "false", "sparse attention with an index is not modelled"},
+    {"optimizer_memory_host_offload", "false", "the optimizer's state stays in HBM here"},
+    {"parameter_memory_host_offload", "false", "parameters stay in HBM here"},
+    {"use_2d_fsdp_sharding", "false", "weights are split along one dimension here"},
+    {"shard_exp_on_fsdp", "false", "weights of experts are split along one dimension here"},
+    {"moe_fsdp_use_two_stage_all_gather", "false", "weights are gathered at once here"},
+    {"dense_fsdp_use_two_stage_all_gather", "false", "weights are gathered at once here"},
+    {"use_ring_of_experts", "false", "tokens go to experts by an AllToAll here"},
+    {"num_moe_token_chunks", "1", "tokens of experts are not taken in chunks here"},
+    {"num_moe_emb_chunks", "0", "tokens of experts are not taken in chunks here"},
+    {"use_batch_split_schedule", "false", "a batch is not split within a layer here"},
+    {"custom_mesh", "", "podsim maps as create_device_mesh does"},
+    {"optimize_mesh_for_tpu_v6e", "false", "podsim maps as create_device_mesh does"},
+    {"custom_mesh_and_rule", "", "arrays are split by MaxText's usual rules here"},
+    {"context_parallel_strategy", "all_gather", "keys and values are gathered here"},
+    {"context_parallel_load_balance", "true", "sequences are split in zig-zag here"},
+    {"pipeline_fsdp_ag_once", "false", "stages gather weights for each microbatch here"},
+    {"pipeline_fsdp_ag_per_repeat", "false", "stages gather weights for each microbatch here"},
+    {"vocab_tiling_ag_once", "false", "the unembedding is gathered for each chunk here"},
+    {"enable_rampup_batch_size", "false", "the batch is that of per_device_batch_size"},
+});
+
+bool says_the_same(std::string text, std::string_view usual) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text == usual || text.empty();
+}
+
+}  // namespace
+
+bool is_not_modelled(const std::string& key) {
+    return std::ranges::count(kUnlike, key, &Unlike::key) > 0;
+}
+
+void maxtext_not_modelled(MaxTextSettings& settings) {
+    for (const Unlike& each : kUnlike) {
+        const std::string key(each.key);
+        if (!settings.has(key)) {
+            continue;
+        }
+        if (says_the_same(settings.said(key), each.usual)) {
+            settings.pass_over(key, "its usual value");
+        } else {
+            settings.cannot(key, std::string(each.why));
+        }
+    }
+    for (const MaxTextSettings::Line& line : settings.ignored()) {
+        if (line.overridden && line.why.empty()) {
+            settings.cannot(line.key, "podsim does not know what it does");
+        }
+    }
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,99 @@
+// What keys make of a step: what is kept for the backward pass, how sizes lie on axes, and what is said of keys that have no counterpart.
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/import/maxtext_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MaxTextStep : public MaxText {
+protected:
+    std::string remat(std::vector<std::string> keys) {
+        keys.emplace_back("remat_policy=custom");
+        const std::string training = line(keys, "training");
+        const std::size_t from = training.find("remat: ");
+        const std::size_t to = training.find(training[from + 7] == '{' ? '}' : ',', from);
+        return training.substr(from, to - from);
+    }
+    std::string warning(const std::vector<std::string>& keys) { return import(keys).err; }
+};
+
+// models/gpt3.py names the one projection qkv_proj, layers/linears.py the MLP's first matmul mlpwi where there is one, moe.py its own.
+TEST_F(MaxTextStep, KeepsTheTensorsThatItsBlockNames) {
+    EXPECT_EQ(remat({"model_name=gpt3-175b", "mlpwi=device", "qkv_proj=device"}),
+              "remat: {save: [qkv_proj, mlp_gate_up]");
+    EXPECT_EQ(remat({"model_name=llama3.1-8b", "mlpwi=device", "qkv_proj=device"}), "remat: full");
+    EXPECT_THAT(import({"model_name=llama3.1-8b", "remat_policy=custom", "qkv_proj=device",
+                        "--write", path("a.yaml")})
+                    .out,
+                HasSubstr("changes nothing:\n  qkv_proj = device: a tensor of fused_qkv alone\n"));
+    EXPECT_EQ(remat({"model_name=llama3.1-8b", "fused_qkv=true", "qkv_proj=offload"}),
+              "remat: {offload: [qkv_proj]");
+    EXPECT_EQ(remat({"model_name=mixtral-8x7b", "moe_mlpwi_0=device", "moe_mlpwi_1=device",
+                     "moe_mlpwo=offload"}),
+              "remat: {save: [mlp_gate_up], offload: [mlp_out]");
+    EXPECT_EQ(remat({"model_name=mixtral-8x7b", "mlpwi_0=device", "moe_mlpwi_1=device"}),
+              "remat: {save: [mlp_gate_up]");
+    EXPECT_EQ(warning({"model_name=deepseek3-671b", "remat_policy=custom", "mla_q=device"}),
+              "warning: mla_q=device is not expressed: podsim keeps all of latent attention's "
+              "projections (query_proj, key_proj and value_proj) or none\n");
+}
+
+// configs/models/mistral-7b.yml and models/mistral.py have no window.
+TEST_F(MaxTextStep, MistralSeesTheWholeSequence) {
+    EXPECT_EQ(line({"model_name=mistral-7b"}, "model"), "model: {base: mistral-7b, window: 0}");
+}
+
+// max_utils, create_device_mesh: allow_split_physical_axes or False.
+TEST_F(MaxTextStep, MapsSizesAsJax) {
+    const std::vector<std::string> sixteen{"model_name=llama3.1-8b", "ici_tensor_parallelism=16"};
+    EXPECT_EQ(line(sixteen, "mesh_mapping"), "mesh_mapping: jax");
+    EXPECT_EQ(line({"model_name=llama3.1-8b"}, "mesh_mapping"), "");  // one axis has all
+    const std::string split = "allow_split_physical_axes=true";
+    std::vector<std::string> four{"model_name=llama3.1-8b", "ici_tensor_parallelism=4"};
+    EXPECT_EQ(warning(four),
+              "warning: allow_split_physical_axes=False is not expressed: JAX finds no mesh of "
+              "these sizes on 16x16, so that MaxText does not run there; podsim's own mapping is "
+              "taken\n");
+    four.push_back(split);
+    EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
+    EXPECT_EQ(warning({"model_name=llama3.1-8b", "custom_mesh=hybrid_ring_64x4"}),
+              "warning: custom_mesh=hybrid_ring_64x4 is not expressed: podsim maps as "
+              "create_device_mesh does\n");
+}
+
+TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
+    EXPECT_EQ(warning({"model_name=llama3.1-8b", "dtype=float32"}),
+              "warning: dtype=float32 is not expressed: podsim computes in bf16, or in what "
+              "quantization says\n");
+    EXPECT_EQ(warning({"model_name=llama3.1-8b", "attention_type=global",
+                       "optimizer_memory_host_offload=False", "mtp_num_layers=0"}),
+              "");
+    EXPECT_EQ(warning({"model_name=llama3.1-8b", "optimizer_memory_host_offload=True"}),
+              "warning: optimizer_memory_host_offload=True is not expressed: the optimizer's state "
+              "stays in HBM here\n");
+    EXPECT_EQ(
+        warning({"model_name=mixtral-8x7b", "sparse_matmul=false"}),
+        "warning: sparse_matmul=false is not expressed: without a capacity_factor all 8 "
+        "experts compute all tokens, 4 times the work of the 2 of a token that are counted\n");
+    EXPECT_EQ(warning({"model_name=llama3.1-8b", "attention=paged"}),
+              "warning: attention=paged is not expressed: podsim has flash attention and "
+              "dot_product: flash here\n");
+    refused({"model_name=llama3.1-8b", "attention=flashh"},
+            "attention=flashh: attention: unknown kernel 'flashh'; allowed: autoselected, "
+            "dot_product, flash");
+}
+
+// Of the optimizer's state a chip has the part of its data rank: train_utils, maybe_shard_optimizer_over_data.
+TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
+    const std::string zero = "shard_optimizer_over_data=true";
+    EXPECT_THAT(line({"model_name=llama3.1-8b", "ici_data_parallelism=16", zero}, "training"),
+                HasSubstr("zero: 1"));
+    EXPECT_THAT(line({"model_name=llama3.1-8b", zero}, "training"), Not(HasSubstr("zero")));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
