@@ -255,9 +255,11 @@ void write_plans(const std::string& path, const SearchSpace& space, const Search
     for (std::size_t i = 0; i < answer.result.best.size(); ++i) {
         const FoundPlan& plan = answer.result.best[i];
         const std::string file = numbered(path, i + 1);
-        const YamlNode tree = moved(space.tree(plan.facts, plan.candidate),
-                                    std::filesystem::path(space.path()).parent_path(),
-                                    std::filesystem::path(file).parent_path());
+        YamlNode tree = moved(space.tree(plan.facts, plan.candidate),
+                              std::filesystem::path(space.path()).parent_path(),
+                              std::filesystem::path(file).parent_path());
+        // What is expected is of the scenario's own plan.
+        std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "expect"; });
         write_file(
             "--write", file,
             yaml_text(tree, fmt::format("Number {} of podsim search: {} a step\npodsim run {}",

@@ -35,10 +35,6 @@ void add_named(const YamlNode& node, std::string_view key, const fs::path& folde
 void add_named_by(const ScenarioSource& scenario, const Usage& options,
                   std::span<const Varied> varied, std::vector<std::string>& files) {
     const fs::path folder = fs::path(scenario.file).parent_path();
-    std::error_code unknown;
-    if (!scenario.text && !fs::is_regular_file(scenario.file, unknown)) {
-        return;  // a pipe is read once
-    }
     try {
         YamlNode tree = read_scenario(scenario);
         add_named(tree, "", folder, files);

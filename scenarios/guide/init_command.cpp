@@ -1,4 +1,5 @@
 // `podsim init`: a first scenario.
+#include <filesystem>
 #include <ostream>
 
 #include "scenarios/commands/common_options.h"
@@ -20,7 +21,7 @@ Usage init_usage() {
     usage.value("slice",
                 "chips along each axis, without it those of one host; or a name as v5p-16, which "
                 "says the chip");
-    usage.value("model", "a model of `podsim list models`");
+    usage.value("model", "a model of `podsim list models`, or a Hugging Face config.json");
     std::vector<std::string> models;
     for (const workloads::ModelSpec& model : workloads::model_catalogue()) {
         models.push_back(model.name);
@@ -31,8 +32,9 @@ Usage init_usage() {
 }
 
 Draft answer_init(const Usage& options) {
+    const std::string path = options.has("write") ? options.get("write") : "";
     return draft_scenario(chip_option(options), options.has("slice") ? options.get("slice") : "",
-                          options.get("model"));
+                          options.get("model"), std::filesystem::path(path).parent_path());
 }
 
 int command_init(Arguments args, std::ostream& out, std::ostream& err) {

@@ -1,13 +1,17 @@
 #include "scenarios/judge/draft.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+
+#include <nlohmann/json.hpp>
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/estimate_step.h"
 #include "sim/base/error.h"
 #include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
+#include "workloads/hf/hf_config.h"
 #include "workloads/models/model.h"
 
 namespace podsim::scenarios {
@@ -26,15 +30,19 @@ std::string hardware_text(const std::string& chip, const std::string& slice) {
         chip, slice);
 }
 
-std::string text_of(const std::string& chip, const std::string& slice, const std::string& model,
-                    int chips, int tensor) {
+std::string text_of(const std::string& chip, const std::string& slice, const std::string& name,
+                    const std::string& model, int chips, int tensor) {
     const std::string mesh = tensor == 1
                                  ? fmt::format("{{fsdp: {}}}", chips)
                                  : fmt::format("{{fsdp: {}, tensor: {}}}", chips / tensor, tensor);
+    std::string title = fmt::format("{} on {}", name, chip.empty() ? slice : chip + ' ' + slice);
+    if (title.find_first_of(":#'\"{}[],&*!|>%@`\\\n") != std::string::npos) {
+        title = nlohmann::json(title).dump();
+    }
     return fmt::format(
         "# Written by podsim init. podsim help KEY says what a key means, podsim show FILE all "
         "that are not here.\n"
-        "name: {model} on {machine}\n"
+        "name: {name}\n"
         "hardware:\n"
         "{hardware}"
         "model: {model}          # podsim list models, a map, or {{hf_config: path/config.json}}\n"
@@ -46,10 +54,37 @@ std::string text_of(const std::string& chip, const std::string& slice, const std
         "  remat: full           # what the backward pass recomputes: podsim list remat\n"
         "overlap:\n"
         "  prefetch_layers: 1    # how far weight gathers run ahead\n",
-        fmt::arg("model", model), fmt::arg("machine", chip.empty() ? slice : chip + ' ' + slice),
+        fmt::arg("model", model), fmt::arg("name", title),
         fmt::arg("hardware", hardware_text(chip, slice)),
         fmt::arg("tokens", std::int64_t{chips} * kSequence), fmt::arg("sequence", kSequence),
         fmt::arg("mesh", mesh));
+}
+
+bool is_config(const std::string& model) {
+    return model.ends_with(".json");
+}
+
+/// Of a config the name of its file, or of the folder in which it is config.json. Throws sim::InputError where there is no such model.
+std::string name_of(const std::string& model) {
+    if (!is_config(model)) {
+        return std::string(workloads::find_model(model).name);
+    }
+    static_cast<void>(workloads::read_hf_config(model));
+    const std::filesystem::path path = std::filesystem::absolute(model);
+    const std::filesystem::path stem = path.stem();
+    return stem == "config" ? path.parent_path().filename() : stem;
+}
+
+/// `model` as a scenario in that folder has it.
+std::string model_text(const std::string& model, const std::string& folder) {
+    if (!is_config(model)) {
+        return model;
+    }
+    const std::filesystem::path path =
+        std::filesystem::path(model).is_absolute()
+            ? std::filesystem::path(model)
+            : std::filesystem::proximate(model, folder.empty() ? "." : folder);
+    return fmt::format("{{hf_config: {}}}", nlohmann::json(path.string()).dump());
 }
 
 std::string host_of(const topology::ChipSpec& chip) {
@@ -58,8 +93,9 @@ std::string host_of(const topology::ChipSpec& chip) {
 
 }  // namespace
 
-Draft draft_scenario(const std::string& chip, const std::string& slice, const std::string& model) {
-    static_cast<void>(workloads::find_model(model));
+Draft draft_scenario(const std::string& chip, const std::string& slice, const std::string& model,
+                     const std::string& folder) {
+    const std::string name = name_of(model);
     const std::string shape = slice.empty() ? host_of(topology::find_chip(chip)) : slice;
     const IdealHardware hardware = hardware_from_options({.chip = chip, .slice = shape});
     Draft best;
@@ -70,9 +106,10 @@ Draft draft_scenario(const std::string& chip, const std::string& slice, const st
         if (chips % tensor != 0) {
             continue;
         }
-        std::string text = text_of(chip, shape, model, chips, tensor);
+        const std::string here = text_of(chip, shape, name, model_text(model, ""), chips, tensor);
+        std::string text = text_of(chip, shape, name, model_text(model, folder), chips, tensor);
         try {
-            const Scenario scenario = load_scenario(handed_over("", "draft.yaml", text, true));
+            const Scenario scenario = load_scenario(handed_over("", "draft.yaml", here, true));
             const OrderedMemory memory = memory_in_order(scenario, build_step_of(scenario));
             if (best.text.empty() || memory.fits || memory.peak.value() < least) {
                 best = {.text = std::move(text), .fits = memory.fits};

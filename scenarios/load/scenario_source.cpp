@@ -16,7 +16,14 @@ ScenarioSource handed_over(const std::filesystem::path& folder, const std::strin
 
 ScenarioSource named_source(const std::string& name) {
     if (name != "-") {
-        return name;
+        std::error_code unknown;
+        const std::filesystem::file_type type = std::filesystem::status(name, unknown).type();
+        const bool again = type == std::filesystem::file_type::regular ||
+                           type == std::filesystem::file_type::directory ||
+                           type == std::filesystem::file_type::not_found ||
+                           type == std::filesystem::file_type::none;
+        // What a pipe had is gone once it was read.
+        return again ? ScenarioSource(name) : handed_over("", name, read_text_file(name), true);
     }
     std::string text(kLargestFile + 1, '\0');
     std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));

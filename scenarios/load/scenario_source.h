@@ -25,7 +25,7 @@ struct ScenarioSource {
 ScenarioSource handed_over(const std::filesystem::path& folder, const std::string& name,
                            std::string text, bool has_lines);
 
-/// What a command line names: a file, or standard input as `-`, read at once.
+/// What a command line names: a file, or standard input as `-`, which is read at once, as are pipes and devices. Throws as read_text_file does.
 ScenarioSource named_source(const std::string& name);
 
 /// What is written there. Throws sim::InputError as read_text_file does.

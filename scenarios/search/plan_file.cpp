@@ -45,8 +45,10 @@ void move_path(YamlNode* node, const std::filesystem::path& from, const std::fil
     const std::filesystem::path path(node->text);
     if (path.is_relative()) {
         const auto absolute = std::filesystem::absolute(from / path).lexically_normal();
-        node->text =
-            absolute.lexically_proximate(std::filesystem::absolute(to).lexically_normal()).string();
+        node->text = absolute
+                         .lexically_proximate(
+                             std::filesystem::absolute(to.empty() ? "." : to).lexically_normal())
+                         .string();
     }
 }
 

@@ -142,6 +142,19 @@ std::string second_text(const SearchSpace& space, const SearchResult& result) {
 
 std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
+    if (result.near.size() < 2) {
+        return answer.sensitivity.rates.empty()
+                   ? ""
+                   : fmt::format(
+                         "\nNo other plan is within {:.0f} % of the best. With rates {:.0f} % "
+                         "lower "
+                         "or higher, latency and launch half and twice, {}.\n",
+                         kHundred * kNear, kHundred * answer.sensitivity.band,
+                         answer.sensitivity.stays.front()
+                             ? "none of those above gets that far ahead of it"
+                             : "another of those above gets that far ahead of it, or it misses "
+                               "what is asked");
+    }
     std::string text = fmt::format(
         "\n{} plans are within {:.0f} % of the best{}; {}.", result.near.size(), kHundred * kNear,
         result.near.size() == kMostNear ? " or more, of which so many were looked at" : "",
@@ -222,9 +235,7 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                         format_bytes(sim::Bytes(best.facts.capacity)),
                         options_text(space.set(best.facts, best.candidate)));
     text += table_text(space, result.best, &answer.sensitivity.stays);
-    if (result.near.size() > 1) {
-        text += lead_text(space, answer);
-    }
+    text += lead_text(space, answer);
     if (result.best.size() > 1 && error_is_known(space, best)) {
         text += hardware_text(space, result);
     }

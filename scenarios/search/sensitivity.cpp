@@ -64,13 +64,24 @@ std::vector<Change> changes_of(const Hardware& hardware, double band) {
     return changes;
 }
 
+/// The plans near the best, and behind them the others of the ten best: under other rates one of these may be the best.
+std::vector<FoundPlan> rivals(const SearchResult& result) {
+    std::vector<FoundPlan> plans = result.near;
+    for (const FoundPlan& plan : result.best) {
+        if (std::ranges::count(result.near, plan.place, &FoundPlan::place) == 0) {
+            plans.push_back(plan);
+        }
+    }
+    return plans;
+}
+
 }  // namespace
 
 Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, int jobs,
                         Watch* watch) {
     Sensitivity found;
-    const std::vector<FoundPlan>& plans = result.near;
-    found.stays.assign(plans.size(), true);
+    const std::vector<FoundPlan> plans = rivals(result);
+    found.stays.assign(result.near.size(), true);
     if (plans.size() < 2) {
         return found;
     }
@@ -107,7 +118,7 @@ Sensitivity sensitivity(const SearchSpace& space, const SearchResult& result, in
             scores.push_back(score_of(objective, plans[i].facts, rate.step_times[i], i));
         }
         const Score best = *std::ranges::min_element(scores);
-        for (std::size_t i = 0; i < scores.size(); ++i) {
+        for (std::size_t i = 0; i < found.stays.size(); ++i) {
             found.stays[i] = found.stays[i] &&
                              times_as_bad(objective, scores[i], best) <= 1 + kNear &&
                              is_wanted(space.spec(), plans[i].facts, rate.step_times[i]);

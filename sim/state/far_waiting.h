@@ -1,8 +1,8 @@
 // What waits at one link beyond the first few, by priority: a list for each, in the order in which they go.
 //
 // Within a priority those go first that came first, so what comes goes to the end of its list; only what comes at one
-// instant, or from a row of roots (transfer_table.h), has to look for its place. Adding and taking cost the same however
-// many wait.
+// instant, or from a row of roots (transfer_table.h), may go before others, mostly before all: an operation that begins fires what had come early in
+// the reverse order. Adding at either end and taking cost the same however many wait.
 #pragma once
 
 #include <algorithm>
@@ -159,9 +159,8 @@ private:
             if (empty() || last_order < added.order) {  // without a look at the last itself
                 last_order = added.order;
                 *room_at_end(chunks) = added;
-            } else if (begin_in_first > 0 && goes_before(added, *begin())) {
-                --begin_in_first;
-                *begin() = added;
+            } else if (goes_before(added, *begin())) {
+                *room_at_begin(chunks) = added;
             } else {
                 Cursor hole = room_at_end(chunks);
                 for (; hole != begin() && goes_before(added, *previous(hole));
@@ -180,6 +179,16 @@ private:
                 end_in_last = 0;
             }
             return {last, end_in_last++};
+        }
+
+        Cursor room_at_begin(WaitingChunks& chunks) {
+            if (begin_in_first == 0) {
+                WaitingChunk* const added = chunks.take();
+                added->next = first;
+                first = first->before = added;
+                begin_in_first = WaitingChunk::kMost;
+            }
+            return {first, --begin_in_first};
         }
 
         Waiting take_first(WaitingChunks& chunks) {

@@ -18,6 +18,12 @@ void read_mistral(HfConfig& config, ModelSpec& model) {
     read_window(config, model);
 }
 
+/// Ministral 8B: the first of every four layers sees all.
+void read_ministral(HfConfig& config, ModelSpec& model) {
+    read_mistral(config, model);
+    read_first_full(config, model);
+}
+
 void read_qwen2(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);
@@ -46,9 +52,7 @@ void read_gemma(HfConfig& config, ModelSpec& model) {
 void read_gemma_with_windows(HfConfig& config, ModelSpec& model, std::int64_t global_every) {
     read_gemma(config, model);
     model.norms = 4;
-    read_windows(
-        config, model, 4096,
-        config.whole("sliding_window_pattern", ModelLimits::layers).value_or(global_every));
+    read_windows(config, model, 4096, window_pattern(config, global_every));
 }
 
 void read_gemma2(HfConfig& config, ModelSpec& model) {
@@ -107,8 +111,7 @@ void read_cohere(HfConfig& config, ModelSpec& model) {
 
 void read_cohere2(HfConfig& config, ModelSpec& model) {
     read_cohere(config, model);
-    read_windows(config, model, 4096,
-                 config.whole("sliding_window_pattern", ModelLimits::layers).value_or(4));
+    read_windows(config, model, 4096, window_pattern(config, 4));
 }
 
 void read_glm(HfConfig& config, ModelSpec& model) {
@@ -201,19 +204,33 @@ void read_apertus(HfConfig& config, ModelSpec& model) {
 }
 
 constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
-    {"llama", read_llama},         {"mistral", read_mistral},
-    {"gemma", read_gemma},         {"gemma2", read_gemma2},
-    {"gemma3_text", read_gemma3},  {"qwen2", read_qwen2},
-    {"qwen3", read_qwen3},         {"phi3", read_phi3},
-    {"olmo", read_olmo},           {"olmo2", read_olmo2},
-    {"olmo3", read_olmo3},         {"cohere", read_cohere},
-    {"cohere2", read_cohere2},     {"glm", read_glm},
-    {"glm4", read_glm4},           {"granite", read_llama},
-    {"exaone", read_exaone},       {"exaone4", read_exaone4},
-    {"internlm2", read_internlm2}, {"internlm3", read_internlm3},
-    {"smollm3", read_smollm3},     {"ernie4_5", read_ernie},
-    {"seed_oss", read_seed_oss},   {"hunyuan_v1_dense", read_hunyuan},
-    {"arcee", read_arcee},         {"apertus", read_apertus},
+    {"llama", read_llama},
+    {"mistral", read_mistral},
+    {"ministral", read_ministral},
+    {"gemma", read_gemma},
+    {"gemma2", read_gemma2},
+    {"gemma3_text", read_gemma3},
+    {"qwen2", read_qwen2},
+    {"qwen3", read_qwen3},
+    {"phi3", read_phi3},
+    {"olmo", read_olmo},
+    {"olmo2", read_olmo2},
+    {"olmo3", read_olmo3},
+    {"cohere", read_cohere},
+    {"cohere2", read_cohere2},
+    {"glm", read_glm},
+    {"glm4", read_glm4},
+    {"granite", read_llama},
+    {"exaone", read_exaone},
+    {"exaone4", read_exaone4},
+    {"internlm2", read_internlm2},
+    {"internlm3", read_internlm3},
+    {"smollm3", read_smollm3},
+    {"ernie4_5", read_ernie},
+    {"seed_oss", read_seed_oss},
+    {"hunyuan_v1_dense", read_hunyuan},
+    {"arcee", read_arcee},
+    {"apertus", read_apertus},
 });
 
 }  // namespace

@@ -63,7 +63,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"llama4", "llama4_text"},
     {"llava", "llama"},
     {"mistral3", "mistral"},
-    {"ministral", "mistral"},
+    {"ministral3", "mistral"},
     {"qwen2_vl", "qwen2"},
     {"qwen2_vl_text", "qwen2"},
     {"qwen2_5_vl", "qwen2"},

@@ -68,6 +68,7 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "shared_intermediate_size",
     "sliding_window",
     "sliding_window_pattern",
+    "_sliding_window_pattern",
     "tie_word_embeddings",
     "use_bias",
     "use_parallel_residual",

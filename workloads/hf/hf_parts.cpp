@@ -89,6 +89,45 @@ void read_windows(HfConfig& config, ModelSpec& model, std::int64_t window,
     }
 }
 
+std::int64_t window_pattern(HfConfig& config, std::int64_t fallback) {
+    for (const char* const key : {"sliding_window_pattern", "_sliding_window_pattern"}) {
+        if (const auto said = config.whole(key, ModelLimits::layers)) {
+            return *said;
+        }
+    }
+    return fallback;
+}
+
+void read_first_full(HfConfig& config, ModelSpec& model) {
+    const auto* types = config.find("layer_types");
+    if (types == nullptr || !types->is_array() ||
+        types->size() != static_cast<std::size_t>(model.layers)) {
+        return;
+    }
+    const auto sees_all = [&](std::int64_t layer) {
+        return (*types)[static_cast<std::size_t>(layer)] == "full_attention";
+    };
+    const auto has_window = [&](std::int64_t layer) {
+        return (*types)[static_cast<std::size_t>(layer)] == "sliding_attention";
+    };
+    std::int64_t period = 1;
+    while (period < model.layers && !sees_all(period)) {
+        ++period;
+    }
+    bool agrees = sees_all(0) && period > 1 && model.layers % period == 0;
+    for (std::int64_t layer = 0; layer < model.layers && agrees; ++layer) {
+        agrees = layer % period == 0 ? sees_all(layer) : has_window(layer);
+    }
+    if (!agrees) {
+        read_layer_types(config, model);
+        return;
+    }
+    model.window = config.required("sliding_window", kLongestWindow);
+    model.global_every = period;
+    config.note(fmt::format(
+        "of every {} layers the last sees the whole sequence here, not the first", period));
+}
+
 void read_layer_types(HfConfig& config, ModelSpec& model) {
     const auto* types = config.find("layer_types");
     if (types == nullptr || !types->is_array() ||

@@ -18,6 +18,10 @@ void read_window(HfConfig& config, ModelSpec& model);
 /// A window in all but the last of every so many layers; `layer_types`, where it is given, must say the same.
 void read_windows(HfConfig& config, ModelSpec& model, std::int64_t window,
                   std::int64_t global_every);
+/// Every so many layers one sees all: `sliding_window_pattern`, which transformers writes with an underscore before it.
+std::int64_t window_pattern(HfConfig& config, std::int64_t fallback);
+/// `layer_types` may say that the first of every so many layers sees all; then the last does here, of as many.
+void read_first_full(HfConfig& config, ModelSpec& model);
 /// `layer_types` alone says which layers have the window, if any.
 void read_layer_types(HfConfig& config, ModelSpec& model);
 /// use_sliding_window: false (the default) makes sliding_window void.

@@ -1,10 +1,13 @@
 // `podsim init`: a first scenario of every chip and every model.
 #include "scenarios/judge/draft.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "topology/chips/chip.h"
 #include "workloads/models/model.h"
@@ -73,6 +76,23 @@ TEST_F(Init, ASliceMayNameItsChip) {
     refused({"--slice", "v5p-17"},
             "--slice v5p-17: no slice is called v5p-17: 17 is no number of cores (two a chip) that "
             "v5p offers; nearest: v5p-16 (2x2x2), or write a shape such as 16x20x28");
+}
+
+// The config is named from the scenario's folder, wherever the command runs.
+TEST_F(Init, TakesAHuggingFaceConfig) {
+    const std::string config = source_folder() + "/tests/workloads/configs/qwen3-8b.json";
+    std::filesystem::create_directories(path("model"));
+    std::filesystem::copy_file(config, path("model/config.json"));
+    const std::string file = path("first.yaml");
+    const Outcome written = podsim(
+        {"init", "--slice", "v5p-16", "--model", path("model/config.json"), "--write", file});
+    ASSERT_EQ(written.status, 0) << written.err;
+    const Scenario scenario = load_scenario(file);
+    EXPECT_EQ(scenario.name, "model on v5p-16");
+    EXPECT_EQ(count_parameters(scenario.step().model).total, 8'190'735'360);
+    EXPECT_EQ(podsim({"init", "--slice", "v5p-16", "--model", "absent.json"}).err,
+              "absent.json: cannot read the file: No such file or directory; name a model's "
+              "config.json\n");
 }
 
 }  // namespace

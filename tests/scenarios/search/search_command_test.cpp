@@ -126,5 +126,17 @@ TEST_F(SearchCommand, GoesOverAxesThatTheStepCanUse) {
     EXPECT_THAT(prefill.out, HasSubstr("context: "));
 }
 
+// What a scenario expects of its own plan says nothing of another.
+TEST_F(SearchCommand, WritesPlansWithoutWhatWasExpected) {
+    const std::string file =
+        write(std::string(kSmallDense) + "mesh: {tensor: 8, context: 2}\nexpect: {step_time: {within: 1 %, of: 9 s, source: here}}\n");
+    ASSERT_EQ(podsim({"run", file}).status, 1);
+    ASSERT_EQ(
+        podsim({"search", file, "--over", "mesh", "--no-explain", "--write", path("best.yaml")})
+            .status,
+        0);
+    EXPECT_EQ(podsim({"run", path("best.yaml")}).status, 0);
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

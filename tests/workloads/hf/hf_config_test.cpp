@@ -154,7 +154,7 @@ TEST_F(HfConfigTest, DenseLayersBeforeThoseWithExperts) {
 }
 
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy = "`podsim import hf --help` lists the 53 families that podsim reads";
+    const std::string remedy = "`podsim import hf --help` lists the 54 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
