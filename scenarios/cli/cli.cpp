@@ -189,7 +189,8 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         return complain(clock_error(overflow_place(args), error).what(), kBadInput);
     } catch (const std::bad_alloc&) {
         return complain(out_of_memory(args).what(), kBadInput);
-    } catch (const std::filesystem::filesystem_error& error) {
+    } catch (const std::system_error& error) {
+        // No thread, or a file that went away.
         return complain(fmt::format("podsim: {}", error.what()), kBadInput);
     } catch (const std::exception& error) {
         return complain(fmt::format("podsim: internal error: {}", error.what()), kDefect);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <new>
 #include <sstream>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "scenarios/timeline/program_timeline.h"
 #include "scenarios/timeline/step_timeline.h"
 #include "scenarios/trace/event_file.h"
+#include "scenarios/watch/memory_limit.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
 
@@ -43,6 +45,10 @@ RunAnswer answer_program(const Usage& options, Scenario scenario, Fold fold, Tim
             .result = std::move(result),
             .verdicts = std::move(verdicts),
             .wall = wall};
+}
+
+StepResult simulated(const Scenario& scenario, Fold fold, const StepOptions& how) {
+    return within_clock(scenario, [&] { return simulate_step(scenario, fold, how); });
 }
 
 /// What is said of a step that has been simulated, by more runs. Throws Stopped, and what the watch throws.
@@ -164,15 +170,32 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
         how.most_played_by_a_run = std::numeric_limits<std::uint64_t>::max();
     }
     watch.begin();
-    StepResult result = within_clock(scenario, [&] { return simulate_step(scenario, fold, how); });
-    RunAnswer answer{.scenario = std::move(scenario), .result = std::move(result)};
+    RunAnswer answer{.scenario = std::move(scenario), .result = StepResult{}};
     try {
-        look_further(options, source, fold, answer, watch);
+        answer.result = simulated(answer.scenario, fold, how);
+    } catch (const std::bad_alloc&) {
+        if (!explain) {
+            throw;
+        }
+        // What explains takes several times the memory of the step.
+        how.explain = false;
+        answer.result = simulated(answer.scenario, fold, how);
+        answer.no_memory_for = "gap, critical path and advice";
+    }
+    const auto next = [&] {
+        return std::get<StepResult>(answer.result).explaining_stopped
+                   ? "gap, critical path and advice"
+               : explain && !answer.advice ? "advice"
+                                           : "ceilings";
+    };
+    try {
+        if (answer.no_memory_for.empty()) {
+            look_further(options, source, fold, answer, watch);
+        }
     } catch (const Stopped&) {
-        answer.stopped_before = std::get<StepResult>(answer.result).explaining_stopped
-                                    ? "gap, critical path and advice"
-                                : explain && !answer.advice ? "advice"
-                                                            : "ceilings";
+        answer.stopped_before = next();
+    } catch (const std::bad_alloc&) {
+        answer.no_memory_for = next();
     }
     if (answer.wall.simulated_s == 0) {
         answer.wall = watch.wall_time();
@@ -186,8 +209,8 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
         return program_report(answer.scenario, *program, answer.verdicts, answer.wall);
     }
     const StepResult& step = std::get<StepResult>(answer.result);
-    const bool left_out =
-        !step.explained && !step.explaining_stopped && !options.is_set("no-explain");
+    const bool left_out = !step.explained && !step.explaining_stopped &&
+                          answer.no_memory_for.empty() && !options.is_set("no-explain");
     ReportParts parts{.sections = shown_sections(options),
                       .suggestions = answer.advice ? suggestions_text(*answer.advice, step) : "",
                       .order = order_noise_text(answer.noise, step)};
@@ -196,6 +219,9 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
     };
     if (!answer.stopped_before.empty()) {
         parts.order += fmt::format("Stopped: {} left out\n", answer.stopped_before);
+    } else if (!answer.no_memory_for.empty()) {
+        parts.order += fmt::format("Left out for lack of memory: {} (podsim may take {})\n",
+                                   answer.no_memory_for, format_bytes(sim::Bytes(memory_limit())));
     } else if (!step.explained && !left_out && (asked("gap") || asked("path"))) {
         parts.order += "Gap and critical path left out: --no-explain\n";
     }

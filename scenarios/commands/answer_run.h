@@ -28,6 +28,8 @@ struct RunAnswer {
     WallTime wall{};
     /// The watch ended it when the step was there: what is missing of what is said of the step.
     std::string stopped_before{};
+    std::string
+        no_memory_for{};  ///< what was left out because it would have taken more memory than there is
 };
 
 /// Runs the scenario by those options. Throws sim::InputError; before a step is there also Stopped and what the watch

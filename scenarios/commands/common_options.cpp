@@ -1,6 +1,7 @@
 #include "scenarios/commands/common_options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <limits>
@@ -79,10 +80,14 @@ sim::InputError out_of_memory(Arguments args) {
             place = arg;
         }
     }
+    const bool limited = std::isfinite(address_space_left());
     return sim::InputError(
-        fmt::format("out of memory: podsim may take {}", format_bytes(sim::Bytes(memory_limit()))),
-        "give more with --memory, or fewer --jobs; or make the step smaller, with fewer "
-        "microbatches or a larger hardware.message_cap",
+        fmt::format("out of memory: podsim may take {}{}", format_bytes(sim::Bytes(memory_limit())),
+                    limited ? ", and its address space is limited (ulimit -v)" : ""),
+        limited ? "raise that limit, or leave out what takes more runs with --no-explain; or make "
+                  "the step smaller, with fewer microbatches or a larger hardware.message_cap"
+                : "give more with --memory, or fewer --jobs; or make the step smaller, with fewer "
+                  "microbatches or a larger hardware.message_cap",
         {place, 0, 0});
 }
 

@@ -101,6 +101,12 @@ void refuse_beyond_memory(const RunMemory& memory, Fold fold) {
     if (memory.bytes() <= limit) {
         return;
     }
+    if (limit < kBytesOfProcess) {
+        throw sim::InputError(
+            fmt::format("podsim may take {} of memory, and takes {} for any run",
+                        format_bytes(sim::Bytes(limit)), format_bytes(sim::Bytes(kBytesOfProcess))),
+            "give more with --memory, or raise the shell's limit (ulimit -v)");
+    }
     throw sim::InputError(
         fmt::format("the run takes up to {} of memory: {} for operations, {} for messages, {} for "
                     "what every simulated chip has; podsim may take {}",

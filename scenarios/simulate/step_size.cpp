@@ -51,7 +51,8 @@ StepSize size_of_step(const Scenario& scenario) {
 void refuse_beyond_memory(const Scenario& scenario) {
     const StepSize size = size_of_step(scenario);
     const double limit = memory_limit();
-    if (size.bytes() <= limit) {
+    // Of a step whose operations were not counted nothing is known here.
+    if (size.bytes() <= limit || size.operations() == 0) {
         return;
     }
     const double most =

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <unistd.h>
 
 namespace podsim::scenarios {
 namespace {
@@ -57,7 +58,22 @@ double left_in_group() {
     return kInfinite;
 }
 
+/// What the process has mapped, in bytes: the first number of /proc/self/statm, in pages.
+double mapped() {
+    std::ifstream file("/proc/self/statm");
+    double pages = 0;
+    return file >> pages ? pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
 }  // namespace
+
+double address_space_left() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    return limit.rlim_cur == RLIM_INFINITY
+               ? kInfinite
+               : std::max(0.0, static_cast<double>(limit.rlim_cur) - mapped());
+}
 
 double memory_limit() {
     rlimit limit{};
@@ -66,7 +82,7 @@ double memory_limit() {
 }
 
 double usual_memory_limit() {
-    return kShare * std::max(0.0, std::min(available(), left_in_group()));
+    return kShare * std::max(0.0, std::min({available(), left_in_group(), address_space_left()}));
 }
 
 MemoryLimit::MemoryLimit(double bytes) {
