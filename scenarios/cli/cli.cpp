@@ -1,5 +1,7 @@
 #include "scenarios/cli/cli.h"
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -176,8 +178,14 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         }
         limit.emplace(memory_option(args));
         const int status = dispatch(args, out, err);
+        errno = 0;
         out.flush();
-        return out ? status : complain("podsim: cannot write the results", kBadInput);
+        return out ? status
+                   : complain(
+                         fmt::format("podsim: cannot write the results to standard "
+                                     "output{}; check where it goes",
+                                     errno == 0 ? "" : fmt::format(": {}", std::strerror(errno))),
+                         kBadInput);
     } catch (const sim::InputError& error) {
         for (const sim::InputError& each : sim::errors_in(error)) {
             static_cast<void>(complain(prefix(args, each) + each.what(), kBadInput));

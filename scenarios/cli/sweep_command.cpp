@@ -98,6 +98,9 @@ int report_end(const SweepCall& call, const StopRequest& stop, std::ostream& err
             "podsim sweep: stopped after {} of {} settings; {}\n", rows.size(), count,
             call.is_recorded() ? "the same command goes on from there"
                                : "with --jsonl PATH the same command would go on from there");
+        if ((!call.csv().empty() && call.csv() != "-") || call.has_page()) {
+            err << "podsim sweep: tables and pages of these settings alone end in .part\n";
+        }
     }
     const auto refused = std::ranges::count_if(rows, &SweepRow::refused);
     const auto finished = static_cast<std::ptrdiff_t>(rows.size());
@@ -125,7 +128,8 @@ int sweep(const Usage& options, SweepCall& call, Team* team, const StopRequest& 
     if (call.csv() == "-") {
         out << sweep_results_csv(call.rows(), call.sweep());
     } else if (!call.csv().empty()) {
-        write_file("--csv", call.csv(), sweep_results_csv(call.rows(), call.sweep()));
+        write_file("--csv", call.path_so_far(call.csv()),
+                   sweep_results_csv(call.rows(), call.sweep()));
     }
     call.write_page();
     if (call.csv() != "-" && !lines) {

@@ -150,11 +150,15 @@ void SweepCall::run(const Done& done, const std::function<bool()>& stop) {
     });
 }
 
+std::string SweepCall::path_so_far(const std::string& path) const {
+    return rows_.size() < count() ? path + ".part" : path;
+}
+
 void SweepCall::write_page() const {
     if (report_.empty()) {
         return;
     }
-    write_fitting_report(report_, kMostSettingsShown, [&](std::size_t most) {
+    write_fitting_report(path_so_far(report_), kMostSettingsShown, [&](std::size_t most) {
         return sweep_page(rows_, sweep_, sweep_.title(), most);
     });
 }

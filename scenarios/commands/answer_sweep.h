@@ -55,9 +55,12 @@ public:
 
     /// The path of --csv, empty without it.
     [[nodiscard]] const std::string& csv() const { return csv_; }
+    [[nodiscard]] bool has_page() const { return !report_.empty(); }
 
     /// Writes the page that --report asks for; nothing without it.
     void write_page() const;
+    /// Where that, or a table, is written: of a sweep that was stopped beside the path, so that nothing whole is replaced by a part.
+    [[nodiscard]] std::string path_so_far(const std::string& path) const;
 
 private:
     Watch* watch_;

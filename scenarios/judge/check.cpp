@@ -33,7 +33,7 @@ std::optional<CheckedSearch> search_of(const ScenarioSource& source,
 
 }  // namespace
 
-Checked check(const ScenarioSource& source, std::span<const std::string> settings) {
+Checked check(const ScenarioSource& source, std::span<const std::string> settings, Watch* watch) {
     Checked checked{.file = source.file, .name = {}, .kind = "step"};
     try {
         YamlNode tree = read_scenario(source);
@@ -56,9 +56,9 @@ Checked check(const ScenarioSource& source, std::span<const std::string> setting
             return checked;
         }
         const auto began = std::chrono::steady_clock::now();
-        checked.size = size_of_run(scenario);
+        checked.size = size_of_run(scenario, Fold::automatic, watch);
         if (!scenario.is_program()) {
-            checked.memory = memory_in_order(scenario, build_step_of(scenario));
+            checked.memory = memory_in_order(scenario, build_step_of(scenario, nullptr, watch));
         }
         const std::chrono::duration<double> built = std::chrono::steady_clock::now() - began;
         checked.wall_time_s =

@@ -9,6 +9,7 @@
 #include "scenarios/judge/estimate.h"
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/space/search_space.h"
+#include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -34,7 +35,9 @@ struct Checked {
 /// Events a second that a run plays at least on the machine of docs/performance.md.
 inline constexpr double kEventsPerSecond = 5e6;
 
-Checked check(const ScenarioSource& source, std::span<const std::string> settings);
+/// Throws Stopped where the watch ends it.
+Checked check(const ScenarioSource& source, std::span<const std::string> settings,
+              Watch* watch = nullptr);
 
 bool fits(std::span<const Checked> checked);
 std::string check_text(std::span<const Checked> checked);

@@ -38,13 +38,17 @@ std::string call_show(const Options& texts, const py::object& scenario) {
 std::string call_check(const Options& texts, const py::list& scenarios) {
     const Usage options = parsed(check_usage(), texts);
     const std::vector<ScenarioSource> named = sources_of(scenarios);
-    return json_apart([&] {
+    BackgroundWatch watch(py::none{});
+    std::string json;
+    watch.run([&] {
         std::vector<Checked> checked;
         for (const ScenarioSource& source : files_of(named)) {
-            checked.push_back(check(source, options.all("set")));
+            tell(&watch, Phase::building);
+            checked.push_back(check(source, options.all("set"), &watch));
         }
-        return check_json(checked);
+        json = json_line(check_json(checked));
     });
+    return json;
 }
 
 std::string call_estimate(const Options& texts, const py::object& scenario) {
@@ -74,9 +78,8 @@ std::string call_search(const Options& texts, const py::object& scenario,
     std::string json;
     watch.run([&] {
         const SearchSpace space = search_space(options, source);
-        const SearchAnswer answer = answer_search(options, space, &watch, [&] {
-            return watch.stop_token().stop_requested();
-        });
+        const SearchAnswer answer = answer_search(
+            options, space, &watch, [&] { return watch.stop_token().stop_requested(); });
         json = json_line(search_json(space, answer));
         write_plans(paths.write, space, answer);
     });

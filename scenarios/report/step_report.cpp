@@ -122,9 +122,10 @@ std::string diagnosis(const Scenario& scenario, const StepResult& result) {
         return text + "  the step is at that bound\n";
     }
     const std::vector<Share> causes = by_cause(result.gap);
-    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap\n",
+    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap{}\n",
                         format_time(total.seconds()), causes[0].name,
-                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total));
+                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total),
+                        causes[0].time > total ? "; other terms are below zero: --show gap" : "");
     std::vector<std::string> others;
     for (std::size_t i = 1; i < std::min<std::size_t>(causes.size(), 3); ++i) {
         if (causes[i].time.seconds() > 0.05 * total.seconds()) {

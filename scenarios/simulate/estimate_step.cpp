@@ -104,7 +104,7 @@ StepEstimate estimate_step(const Scenario& scenario) {
             .prefetch_layers = built.plan.overlap.prefetch_layers};
 }
 
-RunSize size_of_run(const Scenario& scenario, Fold fold) {
+RunSize size_of_run(const Scenario& scenario, Fold fold, Watch* watch) {
     const AchievedHardware hardware(scenario.hardware);
     const auto size_of = [&](const sim::Workload& workload, const Layout& layout) {
         const RunMemory memory = memory_of_run(workload);
@@ -116,12 +116,11 @@ RunSize size_of_run(const Scenario& scenario, Fold fold) {
     };
     try {
         if (scenario.is_program()) {
-            const LoweredProgram lowered =
-                lower_program(hardware, scenario.program(), fold, nullptr);
+            const LoweredProgram lowered = lower_program(hardware, scenario.program(), fold, watch);
             return size_of(lowered.workload, lowered.layout);
         }
-        const LoweredStep lowered =
-            lower_step(build_step_of(scenario).programs, hardware, scenario.step().mesh, fold);
+        const LoweredStep lowered = lower_step(build_step_of(scenario, nullptr, watch).programs,
+                                               hardware, scenario.step().mesh, fold, watch);
         return size_of(lowered.workload, lowered.layout);
     } catch (const sim::InputError& error) {
         throw error.at({scenario.file, 0, 0});

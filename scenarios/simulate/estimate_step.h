@@ -48,7 +48,8 @@ struct RunSize {
     int chips = 0;
     double most_memory_bytes = 0;  ///< that podsim takes for it (lower/run_memory.h)
 };
-/// Of a step or a program, evaluation steps not counted. It is lowered as for a run. Throws sim::InputError where that, or the run, is refused.
-RunSize size_of_run(const Scenario& scenario, Fold fold = Fold::automatic);
+/// Of a step or a program, evaluation steps not counted. It is lowered as for a run. Throws sim::InputError where that, or the run, is refused, Stopped
+/// where the watch ends it.
+RunSize size_of_run(const Scenario& scenario, Fold fold = Fold::automatic, Watch* watch = nullptr);
 
 }  // namespace podsim::scenarios

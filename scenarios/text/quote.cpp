@@ -5,6 +5,32 @@
 
 namespace podsim::scenarios {
 
+std::size_t hidden_character(std::string_view text) {
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    };
+    if (byte(0) < 0x20 || byte(0) == 0x7f) {
+        return 1;
+    }
+    if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) {
+        return 2;  // U+0080 to U+009F, of which terminals take some for commands
+    }
+    const bool turns =
+        byte(0) == 0xe2 && ((byte(1) == 0x80 && ((byte(2) >= 0x8e && byte(2) <= 0x8f) ||
+                                                 (byte(2) >= 0xa8 && byte(2) <= 0xae))) ||
+                            (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
+    return turns ? 3 : 0;  // of lines and of the direction of writing
+}
+
+bool has_hidden_character(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (hidden_character(text.substr(i)) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 std::string printable(std::string_view text) {
     constexpr std::size_t kLongest = 60;
     std::size_t length = std::min(text.size(), kLongest);
@@ -13,12 +39,14 @@ std::string printable(std::string_view text) {
         --length;  // not in the middle of a UTF-8 character
     }
     std::string shown;
-    for (const char c : text.substr(0, length)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) {
-            shown += fmt::format("\\x{:02x}", byte);
-        } else {
-            shown += c;
+    for (std::size_t i = 0; i < length;) {
+        const std::size_t hidden = hidden_character(text.substr(i, length - i));
+        for (std::size_t end = i + std::max<std::size_t>(hidden, 1); i < end; ++i) {
+            if (hidden > 0) {
+                shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+            } else {
+                shown += text[i];
+            }
         }
     }
     return length < text.size() ? shown + "..." : shown;

@@ -107,7 +107,7 @@ private:
             fail(mark, fmt::format("a text of {} characters", value.size()),
                  fmt::format("at most {} are allowed", kLongest));
         }
-        if (std::ranges::any_of(value, is_control)) {
+        if (has_hidden_character(value)) {
             fail(mark, fmt::format("control characters or line breaks in {}", in_quotes(value)),
                  "write the text in one line");
         }
@@ -332,6 +332,9 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, std::size_
             mark.column = error.mark.column + 1;
         }
         throw yaml_fault(text, error.msg, mark);
+    }
+    if (const auto open = open_quote(text)) {
+        throw yaml_fault(text, "", {file, open->line, open->column});
     }
     YamlNode root = builder.take_root();
     if (root.mark.file.empty()) {

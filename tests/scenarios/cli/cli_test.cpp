@@ -389,7 +389,8 @@ TEST_F(Cli, AStreamThatDoesNotTakeTheResultIsAnError) {
     out.setstate(std::ios::badbit);
     const std::vector<std::string> args = {"list", "chips"};
     EXPECT_EQ(run_command(args, out, err), 2);
-    EXPECT_EQ(err.str(), "podsim: cannot write the results\n");
+    EXPECT_EQ(err.str(),
+              "podsim: cannot write the results to standard output; check where it goes\n");
 }
 
 }  // namespace

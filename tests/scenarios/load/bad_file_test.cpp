@@ -66,10 +66,18 @@ TEST_F(BadFile, WhatIsNotYaml) {
     const char* const open = "the quote that opens here is not closed; close it behind its text";
     expect_refused("a: \"b\\\"\" # no: \"\nc: 'it''s'\nd: don't\ne: [1, \"f]\ng: 1\n",
                    std::string("s.yaml:4:8: ") + open);
+    // Outside brackets, too, where the parser takes all up to the end for text.
+    expect_refused("name: \"abc\nhardware: {chip: v5p}\n", std::string("s.yaml:1:7: ") + open);
+    expect_refused("a: 1\nname: 'abc\nb: \"c\"\n", std::string("s.yaml:2:7: ") + open);
     expect_refused(
         "a: {b: *other, c: 1}\n",
         "s.yaml:1:8: '*other' stands for nothing; define it above, as in `&name value`, or "
         "write the value here");
+    expect_refused(
+        "name: a\xc2\x9b"
+        "31m\n",
+        "s.yaml:1:7: control characters or line breaks in 'a\\xc2\\x9b31m'; write the "
+        "text in one line");
     expect_refused("hardware:\n\tchip: v5p\n",
                    "s.yaml:2:6: this is not valid YAML: illegal map value; indent this line with "
                    "spaces: it begins with a tab");

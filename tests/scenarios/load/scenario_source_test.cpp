@@ -1,13 +1,18 @@
 // Scenarios that are no files: their names, folders and lines.
 #include "scenarios/load/scenario_source.h"
 
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <thread>
 
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -31,6 +36,32 @@ protected:
         return places;
     }
 };
+
+// What a pipe had is gone once it was read: commands that come back to their scenario have it all the same, and know what files it names.
+TEST_F(Source, OfAPipeIsReadOnce) {
+    const std::string config = source_folder() + "/tests/workloads/configs/llama-3-8b.json";
+    std::filesystem::copy_file(config, path("config.json"));
+    const std::string text = fmt::format(
+        "hardware: {{chip: v5e, slice: 4x4}}\nmodel: {{hf_config: {}, layers: 2}}\n"
+        "batch: {{tokens: 64Ki, sequence: 4096}}\nmesh: {{fsdp: x y}}\n",
+        path("config.json"));
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    const auto through_pipe = [&](std::vector<std::string> args) {
+        std::thread writer([&] { std::ofstream(path("pipe")) << text; });
+        const Outcome outcome = podsim(std::move(args));
+        writer.join();
+        return outcome;
+    };
+    write(text);
+    const std::string by_name = podsim({"run", path("s.yaml")}).out;
+    const std::size_t from = by_name.find("What to change, each simulated");
+    const std::string advice = by_name.substr(from, by_name.find("Assumed:") - from);
+    ASSERT_THAT(advice, ::testing::HasSubstr("--set training.remat=none"));
+    EXPECT_THAT(through_pipe({"run", path("pipe")}).out, ::testing::HasSubstr(advice));
+    const Outcome lost = through_pipe({"run", path("pipe"), "--json", path("config.json")});
+    EXPECT_EQ(lost.status, 2);
+    EXPECT_THAT(lost.err, ::testing::HasSubstr("the command reads this file, and would overwrite"));
+}
 
 TEST_F(Source, OfATextIsTheScenarioOfAFileOfIt) {
     const Scenario file = load_scenario(write(kGood));

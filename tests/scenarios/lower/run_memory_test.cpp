@@ -82,7 +82,6 @@ protected:
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
     }
 
-private:
     [[nodiscard]] std::string read(const std::string& name) const {
         std::ifstream file(path(name));
         return {std::istreambuf_iterator<char>(file), {}};
@@ -105,6 +104,26 @@ TEST_F(RunMemoryLimit, IsAsMuchAsARunNeeds) {
     const Outcome outcome = process(fmt::format("run s.yaml --no-explain --memory {:.0f}B",
                                                 checked.size->most_memory_bytes + 1));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+// ulimit -v, as schedulers of jobs set it. The step stands; explaining it takes several times its memory.
+TEST_F(RunMemoryLimit, CountsTheAddressSpace) {
+    write(kGood);
+    const auto limited = [&](int kilobytes, const std::string& more) {
+        const std::string line =
+            fmt::format("cd '{}' && ulimit -v {} && '{}' run s.yaml {} >out 2>err", path("."),
+                        kilobytes, program_path(), more);
+        const int status = std::system(line.c_str());
+        return Outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
+    };
+    const Outcome little = limited(70'000, "--no-explain");  // some 20 MB more than it begins with
+    EXPECT_TRUE(little.status == 0 || little.status == 2) << little.status << little.err;
+    const Outcome step = limited(150'000, "--no-explain");
+    EXPECT_EQ(step.status, 0) << step.err;
+    EXPECT_THAT(step.out, ::testing::HasSubstr("\nStep time "));
+    const Outcome explained = limited(150'000, "");
+    EXPECT_EQ(explained.status, 0) << explained.err;
+    EXPECT_THAT(explained.out, ::testing::HasSubstr("\nStep time "));
 }
 
 TEST_F(RunMemoryLimit, IsSaidByCheck) {

@@ -1,8 +1,11 @@
 // What `podsim search` prints and writes.
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "scenarios/search/plan_file.h"
+#include "scenarios/yaml/yaml_tree.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 
@@ -128,14 +131,28 @@ TEST_F(SearchCommand, GoesOverAxesThatTheStepCanUse) {
 
 // What a scenario expects of its own plan says nothing of another.
 TEST_F(SearchCommand, WritesPlansWithoutWhatWasExpected) {
-    const std::string file =
-        write(std::string(kSmallDense) + "mesh: {tensor: 8, context: 2}\nexpect: {step_time: {within: 1 %, of: 9 s, source: here}}\n");
+    const std::string file = write(std::string(kSmallDense) +
+                                   "mesh: {tensor: 8, context: 2}\nexpect: {step_time: {within: 1 "
+                                   "%, of: 9 s, source: here}}\n");
     ASSERT_EQ(podsim({"run", file}).status, 1);
     ASSERT_EQ(
         podsim({"search", file, "--over", "mesh", "--no-explain", "--write", path("best.yaml")})
             .status,
         0);
     EXPECT_EQ(podsim({"run", path("best.yaml")}).status, 0);
+}
+
+// From the folder that is written to, though its name is empty.
+TEST_F(SearchCommand, MovesRelativePathsToTheFolderOfThePlan) {
+    const std::filesystem::path here = std::filesystem::current_path();
+    const YamlNode tree = parse_yaml("model: {hf_config: hf/config.json}\n", "s.yaml");
+    const auto moved_to = [&](const std::string& to) {
+        return moved(tree, "", to).find("model")->find("hf_config")->text;
+    };
+    EXPECT_EQ(moved_to(""), "hf/config.json");
+    EXPECT_EQ(moved_to("."), "hf/config.json");
+    EXPECT_EQ(moved_to("plans"), "../hf/config.json");
+    EXPECT_EQ(moved_to((here / "a/b").string()), "../../hf/config.json");
 }
 
 }  // namespace

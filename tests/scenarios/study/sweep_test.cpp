@@ -312,8 +312,10 @@ TEST_F(SweepCommand, GoesOnAfterASignal) {
         tokens += ',' + std::to_string(4 * sequences) + "Ki";
     }
     const std::string file = write(kSmall);
-    const std::vector<std::string> args = {"sweep",  file, "--vary",  tokens,
-                                           "--jobs", "2",  "--jsonl", path("r.jsonl")};
+    const std::vector<std::string> args = {"sweep",  file,         "--vary",  tokens,
+                                           "--jobs", "2",          "--jsonl", path("r.jsonl"),
+                                           "--csv",  path("r.csv")};
+    std::ofstream(path("r.csv")) << "of the sweep before";
     const int killed = signal_after_new_line(args, path("r.jsonl"), SIGKILL);
     EXPECT_TRUE(WIFSIGNALED(killed));
     const std::string after_kill = text_of(path("r.jsonl"));
@@ -330,7 +332,13 @@ TEST_F(SweepCommand, GoesOnAfterASignal) {
     EXPECT_LT(lines.size(), 3000U);
     EXPECT_THAT(text_of(path("r.jsonl.err")),
                 ::testing::EndsWith("podsim sweep: stopped after " + std::to_string(lines.size()) +
-                                    " of 3000 settings; the same command goes on from there\n"));
+                                    " of 3000 settings; the same command goes on from there\n"
+                                    "podsim sweep: tables and pages of these settings alone end in "
+                                    ".part\n"));
+    // Nothing whole is replaced by a part.
+    EXPECT_EQ(text_of(path("r.csv")), "of the sweep before");
+    const std::string part = text_of(path("r.csv.part"));
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(part, '\n')), lines.size() + 1);
 }
 
 TEST_F(SweepCommand, QuotesAndBracketsHoldCommas) {

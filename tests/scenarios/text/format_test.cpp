@@ -93,6 +93,11 @@ TEST(Text, QuotedInputIsPrintableAndShort) {
     // The 60th byte is the first of two: the character is left out whole.
     EXPECT_EQ(printable(std::string(59, 'x') + "\xc3\xa9"), std::string(59, 'x') + "...");
     EXPECT_EQ(one_line("a\nb\tc\x7f d"), "a b c  d");
+    // C1 (U+009B begins a terminal's command), a turn of the direction of writing (U+202E); other characters of as many bytes are shown.
+    EXPECT_EQ(printable("a\xc2\x9b\xe2\x80\xae"), "a\\xc2\\x9b\\xe2\\x80\\xae");
+    EXPECT_EQ(printable("\xc2\xa0\xe2\x80\x93\xc3\xa9"), "\xc2\xa0\xe2\x80\x93\xc3\xa9");
+    EXPECT_TRUE(has_hidden_character("ab\xe2\x81\xa6"));
+    EXPECT_FALSE(has_hidden_character("\xe2\x80\x94 caf\xc3\xa9"));
 }
 
 TEST(Text, FilesThatCannotBeWrittenSayWhy) {
