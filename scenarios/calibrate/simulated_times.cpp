@@ -124,6 +124,7 @@ std::vector<double> SimulatedTimes::of(std::span<const Trial> trials) {
         },
         [] { return false; });
     std::vector<double> times;
+    times.reserve(keys.size());
     for (const Key& key : keys) {
         times.push_back(times_.at(key));
     }

@@ -7,7 +7,7 @@
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
 #include "scenarios/console/output.h"
-#include "scenarios/import/hf_report.h"
+#include "scenarios/describe/hf_report.h"
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/import/maxtext_report.h"
 #include "scenarios/load/scenario_source.h"

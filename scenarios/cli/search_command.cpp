@@ -51,6 +51,15 @@ private:
         if (progress.phase == Phase::searching) {
             stop_.has_results();
         }
+        constexpr double kQuiet = 10;
+        if (!terminal_ && !announced_ && progress.phase == Phase::bounding && seconds() > kQuiet) {
+            announced_ = true;
+            err_ << fmt::format(
+                        "podsim search: bounding its plans, {:.0f} % of them after {:.0f} s; they "
+                        "are tried once all are bounded\n",
+                        100 * progress.share, seconds())
+                 << std::flush;
+        }
         constexpr double kRedraw = 0.1;
         if (terminal_ && seconds() - drawn_ > kRedraw) {
             drawn_ = seconds();
@@ -61,6 +70,7 @@ private:
     std::ostream& err_;
     const bool terminal_;
     double drawn_ = 0;
+    bool announced_ = false;
     std::mutex mutex_;
     StopRequest stop_;
 };

@@ -90,6 +90,27 @@ CollectiveRequest read_request(const Usage& options) {
     return request;
 }
 
+void add_sizes_and_files(Usage& usage) {
+    usage.value("bytes",
+                "size of the array as it is complete in one group: 1e9, 64 MiB; or "
+                "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
+                "the one before (1KiB:64MiB:x2)");
+    usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");
+    usage.offer("dtype", kDtypes);
+    usage.value("latency", "additive or floor", "additive");
+    usage.offer("latency", latency_rule_names());
+    usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
+    usage.offer("hbm", hbm_rule_names());
+    usage.value("algorithm", "an algorithm of `podsim list algorithms`", "auto");
+    usage.offer("algorithm", algorithm_names());
+    add_fold_option(usage);
+    usage.file("csv",
+               "write the table of a range as CSV to a file, or alone to standard output (-)");
+    usage.file("json",
+               "write the result (of a range: an array) as JSON to a file, or alone to standard "
+               "output (-)");
+}
+
 }  // namespace
 
 Usage collective_usage() {
@@ -138,24 +159,7 @@ Usage collective_usage() {
                 "does so from its member at that place");
     usage.value("from", "the chip that sends");
     usage.value("to", "the chip that a send is for");
-    usage.value("bytes",
-                "size of the array as it is complete in one group: 1e9, 64 MiB; or "
-                "a range, one size per decade (1e3:1e10), more (1e3:1e10:3), or each a multiple of "
-                "the one before (1KiB:64MiB:x2)");
-    usage.value("dtype", "its element type; recorded only, bytes are bytes", "bf16");
-    usage.offer("dtype", kDtypes);
-    usage.value("latency", "additive or floor", "additive");
-    usage.offer("latency", latency_rule_names());
-    usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
-    usage.offer("hbm", hbm_rule_names());
-    usage.value("algorithm", "an algorithm of `podsim list algorithms`", "auto");
-    usage.offer("algorithm", algorithm_names());
-    add_fold_option(usage);
-    usage.file("csv",
-               "write the table of a range as CSV to a file, or alone to standard output (-)");
-    usage.file("json",
-               "write the result (of a range: an array) as JSON to a file, or alone to standard "
-               "output (-)");
+    add_sizes_and_files(usage);
     add_report_option(usage);
     return usage;
 }

@@ -43,6 +43,84 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
     }
 }
 
+/// The compute stream as it is gone through.
+class Stream {
+public:
+    Stream(const workloads::StepProgram& program, const ChipRun& chip)
+        : program_(program), chip_(chip) {}
+
+    void add_compute(workloads::OpIndex i) {
+        const workloads::Op& op = program_.ops[i];
+        const auto last = last_to_end(op.after);
+        if (last != op.after.end()) {
+            wait(chip_.began[i], *last);
+        }
+        stream_.push_back({.from = chip_.began[i],
+                           .until = chip_.ended[i],
+                           .name = std::string(workloads::to_string(op.pass)),
+                           .busy = true,
+                           .op = i});
+        free_ = chip_.ended[i];
+    }
+
+    std::vector<Stretch> to_end(sim::Time end_of_run) && {
+        const auto last = std::max_element(chip_.ended.begin(), chip_.ended.end());
+        if (last != chip_.ended.end()) {
+            wait(*last, static_cast<workloads::OpIndex>(last - chip_.ended.begin()));
+            if (end_of_run > *last) {
+                stream_.push_back({.from = *last, .until = end_of_run, .name = kImbalance});
+            }
+        }
+        return std::move(stream_);
+    }
+
+private:
+    using Ops = std::vector<workloads::OpIndex>;
+
+    [[nodiscard]] Ops::const_iterator last_to_end(const Ops& ops) const {
+        return std::max_element(ops.begin(), ops.end(),
+                                [&](auto a, auto b) { return chip_.ended[a] < chip_.ended[b]; });
+    }
+
+    /// Walks back from `until` to where the stream was last busy: the operation that ended last held it up while it ran, before that the
+    /// one that held that operation up, and so on.
+    void wait(sim::Time until, workloads::OpIndex op) {
+        const auto first = static_cast<std::ptrdiff_t>(stream_.size());
+        while (until > free_) {
+            const sim::Time since = std::max(chip_.began[op], free_);
+            // Until the others were ready, something of their programs was to blame.
+            const sim::Time sent = std::clamp(chip_.sent[op], since, until);
+            if (until > sent) {
+                const std::string held_by = describe(program_.ops[op]);
+                stream_.push_back({.from = sent,
+                                   .until = until,
+                                   .name = held_by,
+                                   .cause = cause_of_wait(held_by),
+                                   .op = op});
+            }
+            if (sent > since) {
+                const bool handover =
+                    std::holds_alternative<workloads::Handover>(program_.ops[op].work);
+                stream_.push_back({.from = since,
+                                   .until = sent,
+                                   .name = handover ? kBubble : kImbalance,
+                                   .op = op});
+            }
+            until = since;
+            const auto before = last_to_end(program_.ops[op].after);
+            if (until > free_ && before != program_.ops[op].after.end()) {
+                op = *before;
+            }
+        }
+        std::reverse(stream_.begin() + first, stream_.end());
+    }
+
+    const workloads::StepProgram& program_;
+    const ChipRun& chip_;
+    std::vector<Stretch> stream_;
+    sim::Time free_;  ///< since when it has nothing to compute
+};
+
 }  // namespace
 
 std::string cause_of_wait(const std::string& name) {
@@ -65,68 +143,13 @@ std::string_view name_of(collectives::Operation operation) {
 
 std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
                                sim::Time end_of_run) {
-    std::vector<Stretch> stream;
-    sim::Time free;
-    const auto last_to_end = [&](const std::vector<workloads::OpIndex>& ops) {
-        return std::max_element(ops.begin(), ops.end(),
-                                [&](auto a, auto b) { return chip.ended[a] < chip.ended[b]; });
-    };
-    // Walks back from `until` to where the stream was last busy: the operation that ended last held
-    // it up while it ran, before that the one that held that operation up, and so on.
-    const auto wait = [&](sim::Time until, workloads::OpIndex op) {
-        const auto first = static_cast<std::ptrdiff_t>(stream.size());
-        while (until > free) {
-            const sim::Time since = std::max(chip.began[op], free);
-            // Until the others were ready, something of their programs was to blame.
-            const sim::Time sent = std::clamp(chip.sent[op], since, until);
-            if (until > sent) {
-                const std::string held_by = describe(program.ops[op]);
-                stream.push_back({.from = sent,
-                                  .until = until,
-                                  .name = held_by,
-                                  .cause = cause_of_wait(held_by),
-                                  .op = op});
-            }
-            if (sent > since) {
-                const bool handover =
-                    std::holds_alternative<workloads::Handover>(program.ops[op].work);
-                stream.push_back({.from = since,
-                                  .until = sent,
-                                  .name = handover ? kBubble : kImbalance,
-                                  .op = op});
-            }
-            until = since;
-            const auto before = last_to_end(program.ops[op].after);
-            if (until > free && before != program.ops[op].after.end()) {
-                op = *before;
-            }
-        }
-        std::reverse(stream.begin() + first, stream.end());
-    };
+    Stream stream(program, chip);
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
-        const workloads::Op& op = program.ops[i];
-        if (!std::holds_alternative<workloads::Compute>(op.work)) {
-            continue;
-        }
-        const auto last = last_to_end(op.after);
-        if (last != op.after.end()) {
-            wait(chip.began[i], *last);
-        }
-        stream.push_back({.from = chip.began[i],
-                          .until = chip.ended[i],
-                          .name = std::string(workloads::to_string(op.pass)),
-                          .busy = true,
-                          .op = static_cast<workloads::OpIndex>(i)});
-        free = chip.ended[i];
-    }
-    const auto last = std::max_element(chip.ended.begin(), chip.ended.end());
-    if (last != chip.ended.end()) {
-        wait(*last, static_cast<workloads::OpIndex>(last - chip.ended.begin()));
-        if (end_of_run > *last) {
-            stream.push_back({.from = *last, .until = end_of_run, .name = kImbalance});
+        if (std::holds_alternative<workloads::Compute>(program.ops[i].work)) {
+            stream.add_compute(static_cast<workloads::OpIndex>(i));
         }
     }
-    return stream;
+    return std::move(stream).to_end(end_of_run);
 }
 
 std::vector<Share> idle_by_cause(const std::vector<Interval>& held,

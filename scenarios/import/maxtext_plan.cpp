@@ -155,6 +155,10 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
     machine.devices_per_chip = chip.devices.value;
     machine.axes = static_cast<int>(std::ranges::count_if(shape, [](int n) { return n > 1; }));
     const std::int64_t slices = settings.whole("compile_topology_num_slices", -1, 1);
+    if (slices == 0) {
+        settings.refuse("compile_topology_num_slices", "0 is no number of slices",
+                        "write 1 or more, or -1 for one");
+    }
     machine.slices = std::max<std::int64_t>(slices, 1);
     return machine;
 }

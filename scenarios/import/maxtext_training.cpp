@@ -74,7 +74,7 @@ std::string place_of_first_matmul(MaxTextSettings& settings, const MaxTextModel&
     if (model.experts == 0) {
         return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
     }
-    const std::string first = place_of_either(settings, "mlpwi_0", true);
+    std::string first = place_of_either(settings, "mlpwi_0", true);
     if (first == place_of_either(settings, "mlpwi_1", true)) {
         return first;
     }

@@ -37,7 +37,7 @@ std::shared_ptr<const sim::Schedule> KnownSchedules::schedule(
     if (const auto found = schedules_.find(key); found != schedules_.end()) {
         return found->second;
     }
-    const auto built = std::make_shared<const sim::Schedule>(build());
+    auto built = std::make_shared<const sim::Schedule>(build());
     schedules_.emplace(key, built);
     images_.keep(built);
     messages_ += built->transfers.size();

@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "scenarios/commands/answer_search.h"
+#include "scenarios/describe/hf_report.h"
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/guide/guide.h"
-#include "scenarios/import/hf_report.h"
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/import/maxtext_report.h"
 #include "scenarios/judge/check.h"

@@ -204,6 +204,11 @@ sim::FlopsPerSecond parse_flops_rate(std::string_view text) {
 }
 
 std::int64_t parse_count(std::string_view text) {
+    const std::string digits(trim(text));
+    if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
+        // 0200 is 128 to YAML 1.1.
+        fail(kCount, fmt::format("{} begins with 0, as octal numbers do", in_quotes(digits)));
+    }
     const double value = parse(kCount, text);
     constexpr double kLimit = 9007199254740992.0;  // 2^53: every whole number below is exact
     if (value > kLimit) {

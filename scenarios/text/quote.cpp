@@ -17,9 +17,9 @@ std::size_t hidden_character(std::string_view text) {
     }
     const bool turns =
         byte(0) == 0xe2 && ((byte(1) == 0x80 && ((byte(2) >= 0x8e && byte(2) <= 0x8f) ||
-                                                 (byte(2) >= 0xa8 && byte(2) <= 0xae))) ||
+                                                 (byte(2) >= 0xaa && byte(2) <= 0xae))) ||
                             (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
-    return turns ? 3 : 0;  // of lines and of the direction of writing
+    return turns ? 3 : 0;  // of the direction of writing
 }
 
 bool has_hidden_character(std::string_view text) {

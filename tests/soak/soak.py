@@ -139,12 +139,15 @@ class Soak:
         """The outputs are whole and alone."""
         outputs = self.outputs(args, folder)
         allowed = {"small.yaml", "long.yaml", *(path.name for path in outputs)}
+        if name == "sweep-csv":
+            allowed |= {path.name + ".part" for path in outputs}  # of the settings that had ended
         if name == "bounding":
             allowed |= {f"best-{number}.yaml" for number in range(2, 11)}
         beside = {path.name for path in folder.iterdir()} - allowed
         if beside:
             self.say(name, f"leaves {sorted(beside)}")
-        for path in outputs:
+        parts = [path.with_name(path.name + ".part") for path in outputs]
+        for path in outputs + [part for part in parts if part.exists()]:
             if path.suffix != ".jsonl" and torn(path):
                 self.say(name, f"leaves a torn {path.name}")
 

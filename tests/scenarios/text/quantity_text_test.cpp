@@ -89,6 +89,11 @@ TEST(QuantityText, WhatIsNotAUsefulNumberIsRefused) {
     EXPECT_EQ(refusal(parse_bytes, "1e305 PB").substr(0, 26), "'1e305 PB' is out of range");
     EXPECT_EQ(refusal(parse_rate, "0 GB/s").substr(0, 16), "'0 GB/s' is zero");
     EXPECT_EQ(refusal(parse_count, "1.5").substr(0, 27), "'1.5' is not a whole number");
+    // 0200 is 128 to YAML 1.1, and 200 to others.
+    EXPECT_EQ(refusal(parse_count, "0200").substr(0, 49),
+              "'0200' begins with 0, as octal numbers do; write ");
+    EXPECT_EQ(parse_count("0"), 0);
+    EXPECT_EQ(parse_count("0.5k"), 500);
     EXPECT_EQ(refusal(parse_count, "10000T").substr(0, 24), "'10000T' is out of range");
 }
 

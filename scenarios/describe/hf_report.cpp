@@ -1,4 +1,4 @@
-#include "scenarios/import/hf_report.h"
+#include "scenarios/describe/hf_report.h"
 
 #include <fmt/format.h>
 
