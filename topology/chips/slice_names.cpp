@@ -79,10 +79,13 @@ std::span<const ChipAlias> chip_aliases() {
 
 bool is_slice_name(std::string_view text) {
     const std::size_t dash = text.rfind('-');
-    if (dash == std::string_view::npos || dash == 0 || dash + 1 == text.size()) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    // 4x-4 is meant for a shape.
+    if (dash == std::string_view::npos || dash == 0 || dash + 1 == text.size() ||
+        is_digit(text.front())) {
         return false;
     }
-    return std::ranges::all_of(text.substr(dash + 1), [](char c) { return c >= '0' && c <= '9'; });
+    return std::ranges::all_of(text.substr(dash + 1), is_digit);
 }
 
 NamedSlice named_slice(std::string_view name) {

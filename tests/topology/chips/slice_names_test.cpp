@@ -103,6 +103,7 @@ TEST(SliceNames, Errors) {
     EXPECT_FALSE(is_slice_name("4x4x4"));
     EXPECT_FALSE(is_slice_name("v5p-"));
     EXPECT_FALSE(is_slice_name("-8"));
+    EXPECT_FALSE(is_slice_name("4x-4"));
     EXPECT_EQ(
         describe_named("v5p-512"),
         "v5p-512: 512 cores, 256 chips, 4x8x8 where the cloud is not asked for another topology");
