@@ -5,6 +5,7 @@ set -euo pipefail
 top=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 targets=("${@:-podsim}")
 [[ $# -gt 0 ]] || targets+=(podsim_mpi)
+commit=$(git -C "$top" rev-parse HEAD) # that of now: others may follow while this runs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -12,6 +13,7 @@ for folder in first/podsim the-second/checkout/of/podsim; do
     git clone --quiet --no-hardlinks "$top" "$work/$folder"
     (
         cd "$work/$folder"
+        git checkout --quiet --detach "$commit"
         export CCACHE_DISABLE=1
         cmake --preset release >cmake.log
         cmake --build --preset release --parallel "${JOBS:-$(nproc)}" --target "${targets[@]}" >build.log
