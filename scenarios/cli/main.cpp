@@ -1,6 +1,5 @@
 #include <iostream>
 #include <oneapi/tbb/global_control.h>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,9 @@ int main(int argc, char** argv) {
     const podsim::scenarios::MemoryLimit limit(podsim::scenarios::usual_memory_limit());
     // Threads have stacks and memory of their own.
     constexpr double kForThreads = 1e9;
-    std::optional<tbb::global_control> alone;
     if (podsim::scenarios::address_space_left() < kForThreads) {
-        alone.emplace(tbb::global_control::max_allowed_parallelism, 1);
+        // For good: at its end others would begin, for which there is no room.
+        static_cast<void>(new tbb::global_control(tbb::global_control::max_allowed_parallelism, 1));
     }
     const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
     return podsim::scenarios::run_command(args, std::cout, std::cerr);

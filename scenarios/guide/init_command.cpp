@@ -46,6 +46,9 @@ int command_init(Arguments args, std::ostream& out, std::ostream& err) {
     }
     const std::string path = output_path(options, "write");
     refuse_dash("--write", path);
+    if (!path.empty()) {
+        refuse_lost_input({"write", path}, options.get("model"));
+    }
     const Draft draft = answer_init(options);
     if (path.empty()) {
         out << draft.text;

@@ -159,7 +159,8 @@ MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& 
         said.ends_with(kInstruct) ? said.substr(0, said.size() - kInstruct.size()) : said;
     std::vector<std::string> names{"default"};
     for (const auto& [maxtext, scenario] : maxtext_models()) {
-        if (maxtext == name || name == fmt::format("{}-base", maxtext)) {
+        if (maxtext == name ||
+            (maxtext.starts_with("qwen3") && name == fmt::format("{}-base", maxtext))) {
             return maxtext_named_model(settings, name, std::string(scenario), notes);
         }
         names.emplace_back(maxtext);

@@ -84,12 +84,6 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"gemma3-4b",
      "{base: gemma-3-12b, name: gemma-3-4b, layers: 34, d_model: 2560, d_ff: 10240, heads: 8, "
      "kv_heads: 4}"},
-    {"gpt3-6b",
-     "{base: gpt-3-175b, name: gpt3-6b, layers: 48, d_model: 3072, d_ff: 12288, heads: 12, "
-     "kv_heads: 12, head_dim: 256, vocabulary: 32768, positions: 16384}"},
-    {"gpt3-22b",
-     "{base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, heads: 24, "
-     "kv_heads: 24, head_dim: 256, vocabulary: 32768, positions: 16384}"},
     {"deepseek2-16b",
      "{name: deepseek2-16b, layers: 27, d_model: 2048, d_ff: 10944, heads: 16, kv_heads: 16, "
      "head_dim: 192, vocabulary: 102400, latent: {q_rank: 0, kv_rank: 512, rope_dim: 64, "

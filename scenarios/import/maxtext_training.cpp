@@ -52,19 +52,24 @@ std::string place_of_either(MaxTextSettings& settings, const std::string& key, b
     return place == "remat" ? place_of(settings, other) : place;
 }
 
+/// All three are named behind one projection, too.
 std::string place_of_qkv(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
+    const std::string apart =
+        joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
     const bool fused =
         model.fused_qkv || (settings.has("fused_qkv") && settings.flag("fused_qkv", false));
-    if (!fused) {
-        if (settings.text("qkv_proj", "remat") != "remat") {
-            settings.pass_over("qkv_proj", "a tensor of fused_qkv alone");
-        }
-        return joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
+    if (fused) {
+        const std::string together = place_of(settings, "qkv_proj");
+        return together == "remat" ? apart : together;
     }
-    return place_of(settings, "qkv_proj");
+    if (settings.text("qkv_proj", "remat") != "remat") {
+        settings.pass_over("qkv_proj", "a tensor of fused_qkv alone");
+    }
+    return apart;
 }
 
-/// The MLP's first matmul is one tensor where it has no gate, or where both are one matmul.
+/// The MLP's first matmul is one tensor where it has no gate, or where both are one matmul. Of experts the second has the name moe_mlpwi_1 alone, but with dense
+/// matmuls (moe.py).
 std::string place_of_first_matmul(MaxTextSettings& settings, const MaxTextModel& model,
                                   Parts& notes) {
     const bool fused = settings.has("fused_mlp") && settings.flag("fused_mlp", false);
@@ -74,11 +79,21 @@ std::string place_of_first_matmul(MaxTextSettings& settings, const MaxTextModel&
     if (model.experts == 0) {
         return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
     }
+    const bool sparse = settings.flag("sparse_matmul", true);
     std::string first = place_of_either(settings, "mlpwi_0", true);
-    if (first == place_of_either(settings, "mlpwi_1", true)) {
+    const std::string second =
+        sparse ? place_of(settings, "moe_mlpwi_1") : place_of_either(settings, "mlpwi_1", true);
+    if (first == second) {
         return first;
     }
-    return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
+    for (const char* const key : {"mlpwi_0", "mlpwi_1", "moe_mlpwi_0", "moe_mlpwi_1"}) {
+        if (settings.has(key) && place_of(settings, key) != "remat") {
+            settings.cannot(key,
+                            "podsim keeps both of an expert's first matmuls or none: they are "
+                            "computed again");
+        }
+    }
+    return "remat";
 }
 
 std::string custom_remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
@@ -191,8 +206,8 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
         parts.emplace_back("attention_backward: book");
         return;
     }
-    constexpr std::array kOthers =
-        std::to_array<std::string_view>({"cudnn_flash_te", "cudnn_flash_jax", "paged", "vllm_rpa"});
+    constexpr std::array kOthers = std::to_array<std::string_view>(
+        {"cudnn_flash_te", "cudnn_flash_jax", "paged", "vllm_rpa", "vllm_batched_rpa"});
     if (std::ranges::count(kOthers, kernel) > 0) {
         settings.cannot("attention", "podsim has flash attention and dot_product: flash here");
     } else if (kernel != "flash" && kernel != "autoselected") {

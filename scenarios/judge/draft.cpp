@@ -1,5 +1,7 @@
 #include "scenarios/judge/draft.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -8,6 +10,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/estimate_step.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 #include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
@@ -30,14 +33,27 @@ std::string hardware_text(const std::string& chip, const std::string& slice) {
         chip, slice);
 }
 
+/// As YAML and JSON quote a text. Throws sim::InputError where it is no UTF-8.
+std::string double_quoted(const std::string& text) {
+    try {
+        return nlohmann::json(text).dump();
+    } catch (const nlohmann::json::type_error&) {
+        throw sim::InputError(fmt::format("the path {} is no UTF-8", in_quotes(text)),
+                              "give the config a name that a scenario can hold");
+    }
+}
+
 std::string text_of(const std::string& chip, const std::string& slice, const std::string& name,
                     const std::string& model, int chips, int tensor) {
     const std::string mesh = tensor == 1
                                  ? fmt::format("{{fsdp: {}}}", chips)
                                  : fmt::format("{{fsdp: {}, tensor: {}}}", chips / tensor, tensor);
     std::string title = fmt::format("{} on {}", name, chip.empty() ? slice : chip + ' ' + slice);
-    if (title.find_first_of(":#'\"{}[],&*!|>%@`\\\n") != std::string::npos) {
-        title = nlohmann::json(title).dump();
+    const bool plain = std::ranges::all_of(title, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == ' ' || c == '-' || c == '.' || c == '_' || c >= 0x80;
+    });
+    if (!plain || std::isalnum(static_cast<unsigned char>(title.front())) == 0) {
+        title = double_quoted(title);
     }
     return fmt::format(
         "# Written by podsim init. podsim help KEY says what a key means, podsim show FILE all "
@@ -84,7 +100,7 @@ std::string model_text(const std::string& model, const std::string& folder) {
         std::filesystem::path(model).is_absolute()
             ? std::filesystem::path(model)
             : std::filesystem::proximate(model, folder.empty() ? "." : folder);
-    return fmt::format("{{hf_config: {}}}", nlohmann::json(path.string()).dump());
+    return fmt::format("{{hf_config: {}}}", double_quoted(path.string()));
 }
 
 std::string host_of(const topology::ChipSpec& chip) {

@@ -166,8 +166,9 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
             " With rates {:.0f} % lower or higher, latency and launch half and twice, {} of them "
             "{}.",
             kHundred * answer.sensitivity.band, many,
-            many == 1 ? "stays so: it is worth a try on hardware"
-                      : "stay so: these are worth a try on hardware");
+            many == 0   ? "stay so"
+            : many == 1 ? "stays so: it is worth a try on hardware"
+                        : "stay so: these are worth a try on hardware");
     }
     return text + '\n';
 }

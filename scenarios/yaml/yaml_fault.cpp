@@ -67,20 +67,12 @@ private:
             const char before = i == 0 ? '\n' : text[i - 1];
             const bool begins = std::string_view(" \t\n[{,").find(before) != std::string_view::npos;
             comment_ = c == '#' && begins;
-            if ((c == '"' || c == '\'') && begins && value_begins(text, i)) {
+            if ((c == '"' || c == '\'') && begins) {
                 quote_ = c;
                 open_ = {{}, line_, column_};
             }
         }
         return 0;
-    }
-
-    /// Whether what lies before on its line, blanks left out, is nothing or ends a key or an item.
-    static bool value_begins(const std::string& text, std::size_t i) {
-        const std::size_t line = i == 0 ? 0 : text.rfind('\n', i - 1) + 1;
-        const std::size_t last = text.find_last_not_of(" \t", i == 0 ? 0 : i - 1);
-        return i == 0 || last == std::string::npos || last < line ||
-               std::string_view("[{,:-?").find(text[last]) != std::string_view::npos;
     }
 
     int line_ = 1;
@@ -91,15 +83,6 @@ private:
 };
 
 }  // namespace
-
-std::optional<sim::SourceMark> open_quote(const std::string& text) {
-    for (const char* const block : {": |", ": >", "- |", "- >"}) {
-        if (text.find(block) != std::string::npos) {
-            return std::nullopt;
-        }
-    }
-    return Quotes(text).open();
-}
 
 sim::InputError yaml_fault(const std::string& text, const std::string& problem,
                            const sim::SourceMark& mark) {

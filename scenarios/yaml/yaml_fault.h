@@ -1,16 +1,11 @@
 // What is wrong with a text that is no YAML, in a writer's words.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
-
-/// Where a value's quote opens that no other closes, which some parsers let end with the text. Nothing of texts with blocks (`|`, `>`), in which quotes
-/// are letters.
-std::optional<sim::SourceMark> open_quote(const std::string& text);
 
 /// `problem` and `mark` are the parser's. A quote that is not closed is named where it opens: parsers notice it at the end of the text.
 sim::InputError yaml_fault(const std::string& text, const std::string& problem,

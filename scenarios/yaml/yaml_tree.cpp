@@ -28,8 +28,9 @@ bool is_control(char c) {
 /// appears.
 class TreeBuilder final : public YAML::EventHandler {
 public:
-    TreeBuilder(std::string file, std::size_t most_keys)
-        : file_(std::move(file)), most_keys_(most_keys) {}
+    /// `text` is what is parsed.
+    TreeBuilder(const std::string& text, std::string file, std::size_t most_keys)
+        : text_(text), file_(std::move(file)), most_keys_(most_keys) {}
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (++documents_ > 1) {
@@ -48,6 +49,9 @@ public:
                   const std::string& value) override {
         refuse_anchor(mark, anchor);
         refuse_tag(mark, tag);
+        if (tag == "!") {
+            refuse_open_quote(mark);
+        }
         check_scalar(mark, value);
         YamlNode node = leaf(YamlNode::Kind::scalar, mark);
         node.text = value;
@@ -99,6 +103,24 @@ private:
             fail(mark, "YAML tags ('!name') are not allowed",
                  "write the plain value, or quote it when it is text that starts with '!'");
         }
+    }
+    /// The parser ends a quoted text with the file.
+    void refuse_open_quote(const YAML::Mark& mark) const {
+        auto at = static_cast<std::size_t>(mark.pos);
+        if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) {
+            return;
+        }
+        const char quote = text_[at++];
+        for (; at < text_.size(); ++at) {
+            const bool doubled =
+                quote == '\'' && text_[at] == quote && text_.substr(at + 1, 1) == "'";
+            if (doubled || (quote == '"' && text_[at] == '\\')) {
+                ++at;
+            } else if (text_[at] == quote) {
+                return;
+            }
+        }
+        fail(mark, "the quote that opens here is not closed", "close it behind its text");
     }
     /// Quoted text can hold any character by escapes, and messages repeat it.
     void check_scalar(const YAML::Mark& mark, const std::string& value) const {
@@ -181,6 +203,7 @@ private:
         level.expects_value = true;
     }
 
+    const std::string& text_;
     std::string file_;
     std::size_t most_keys_;
     int documents_ = 0;
@@ -319,7 +342,7 @@ void check_text(const std::string& text, const std::string& file) {
 YamlNode parse_yaml(const std::string& text, const std::string& file, std::size_t most_keys) {
     check_characters(text, file);
     check_utf8(text, file);
-    TreeBuilder builder(file, most_keys);
+    TreeBuilder builder(text, file, most_keys);
     try {
         std::istringstream stream(text);
         YAML::Parser parser(stream);
@@ -332,9 +355,6 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, std::size_
             mark.column = error.mark.column + 1;
         }
         throw yaml_fault(text, error.msg, mark);
-    }
-    if (const auto open = open_quote(text)) {
-        throw yaml_fault(text, "", {file, open->line, open->column});
     }
     YamlNode root = builder.take_root();
     if (root.mark.file.empty()) {

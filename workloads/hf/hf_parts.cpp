@@ -119,6 +119,7 @@ void read_first_full(HfConfig& config, ModelSpec& model) {
         agrees = layer % period == 0 ? sees_all(layer) : has_window(layer);
     }
     if (!agrees) {
+        model.window = 0;  // whatever the file says, where no layer has it
         read_layer_types(config, model);
         return;
     }

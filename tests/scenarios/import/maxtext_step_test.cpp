@@ -37,6 +37,19 @@ TEST_F(MaxTextStep, KeepsTheTensorsThatItsBlockNames) {
               "remat: {save: [mlp_gate_up], offload: [mlp_out]");
     EXPECT_EQ(remat({"model_name=mixtral-8x7b", "mlpwi_0=device", "moe_mlpwi_1=device"}),
               "remat: {save: [mlp_gate_up]");
+    EXPECT_EQ(remat({"model_name=gpt3-175b", "query_proj=device", "key_proj=device",
+                     "value_proj=device"}),
+              "remat: {save: [qkv_proj]");
+    // In the sparse path the second has one name (moe.py).
+    EXPECT_EQ(remat({"model_name=mixtral-8x7b", "mlpwi_0=device", "mlpwi_1=device"}),
+              "remat: full");
+    EXPECT_EQ(remat({"model_name=mixtral-8x7b", "mlpwi_0=device", "mlpwi_1=device",
+                     "sparse_matmul=false"}),
+              "remat: {save: [mlp_gate_up]");
+    EXPECT_EQ(
+        warning({"model_name=mixtral-8x7b", "remat_policy=custom", "moe_mlpwi_0=device"}),
+        "warning: moe_mlpwi_0=device is not expressed: podsim keeps both of an expert's first "
+        "matmuls or none: they are computed again\n");
     EXPECT_EQ(warning({"model_name=deepseek3-671b", "remat_policy=custom", "mla_q=device"}),
               "warning: mla_q=device is not expressed: podsim keeps all of latent attention's "
               "projections (query_proj, key_proj and value_proj) or none\n");

@@ -90,6 +90,10 @@ TEST_F(Init, TakesAHuggingFaceConfig) {
     const Scenario scenario = load_scenario(file);
     EXPECT_EQ(scenario.name, "model on v5p-16");
     EXPECT_EQ(count_parameters(scenario.step().model).total, 8'190'735'360);
+    const Outcome lost = podsim({"init", "--slice", "v5p-16", "--model", path("model/config.json"),
+                                 "--write", path("model/config.json")});
+    EXPECT_EQ(lost.status, 2);
+    EXPECT_THAT(lost.err, HasSubstr("the command reads this file, and would overwrite it"));
     EXPECT_EQ(podsim({"init", "--slice", "v5p-16", "--model", "absent.json"}).err,
               "absent.json: cannot read the file: No such file or directory; name a model's "
               "config.json\n");

@@ -69,6 +69,16 @@ TEST_F(BadFile, WhatIsNotYaml) {
     // Outside brackets, too, where the parser takes all up to the end for text.
     expect_refused("name: \"abc\nhardware: {chip: v5p}\n", std::string("s.yaml:1:7: ") + open);
     expect_refused("a: 1\nname: 'abc\nb: \"c\"\n", std::string("s.yaml:2:7: ") + open);
+    // What looks like one and is none.
+    for (const char* const name : {"rate - 'tis fine", "v5p, 'til it fits", "why? 'cause",
+                                   "(5 - \"x)", "it is\n  'tis fine", "'it''s'", "\"a\\\"b\""}) {
+        EXPECT_EQ(
+            podsim({"run", write(std::string(kGood) + "name: " + name + "\n"), "--no-explain"})
+                .status,
+            0)
+            << name;
+    }
+    expect_refused("name: 'a'\n# batch: > 3\nmodel: 'abc\n", std::string("s.yaml:3:8: ") + open);
     expect_refused(
         "a: {b: *other, c: 1}\n",
         "s.yaml:1:8: '*other' stands for nothing; define it above, as in `&name value`, or "

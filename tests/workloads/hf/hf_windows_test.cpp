@@ -64,7 +64,7 @@ TEST_F(HfWindows, TheFirstOfEveryFewMaySeeAll) {
                 ::testing::Contains(
                     "of every 4 layers the last sees the whole sequence here, not the first"));
     EXPECT_EQ(read("ministral", types("SSSF") + ", \"sliding_window\": 32").model.global_every, 4);
-    EXPECT_EQ(read("ministral", types("FFFF") + ", \"sliding_window\": null").model.window, 0);
+    EXPECT_EQ(read("ministral", types("FFFF") + ", \"sliding_window\": 32").model.window, 0);
     for (const char* const other : {"FSSFSS"
                                     "S",
                                     "FSFFSS", "SFSS"}) {
