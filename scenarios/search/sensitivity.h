@@ -19,7 +19,7 @@ namespace podsim::scenarios {
 inline constexpr double kUnknownBand = 0.1;
 
 struct ChangedRate {
-    std::string name;                   ///< `ici - 6 %`, `latency x 2`
+    std::string name;  ///< `ici - 6 %`, `latency x 2`
     /// By plan: SearchResult::near, then the others of SearchResult::best.
     std::vector<sim::Time> step_times;
 };
