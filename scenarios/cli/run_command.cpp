@@ -38,6 +38,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
             err << "podsim: warning: " << warning << '\n';
         }
     }
+    if (!answer.no_memory_for.empty()) {
+        err << "podsim: warning: left out for lack of memory: " << answer.no_memory_for << '\n';
+    }
     if (json != "-") {
         out << shown(answer_text(answer, options), look_of(out));
     }

@@ -147,8 +147,8 @@ std::string lead_text(const SearchSpace& space, const SearchAnswer& answer) {
                    ? ""
                    : fmt::format(
                          "\nNo other plan is within {:.0f} % of the best. With rates {:.0f} % "
-                         "lower "
-                         "or higher, latency and launch half and twice, {}.\n",
+                         "lower or "
+                         "higher, latency and launch half and twice, {}.\n",
                          kHundred * kNear, kHundred * answer.sensitivity.band,
                          answer.sensitivity.stays.front()
                              ? "none of those above gets that far ahead of it"
