@@ -203,6 +203,30 @@ void read_apertus(HfConfig& config, ModelSpec& model) {
     model.qk_norm = true;
 }
 
+/// Scaled embeddings and branches, which take no time of their own.
+void read_minicpm(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model, true);
+    read_attention_bias(config, model);
+}
+
+/// Latent attention; values are as wide as a head of hidden_size would be.
+void read_minicpm3(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    model.kv_heads = model.heads;
+    read_head_dim(config, model);
+    model.latent.q_rank = config.whole("q_lora_rank", ModelLimits::d_model).value_or(0);
+    model.latent.kv_rank = config.required("kv_lora_rank", ModelLimits::d_model);
+    model.latent.rope_dim = config.required("qk_rope_head_dim", ModelLimits::head_dim);
+    model.latent.value_dim =
+        config.whole("v_head_dim", ModelLimits::head_dim).value_or(model.head_dim);
+    model.head_dim =
+        config.required("qk_nope_head_dim", ModelLimits::head_dim) + model.latent.rope_dim;
+    read_tied(config, model, true);
+    refuse_set(config, "attention_bias", "biases of latent attention");
+}
+
 constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
     {"llama", read_llama},
     {"mistral", read_mistral},
@@ -231,6 +255,8 @@ constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
     {"hunyuan_v1_dense", read_hunyuan},
     {"arcee", read_arcee},
     {"apertus", read_apertus},
+    {"minicpm", read_minicpm},
+    {"minicpm3", read_minicpm3},
 });
 
 }  // namespace

@@ -57,6 +57,23 @@ void read_experts_behind(HfConfig& config, ModelSpec& model) {
     model.experts.first_dense = config.whole("first_k_dense_replace", model.layers, 0).value_or(0);
 }
 
+void refuse_other_layer_freq(HfConfig& config) {
+    if (config.whole("moe_layer_freq", ModelLimits::layers).value_or(1) != 1) {
+        config.refuse("moe_layer_freq", "'moe_layer_freq' other than 1 is not modelled",
+                      "layers behind first_k_dense_replace all have experts");
+    }
+}
+
+/// The first of the DeepSeeks: a llama with experts.
+void read_deepseek_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    refuse_other_layer_freq(config);
+    read_experts_behind(config, model);
+}
+
 /// The multi-token prediction module (num_nextn_predict_layers) is not a layer of the model.
 void read_deepseek(HfConfig& config, ModelSpec& model) {
     read_shape(config, model, false);
@@ -72,10 +89,7 @@ void read_deepseek(HfConfig& config, ModelSpec& model) {
                       "biases of latent attention ('attention_bias': true) are not "
                       "modelled");
     }
-    if (config.whole("moe_layer_freq", ModelLimits::layers).value_or(1) != 1) {
-        config.refuse("moe_layer_freq", "'moe_layer_freq' other than 1 is not modelled",
-                      "layers behind first_k_dense_replace all have experts");
-    }
+    refuse_other_layer_freq(config);
     read_experts_behind(config, model);
 }
 
@@ -223,10 +237,38 @@ void read_ernie_moe(HfConfig& config, ModelSpec& model) {
     model.experts.router_bias = config.flag("moe_use_aux_free", true);
 }
 
+/// Every expert is as wide as intermediate_size says; what may differ by layer stands in lists.
+void read_hunyuan_moe(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    if (const auto head_dim = config.whole("attention_head_dim", ModelLimits::head_dim)) {
+        config.assume("head_dim", *head_dim);
+    }
+    read_head_dim(config, model);
+    read_tied(config, model);
+    read_attention_bias(config, model);
+    refuse_set(config, "use_cla", "keys and values that layers share");
+    refuse_set(config, "mlp_bias", "biases of experts");
+    model.qk_norm = config.flag("use_qk_norm", true);
+    const auto of_layers = [&](const char* key, std::int64_t limit, std::int64_t fallback) {
+        return same_in_layers(config, key, limit).value_or(fallback);
+    };
+    model.experts.d_ff = of_layers("moe_intermediate_size", ModelLimits::d_ff, model.d_ff);
+    if (model.experts.d_ff != model.d_ff) {
+        config.refuse("moe_intermediate_size",
+                      fmt::format("'moe_intermediate_size' = {} is not 'intermediate_size' = {}",
+                                  model.experts.d_ff, model.d_ff),
+                      "transformers takes intermediate_size for every expert");
+    }
+    model.experts.count = of_layers("num_experts", ModelLimits::experts, 1);
+    model.experts.per_token = of_layers("moe_topk", model.experts.count, 1);
+    model.experts.shared = of_layers("num_shared_expert", ModelLimits::experts, 1);
+}
+
 constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"mixtral", read_mixtral},
     {"qwen2_moe", read_qwen2_moe},
     {"qwen3_moe", read_qwen3_moe},
+    {"deepseek", read_deepseek_moe},
     {"deepseek_v2", read_deepseek},
     {"deepseek_v3", read_deepseek_v3},
     {"kimi_k2", read_deepseek_v3},
@@ -241,6 +283,7 @@ constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"minimax_m2", read_minimax_m2},
     {"ernie4_5_moe", read_ernie_moe},
     {"dots1", read_dots1},
+    {"hunyuan_v1_moe", read_hunyuan_moe},
 });
 
 }  // namespace

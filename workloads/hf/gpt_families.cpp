@@ -137,7 +137,8 @@ void read_stablelm(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);
     read_tied(config, model);
-    refuse_set(config, "qk_layernorm", "a layer norm of every head");
+    // A vector for every head of queries and keys, without biases.
+    model.qk_norm = model.qk_norm_of_heads = config.flag("qk_layernorm");
     model.norm = Norm::layer;
     model.qkv_bias = config.flag("use_qkv_bias");
     model.parallel_block = config.flag("use_parallel_residual");

@@ -72,6 +72,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"qwen3_vl_moe_text", "qwen3_moe"},
     {"glm4v_text", "glm4"},
     {"kimi_k25", "kimi_k2"},
+    {"mimo", "qwen2"},
     {"glm4v_moe_text", "glm4_moe"},
 });
 

@@ -1,6 +1,9 @@
 #include "workloads/hf/hf_parts.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 namespace podsim::workloads {
 namespace {
@@ -164,6 +167,22 @@ void refuse_set(HfConfig& config, const char* flag, std::string_view what) {
     if (config.flag(flag)) {
         config.refuse(flag, fmt::format("{} ('{}': true) is not modelled", what, flag));
     }
+}
+
+std::optional<std::int64_t> same_in_layers(HfConfig& config, const char* key, std::int64_t limit) {
+    const nlohmann::json* const value = config.find(key);
+    if (value == nullptr || !value->is_array()) {
+        return config.whole(key, limit);
+    }
+    const nlohmann::json first = value->empty() ? nlohmann::json() : value->front();
+    const bool alike = std::ranges::all_of(*value, [&](const auto& one) { return one == first; });
+    if (!alike || !first.is_number_integer() || first < 1 || first > limit) {
+        config.refuse(key,
+                      fmt::format("'{}' is not the same whole number from 1 to {} in every layer",
+                                  key, limit),
+                      "layers of different sizes are not modelled");
+    }
+    return first.get<std::int64_t>();
 }
 
 void read_routing(HfConfig& config, ModelSpec& model, const char* count, const char* per_token) {

@@ -1,6 +1,9 @@
 // What the readers of families share.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "workloads/hf/hf_json.h"
 #include "workloads/models/model.h"
 
@@ -28,6 +31,8 @@ void read_layer_types(HfConfig& config, ModelSpec& model);
 void refuse_partial_window(HfConfig& config);
 /// Refuses a flag that is set.
 void refuse_set(HfConfig& config, const char* flag, std::string_view what);
+/// A whole number, or a list of as many as there are layers, all of which must be the same.
+std::optional<std::int64_t> same_in_layers(HfConfig& config, const char* key, std::int64_t limit);
 /// Routed experts and how many of them a token takes.
 void read_routing(HfConfig& config, ModelSpec& model, const char* count,
                   const char* per_token = "num_experts_per_tok");

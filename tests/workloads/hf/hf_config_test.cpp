@@ -154,7 +154,7 @@ TEST_F(HfConfigTest, DenseLayersBeforeThoseWithExperts) {
 }
 
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy = "`podsim import hf --help` lists the 54 families that podsim reads";
+    const std::string remedy = "`podsim import hf --help` lists the 58 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
@@ -213,10 +213,20 @@ TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
     EXPECT_EQ(
         refusal(llama),
         ":2:1: experts ('num_experts') in a model of the family llama; families with experts are "
-        "mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, "
+        "mixtral, qwen2_moe, qwen3_moe, deepseek, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, "
         "glm4_moe_lite, gpt_oss, "
         "llama4_text, olmoe, granitemoe, granitemoeshared, phimoe, minimax_m2, ernie4_5_moe, "
-        "dots1");
+        "dots1, hunyuan_v1_moe");
+    const std::string hunyuan =
+        "{\"model_type\": \"hunyuan_v1_moe\", \"hidden_size\": 8, \"intermediate_size\": 8, "
+        "\"num_hidden_layers\": 2, \"num_attention_heads\": 1, \"vocab_size\": 8, "
+        "\"num_experts\": 4,\n\"moe_topk\": ";
+    EXPECT_EQ(refusal(hunyuan + "[2, 3]}"),
+              ":2:1: 'moe_topk' is not the same whole number from 1 to 4 in every layer; layers of "
+              "different sizes are not modelled");
+    EXPECT_EQ(refusal(hunyuan + "[]}"),
+              ":2:1: 'moe_topk' is not the same whole number from 1 to 4 in every layer; layers of "
+              "different sizes are not modelled");
 }
 
 TEST_F(HfConfigTest, BiasesAndWindowsAreRead) {

@@ -75,6 +75,9 @@ TEST(HfCounts, are_the_published_ones) {
         {"minimax-m2", 228'689'764'864},  // MiniMaxAI/MiniMax-M2
         {"olmo-3-7b", 7'298'011'136},  // allenai/Olmo-3-1025-7B
         {"olmo-3-32b", 32'233'522'176},  // allenai/Olmo-3-1125-32B
+        {"deepseek-moe-16b", 16'375'728'128},  // deepseek-ai/deepseek-moe-16b-base
+        {"minicpm-2b", 2'724'880'896},  // openbmb/MiniCPM-2B-sft-bf16
+        {"mimo-7b", 7'833'409'536 - 177'223'680 - 2 * 4096 * 4096 - 3 * 4096},  // XiaomiMiMo/MiMo-7B-Base, less multi-token prediction: a layer, a projection of two inputs, three norms
         // clang-format on
     };
     for (const auto& [name, parameters] : published) {
@@ -82,9 +85,12 @@ TEST(HfCounts, are_the_published_ones) {
     }
 }
 
-// 4.19 billion are published.
+// Minitron has 4.19 billion, MiniCPM3 4.07, Hunyuan-A13B 80.4, StableLM 2 12.14.
 TEST(HfCounts, are_near_the_rounded_ones) {
     EXPECT_NEAR(static_cast<double>(parameters_of("minitron-4b")), 4.19e9, 5e6);
+    EXPECT_NEAR(static_cast<double>(parameters_of("minicpm3-4b")), 4.07e9, 5e6);
+    EXPECT_NEAR(static_cast<double>(parameters_of("hunyuan-a13b")), 80.4e9, 5e7);
+    EXPECT_NEAR(static_cast<double>(parameters_of("stablelm-2-12b")), 12.14e9, 5e6);
 }
 
 // Of the 117 (21) billion of gpt-oss a token takes 5.13 (3.61); its card does not count the embedding there.
