@@ -1,7 +1,9 @@
 #include "scenarios/run/run_step.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "scenarios/run/both_observers.h"
@@ -39,7 +41,9 @@ public:
             run.began.resize(tasks);
             run.ended.resize(tasks);
             run.sent.resize(tasks);
+            ++kept_;
         }
+        starts_.assign(options.times_left.size(), {sim::Time::max(), kept_});
     }
 
     [[nodiscard]] bool watches_hops() const override {
@@ -51,12 +55,21 @@ public:
         return false;
     }
 
+    /// The step surely takes so long, by what has happened. All that is ended early would be in doubt if it did not.
+    void check_end(sim::Time end) const {
+        if (at_least_ > end) {
+            throw std::logic_error(fmt::format("the step ends at {} ps, and was sure to take {} ps",
+                                               end.ps, at_least_.ps));
+        }
+    }
+
     void reached(const sim::Reached& reached) override {
         tell_reached(options_.watch, reached);
         for (const Stream& stream : streams_) {
-            if (stream.ended + stream.left > options_.longest) {
-                throw TakesLonger(stream.ended + stream.left);
-            }
+            at_least_ = std::max(at_least_, stream.ended + stream.left);
+        }
+        if (at_least_ > options_.longest) {
+            throw TakesLonger(at_least_);
         }
     }
 
@@ -73,6 +86,14 @@ public:
             Stream& stream = streams_[chip];
             stream.ended = std::max(stream.ended, now);
             stream.left = stream.left - done.duration;
+        }
+        if (!starts_.empty()) {
+            // A chip that has begun before others may end after them: the first is known when all have ended.
+            Start& start = starts_[task.index()];
+            start.first = std::min(start.first, began);
+            if (--start.open == 0) {
+                at_least_ = std::max(at_least_, start.first + options_.times_left[task.index()]);
+            }
         }
     }
 
@@ -182,8 +203,17 @@ private:
         sim::Time left{};
     };
 
+    /// When chips begin an operation.
+    struct Start {
+        sim::Time first;
+        int open = 0;  ///< chips that have not ended it
+    };
+
     const LoweredStep& step_;
     const RunOptions options_;
+    int kept_ = 0;                     ///< chips
+    std::vector<Start> starts_;        ///< by operation, where times left are known
+    sim::Time at_least_{};             ///< when the step ends
     std::vector<Stream> streams_;      ///< by chip; nothing of those that are not kept
     std::vector<std::uint32_t> chip_;  ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
@@ -203,6 +233,7 @@ StepRun run_step(const LoweredStep& step, const RunOptions& options) {
     } else {
         run.result = sim::execute(step.workload, &recorder, options.reuse);
     }
+    recorder.check_end(run.result.end);
     const std::size_t programs = step.workload.graphs.size();
     std::vector<int> last(programs, -1);
     const auto end_of = [&](int chip) {

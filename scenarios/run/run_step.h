@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct RunOptions {
     /// Throws TakesLonger as soon as the step cannot end by then. A chip computes one thing at a time, none of it in less than it takes
     /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute.
     sim::Time longest = sim::Time::max();
+    /// Of a step of one program, by operation: a step ends no sooner than so long after the first of its chips begins that operation.
+    std::span<const sim::Time> times_left{};
 };
 
 StepRun run_step(const LoweredStep& step, const RunOptions& options = {});

@@ -9,14 +9,17 @@ namespace {
 
 constexpr double kPercent = 100;
 
-int percent_of(double bytes, double capacity) {
-    return static_cast<int>(std::ceil(kPercent * bytes / capacity));
+/// The front counts memory in steps of so much of the capacity.
+constexpr double kMemoryStep = 0.05;
+
+int steps_of(double bytes, double capacity) {
+    return static_cast<int>(std::ceil(bytes / (kMemoryStep * capacity)));
 }
 
 }  // namespace
 
 int FoundPlan::percent_of_memory() const {
-    return percent_of(peak, facts.capacity);
+    return static_cast<int>(std::ceil(kPercent * peak / facts.capacity));
 }
 
 std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {
@@ -76,7 +79,7 @@ bool Answers::Point::beats(const Point& other) const {
 Answers::Point Answers::point_of(const PlanFacts& facts, sim::Time time, double peak,
                                  std::uint64_t place) const {
     return {time.ps,
-            percent_of(peak, facts.capacity),
+            steps_of(peak, facts.capacity),
             facts.chips,
             facts.tokens,
             facts.usd_per_second ? *facts.usd_per_second * time.seconds() : 0,

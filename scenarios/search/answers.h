@@ -36,7 +36,7 @@ struct FoundPlan {
     [[nodiscard]] double tokens_per_s() const {
         return static_cast<double>(facts.tokens) / step_time.seconds();
     }
-    /// Memory as the front counts it: in whole hundredths of the capacity, rounded up.
+    /// Of the capacity, rounded up.
     [[nodiscard]] int percent_of_memory() const;
 };
 
@@ -79,7 +79,7 @@ private:
     /// What the front compares, of a plan or of the best that a candidate may be.
     struct Point {
         std::int64_t ps = 0;
-        int memory = 0;
+        int memory = 0;  ///< in twentieths of the capacity, rounded up
         int chips = 0;
         std::int64_t tokens = 0;
         double usd = 0;    ///< of a step; 0 where no price is known

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scenarios/outline/times_left.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/simulate.h"
 #include "sim/base/error.h"
@@ -155,9 +156,14 @@ std::string PlanWork::work(const std::string& piece) {
 
 Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim::Time longest) {
     try {
+        const Scenario scenario = space_.scenario(facts, candidate);
         const StepResult result = simulate_step(
-            space_.scenario(facts, candidate), Fold::automatic,
-            {.explain = false, .watch = &pieces_, .memory = &memory_, .longest = longest});
+            scenario, Fold::automatic,
+            {.explain = false,
+             .watch = &pieces_,
+             .memory = &memory_,
+             .longest = longest,
+             .times_left = [&](const auto& programs) { return times_left(scenario, programs); }});
         return {
             .is_whole = true, .step_time = result.step_time, .peak = result.memory.peak.value()};
     } catch (const TakesLonger& longer) {

@@ -245,7 +245,8 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     }
     if (result.front.size() > 1) {
         text += fmt::format(
-            "\nPareto front: step, memory (in hundredths), chips{}; to {:.0f} % beyond the best\n",
+            "\nPareto front: step, memory (in steps of 5 %), chips{}; to {:.0f} % beyond the "
+            "best\n",
             best.facts.usd_per_second ? ", dollars" : "", kHundred * kFrontEnds);
         text += table_text(space, result.front, nullptr);
     }

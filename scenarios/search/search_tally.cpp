@@ -31,6 +31,12 @@ Score SearchTally::bound_score(std::size_t i) const {
     return score_of(spec_.asked.objective, facts(i), candidate(i).bound, place(i));
 }
 
+bool SearchTally::is_likely(std::size_t i) const {
+    Candidate as_is_likely = candidate(i);
+    as_is_likely.bound = as_is_likely.likely;
+    return !is_useless(facts(i), as_is_likely);
+}
+
 sim::Time SearchTally::longest_of_use(std::size_t i) const {
     return prunes_ ? answers_.longest_of_use(facts(i), candidate(i)) : sim::Time::max();
 }

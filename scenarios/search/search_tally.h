@@ -34,6 +34,9 @@ public:
     }
     /// By which candidates are taken.
     [[nodiscard]] Score likely_score(std::size_t i) const;
+    [[nodiscard]] Score bound_score(std::size_t i) const;
+    /// Whether it would be an answer if it took what is likely.
+    [[nodiscard]] bool is_likely(std::size_t i) const;
     [[nodiscard]] bool is_taken(std::size_t i) const { return taken_[i]; }
     [[nodiscard]] bool is_useless(std::size_t i) const {
         return is_useless(facts(i), list_.candidates[i]);
@@ -63,7 +66,6 @@ public:
     [[nodiscard]] SearchResult result(const std::function<bool(std::size_t)>& is_own) &&;
 
 private:
-    [[nodiscard]] Score bound_score(std::size_t i) const;
     [[nodiscard]] bool is_useless(const PlanFacts& facts, const Candidate& candidate) const {
         return prunes_ && answers_.is_useless(facts, candidate);
     }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "scenarios/simulate/collective_result.h"
 #include "scenarios/simulate/program_result.h"
@@ -14,6 +16,8 @@
 #include "scenarios/spec/request.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
+#include "sim/base/time.h"
+#include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {
 
@@ -54,6 +58,8 @@ struct StepOptions {
         nullptr;  ///< what steps before have found; it will hold what this one finds
     /// Throws TakesLonger (run/run_step.h) as soon as it is sure that the step takes longer.
     sim::Time longest = sim::Time::max();
+    /// Makes it sure sooner: RunOptions::times_left of the programs that the step runs.
+    std::function<std::vector<sim::Time>(const workloads::StepPrograms&)> times_left{};
 };
 
 /// Of a scenario that is a training step. Throws sim::InputError where the step cannot be carried out,

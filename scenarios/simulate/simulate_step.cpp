@@ -108,10 +108,13 @@ StepResult StepSimulation::run() {
     if (looks_back && fold_ == Fold::automatic) {
         record = std::make_shared<RunRecord>(step.workload, nullptr, kMostHeldBeside);
     }
+    const std::vector<sim::Time> left =
+        options_.times_left ? options_.times_left(programs()) : std::vector<sim::Time>{};
     const StepRun run = run_step(step, {.reuse = options_.reuse,
                                         .watch = options_.watch,
                                         .beside = record.get(),
-                                        .longest = options_.longest});
+                                        .longest = options_.longest,
+                                        .times_left = left});
 
     StepResult result;
     result.step_time = run.result.end;

@@ -1,13 +1,26 @@
 // A run is ended once its step surely takes longer than asked, and never otherwise.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/outline/times_left.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/watch/watch.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
 namespace {
+
+class CountsPlayed : public Watch {
+public:
+    std::uint64_t played = 0;
+
+private:
+    void hear(const PhaseProgress& progress) override {
+        played = std::max(played, progress.played_events);
+    }
+};
 
 Scenario step_with(const char* mesh) {
     const std::vector<std::string> settings{"hardware.slice=8x8x8", "batch.tokens=2Mi",
@@ -43,6 +56,30 @@ TEST(TakesLonger, IsNeverSaidOfWhatDoesNot) {
         }
         EXPECT_GE(ended, 9);
     }
+}
+
+// What lies on the longest path behind an operation counts, too: collectives that block the compute, of which work alone knows nothing.
+TEST(TakesLonger, IsSaidSoonerWhereTimesLeftAreKnown) {
+    const Scenario scenario = step_with("{fsdp: x y, tensor: z}");
+    const sim::Time step = simulate_step(scenario, Fold::automatic, {.explain = false}).step_time;
+    const auto left = [&](const workloads::StepPrograms& programs) {
+        return times_left(scenario, programs);
+    };
+    EXPECT_EQ(simulate_step(scenario, Fold::automatic,
+                            {.explain = false, .longest = step, .times_left = left})
+                  .step_time,
+              step);
+    const auto played_until_sure = [&](bool knows_left) {
+        StepOptions options{.reuse = false, .explain = false, .longest = {step.ps * 9 / 10}};
+        if (knows_left) {
+            options.times_left = left;
+        }
+        CountsPlayed watch;
+        options.watch = &watch;
+        EXPECT_THROW(simulate_step(scenario, Fold::automatic, options), TakesLonger);
+        return watch.played;
+    };
+    EXPECT_LT(2 * played_until_sure(true), played_until_sure(false));
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// What is surely still to come of a step when an operation begins: the longest path from there to the end of the step, every
+// operation at its least time (least_times.h).
+//
+// Of a run that is under way it says when the step ends at the earliest: if no chip has begun operation i before t, then all of them
+// are at a front {t, t, ...} before it (time_front.h), and the step ends no sooner than t + left[i]. Paths are taken from their ends. A front
+// f before an operation becomes the step's end by max(f[k] + left[k]), and what `TimeFront::behind` does to a front, taken backwards, is
+//   alike:      left'[k]   = left[k] + B
+//   nobody:     left'[0]   = left[0] + receive
+//   a family:   left'[0]   = max(left[0] + receive, left[own] + B)
+//               left'[own] = max(left[0], left[own] + send)
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "scenarios/outline/time_front.h"
+#include "scenarios/spec/scenario.h"
+#include "sim/base/time.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::scenarios {
+
+/// By operation of a program whose operations run in the order of Op::after. `times`: of each.
+std::vector<sim::Time> times_left(const workloads::StepProgram& program,
+                                  std::span<const LeastTime> times);
+
+/// The same of the programs that a scenario's step runs (simulate/step_programs.h). Nothing of several programs, which wait for each other.
+std::vector<sim::Time> times_left(const Scenario& scenario,
+                                  const workloads::StepPrograms& programs);
+
+}  // namespace podsim::scenarios
