@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
+#include <vector>
 
 #include "scenarios/import/maxtext_keys.h"
 #include "scenarios/text/quote.h"
@@ -39,15 +40,27 @@ MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::stri
     for (const YamlNode::Entry& entry : base.entries) {
         values_[entry.key] = {text_of(entry.value), entry.mark, false};
     }
+    // Keys are wrong each on its own: all of them are told.
+    std::vector<sim::InputError> errors;
     for (const std::string& setting : overrides) {
-        override_with(setting);
+        try {
+            override_with(setting);
+        } catch (const sim::InputError& error) {
+            errors.push_back(error);
+        }
     }
     for (const auto& [key, value] : values_) {
         const std::string meant = meant_by(key);
         if (!meant.empty() && (value.overridden || !values_.contains(meant))) {
-            throw sim::InputError(fmt::format("MaxText has no key '{}'", printable(key)),
-                                  fmt::format("did you mean '{}'?", meant), value.mark);
+            errors.emplace_back(fmt::format("MaxText has no key '{}'", printable(key)),
+                                fmt::format("did you mean '{}'?", meant), value.mark);
         }
+    }
+    if (errors.size() == 1) {
+        throw sim::InputError(errors.front());
+    }
+    if (!errors.empty()) {
+        throw sim::InputErrors(std::move(errors));
     }
 }
 

@@ -19,7 +19,7 @@ YamlNode maxtext_tree(const std::string& text, const std::string& file);
 
 class MaxTextSettings {
 public:
-    /// `base`: the file's map. Throws sim::InputError at an override that is no key=value, is said twice, or names no key of the
+    /// `base`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, or names no key of the
     /// file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h).
     MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides);
 

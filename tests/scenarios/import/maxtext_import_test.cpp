@@ -75,6 +75,13 @@ TEST_F(MaxText, Errors) {
     refused({"per_device_batch_sise=4"},
             "per_device_batch_sise=4: MaxText has no key 'per_device_batch_sise' in that file; did "
             "you mean 'per_device_batch_size'?");
+    // All wrong keys in one run.
+    refused({"per_device_batch_sise=4", "remat_polixy=full", "steps"},
+            "per_device_batch_sise=4: MaxText has no key 'per_device_batch_sise' in that file; did "
+            "you mean 'per_device_batch_size'?\n"
+            "remat_polixy=full: MaxText has no key 'remat_polixy' in that file; did you mean "
+            "'remat_policy'?\n"
+            "steps: not key=value; write such as per_device_batch_size=4");
     refused({"remat_policy"}, "remat_policy: not key=value; write such as per_device_batch_size=4");
     refused({"remat_policy=full", "remat_policy=none"},
             "remat_policy=none: 'remat_policy' is said twice; keep one");
