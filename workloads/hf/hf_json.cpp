@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -66,7 +67,9 @@ public:
             }
         }
         detail = detail.substr(0, detail.find("; last read"));
-        throw sim::InputError(fmt::format("not valid JSON: {}", clip(detail)), {},
+        throw sim::InputError(fmt::format("not valid JSON: {}", clip(detail)),
+                              "JSON has texts in double quotes, no comments, and no comma before "
+                              "a closing bracket",
                               mark_at(path_, text_, position > 0 ? position - 1 : 0));
     }
 
@@ -97,7 +100,7 @@ void check_nesting(const std::string& path, const std::string& text) {
             throw sim::InputError(
                 fmt::format("JSON nested deeper than {} levels is not a model's config.json",
                             kDeepestNesting),
-                {}, mark_at(path, text, i));
+                "name a model's config.json", mark_at(path, text, i));
         }
     }
 }
@@ -119,7 +122,8 @@ std::string read_text(const std::string& path) {
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > kLargestFile) {
-        throw sim::InputError("larger than 1 MiB, so not a model's config.json", {}, {path, 0, 0});
+        throw sim::InputError("larger than 1 MiB, so not a model's config.json",
+                              "name a model's config.json", {path, 0, 0});
     }
     return text;
 }
@@ -175,6 +179,19 @@ HfConfig::HfConfig(const std::string& path, std::span<const std::string_view> kn
                               "a model's config.json is one object", {path_, 1, 1});
     }
     keys_ = keys_of(text_, 0);
+    note_repeated();
+}
+
+/// Python's json takes the last of several, too.
+void HfConfig::note_repeated() {
+    std::set<std::string_view> seen;
+    std::set<std::string_view> told;
+    for (const KeyPlace& place : keys_) {
+        if (!seen.insert(place.key).second && told.insert(place.key).second) {
+            note(fmt::format("'{}' stands there more than once: the last, in line {}, counts",
+                             clip(place.key), mark(place.key).line));
+        }
+    }
 }
 
 bool HfConfig::enter(const char* key) {
@@ -189,6 +206,7 @@ bool HfConfig::enter(const char* key) {
     wrapper_ = std::move(root_);
     root_ = std::move(inner);
     nested_ = true;
+    note_repeated();
     return true;
 }
 

@@ -76,6 +76,7 @@ private:
         std::size_t offset = 0;
     };
     static std::vector<KeyPlace> keys_of(const std::string& text, std::size_t begin);
+    void note_repeated();
 
     std::string path_;
     std::string text_;

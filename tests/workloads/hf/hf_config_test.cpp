@@ -337,14 +337,29 @@ TEST_F(HfConfigTest, KeysAreFoundInTheText) {
               ":4:2:" + rest);
 }
 
+TEST_F(HfConfigTest, OfRepeatedKeysTheLastCounts) {
+    const std::string once = with("hidden_size", "4096");
+    const std::string twice =
+        once.substr(0, once.rfind('}')) + ",\n\"hidden_size\": 8192, \"hidden_size\": 8192}";
+    read(twice);
+    const HfReading reading = read_hf_config_fully(path_);
+    EXPECT_EQ(reading.model.d_model, 8192);
+    EXPECT_THAT(reading.notes, ::testing::ElementsAre("'hidden_size' stands there more than once: "
+                                                      "the last, in line 2, counts"));
+}
+
 TEST_F(HfConfigTest, BadJsonHasALineAndAColumn) {
+    const std::string remedy =
+        "; JSON has texts in double quotes, no comments, and no comma before a closing bracket";
     EXPECT_EQ(
         refusal("{\"a\": 1,\n \"b\" 2}"),
         ":2:6: not valid JSON: syntax error while parsing object separator - unexpected number "
-        "literal; expected ':'");
+        "literal; expected ':'" +
+            remedy);
     EXPECT_EQ(refusal(""),
               ":1:1: not valid JSON: syntax error while parsing value - unexpected end "
-              "of input; expected '[', '{', or a literal");
+              "of input; expected '[', '{', or a literal" +
+                  remedy);
     EXPECT_THAT(refusal("{\"a\": tru}"), StartsWith(":1:10: not valid JSON: "));
     EXPECT_THAT(refusal("{}\n{}"), StartsWith(":2:1: not valid JSON: "));
     EXPECT_THAT(refusal("{\"a\": 1e999}"), StartsWith(":1:11: not valid JSON: "));
@@ -355,9 +370,10 @@ TEST_F(HfConfigTest, BadJsonHasALineAndAColumn) {
 
 TEST_F(HfConfigTest, HostileFiles) {
     EXPECT_EQ(refusal(std::string(1'000'000, '[')),
-              ":1:65: JSON nested deeper than 64 levels is not a model's config.json");
+              ":1:65: JSON nested deeper than 64 levels is not a model's config.json; name a "
+              "model's config.json");
     EXPECT_EQ(refusal(std::string(10'000'000, ' ')),
-              ": larger than 1 MiB, so not a model's config.json");
+              ": larger than 1 MiB, so not a model's config.json; name a model's config.json");
     EXPECT_THAT(refusal("{\"model_type\": \"" + std::string(900'000, 'x') + "\"}"),
                 ::testing::SizeIs(::testing::Lt(400)));
     EXPECT_THAT(refusal(with("hidden_size", "\"" + std::string(900'000, 'x') + "\"")),
