@@ -122,7 +122,7 @@ sim::Bytes StepOutline::peak_of_short(double HeldBytes::*bytes) const {
     forget_instants(short_->program, held, time_of);
     forget_instants(short_->longer, longer, time_of);
     const double peak = largest_at_full_length(*short_, [&](OpIndex i, OpIndex twin) {
-        return held[i].all == 0 || longer[twin].all == 0
+        return held[i].*bytes == 0 || longer[twin].*bytes == 0
                    ? 0
                    : at_full_length(held[i].*bytes, longer[twin].*bytes, short_->copies);
     });
@@ -132,6 +132,7 @@ sim::Bytes StepOutline::peak_of_short(double HeldBytes::*bytes) const {
 
 void StepOutline::outline_short() {
     least_peak_ = peak_of_short(&HeldBytes::all);
+    least_kept_ = peak_of_short(&HeldBytes::kept);
     programs_ = workloads::StepPrograms(std::move(short_->program));
     number_operations();
     lengthen();
@@ -212,14 +213,17 @@ void StepOutline::outline_whole(const Scenario& scenario) {
     workloads::TrainingPlan plan = step.plan;
     programs_ = workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
     double peak = 0;
+    double kept = 0;
     for (const StepProgram& program : programs_.programs) {
         std::vector<HeldBytes> held = held_for_sure(program, edges_ == Edges::scheduled);
         forget_instants(program, held, [&](const Compute& work) { return least_.of(work); });
         for (const HeldBytes& bytes : held) {
             peak = std::max(peak, bytes.all);
+            kept = std::max(kept, bytes.kept);
         }
     }
     least_peak_ = sim::Bytes(peak);
+    least_kept_ = sim::Bytes(kept);
     number_operations();
     const bool hands_over = std::ranges::any_of(kinds_.all(), [](const auto& kind) {
         return std::holds_alternative<workloads::Handover>(kind.work);

@@ -33,7 +33,7 @@ public:
     /// Of a scenario that is a training step or a step of inference; of its mesh the sizes count. Throws sim::InputError where
     /// the step cannot be built.
     /// With TensorCollectives::in_steps the scenario's tensor collectives are blocking, and what is outlined is the same plan with
-    /// collective matmuls, whatever the shape of their rings: a bound, without a least peak, and weaker than that of their own program.
+    /// collective matmuls, whatever the shape of their rings: a bound, of its memory `least_kept` alone, and weaker than that of their own program.
     /// Parts of a matmul take together no less than the whole, and from where rows are there until their matmul is done, or from
     /// where it begins until its sums are there, the longer of it and its collective.
     /// `known`: what outlines of one thread know of collectives; its own without it.
@@ -45,6 +45,8 @@ public:
 
     /// No run of the step holds less at its peak. Where that does not fit, there is no bound of its time.
     [[nodiscard]] sim::Bytes least_peak() const { return least_peak_; }
+    /// Of it what every run holds in whatever steps its tensor collectives go.
+    [[nodiscard]] sim::Bytes least_kept() const { return least_kept_; }
     /// No run of the step on that mesh, which has these sizes, ends before it. Throws sim::InputError where a group of the step is
     /// none on that mesh.
     [[nodiscard]] sim::Time bound(const PlacedMesh& mesh);
@@ -96,6 +98,7 @@ private:
     /// One operation of each kind of communication with the bytes of all, and one of all kernels' traffic.
     std::optional<workloads::StepPrograms> totals_;
     sim::Bytes least_peak_;
+    sim::Bytes least_kept_;
 };
 
 }  // namespace podsim::scenarios

@@ -49,23 +49,58 @@ Neighbours neighbours(const StepProgram& program) {
     return found;
 }
 
+/// The first compute operation that does not begin before an operation has begun: it begins when one that this one waits for has ended, or
+/// later. A collective begins as soon as all that it waits for have ended.
+std::vector<OpIndex> behind_begins(const StepProgram& program, const Neighbours& near) {
+    const auto count = static_cast<OpIndex>(program.ops.size());
+    std::vector<OpIndex> next_compute(count, kNone);  ///< behind one that computes
+    OpIndex next = kNone;
+    for (OpIndex i = count; i-- > 0;) {
+        next_compute[i] = next;
+        next = computes(program, i) ? i : next;
+    }
+    const OpIndex first = next;
+    std::vector<OpIndex> found = near.behind;
+    for (OpIndex i = 0; i < count; ++i) {
+        if (!std::holds_alternative<workloads::Collective>(program.ops[i].work)) {
+            continue;
+        }
+        OpIndex from = first;
+        for (const OpIndex other : program.ops[i].after) {
+            from = std::max(from, computes(program, other) ? next_compute[other]
+                                                           : near.behind[other]);
+        }
+        found[i] = std::min(found[i], from);
+    }
+    return found;
+}
+
+HeldBytes held_bytes(const workloads::Buffer& buffer) {
+    using workloads::MemoryClass;
+    const double bytes = buffer.bytes.value();
+    const MemoryClass what = buffer.memory_class;
+    const bool kept = what == MemoryClass::parameters || what == MemoryClass::optimizer ||
+                      what == MemoryClass::kv_cache || what == MemoryClass::activations;
+    return {bytes, what == MemoryClass::gathered_weights ? 0 : bytes, kept ? bytes : 0};
+}
+
 /// Adds to all between two places, in differences.
 class Differences {
 public:
     explicit Differences(std::size_t count) : changes_(count + 1) {}
 
     void add(OpIndex from, OpIndex to, const workloads::Buffer& buffer) {
-        const bool gathered = buffer.memory_class == workloads::MemoryClass::gathered_weights;
-        const HeldBytes bytes{buffer.bytes.value(), gathered ? 0 : buffer.bytes.value()};
-        changes_[from].all += bytes.all;
-        changes_[from].without_gathered += bytes.without_gathered;
-        changes_[to + 1].all -= bytes.all;
-        changes_[to + 1].without_gathered -= bytes.without_gathered;
+        const HeldBytes bytes = held_bytes(buffer);
+        for (const auto of : {&HeldBytes::all, &HeldBytes::without_gathered, &HeldBytes::kept}) {
+            changes_[from].*of += bytes.*of;
+            changes_[to + 1].*of -= bytes.*of;
+        }
     }
     [[nodiscard]] std::vector<HeldBytes> sums() {
         for (std::size_t i = 1; i < changes_.size(); ++i) {
             changes_[i].all += changes_[i - 1].all;
             changes_[i].without_gathered += changes_[i - 1].without_gathered;
+            changes_[i].kept += changes_[i - 1].kept;
         }
         changes_.pop_back();
         return std::move(changes_);
@@ -126,11 +161,10 @@ std::vector<HeldBytes> held_at_pivot(const StepProgram& program) {
             buffer.freed_after.empty() ||
             std::ranges::any_of(buffer.freed_after, [&](OpIndex op) { return found.behind[op]; });
         if (begun && stays) {
-            held[*pivot].all += buffer.bytes.value();
-            held[*pivot].without_gathered +=
-                buffer.memory_class == workloads::MemoryClass::gathered_weights
-                    ? 0
-                    : buffer.bytes.value();
+            const HeldBytes bytes = held_bytes(buffer);
+            held[*pivot].all += bytes.all;
+            held[*pivot].without_gathered += bytes.without_gathered;
+            held[*pivot].kept += bytes.kept;
         }
     }
     return held;
@@ -143,10 +177,11 @@ std::vector<HeldBytes> held_for_sure(const StepProgram& program, bool scheduled)
         return held_at_pivot(program);
     }
     const Neighbours near = neighbours(program);
+    const std::vector<OpIndex> behind = behind_begins(program, near);
     Differences differences(program.ops.size());
     for (const workloads::Buffer& buffer : program.buffers) {
         const OpIndex from =
-            buffer.allocated_at == workloads::kWholeStep ? 0 : near.behind[buffer.allocated_at];
+            buffer.allocated_at == workloads::kWholeStep ? 0 : behind[buffer.allocated_at];
         auto to = static_cast<OpIndex>(program.ops.size() - 1);
         if (!buffer.freed_after.empty()) {
             to = 0;
@@ -159,9 +194,12 @@ std::vector<HeldBytes> held_for_sure(const StepProgram& program, bool scheduled)
         }
     }
     std::vector<HeldBytes> held = differences.sums();
+    const std::optional<OpIndex> pivot = last_before_backward(program);
     for (OpIndex i = 0; i < held.size(); ++i) {
         if (!computes(program, i)) {
             held[i] = {};
+        } else if (i != pivot) {
+            held[i].kept = 0;
         }
     }
     return held;

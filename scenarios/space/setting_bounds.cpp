@@ -234,7 +234,7 @@ void SettingBounds::add_to_group(std::uint32_t number, const PlacedMesh& mesh,
     const sim::Time bound = fits ? one.outline->bound(mesh) : sim::Time{};
     rough.bound = rough.meshes.empty() ? bound : std::min(rough.bound, bound);
     rough.facts = one.facts;
-    rough.facts.least_peak = 0;
+    rough.facts.least_peak = one.outline->least_kept().value();
     rough.meshes.push_back(number);
 }
 
