@@ -9,7 +9,7 @@
 #include "scenarios/console/output.h"
 #include "scenarios/describe/hf_report.h"
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_report.h"
+#include "scenarios/describe/maxtext_report.h"
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -37,6 +37,9 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
     for (const MaxTextSettings::Line& line : settings.not_expressed()) {
         err << fmt::format("warning: {}={} is not expressed: {}\n", line.key, printable(line.value),
                            line.why);
+    }
+    for (const std::string& problem : maxtext_problems(result)) {
+        err << fmt::format("warning: podsim does not run this scenario: {}\n", problem);
     }
     const std::string report = maxtext_report(settings, result);
     const std::string text = as_comments(report) + result.scenario;

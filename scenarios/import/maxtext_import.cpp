@@ -15,7 +15,7 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
     const MaxTextBatch batch = maxtext_batch(settings, machine);
     result.scenario += fmt::format("batch: {{tokens: {}, sequence: {}}}\n",
                                    batch.micro * batch.steps * batch.sequence, batch.sequence);
-    const MaxTextMesh mesh = maxtext_mesh(settings, machine, result.notes);
+    const MaxTextMesh mesh = maxtext_mesh(settings, machine, model, result.notes);
     result.scenario += mesh.text;
     result.scenario += maxtext_training(
         settings, model, mesh,

@@ -65,8 +65,9 @@ struct MaxTextMesh {
     std::int64_t stages = 1;  ///< of a pipeline
     bool data = false;        ///< it has data parallelism
 };
+/// Of a model without experts `expert` is fsdp.
 MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
-                         std::vector<std::string>& notes);
+                         const MaxTextModel& model, std::vector<std::string>& notes);
 /// The sequences of a step: `gradient_accumulation_steps` times a forward and backward pass of `micro`.
 struct MaxTextBatch {
     std::int64_t micro = 0;

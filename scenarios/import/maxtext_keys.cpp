@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fmt/format.h>
 #include <utility>
 
@@ -152,6 +153,7 @@ constexpr std::array kReasons = std::to_array<std::pair<std::string_view, std::s
     {"shardy", "of XLA's partitioner"},
     {"xla_flags", "flags of XLA are not read"},
     {"num_slices", "compile_topology_num_slices says it"},
+    {"base_config", "the keys of that file stand behind those of this one"},
     {"for_vit", "of an encoder"},
     {"for_audio", "of an encoder"},
     {"decode_", "of inference"},
@@ -201,6 +203,23 @@ std::string meant_by(const std::string& key) {
         }
     }
     return {};
+}
+
+bool shapes_steps(const std::string& key) {
+    constexpr std::array kParts = std::to_array<std::string_view>(
+        {"parallelism", "batch", "accum", "remat", "attention", "dtype", "quantiz", "expert",
+         "fsdp", "tensor", "mlp", "layers", "heads", "target_length"});
+    return std::ranges::any_of(
+        kParts, [&](std::string_view part) { return key.find(part) != std::string::npos; });
+}
+
+bool may_be_empty(const std::string& key) {
+    return key == "quantization" || key == "mu_dtype" || key == "grad_dtype";
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
 }
 
 std::string_view reason_of(const std::string& key) {

@@ -42,6 +42,14 @@ std::string meant_by(const std::string& key);
 /// What a key that is not read is of, by a part of its name; empty where that is not known.
 std::string_view reason_of(const std::string& key);
 
+/// Whether a key that MaxText may not have sounds as if it changed a step: parts of other names do not excuse it.
+bool shapes_steps(const std::string& key);
+
+/// Whether nothing is a value of it.
+bool may_be_empty(const std::string& key);
+
+std::string lower_case(std::string text);
+
 /// Whether the key changes a step in a way that has no counterpart (maxtext_not_modelled.cpp).
 bool is_not_modelled(const std::string& key);
 

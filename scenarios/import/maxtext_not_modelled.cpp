@@ -2,7 +2,6 @@
 // Source: AI-Hypercomputer/maxtext @e591f30, src/maxtext/configs/base.yml and types.py.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -55,9 +54,8 @@ constexpr std::array kUnlike = std::to_array<Unlike>({
     {"enable_rampup_batch_size", "false", "the batch is that of per_device_batch_size"},
 });
 
-bool says_the_same(std::string text, std::string_view usual) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text == usual || text.empty();
+bool says_the_same(const std::string& text, std::string_view usual) {
+    return text.empty() || lower_case(text) == usual;
 }
 
 }  // namespace
@@ -79,7 +77,12 @@ void maxtext_not_modelled(MaxTextSettings& settings) {
         }
     }
     for (const MaxTextSettings::Line& line : settings.ignored()) {
-        if (line.overridden && line.why.empty()) {
+        if (!line.overridden || !line.why.empty()) {
+            continue;
+        }
+        if (is_read(line.key)) {
+            settings.pass_over(line.key, "nothing goes by it beside what the other keys say");
+        } else {
             settings.cannot(line.key, "podsim does not know what it does");
         }
     }

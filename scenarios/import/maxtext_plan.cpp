@@ -160,11 +160,18 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
                         "write 1 or more, or -1 for one");
     }
     machine.slices = std::max<std::int64_t>(slices, 1);
+    if (settings.overridden("num_slices") && settings.whole("num_slices", -1, -1) > 0 &&
+        settings.said("num_slices") != std::to_string(machine.slices)) {
+        settings.cannot("num_slices",
+                        fmt::format("the machine has {} by compile_topology_num_slices, from which "
+                                    "MaxText sets this one",
+                                    machine.slices));
+    }
     return machine;
 }
 
 MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
-                         std::vector<std::string>& notes) {
+                         const MaxTextModel& model, std::vector<std::string>& notes) {
     Ways ici = read_ways(settings, "ici", "fsdp", machine.devices());
     const Ways dcn = read_ways(settings, "dcn", "data", machine.slices);
     refuse_unlike(settings, ici, "ici");
@@ -175,6 +182,16 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             "fsdp_transpose is fsdp here: the same bytes on each chip, split along "
             "one dimension");
     }
+    const bool experts = model.experts > 0;
+    if (!experts && ici[place_of("expert")] * dcn[place_of("expert")] > 1) {
+        notes.emplace_back(
+            "expert is fsdp here: the model has no experts, and MaxText's rules split batch and "
+            "weights over both");
+    }
+    const auto axis_of = [&](std::size_t i) {
+        const std::string_view axis = kMaxTextParallelisms[i].axis;
+        return axis == "expert" && !experts ? "fsdp" : axis;
+    };
     const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
     std::vector<std::string> axes;
     for (const std::string_view axis :
@@ -182,8 +199,8 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
         std::int64_t within = 1;
         std::int64_t between = 1;
         for (std::size_t i = 0; i < kMaxTextParallelisms.size(); ++i) {
-            within *= kMaxTextParallelisms[i].axis == axis ? ici[i] : 1;
-            between *= kMaxTextParallelisms[i].axis == axis ? dcn[i] : 1;
+            within *= axis_of(i) == axis ? ici[i] : 1;
+            between *= axis_of(i) == axis ? dcn[i] : 1;
         }
         if (within * between == 1) {
             continue;

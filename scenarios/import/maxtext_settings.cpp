@@ -1,7 +1,9 @@
 #include "scenarios/import/maxtext_settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
@@ -27,9 +29,56 @@ std::string text_of(const YamlNode& node) {
 
 }  // namespace
 
-YamlNode maxtext_tree(const std::string& text, const std::string& file) {
+namespace {
+
+constexpr const char* kBaseConfig = "base_config";
+constexpr int kMostBases = 8;
+
+/// Beside the file, or in a folder above it, as MaxText's own lie.
+std::string base_path(const YamlNode& name, const std::string& file) {
+    const std::filesystem::path base(name.text);
+    std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code unknown;
+    for (int up = 0; up < kMostBases; ++up) {
+        const std::filesystem::path path = folder / base;
+        if (std::filesystem::exists(path, unknown)) {
+            return path.string();
+        }
+        folder = folder / "..";
+    }
+    throw sim::InputError(
+        fmt::format("base_config: there is no {} beside the file or in a folder above it",
+                    in_quotes(name.text)),
+        "put MaxText's file there: all that this one does not say stands in it", name.mark);
+}
+
+YamlNode tree_upon_bases(const std::string& text, const std::string& file, int bases) {
     constexpr std::size_t kMostKeysOfMaxText = 4096;
-    return parse_yaml(text, file, kMostKeysOfMaxText);
+    YamlNode tree = parse_yaml(text, file, kMostKeysOfMaxText);
+    const YamlNode* const name = tree.find(kBaseConfig);
+    if (name == nullptr || name->text.empty()) {
+        return tree;
+    }
+    if (bases == kMostBases) {
+        throw sim::InputError("base_config: files that name each other",
+                              "let one of them have no base_config", name->mark);
+    }
+    const std::string path = base_path(*name, file);
+    YamlNode merged = tree_upon_bases(read_text_file(path), path, bases + 1);
+    for (YamlNode::Entry& entry : tree.entries) {
+        if (YamlNode* const said = merged.find(entry.key)) {
+            *said = std::move(entry.value);
+        } else {
+            merged.entries.push_back(std::move(entry));
+        }
+    }
+    return merged;
+}
+
+}  // namespace
+
+YamlNode maxtext_tree(const std::string& text, const std::string& file) {
+    return tree_upon_bases(text, file, 0);
 }
 
 MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides) {
@@ -75,8 +124,8 @@ void MaxTextSettings::override_with(const std::string& setting) {
     if (found != values_.end() && found->second.overridden) {
         throw sim::InputError(fmt::format("'{}' is said twice", printable(key)), "keep one", mark);
     }
-    if (found == values_.end() && reason_of(key).empty() && !is_read(key) &&
-        !is_not_modelled(key)) {
+    if (found == values_.end() && !is_read(key) && !is_not_modelled(key) &&
+        (reason_of(key).empty() || shapes_steps(key))) {
         std::vector<std::string> names = read_keys();
         for (const auto& [name, value] : values_) {
             names.push_back(name);
@@ -92,6 +141,10 @@ void MaxTextSettings::override_with(const std::string& setting) {
     if (value.size() > 1 && (value.front() == '\'' || value.front() == '"') &&
         value.back() == value.front()) {
         value = value.substr(1, value.size() - 2);
+    }
+    if (value.empty() && is_read(key) && !may_be_empty(key)) {
+        throw sim::InputError(fmt::format("'{}' without a value", printable(key)),
+                              "give one, or leave it out", mark);
     }
     values_[key] = {value, mark, true};
 }
@@ -115,10 +168,11 @@ std::string MaxTextSettings::text(const std::string& key, const std::string& fal
 
 bool MaxTextSettings::flag(const std::string& key, bool fallback) {
     const std::string value = text(key, fallback ? "true" : "false");
-    if (value == "true" || value == "True" || value == "1") {
+    const std::string small = lower_case(value);
+    if (small == "true" || small == "1") {
         return true;
     }
-    if (value == "false" || value == "False" || value == "0") {
+    if (small == "false" || small == "0") {
         return false;
     }
     refuse(key, fmt::format("{} is neither true nor false", in_quotes(value)),

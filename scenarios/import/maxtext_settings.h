@@ -14,13 +14,14 @@
 
 namespace podsim::scenarios {
 
-/// The YAML of a file of MaxText, whose base.yml of 2026 has some 660 keys.
+/// The YAML of a file of MaxText, whose base.yml of 2026 has some 660 keys, with what it does not say of the file that its `base_config` names
+/// (pyconfig.py, _load_config), which lies beside it or in a folder above. Throws sim::InputError there.
 YamlNode maxtext_tree(const std::string& text, const std::string& file);
 
 class MaxTextSettings {
 public:
-    /// `base`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, or names no key of the
-    /// file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h).
+    /// `base`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, has no value
+    /// where one is needed, or names no key of the file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h).
     MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides);
 
     /// Whether file or overrides say something.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 #include "workloads/plan/remat.h"
@@ -54,7 +55,7 @@ std::string place_of_either(MaxTextSettings& settings, const std::string& key, b
 
 /// All three are named behind one projection, too.
 std::string place_of_qkv(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
-    const std::string apart =
+    std::string apart =
         joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
     const bool fused =
         model.fused_qkv || (settings.has("fused_qkv") && settings.flag("fused_qkv", false));
@@ -169,13 +170,19 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     parts.push_back(fmt::format("parameters: {}", weights));
     if (weights == "bf16") {
         parts.emplace_back("moments: bf16");  // those of optax have the dtype of the weights
+        if (settings.text("mu_dtype", "") == "float32") {
+            settings.cannot("mu_dtype", "both moments of Adam have one dtype here: bf16, as nu has");
+        }
     } else if (settings.text("mu_dtype", "") == "bfloat16") {
         settings.cannot("mu_dtype", "both moments of Adam have one dtype here: fp32, as nu has");
     }
     if (settings.text("grad_dtype", "float32") == "bfloat16") {
         settings.cannot("grad_dtype", "gradients are reduced in bf16 here anyway");
     }
-    const std::string quantization = settings.text("quantization", "");
+    std::string quantization = settings.text("quantization", "");
+    if (const std::string small = lower_case(quantization); small == "none" || small == "null") {
+        quantization.clear();  // pyconfig.py, _prepare_for_pydantic
+    }
     if (quantization == "fp8" && settings.whole("gradient_accumulation_steps", 1, 1) > 1) {
         settings.refuse("quantization",
                         "fp8 beside gradient_accumulation_steps, which MaxText refuses",

@@ -66,11 +66,14 @@ StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor,
     }
     if (short_ && !fits_in_order(*short_)) {
         least_peak_ = peak_of_short(&HeldBytes::without_gathered);
-        if (least_peak_ > hardware_.chip.usable_hbm()) {
+        if (least_peak_ <= hardware_.chip.usable_hbm()) {
+            // How far weights are gathered ahead is decided by the peak of the whole program.
+            short_.reset();
+        } else if (tensor_ == TensorCollectives::as_built) {
             return;
+        } else {
+            sums_alone_ = true;
         }
-        // How far weights are gathered ahead is decided by the peak of the whole program.
-        short_.reset();
     }
     if (short_) {
         outline_short();
@@ -212,6 +215,8 @@ void StepOutline::outline_whole(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
     programs_ = workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
+    const bool shortened =
+        plan.overlap.prefetch_layers < step.plan.overlap.prefetch_layers;
     double peak = 0;
     double kept = 0;
     for (const StepProgram& program : programs_.programs) {
@@ -224,6 +229,8 @@ void StepOutline::outline_whole(const Scenario& scenario) {
     }
     least_peak_ = sim::Bytes(peak);
     least_kept_ = sim::Bytes(kept);
+    sums_alone_ = tensor_ == TensorCollectives::in_steps &&
+                  (shortened || least_peak_ > hardware_.chip.usable_hbm());
     number_operations();
     const bool hands_over = std::ranges::any_of(kinds_.all(), [](const auto& kind) {
         return std::holds_alternative<workloads::Handover>(kind.work);
@@ -287,6 +294,9 @@ sim::Time StepOutline::sums(const PlacedMesh& mesh) const {
 }
 
 sim::Time StepOutline::bound(const PlacedMesh& mesh) {
+    if (sums_alone_) {
+        return sums(mesh);
+    }
     return std::max(path(least_.of(kinds_, programs_, mesh)), sums(mesh));
 }
 

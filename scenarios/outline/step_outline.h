@@ -95,6 +95,8 @@ private:
     /// Of a program, the collectives that go in steps and what is computed between these.
     std::vector<std::map<workloads::OpIndex, sim::Time>> beside_;
     const TensorCollectives tensor_;
+    /// Of a plan whose collective matmuls may fit where blocking ones do not, and then look further ahead: its path may be another.
+    bool sums_alone_ = false;
     /// One operation of each kind of communication with the bytes of all, and one of all kernels' traffic.
     std::optional<workloads::StepPrograms> totals_;
     sim::Bytes least_peak_;

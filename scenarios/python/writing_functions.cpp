@@ -7,7 +7,7 @@
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_report.h"
+#include "scenarios/describe/maxtext_report.h"
 #include "scenarios/judge/check.h"
 #include "scenarios/judge/draft.h"
 #include "scenarios/judge/estimate.h"

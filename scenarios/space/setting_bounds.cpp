@@ -230,8 +230,7 @@ void SettingBounds::add_to_group(std::uint32_t number, const PlacedMesh& mesh,
         return;
     }
     RoughGroup& rough = group.rough;
-    const bool fits = one.facts.least_peak <= one.facts.capacity;
-    const sim::Time bound = fits ? one.outline->bound(mesh) : sim::Time{};
+    const sim::Time bound = one.outline->bound(mesh);
     rough.bound = rough.meshes.empty() ? bound : std::min(rough.bound, bound);
     rough.facts = one.facts;
     rough.facts.least_peak = one.outline->least_kept().value();

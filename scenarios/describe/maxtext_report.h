@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/text/json_text.h"
@@ -12,10 +13,13 @@ namespace podsim::scenarios {
 /// file's keys that are not read only the number.
 std::string maxtext_report(const MaxTextSettings& settings, const MaxTextImport& result);
 
+/// Why podsim does not run the scenario, though MaxText may run it; nothing where it does.
+std::vector<std::string> maxtext_problems(const MaxTextImport& result);
+
 /// Every line with `# ` before it.
 std::string as_comments(const std::string& text);
 
-/// The scenario, its notes and every key.
+/// The scenario, its notes, what podsim says against it, and every key.
 Json maxtext_json(const MaxTextSettings& settings, const MaxTextImport& result);
 
 }  // namespace podsim::scenarios

@@ -1,7 +1,11 @@
-#include "scenarios/import/maxtext_report.h"
+#include "scenarios/describe/maxtext_report.h"
 
 #include <fmt/format.h>
 #include <sstream>
+
+#include "scenarios/load/load.h"
+#include "scenarios/load/scenario_source.h"
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -52,6 +56,21 @@ std::string maxtext_report(const MaxTextSettings& settings, const MaxTextImport&
     return text;
 }
 
+std::vector<std::string> maxtext_problems(const MaxTextImport& result) {
+    try {
+        static_cast<void>(load_scenario(handed_over("", "the scenario", result.scenario, false)));
+    } catch (const sim::InputError& error) {
+        std::vector<std::string> problems;
+        for (const sim::InputError& one : sim::errors_in(error)) {
+            problems.push_back(one.remedy().empty()
+                                   ? one.problem()
+                                   : fmt::format("{}; {}", one.problem(), one.remedy()));
+        }
+        return problems;
+    }
+    return {};
+}
+
 std::string as_comments(const std::string& text) {
     std::istringstream lines(text);
     std::string all;
@@ -68,6 +87,7 @@ Json maxtext_json(const MaxTextSettings& settings, const MaxTextImport& result) 
             {"defaults", lines_json(settings.taken())},
             {"ignored", lines_json(settings.ignored())},
             {"not_expressed", lines_json(settings.not_expressed())},
+            {"problems", maxtext_problems(result)},
             {"notes", result.notes}};
 }
 
