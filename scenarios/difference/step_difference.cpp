@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 #include <utility>
 
 #include "scenarios/calibrate/ratio_error.h"
@@ -43,18 +44,37 @@ bool comparable(const StepFigures& other, const std::string& key) {
     return other.all_settings || key.starts_with("mesh.") || find(other.settings, key) != nullptr;
 }
 
+/// Of a scenario whose model or chip is a map, what a written result calls it.
+std::optional<Setting> named(const StepFigures& of, const StepFigures& other,
+                             const std::string& key) {
+    if (!of.all_settings || other.all_settings) {
+        return std::nullopt;
+    }
+    return key == "model"           ? std::optional(Setting{key, of.model, true})
+           : key == "hardware.chip" ? std::optional(Setting{key, of.chip, true})
+                                    : std::nullopt;
+}
+
 std::vector<ChangedSetting> changed_settings(const StepFigures& a, const StepFigures& b) {
     std::vector<ChangedSetting> changed;
     for (const Setting& one : a.settings) {
-        const Setting* const other = find(b.settings, one.key);
+        const Setting* other = find(b.settings, one.key);
+        const std::optional<Setting> name = named(b, a, one.key);
+        if (other == nullptr && name) {
+            other = &*name;
+        }
         if (comparable(b, one.key) && (other == nullptr || !same_value(one.value, other->value))) {
             changed.push_back({one.key, one.value, other != nullptr ? other->value : "",
                                one.said || (other != nullptr && other->said)});
         }
     }
     for (const Setting& one : b.settings) {
-        if (comparable(a, one.key) && find(a.settings, one.key) == nullptr) {
-            changed.push_back({one.key, "", one.value, one.said});
+        if (!comparable(a, one.key) || find(a.settings, one.key) != nullptr) {
+            continue;
+        }
+        const std::optional<Setting> name = named(a, b, one.key);
+        if (!name || !same_value(name->value, one.value)) {
+            changed.push_back({one.key, name ? name->value : "", one.value, one.said});
         }
     }
     std::stable_partition(changed.begin(), changed.end(),

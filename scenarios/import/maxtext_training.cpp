@@ -55,8 +55,7 @@ std::string place_of_either(MaxTextSettings& settings, const std::string& key, b
 
 /// All three are named behind one projection, too.
 std::string place_of_qkv(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
-    std::string apart =
-        joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
+    std::string apart = joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
     const bool fused =
         model.fused_qkv || (settings.has("fused_qkv") && settings.flag("fused_qkv", false));
     if (fused) {
@@ -171,7 +170,8 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     if (weights == "bf16") {
         parts.emplace_back("moments: bf16");  // those of optax have the dtype of the weights
         if (settings.text("mu_dtype", "") == "float32") {
-            settings.cannot("mu_dtype", "both moments of Adam have one dtype here: bf16, as nu has");
+            settings.cannot("mu_dtype",
+                            "both moments of Adam have one dtype here: bf16, as nu has");
         }
     } else if (settings.text("mu_dtype", "") == "bfloat16") {
         settings.cannot("mu_dtype", "both moments of Adam have one dtype here: fp32, as nu has");

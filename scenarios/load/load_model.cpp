@@ -1,14 +1,12 @@
 // The model of a scenario: from the catalogue, inline, or from a Hugging Face config.
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/text/file_error.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "workloads/hf/hf_config.h"
@@ -45,18 +43,6 @@ std::int64_t hyperparameter(const Reader& model, std::string_view key, std::int6
     return place.get<std::int64_t>(parse_count, of_base);
 }
 
-/// Of a file that cannot be read the scenario's place counts; of one that can, what is wrong in it.
-void check_readable(const std::filesystem::path& path) {
-    errno = 0;
-    if (std::filesystem::is_directory(path) || !std::ifstream(path)) {
-        const int reason = errno;
-        throw sim::InputError(
-            fmt::format("cannot read {}: {}", in_quotes(path.string()),
-                        reason == 0 ? "it is a directory" : std::strerror(reason)),
-            "hf_config names a model's config.json, from this scenario's folder");
-    }
-}
-
 /// What the other keys change: a model of the catalogue, one of a Hugging Face config, or nothing.
 std::optional<ModelSpec> base_model(const Reader& model, const std::filesystem::path& folder) {
     const Reader base = model["base"];
@@ -66,7 +52,8 @@ std::optional<ModelSpec> base_model(const Reader& model, const std::filesystem::
     }
     if (config.present()) {
         return config.read([&](const std::string& path) {
-            check_readable(folder / path);
+            check_readable(folder / path,
+                           "hf_config names a model's config.json, from this scenario's folder");
             return workloads::read_hf_config((folder / path).string());
         });
     }

@@ -215,8 +215,7 @@ void StepOutline::outline_whole(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
     programs_ = workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
-    const bool shortened =
-        plan.overlap.prefetch_layers < step.plan.overlap.prefetch_layers;
+    const bool shortened = plan.overlap.prefetch_layers < step.plan.overlap.prefetch_layers;
     double peak = 0;
     double kept = 0;
     for (const StepProgram& program : programs_.programs) {

@@ -67,8 +67,8 @@ std::vector<OpIndex> behind_begins(const StepProgram& program, const Neighbours&
         }
         OpIndex from = first;
         for (const OpIndex other : program.ops[i].after) {
-            from = std::max(from, computes(program, other) ? next_compute[other]
-                                                           : near.behind[other]);
+            from =
+                std::max(from, computes(program, other) ? next_compute[other] : near.behind[other]);
         }
         found[i] = std::min(found[i], from);
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/text/file_error.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/yaml_tree.h"
@@ -176,6 +177,9 @@ std::optional<Profile> named_profile(const std::string& text, const std::filesys
         return std::nullopt;
     }
     if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+        check_readable(folder / text,
+                       "profile names a file of podsim calibrate --write, from this scenario's "
+                       "folder; or write measured or ideal");
         return read_profile_file((folder / text).string());
     }
     if (text == "measured") {

@@ -4,10 +4,10 @@
 
 #include "scenarios/commands/answer_search.h"
 #include "scenarios/describe/hf_report.h"
+#include "scenarios/describe/maxtext_report.h"
 #include "scenarios/describe/shown_scenario.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/describe/maxtext_report.h"
 #include "scenarios/judge/check.h"
 #include "scenarios/judge/draft.h"
 #include "scenarios/judge/estimate.h"

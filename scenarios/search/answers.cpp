@@ -19,7 +19,7 @@ int steps_of(double bytes, double capacity) {
 }  // namespace
 
 int FoundPlan::percent_of_memory() const {
-    return static_cast<int>(std::ceil(kPercent * peak / facts.capacity));
+    return static_cast<int>(std::lround(kPercent * peak / facts.capacity));
 }
 
 std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {

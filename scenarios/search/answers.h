@@ -36,7 +36,7 @@ struct FoundPlan {
     [[nodiscard]] double tokens_per_s() const {
         return static_cast<double>(facts.tokens) / step_time.seconds();
     }
-    /// Of the capacity, rounded up.
+    /// Of the capacity.
     [[nodiscard]] int percent_of_memory() const;
 };
 

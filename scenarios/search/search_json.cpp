@@ -64,6 +64,9 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
               {"bound_over_simulated", result.tightness},
               {"best", plans_json(space, result.best)},
               {"pareto", plans_json(space, result.front)}};
+    if (result.best.empty()) {
+        json["why_none"] = why_none(result);
+    }
     if (!result.complete && std::isfinite(result.gap)) {
         json["gap_fraction"] = 1 - 1 / (1 + result.gap);
     }

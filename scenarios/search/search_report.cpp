@@ -202,24 +202,25 @@ std::string ranked_text(const SearchSpace& space, const FoundPlan& best) {
     return "";
 }
 
-/// What kept all plans out. Where none is found only what misses a deadline or a budget is pruned.
-std::string why_none_text(const SearchResult& result) {
-    std::string text = "\nNo plan of this space fits what is asked.\n";
+}  // namespace
+
+std::vector<std::string> why_none(const SearchResult& result) {
+    std::vector<std::string> lines;
     if (result.enumerated == 0) {
-        return text + "  no sizes of search.mesh multiply to the chips of the machine\n";
+        lines.emplace_back("no sizes of search.mesh multiply to the chips of the machine");
+        return lines;
     }
+    // Where none is found only what misses a deadline or a budget is pruned.
     if (result.pruned > 0) {
-        text += fmt::format(
-            "  {:>8}  would miss the deadline or the budget; the nearest takes at least {}\n",
-            result.pruned, format_time(result.nearest.seconds()));
+        lines.push_back(
+            fmt::format("{} would miss the deadline or the budget; the nearest takes at least {}",
+                        result.pruned, format_time(result.nearest.seconds())));
     }
     if (result.unfit > 0) {
-        text += fmt::format("  {:>8}  do not fit into the memory of a chip\n", result.unfit);
+        lines.push_back(fmt::format("{} do not fit into the memory of a chip", result.unfit));
     }
-    return text;
+    return lines;
 }
-
-}  // namespace
 
 std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
     const SearchResult& result = answer.result;
@@ -227,7 +228,11 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                                    objective_text(space.spec().asked.objective));
     text += counts_text(result);
     if (result.best.empty()) {
-        return text + why_none_text(result) + refusals_text(result);
+        text += "\nNo plan of this space fits what is asked.\n";
+        for (const std::string& line : why_none(result)) {
+            text += fmt::format("  {}\n", line);
+        }
+        return text + refusals_text(result);
     }
     const FoundPlan& best = result.best.front();
     text += fmt::format("\nThe best: {}{} a step, MFU {}, {} of {} a chip\n  {}\n\n",

@@ -25,6 +25,9 @@ struct SearchAnswer {
     std::optional<RunnersUp> runners_up{};  ///< where there are two
 };
 
+/// What kept all plans out, where none was found.
+std::vector<std::string> why_none(const SearchResult& result);
+
 std::string search_text(const SearchSpace& space, const SearchAnswer& answer);
 Json search_json(const SearchSpace& space, const SearchAnswer& answer);
 

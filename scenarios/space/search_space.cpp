@@ -29,12 +29,6 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
         throw sim::InputError(std::move(problem), std::move(remedy),
                               mark.file.empty() ? sim::SourceMark{file, 0, 0} : mark);
     };
-    for (const std::string_view other : {"program", "serving"}) {
-        if (tree.find(other) != nullptr) {
-            refuse(other, "only training steps and steps of inference have a plan to search for",
-                   "search a scenario with a model and a batch, or with inference.step");
-        }
-    }
     const bool of_cost = spec.asked.objective == SearchObjective::cost;
     if ((of_cost || spec.asked.budget_usd) && !says("report", "price")) {
         refuse(of_cost ? "search.objective" : "search.budget",
@@ -48,6 +42,17 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
     if (spec.asked.objective == SearchObjective::chips && !spec.asked.deadline_s) {
         refuse("search.objective", "the fewest chips are asked for, but not for what",
                "write search: {deadline: 2 s}");
+    }
+}
+
+void refuse_without_plan(const YamlNode& tree) {
+    for (const std::string_view other : {"program", "serving"}) {
+        if (tree.find(other) != nullptr) {
+            throw sim::InputError(
+                "only training steps and steps of inference have a plan to search for",
+                "search a scenario with a model and a batch, or with inference.step",
+                place_of(tree, std::string(other)));
+        }
     }
 }
 
@@ -105,6 +110,7 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     for (const std::string& setting : settings) {
         apply_setting(base_, setting);
     }
+    refuse_without_plan(base_);
     check_schema(without_auto_mesh(base_));
     spec_ = search_spec(base_, path_, request);
     refuse_set_and_varied(settings, spec_.varied);

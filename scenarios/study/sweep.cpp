@@ -195,6 +195,12 @@ Sweep::Sweep(const ScenarioSource& source, std::span<const std::string> settings
         apply_setting(base_, setting);
         decisive.push_back("--set " + setting);
     }
+    if (std::ranges::count(varied_, "mesh", &Varied::key) > 0) {
+        // That of the file, which may leave it to a search, counts for no setting.
+        std::erase_if(base_.entries, [](const YamlNode::Entry& entry) {
+            return entry.key == "mesh" && entry.value.text == "auto";
+        });
+    }
     check_schema(base_);
     refuse_set_and_varied(settings, varied_);
     check_varied(base_, varied_, "give all its values in one --vary");

@@ -62,9 +62,8 @@ void read_gemma2(HfConfig& config, ModelSpec& model) {
 /// The text models of the multimodal ones leave out what is the default of the class.
 void read_gemma3(HfConfig& config, ModelSpec& model) {
     if (config.nested()) {
-        config.assume("num_attention_heads", 8);
-        config.assume("num_key_value_heads", 4);
-        config.assume("vocab_size", 262208);
+        config.assume_default("num_attention_heads", 8);
+        config.assume_default("vocab_size", 262208);
     }
     read_gemma_with_windows(config, model, 6);
     model.qk_norm = true;

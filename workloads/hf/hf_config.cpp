@@ -37,6 +37,10 @@ constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, st
     {"minimax_text_01", "linear attention"},
     {"minimax_m1", "linear attention"},
     {"lfm2", "layers of convolutions"},
+    {"baichuan", "rotary positions or attention biased by distance, which its config does not say"},
+    {"dbrx", "keys in groups (attn_config, ffn_config)"},
+    {"chatglm", "the keys of its own code; those of transformers are read as glm"},
+    {"qwen", "the keys of its own code; qwen2 and later are read"},
     {"bert", "an encoder"},
     {"t5", "an encoder"},
     {"bart", "an encoder"},
@@ -71,10 +75,41 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"qwen3_vl_text", "qwen3"},
     {"qwen3_vl_moe_text", "qwen3_moe"},
     {"glm4v_text", "glm4"},
+    {"internlm", "internlm2"},
     {"kimi_k25", "kimi_k2"},
     {"mimo", "qwen2"},
     {"glm4v_moe_text", "glm4_moe"},
 });
+
+/// What the classes of transformers take where a file does not have the key, and which is not what most take.
+struct ClassDefault {
+    std::string_view family;
+    const char* key;
+    std::int64_t value;
+};
+constexpr std::array kClassDefaults = std::to_array<ClassDefault>({
+    {"mistral", "num_key_value_heads", 8},
+    {"mistral", "sliding_window", 4096},
+    {"mixtral", "num_key_value_heads", 8},
+    {"phimoe", "num_key_value_heads", 8},
+    {"gemma2", "num_key_value_heads", 4},
+    {"gemma3_text", "num_key_value_heads", 4},
+    {"starcoder2", "num_key_value_heads", 2},
+    {"qwen3_moe", "num_key_value_heads", 4},
+    {"gpt_oss", "num_key_value_heads", 8},
+    {"gpt_oss", "head_dim", 64},
+    {"glm", "num_key_value_heads", 2},
+    {"glm", "head_dim", 128},
+    {"glm4_moe", "num_key_value_heads", 8},
+    {"smollm3", "num_key_value_heads", 4},
+    {"ernie4_5_moe", "num_key_value_heads", 4},
+    {"seed_oss", "num_key_value_heads", 8},
+    {"seed_oss", "head_dim", 128},
+});
+
+/// Other families' names of the key/value heads, and those of other libraries.
+constexpr std::array kKvHeads = std::to_array<std::string_view>(
+    {"num_kv_heads", "n_kv_heads", "n_head_kv", "num_query_groups", "multi_query_group_num"});
 
 std::vector<HfFamily> all_families() {
     std::vector<HfFamily> all;
@@ -152,6 +187,20 @@ void refuse_experts(HfConfig& config, const HfFamily& family, const ModelSpec& m
     }
 }
 
+/// Refuses another name of the key/value heads beside a family that reads num_key_value_heads, which the file lacks: all heads would have keys of
+/// their own.
+void refuse_other_kv_heads(const HfConfig& config) {
+    if (!config.asked_for("num_key_value_heads") || config.has("num_key_value_heads")) {
+        return;
+    }
+    for (const std::string_view key : kKvHeads) {
+        if (config.has(key) && !config.asked_for(std::string(key))) {
+            config.refuse(key, fmt::format("'{}' is not read in this family", key),
+                          "its name here is num_key_value_heads");
+        }
+    }
+}
+
 /// Refuses a key that is a letter or two away from one that the family reads and the file lacks.
 void refuse_slip(const HfConfig& config, const std::string& key) {
     for (const std::string& wanted : config.missing()) {
@@ -206,7 +255,13 @@ HfReading read_hf_config_fully(const std::string& path) {
     ModelSpec& model = reading.model;
     model.name = fmt::format("{} of {}", family.type, path);
     model.source = path;
+    for (const ClassDefault& taken : kClassDefaults) {
+        if (taken.family == family.type) {
+            config.assume_default(taken.key, taken.value);
+        }
+    }
     family.read(config, model);
+    refuse_other_kv_heads(config);
     refuse_experts(config, family, model);
     try {
         validate(model);

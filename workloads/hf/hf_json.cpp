@@ -227,11 +227,21 @@ void HfConfig::refuse_missing(std::string_view key, const std::string& remedy) c
             others.push_back(place.key);
         }
     }
+    if (has(key)) {
+        refuse(key, fmt::format("'{}' is null", key), remedy);
+    }
     const std::string near = sim::nearest(key, others);
     const std::string question =
         near.empty() ? "" : fmt::format("is it '{}' in line {}? ", clip(near), mark(near).line);
     throw sim::InputError(fmt::format("the key '{}' is missing", key), question + remedy,
                           {path_, 1, 1});
+}
+
+void HfConfig::assume_default(const char* key, std::int64_t value) {
+    if (!has(key)) {
+        assume(key, value);
+        note(fmt::format("the file lacks '{}': {}, as its class has it", key, value));
+    }
 }
 
 const json* HfConfig::find(const char* key) {

@@ -55,8 +55,12 @@ public:
     /// A flag of the object around the one that was entered.
     [[nodiscard]] bool flag_of_wrapper(const char* key, bool fallback) const;
 
+    /// Whether the file has the key, be it null.
+    [[nodiscard]] bool has(std::string_view key) const { return root_.contains(std::string(key)); }
     /// A number that the file lacks is this.
     void assume(const char* key, std::int64_t value) { assumed_[key] = value; }
+    /// The same of what the family's class takes, which is noted.
+    void assume_default(const char* key, std::int64_t value);
     /// What a user should know of how the config is understood.
     void note(std::string text) { notes_.push_back(std::move(text)); }
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

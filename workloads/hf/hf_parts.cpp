@@ -24,8 +24,10 @@ void read_shape(HfConfig& config, ModelSpec& model, bool with_kv_heads) {
     if (model.heads % model.kv_heads != 0) {
         config.refuse(
             "num_key_value_heads",
-            fmt::format("'num_key_value_heads' = {} does not divide 'num_attention_heads' = {}",
-                        model.kv_heads, model.heads),
+            fmt::format("'num_key_value_heads' = {}{} does not divide 'num_attention_heads' = {}",
+                        model.kv_heads,
+                        config.has("num_key_value_heads") ? "" : ", which its class takes,",
+                        model.heads),
             "every key/value head serves the same number of query heads");
     }
 }

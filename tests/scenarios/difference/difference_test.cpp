@@ -123,6 +123,21 @@ TEST_F(Diff, AResultThatWasWrittenIsAsGoodAsItsScenario) {
     EXPECT_THAT(podsim({"diff", file, file}).out, HasSubstr(none + "\n"));
 }
 
+/// A result says the names of its model and chip; a scenario may have maps of them.
+TEST_F(Diff, AResultWithAModelOfItsOwnIsThatOfItsScenario) {
+    const std::string file = write(
+        "hardware: {chip: {base: v5p, ici_latency: 2 us}, slice: 4x4x4}\n"
+        "model: {base: llama-3-8b, layers: 4}\n"
+        "batch: {tokens: 256Ki, sequence: 4096}\nmesh: {fsdp: x y z}\n");
+    ASSERT_EQ(podsim({"run", file, "--json", path("own.json")}).status, 0);
+    EXPECT_EQ(diff_json({path("own.json"), file})["settings"], Doc::array());
+    EXPECT_EQ(diff_json({file, path("own.json")})["settings"], Doc::array());
+    EXPECT_EQ(
+        diff_json({path("own.json"), file, "--set-b", "model=llama-3-8b"})["settings"],
+        Doc::parse(
+            R"json([{"key": "model", "a": "llama-3-8b (modified)", "b": "llama-3-8b"}])json"));
+}
+
 /// Each way to the host is a part of one cause, whoever says its name.
 TEST_F(Diff, WaitsOfAWrittenResultHaveTheCausesOfItsScenario) {
     const std::string file = write(

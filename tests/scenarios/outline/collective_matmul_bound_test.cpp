@@ -66,8 +66,7 @@ TEST(CollectiveMatmulBound, IsBelowRandomStepsOfAnyMesh) {
             // So little memory that the blocking plan does not fit, or looks less far ahead to fit, and that of its matmuls may.
             settings.emplace_back("overlap.prefetch_layers=2");
             blocking = with("blocking");
-            const StepResult needs =
-                simulate_step(blocking, Fold::automatic, {.explain = false});
+            const StepResult needs = simulate_step(blocking, Fold::automatic, {.explain = false});
             settings.push_back(fmt::format(
                 "hardware.chip={{base: {}, hbm_capacity: {:.6f} GB}}", machine.chip,
                 blocking.hardware.chip.hbm_capacity.value.value() / 1e9 *

@@ -88,8 +88,9 @@ TEST_F(ProfileFile, CalibrateWritesWhatScenariosRead) {
     const Outcome run = podsim({"run", write(good_but("slice:", "profile: ours.yaml, slice:"))});
     EXPECT_NE(run.out.find("Assumed: profile ours@2026-11, book ICI"), std::string::npos);
     expect_refused(good_but("slice:", "profile: theirs.yaml, slice:"),
-                   "theirs.yaml: cannot read the file: No such file or directory; check the path "
-                   "and its permissions");
+                   "s.yaml:1:32: hardware.profile: cannot read 'theirs.yaml': No such file or "
+                   "directory; profile names a file of podsim calibrate --write, from this "
+                   "scenario's folder; or write measured or ideal");
     const Outcome wrong = podsim({"calibrate", step, "--write", path("ours.txt")});
     EXPECT_EQ(wrong.status, 2);
     EXPECT_EQ(plain(wrong.err),

@@ -190,7 +190,7 @@ TEST_F(HfConfigTest, FilesOfTransformers5AreReadAlike) {
 TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
     const std::string moe =
         "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 8, \"intermediate_size\": 8, "
-        "\"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"vocab_size\": 8,\n";
+        "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 8,\n";
     EXPECT_EQ(refusal(moe + "\"mlp_only_layers\": [1]}"),
               ":2:1: dense layers by number ('mlp_only_layers') are not modelled; podsim knows "
               "first_dense layers at the start and experts in every n-th layer");
@@ -204,7 +204,7 @@ TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
               ":1:1: the key 'num_experts_per_tok' is missing; give a whole number from 1 to 4");
     EXPECT_EQ(
         refusal("{\"model_type\": \"gemma3_text\", \"hidden_size\": 8, \"intermediate_size\": 8, "
-                "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"vocab_size\": 8,\n"
+                "\"num_hidden_layers\": 1, \"num_attention_heads\": 4, \"vocab_size\": 8,\n"
                 "\"layer_types\": [\"full_attention\"]}"),
         ":2:1: 'layer_types' is not the pattern in which every 6th of 1 layers has full "
         "attention; other patterns are not modelled");
@@ -335,6 +335,41 @@ TEST_F(HfConfigTest, KeysAreFoundInTheText) {
     // Of two the last counts; a key may be written with escapes.
     EXPECT_EQ(refusal(before + "\"hidden_size\": 4096,\n \"hidden\\u005fsize\": true}"),
               ":4:2:" + rest);
+}
+
+// transformers' configuration classes (configuration_mistral.py, configuration_gpt_oss.py, ...): published files write these keys, but the text
+// models of multimodal ones and files by hand may not. A null is no default, but as many as there are heads.
+TEST_F(HfConfigTest, ClassesHaveDefaultsOfTheirOwn) {
+    const std::string mistral =
+        "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+        "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"vocab_size\": 32000";
+    read(mistral + "}");
+    const HfReading reading = read_hf_config_fully(path_);
+    EXPECT_EQ(count_parameters(reading.model).total, 7'241'732'096);  // mistralai/Mistral-7B-v0.1
+    EXPECT_EQ(reading.model.window, 4096);
+    EXPECT_THAT(reading.notes, ::testing::ElementsAre(
+                                   "the file lacks 'num_key_value_heads': 8, as its class has it",
+                                   "the file lacks 'sliding_window': 4096, as its class has it"));
+    EXPECT_EQ(read(mistral + ", \"num_key_value_heads\": null}").kv_heads, 32);
+    EXPECT_EQ(read(mistral + ", \"sliding_window\": null}").window, 0);
+    EXPECT_EQ(
+        refusal("{\"model_type\": \"mixtral\", \"hidden_size\": 48, \"intermediate_size\": 8, "
+                "\"num_hidden_layers\": 1, \"num_attention_heads\": 12, \"vocab_size\": 8}"),
+        ":1:1: 'num_key_value_heads' = 8, which its class takes, does not divide "
+        "'num_attention_heads' = 12; every key/value head serves the same number of query "
+        "heads");
+}
+
+// A llama with another family's name of its key/value heads would have as many as heads.
+TEST_F(HfConfigTest, OtherNamesOfKeyValueHeadsAreRefused) {
+    const std::string llama = with("num_key_value_heads", "");
+    for (const char* const other : {"num_kv_heads", "n_kv_heads", "num_query_groups"}) {
+        EXPECT_EQ(refusal(llama.substr(0, llama.rfind('}')) + ",\n\"" + other + "\": 8}"),
+                  ":2:1: '" + std::string(other) +
+                      "' is not read in this family; its name here is num_key_value_heads");
+    }
+    EXPECT_THAT(refusal(with("num_hidden_layers", "null")),
+                EndsWith(": 'num_hidden_layers' is null; give a whole number from 1 to 4096"));
 }
 
 TEST_F(HfConfigTest, OfRepeatedKeysTheLastCounts) {

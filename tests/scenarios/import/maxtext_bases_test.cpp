@@ -1,0 +1,105 @@
+// Files upon other files, values that are missing, and keys that change nothing or only sound so.
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/import/maxtext_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using MaxTextBases = MaxText;
+
+// As MaxText's own: post_train/sft.yml says `base_config: "base.yml"`, which lies a folder above (pyconfig.py, _load_config).
+TEST_F(MaxTextBases, AFileStandsUponItsBase) {
+    std::filesystem::create_directories(path("configs/post_train"));
+    write(
+        "attention: flash\nper_device_batch_size: 4\nlogits_dot_in_fp32: false\n"
+        "compile_topology: v6e-64\nquantization: ''\n",
+        "configs/base.yml");
+    const std::string file =
+        write("base_config: base.yml\nper_device_batch_size: 2\n", "configs/post_train/sft.yml");
+    const Outcome outcome = podsim({"import", "maxtext", file, "model_name=llama3.1-8b",
+                                    "max_target_length=8192", "quantization=int8"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("batch: {tokens: 1048576, sequence: 8192}\n"));  // 64 x 2
+    EXPECT_THAT(outcome.out, HasSubstr("precision: int8"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("attention: full")));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("logits: fp32")));
+    std::filesystem::remove(path("configs/base.yml"));
+    const Outcome missing = podsim({"import", "maxtext", file});
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_EQ(plain(missing.err),
+              "configs/post_train/sft.yml:1:14: base_config: there is no 'base.yml' beside the "
+              "file or in a folder above it; put MaxText's file there: all that this one does not "
+              "say stands in it\n");
+    const std::string itself = write("base_config: itself.yml\n", "itself.yml");
+    EXPECT_EQ(plain(podsim({"import", "maxtext", itself}).err),
+              "itself.yml:1:14: base_config: files that name each other; let one of them have no "
+              "base_config\n");
+}
+
+// MaxText has none of them; parts of their names are those of keys that change nothing.
+TEST_F(MaxTextBases, KeysThatOnlySoundHarmlessAreRefused) {
+    for (const char* const key :
+         {"grad_accum_steps", "batch_size_per_device_steps", "eval_fsdp_parallelism",
+          "ici_fsdp_hardware_parallelism", "trace_batch", "fused_attention"}) {
+        const Outcome outcome = import({"model_name=llama3.1-8b", std::string(key) + "=4"});
+        EXPECT_EQ(outcome.status, 2) << key;
+        EXPECT_THAT(outcome.err, StartsWith(std::string(key) + "=4: MaxText has no key '" + key +
+                                            "' in that file; "));
+    }
+}
+
+TEST_F(MaxTextBases, ValuesMustNotBeEmpty) {
+    for (const char* const key :
+         {"per_device_batch_size", "gradient_accumulation_steps", "remat_policy"}) {
+        refused({std::string(key) + "="},
+                std::string(key) + "=: '" + key + "' without a value; give one, or leave it out");
+    }
+    for (const char* const nothing : {"", "None", "null"}) {
+        EXPECT_THAT(
+            line({"model_name=llama3.1-8b", std::string("quantization=") + nothing}, "training: "),
+            Not(HasSubstr("precision")));
+    }
+}
+
+// base.yml's rules split `embed` and `activation_batch` over fsdp and expert alike.
+TEST_F(MaxTextBases, ExpertsOfDenseModelsAreFsdp) {
+    EXPECT_EQ(
+        line({"model_name=llama3.1-8b", "ici_fsdp_parallelism=64", "ici_expert_parallelism=4"},
+             "mesh: "),
+        "mesh: {fsdp: 256}");
+    EXPECT_EQ(
+        line({"model_name=mixtral-8x7b", "ici_fsdp_parallelism=64", "ici_expert_parallelism=4"},
+             "mesh: "),
+        "mesh: {fsdp: 64, expert: 4}");
+}
+
+TEST_F(MaxTextBases, KnownKeysThatNothingGoesByAreNoWarning) {
+    const Outcome outcome =
+        import({"model_name=llama3.1-8b", "num_pipeline_microbatches=8", "mlpwi_0=device"});
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("#   num_pipeline_microbatches = 8: nothing goes by it "
+                                       "beside what the other keys say\n"));
+}
+
+TEST_F(MaxTextBases, WhatIsNotAsSaidIsAWarning) {
+    EXPECT_EQ(import({"model_name=llama3.1-8b", "num_slices=4"}).err,
+              "warning: num_slices=4 is not expressed: the machine has 1 by "
+              "compile_topology_num_slices, from which MaxText sets this one\n");
+    EXPECT_EQ(import({"model_name=llama3.1-8b", "weight_dtype=bfloat16", "mu_dtype=float32"}).err,
+              "warning: mu_dtype=float32 is not expressed: both moments of Adam have one dtype "
+              "here: bf16, as nu has\n");
+    const Outcome outcome = import({"model_name=llama3.1-8b", "quantization=fp8"}, "v5p-256");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err,
+              "warning: podsim does not run this scenario: training.precision: v5p has no fp8 "
+              "matmuls; allowed: bf16, int8\n");
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
