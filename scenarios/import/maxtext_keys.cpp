@@ -209,8 +209,9 @@ bool shapes_steps(const std::string& key) {
     constexpr std::array kParts = std::to_array<std::string_view>(
         {"parallelism", "batch", "accum", "remat", "attention", "dtype", "quantiz", "expert",
          "fsdp", "tensor", "mlp", "layers", "heads", "target_length"});
-    return std::ranges::any_of(
-        kParts, [&](std::string_view part) { return key.find(part) != std::string::npos; });
+    return key.find("example_batch") == std::string::npos &&
+           std::ranges::any_of(
+               kParts, [&](std::string_view part) { return key.find(part) != std::string::npos; });
 }
 
 bool may_be_empty(const std::string& key) {

@@ -49,8 +49,7 @@ Neighbours neighbours(const StepProgram& program) {
     return found;
 }
 
-/// The first compute operation that does not begin before an operation has begun: it begins when one that this one waits for has ended, or
-/// later. A collective begins as soon as all that it waits for have ended.
+/// The first compute operation that does not begin before an operation has begun. A collective begins as soon as all that it waits for have ended.
 std::vector<OpIndex> behind_begins(const StepProgram& program, const Neighbours& near) {
     const auto count = static_cast<OpIndex>(program.ops.size());
     std::vector<OpIndex> next_compute(count, kNone);  ///< behind one that computes
@@ -91,16 +90,12 @@ public:
 
     void add(OpIndex from, OpIndex to, const workloads::Buffer& buffer) {
         const HeldBytes bytes = held_bytes(buffer);
-        for (const auto of : {&HeldBytes::all, &HeldBytes::without_gathered, &HeldBytes::kept}) {
-            changes_[from].*of += bytes.*of;
-            changes_[to + 1].*of -= bytes.*of;
-        }
+        changes_[from] += bytes;
+        changes_[to + 1] += {-bytes.all, -bytes.without_gathered, -bytes.kept};
     }
     [[nodiscard]] std::vector<HeldBytes> sums() {
         for (std::size_t i = 1; i < changes_.size(); ++i) {
-            changes_[i].all += changes_[i - 1].all;
-            changes_[i].without_gathered += changes_[i - 1].without_gathered;
-            changes_[i].kept += changes_[i - 1].kept;
+            changes_[i] += changes_[i - 1];
         }
         changes_.pop_back();
         return std::move(changes_);
@@ -162,9 +157,7 @@ std::vector<HeldBytes> held_at_pivot(const StepProgram& program) {
             std::ranges::any_of(buffer.freed_after, [&](OpIndex op) { return found.behind[op]; });
         if (begun && stays) {
             const HeldBytes bytes = held_bytes(buffer);
-            held[*pivot].all += bytes.all;
-            held[*pivot].without_gathered += bytes.without_gathered;
-            held[*pivot].kept += bytes.kept;
+            held[*pivot] += bytes;
         }
     }
     return held;

@@ -19,6 +19,13 @@ struct HeldBytes {
     /// At the last compute operation before the backward pass alone: what the plan keeps there however its collectives go, which is
     /// parameters, the optimizer's state, caches and what the forward pass saves.
     double kept = 0;
+
+    HeldBytes& operator+=(const HeldBytes& other) {
+        all += other.all;
+        without_gathered += other.without_gathered;
+        kept += other.kept;
+        return *this;
+    }
 };
 
 /// By operation: what is held for sure while it computes; zero of those for which nothing is sure. `scheduled`: the program's order

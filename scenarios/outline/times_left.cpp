@@ -1,7 +1,6 @@
 #include "scenarios/outline/times_left.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <variant>
 
@@ -13,22 +12,19 @@
 namespace podsim::scenarios {
 namespace {
 
-/// As a front: from its first chip, and from the last of each family's groups, to the end of the step.
-using Left = std::array<std::int64_t, 1 + kMostFamilies>;
+constexpr FrontWidth kAll = 1 + kMostFamilies;
 
-Left before(const LeastTime& least, const Left& behind) {
-    Left left = behind;
+/// Fronts here are what is left from their first chip, and from the last of each family's groups.
+TimeFront before(const LeastTime& least, const TimeFront& behind) {
+    TimeFront left = behind;
     if (least.family == LeastTime::kAlike) {
-        for (std::int64_t& one : left) {
-            one += least.all.ps;
-        }
-        return left;
+        return behind.behind(least, kAll);
     }
-    left[0] = behind[0] + least.receive.ps;
+    left.ps[0] += least.receive.ps;
     if (least.family != LeastTime::kNobody) {
         const std::size_t own = 1U + least.family;
-        left[0] = std::max(left[0], behind[own] + least.all.ps);
-        left[own] = std::max(behind[0], behind[own] + least.send.ps);
+        left.ps[0] = std::max(left.ps[0], behind.ps[own] + least.all.ps);
+        left.ps[own] = std::max(behind.ps[0], behind.ps[own] + least.send.ps);
     }
     return left;
 }
@@ -37,14 +33,13 @@ Left before(const LeastTime& least, const Left& behind) {
 
 std::vector<sim::Time> times_left(const workloads::StepProgram& program,
                                   std::span<const LeastTime> times) {
-    std::vector<Left> behind(program.ops.size(), Left{});
+    std::vector<TimeFront> behind(program.ops.size());
     std::vector<sim::Time> left(program.ops.size());
     for (std::size_t i = program.ops.size(); i-- > 0;) {
-        const Left here = before(times[i], behind[i]);
-        left[i] = {*std::ranges::max_element(here)};
+        const TimeFront here = before(times[i], behind[i]);
+        left[i] = {here.latest(kAll)};
         for (const workloads::OpIndex other : program.ops[i].after) {
-            std::ranges::transform(behind[other], here, behind[other].begin(),
-                                   [](auto one, auto two) { return std::max(one, two); });
+            behind[other].wait_for(here, kAll);
         }
     }
     return left;

@@ -1,13 +1,9 @@
-// What is surely still to come of a step when an operation begins: the longest path from there to the end of the step, every
-// operation at its least time (least_times.h).
+// What is surely still to come of a step when an operation begins: the longest path from there, every operation at its least time.
 //
-// Of a run that is under way it says when the step ends at the earliest: if no chip has begun operation i before t, then all of them
-// are at a front {t, t, ...} before it (time_front.h), and the step ends no sooner than t + left[i]. Paths are taken from their ends. A front
-// f before an operation becomes the step's end by max(f[k] + left[k]), and what `TimeFront::behind` does to a front, taken backwards, is
-//   alike:      left'[k]   = left[k] + B
-//   nobody:     left'[0]   = left[0] + receive
-//   a family:   left'[0]   = max(left[0] + receive, left[own] + B)
-//               left'[own] = max(left[0], left[own] + send)
+// If no chip of a run has begun operation i before t, all are at a front {t, t, ...} before it (time_front.h), and the step ends no sooner
+// than t + left[i]. A front f becomes the step's end by max(f[k] + left[k]); what `TimeFront::behind` does, taken backwards, is
+//   alike:     left'[k] = left[k] + B              nobody:  left'[0] = left[0] + receive
+//   a family:  left'[0] = max(left[0] + receive, left[own] + B),  left'[own] = max(left[0], left[own] + send)
 #pragma once
 
 #include <span>
