@@ -66,7 +66,7 @@ public:
           described_(scenario.step()),
           hardware_(scenario.hardware),
           fold_(fold),
-          options_(options) {}
+          options_(std::move(options)) {}
 
     StepResult run();
 
@@ -336,7 +336,7 @@ void StepSimulation::simulate_even(StepResult& result) const {
 /// Threads of a sweep that wait for the runs behind a gap do not take up other settings meanwhile.
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
     return tbb::this_task_arena::isolate(
-        [&] { return StepSimulation(scenario, fold, options).run(); });
+        [&] { return StepSimulation(scenario, fold, std::move(options)).run(); });
 }
 
 }  // namespace podsim::scenarios
