@@ -97,6 +97,57 @@ void refuse_unlike(MaxTextSettings& settings, const Ways& ways, const std::strin
     }
 }
 
+bool is_size(const std::string& axis) {
+    return axis.find_first_of("0123456789") != std::string::npos;
+}
+
+/// `fsdp: x y z` where one parallelism has the whole slice, or `fsdp: 64`. Without experts `expert` is fsdp.
+std::vector<std::string> axes_of(const Ways& ici, const Ways& dcn, const MaxTextMachine& machine,
+                                 bool experts) {
+    const auto axis_of = [&](std::size_t i) {
+        const std::string_view axis = kMaxTextParallelisms[i].axis;
+        return axis == "expert" && !experts ? "fsdp" : axis;
+    };
+    const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
+    std::vector<std::string> axes;
+    for (const std::string_view axis :
+         {"data", "pipeline", "fsdp", "context", "tensor", "tensor_transpose", "expert"}) {
+        std::int64_t within = 1;
+        std::int64_t between = 1;
+        for (std::size_t i = 0; i < kMaxTextParallelisms.size(); ++i) {
+            within *= axis_of(i) == axis ? ici[i] : 1;
+            between *= axis_of(i) == axis ? dcn[i] : 1;
+        }
+        if (within * between == 1) {
+            continue;
+        }
+        std::string letters = between > 1 ? "slice " : "";
+        letters += within > 1 ? std::string("x y z").substr(
+                                    0, machine.slice.find('x') == machine.slice.rfind('x') ? 3 : 5)
+                              : "";
+        const bool whole = within == machine.chips || within == 1;
+        if (alone <= 1 && whole && (between == 1 || between == machine.slices)) {
+            axes.push_back(
+                fmt::format("{}: {}", axis, letters.substr(0, letters.find_last_not_of(' ') + 1)));
+        } else {
+            axes.push_back(fmt::format("{}: {}", axis, within * between));
+        }
+    }
+    return axes;
+}
+
+/// Sizes alone are not mixed with axes.
+void write_sizes(std::vector<std::string>& axes, const MaxTextMachine& machine) {
+    for (std::string& text : axes) {
+        if (!is_size(text)) {
+            const bool slices = text.find("slice") != std::string::npos;
+            const bool inside = text.find(" x") != std::string::npos;
+            text = fmt::format("{}: {}", text.substr(0, text.find(':')),
+                               (slices ? machine.slices : 1) * (inside ? machine.chips : 1));
+        }
+    }
+}
+
 /// `mesh_mapping: jax`, which is MaxText's, for sizes as a scenario writes them. JAX refuses what needs an axis split unless
 /// allow_split_physical_axes says otherwise. Of chips with several devices nothing is said: JAX lays out devices.
 std::string mapping_of(MaxTextSettings& settings, const MaxTextMachine& machine,
@@ -182,53 +233,14 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             "fsdp_transpose is fsdp here: the same bytes on each chip, split along "
             "one dimension");
     }
-    const bool experts = model.experts > 0;
-    if (!experts && ici[place_of("expert")] * dcn[place_of("expert")] > 1) {
+    if (model.experts == 0 && ici[place_of("expert")] * dcn[place_of("expert")] > 1) {
         notes.emplace_back(
             "expert is fsdp here: the model has no experts, and MaxText's rules split batch and "
             "weights over both");
     }
-    const auto axis_of = [&](std::size_t i) {
-        const std::string_view axis = kMaxTextParallelisms[i].axis;
-        return axis == "expert" && !experts ? "fsdp" : axis;
-    };
-    const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
-    std::vector<std::string> axes;
-    for (const std::string_view axis :
-         {"data", "pipeline", "fsdp", "context", "tensor", "tensor_transpose", "expert"}) {
-        std::int64_t within = 1;
-        std::int64_t between = 1;
-        for (std::size_t i = 0; i < kMaxTextParallelisms.size(); ++i) {
-            within *= axis_of(i) == axis ? ici[i] : 1;
-            between *= axis_of(i) == axis ? dcn[i] : 1;
-        }
-        if (within * between == 1) {
-            continue;
-        }
-        std::string letters = between > 1 ? "slice " : "";
-        letters += within > 1 ? std::string("x y z").substr(
-                                    0, machine.slice.find('x') == machine.slice.rfind('x') ? 3 : 5)
-                              : "";
-        const bool whole = within == machine.chips || within == 1;
-        if (alone <= 1 && whole && (between == 1 || between == machine.slices)) {
-            axes.push_back(
-                fmt::format("{}: {}", axis, letters.substr(0, letters.find_last_not_of(' ') + 1)));
-        } else {
-            axes.push_back(fmt::format("{}: {}", axis, within * between));
-        }
-    }
-    const auto is_size = [](const std::string& text) {
-        return text.find_first_of("0123456789") != std::string::npos;
-    };
-    if (std::ranges::any_of(axes, is_size)) {  // sizes alone are not mixed with axes
-        for (std::string& text : axes) {
-            if (!is_size(text)) {
-                const bool slices = text.find("slice") != std::string::npos;
-                const bool inside = text.find(" x") != std::string::npos;
-                text = fmt::format("{}: {}", text.substr(0, text.find(':')),
-                                   (slices ? machine.slices : 1) * (inside ? machine.chips : 1));
-            }
-        }
+    std::vector<std::string> axes = axes_of(ici, dcn, machine, model.experts > 0);
+    if (std::ranges::any_of(axes, is_size)) {
+        write_sizes(axes, machine);
     }
     const std::size_t pipeline = place_of("pipeline");
     std::string text = fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", "));
