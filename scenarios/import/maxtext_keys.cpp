@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fmt/format.h>
 #include <utility>
 
@@ -216,11 +215,6 @@ bool shapes_steps(const std::string& key) {
 
 bool may_be_empty(const std::string& key) {
     return key == "quantization" || key == "mu_dtype" || key == "grad_dtype";
-}
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
 }
 
 std::string_view reason_of(const std::string& key) {

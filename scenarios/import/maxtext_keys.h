@@ -48,8 +48,6 @@ bool shapes_steps(const std::string& key);
 /// Whether nothing is a value of it.
 bool may_be_empty(const std::string& key);
 
-std::string lower_case(std::string text);
-
 /// Whether the key changes a step in a way that has no counterpart (maxtext_not_modelled.cpp).
 bool is_not_modelled(const std::string& key);
 

@@ -7,6 +7,7 @@
 
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/import/maxtext_keys.h"
+#include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -1,7 +1,6 @@
 #include "scenarios/import/maxtext_settings.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>

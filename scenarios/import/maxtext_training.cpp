@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 #include "workloads/plan/remat.h"

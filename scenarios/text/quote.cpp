@@ -65,4 +65,11 @@ std::string in_quotes(std::string_view text) {
     return '\'' + printable(text) + '\'';
 }
 
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
+    return text;
+}
+
 }  // namespace podsim::scenarios

@@ -20,4 +20,7 @@ std::string in_quotes(std::string_view text);
 /// A message in one line: every control character, the line's end among them, becomes a blank.
 std::string one_line(std::string_view message);
 
+/// Of ASCII letters.
+std::string lower_case(std::string text);
+
 }  // namespace podsim::scenarios
