@@ -192,7 +192,7 @@ MaxTextMachine maxtext_machine(MaxTextSettings& settings) {
             const topology::NamedSlice slice = topology::named_slice(name);
             machine.chip = slice.chip;
             shape = slice.shape;
-        } else {  // tpu7x-4x8x8
+        } else {  // no slice: what is wrong is the chip, or that there is no shape
             const std::size_t dash = std::min(name.rfind('-'), name.size());
             machine.chip = topology::find_chip(printable(name.substr(0, dash))).name;
             shape = topology::parse_shape(dash < name.size() ? name.substr(dash + 1) : "");

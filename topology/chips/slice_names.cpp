@@ -9,6 +9,7 @@
 
 #include "sim/base/error.h"
 #include "topology/chips/chip.h"
+#include "topology/lattice/shape.h"
 
 namespace podsim::topology {
 namespace {
@@ -85,18 +86,26 @@ bool is_slice_name(std::string_view text) {
         is_digit(text.front())) {
         return false;
     }
-    return std::ranges::all_of(text.substr(dash + 1), is_digit);
+    const std::string_view rest = text.substr(dash + 1);
+    return is_digit(rest.front()) && is_digit(rest.back()) &&
+           std::ranges::all_of(rest, [&](char c) { return is_digit(c) || c == 'x'; });
 }
 
 NamedSlice named_slice(std::string_view name) {
     const std::size_t dash = name.rfind('-');
     const std::string_view word = name.substr(0, dash);
     const std::string_view digits = name.substr(dash + 1);
+    const bool is_shape = digits.find('x') != std::string_view::npos;
     if (word == "v5") {
         throw sim::InputError(fmt::format("'{}' may be of v5e or of v5p", name),
-                              fmt::format("write v5e-{0} (chips) or v5p-{0} (cores)", digits));
+                              fmt::format("write v5e-{0}{1} or v5p-{0}{2}", digits,
+                                          is_shape ? "" : " (chips)", is_shape ? "" : " (cores)"));
     }
     const ChipSpec& chip = find_chip(word);
+    if (is_shape) {
+        const Point shape = parse_shape(std::string(digits));
+        return {.chip = chip.name, .shape = shape, .chips = chips_in(shape)};
+    }
     int number = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (read.ec != std::errc{} || number > kMostNumber) {
@@ -120,6 +129,9 @@ NamedSlice named_slice(std::string_view name) {
 std::string describe_named(std::string_view name) {
     const NamedSlice slice = named_slice(name);
     const ChipSpec& chip = find_chip(slice.chip);
+    if (name.find('x', name.rfind('-')) != std::string_view::npos) {
+        return fmt::format("{}: {} chips", name, slice.chips);
+    }
     return fmt::format("{}: {}{} chips, {} where the cloud is not asked for another topology", name,
                        slice.counts_cores ? fmt::format("{} cores, ", 2 * slice.chips) : "",
                        slice.chips, to_string(slice.shape, chip.torus_dimensions.value));

@@ -3,7 +3,7 @@
 // `v5p-512` is a slice of 512 TensorCores, 256 chips: names of v2, v3, v4, v5p and tpu7x count cores, two a chip; those of v5e
 // (v5litepod) and v6e count chips, which have one. A name means the shape that Google Cloud gives without a topology: of 3-D
 // generations the one of whole 4x4x4 cubes (below 64 chips: of lengths 1, 2, 4) with the smallest sum of lengths, of 2-D ones the
-// powers of two that differ least; short axes first, but 2x2x1. Other shapes of as many chips are written as shapes.
+// powers of two that differ least; short axes first, but 2x2x1. Other shapes of as many chips are written as shapes, `v5p-4x4x16` with the chip.
 // Source: cloud.google.com/tpu/docs, pages v2 to tpu7x (configurations), and the table of xpk, the Cloud's launcher, as
 // AI-Hypercomputer/maxtext has it in src/maxtext/utils/accelerator_to_spec_map.py @e591f30; the rule gives every row of that table.
 #pragma once
@@ -32,7 +32,7 @@ struct NamedSlice {
     bool counts_cores = false;
 };
 
-/// Whether a text has the form of a slice's name, a word and a number joined by `-`.
+/// Whether a text has the form of a slice's name, a word and a number or shape joined by `-`.
 bool is_slice_name(std::string_view text);
 
 /// The slice of a name. Throws sim::InputError: an unknown chip, `v5` (which is v5e or v5p), a number that the

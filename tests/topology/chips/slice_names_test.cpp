@@ -111,5 +111,21 @@ TEST(SliceNames, Errors) {
               "v6e-64: 64 chips, 8x8 where the cloud is not asked for another topology");
 }
 
+// A chip with its shape, as MaxText's compile_topology has it.
+TEST(SliceNames, MayHaveAShape) {
+    EXPECT_TRUE(is_slice_name("v6e-4x8"));
+    const NamedSlice slice = named_slice("trillium-4x8");
+    EXPECT_EQ(slice.chip, "v6e");
+    EXPECT_EQ(slice.shape, (Point{4, 8, 1}));
+    EXPECT_EQ(slice.chips, 32);
+    EXPECT_EQ(describe_named("tpu7x-4x4x8"), "tpu7x-4x4x8: 128 chips");
+    EXPECT_EQ(refusal("v5-4x4"), "'v5-4x4' may be of v5e or of v5p; write v5e-4x4 or v5p-4x4");
+    EXPECT_EQ(refusal("v5p-4xx4"),
+              "shape '4xx4': '' is not a positive whole number; write lengths joined by 'x', such "
+              "as 8x4 or 16x20x28");
+    EXPECT_FALSE(is_slice_name("v5p-4x"));
+    EXPECT_FALSE(is_slice_name("v5p-x4"));
+}
+
 }  // namespace
 }  // namespace podsim::topology
