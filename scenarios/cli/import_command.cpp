@@ -29,8 +29,13 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
     const std::string path = output_path(options, "write");
     refuse_dash("--write", path);
     const ScenarioSource source = named_source(arguments[1]);
-    MaxTextSettings settings(maxtext_tree(text_of(source), source.file),
-                             std::span(arguments).subspan(2));
+    const MaxTextTree tree = maxtext_tree(text_of(source), source.file);
+    for (const NamedOutput& output : outputs_of(options)) {
+        for (const std::string& base : tree.bases) {
+            refuse_lost_input(output, base);
+        }
+    }
+    MaxTextSettings settings(tree.keys, std::span(arguments).subspan(2));
     const std::string title =
         path.empty() ? "imported" : std::filesystem::path(path).stem().string();
     const MaxTextImport result = import_maxtext(settings, printable(title));

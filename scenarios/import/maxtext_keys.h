@@ -45,7 +45,6 @@ std::string_view reason_of(const std::string& key);
 /// Whether a key that MaxText may not have sounds as if it changed a step: parts of other names do not excuse it.
 bool shapes_steps(const std::string& key);
 
-/// Whether nothing is a value of it.
 bool may_be_empty(const std::string& key);
 
 /// Whether the key changes a step in a way that has no counterpart (maxtext_not_modelled.cpp).

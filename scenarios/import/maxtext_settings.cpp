@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -26,19 +27,15 @@ std::string text_of(const YamlNode& node) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr const char* kBaseConfig = "base_config";
-constexpr int kMostBases = 8;
+constexpr std::size_t kMostBases = 8;
 
 /// Beside the file, or in a folder above it, as MaxText's own lie.
 std::string base_path(const YamlNode& name, const std::string& file) {
     const std::filesystem::path base(name.text);
     std::filesystem::path folder = std::filesystem::path(file).parent_path();
     std::error_code unknown;
-    for (int up = 0; up < kMostBases; ++up) {
+    for (std::size_t up = 0; up < kMostBases; ++up) {
         const std::filesystem::path path = folder / base;
         if (std::filesystem::exists(path, unknown)) {
             return path.string();
@@ -51,33 +48,36 @@ std::string base_path(const YamlNode& name, const std::string& file) {
         "put MaxText's file there: all that this one does not say stands in it", name.mark);
 }
 
-YamlNode tree_upon_bases(const std::string& text, const std::string& file, int bases) {
+YamlNode tree_upon_bases(const std::string& text, const std::string& file,
+                         std::vector<std::string>& bases) {
     constexpr std::size_t kMostKeysOfMaxText = 4096;
     YamlNode tree = parse_yaml(text, file, kMostKeysOfMaxText);
     const YamlNode* const name = tree.find(kBaseConfig);
     if (name == nullptr || name->text.empty()) {
         return tree;
     }
-    if (bases == kMostBases) {
+    if (bases.size() == kMostBases) {
         throw sim::InputError("base_config: files that name each other",
                               "let one of them have no base_config", name->mark);
     }
     const std::string path = base_path(*name, file);
-    YamlNode merged = tree_upon_bases(read_text_file(path), path, bases + 1);
-    for (YamlNode::Entry& entry : tree.entries) {
-        if (YamlNode* const said = merged.find(entry.key)) {
-            *said = std::move(entry.value);
-        } else {
-            merged.entries.push_back(std::move(entry));
-        }
+    bases.push_back(path);
+    YamlNode merged = tree_upon_bases(read_text_file(path), path, bases);
+    if (merged.kind == YamlNode::Kind::map) {
+        std::erase_if(merged.entries, [&](const YamlNode::Entry& entry) {
+            return tree.find(entry.key) != nullptr;
+        });
+        std::ranges::move(tree.entries, std::back_inserter(merged.entries));
     }
     return merged;
 }
 
 }  // namespace
 
-YamlNode maxtext_tree(const std::string& text, const std::string& file) {
-    return tree_upon_bases(text, file, 0);
+MaxTextTree maxtext_tree(const std::string& text, const std::string& file) {
+    MaxTextTree tree;
+    tree.keys = tree_upon_bases(text, file, tree.bases);
+    return tree;
 }
 
 MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides) {

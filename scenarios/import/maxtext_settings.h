@@ -14,9 +14,13 @@
 
 namespace podsim::scenarios {
 
+struct MaxTextTree {
+    YamlNode keys;
+    std::vector<std::string> bases;  ///< files that were read besides
+};
 /// The YAML of a file of MaxText, whose base.yml of 2026 has some 660 keys, with what it does not say of the file that its `base_config` names
 /// (pyconfig.py, _load_config), which lies beside it or in a folder above. Throws sim::InputError there.
-YamlNode maxtext_tree(const std::string& text, const std::string& file);
+MaxTextTree maxtext_tree(const std::string& text, const std::string& file);
 
 class MaxTextSettings {
 public:

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -52,23 +54,30 @@ public:
         while (!ended_ && tally_.has_groups()) {
             refine();
         }
-        std::vector<std::size_t> rest;
-        for (std::size_t i = 0; i < tally_.size(); ++i) {
-            if (!tally_.is_taken(i)) {
-                rest.push_back(i);
-            }
-        }
-        // What is likely to be an answer by how good it is likely to be. Of the others the bound is all that is in the way: from the lowest on,
-        // so that of a search that is ended early the gap is small.
-        std::ranges::sort(rest, {}, [&](std::size_t i) {
-            return tally_.is_likely(i) ? std::pair(0, tally_.likely_score(i))
-                                       : std::pair(1, tally_.bound_score(i));
-        });
-        try_all(rest);
+        try_all(rest());
         return std::move(tally_).result([&](std::size_t i) { return is_own(i); });
     }
 
 private:
+    /// What was not tried: what is likely to be an answer by how good it is likely to be. Of the others the bound is all that is in the way: from
+    /// the lowest on, so that of a search that is ended early the gap is small.
+    [[nodiscard]] std::vector<std::size_t> rest() const {
+        std::vector<std::tuple<bool, Score, std::size_t>> turns;  // unlikely, score, candidate
+        for (std::size_t i = 0; i < tally_.size(); ++i) {
+            if (!tally_.is_taken(i)) {
+                const bool likely = tally_.is_likely(i);
+                turns.emplace_back(!likely, likely ? tally_.likely_score(i) : tally_.bound_score(i),
+                                   i);
+            }
+        }
+        std::ranges::sort(turns);
+        std::vector<std::size_t> order;
+        order.reserve(turns.size());
+        std::ranges::transform(turns, std::back_inserter(order),
+                               [](const auto& turn) { return std::get<2>(turn); });
+        return order;
+    }
+
     /// What so many pieces of bounding find.
     BoundedPlans bounded(std::size_t count, const Crew::Piece& piece) {
         BoundedPlans plans;

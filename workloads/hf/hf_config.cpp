@@ -81,7 +81,9 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
     {"glm4v_moe_text", "glm4_moe"},
 });
 
-/// What the classes of transformers take where a file does not have the key, and which is not what most take.
+/// What the classes of transformers take where a file does not have the key, and which is not what most take. Other names of a family are of
+/// classes with other defaults, but for those multimodal models whose text model is of the family's class.
+constexpr std::array kOfSameClass = std::to_array<std::string_view>({"gemma3", "mistral3"});
 struct ClassDefault {
     std::string_view family;
     const char* key;
@@ -146,6 +148,17 @@ bool may_be_misspelt(const std::string& name, const std::string& near) {
             remedy);
 }
 
+void assume_defaults(HfConfig& config, const HfFamily& family, const std::string& written) {
+    if (written != family.type && std::ranges::count(kOfSameClass, written) == 0) {
+        return;
+    }
+    for (const ClassDefault& taken : kClassDefaults) {
+        if (taken.family == family.type) {
+            config.assume_default(taken.key, taken.value);
+        }
+    }
+}
+
 /// `wrapper`: the model_type of a multimodal model, whose text model may leave its own out.
 HfFamily find_family(HfConfig& config, const std::string& wrapper) {
     const std::string remedy = fmt::format(
@@ -166,6 +179,7 @@ HfFamily find_family(HfConfig& config, const std::string& wrapper) {
     }
     for (const HfFamily& family : all_families()) {
         if (family.type == name) {
+            assume_defaults(config, family, written);
             return family;
         }
     }
@@ -255,11 +269,6 @@ HfReading read_hf_config_fully(const std::string& path) {
     ModelSpec& model = reading.model;
     model.name = fmt::format("{} of {}", family.type, path);
     model.source = path;
-    for (const ClassDefault& taken : kClassDefaults) {
-        if (taken.family == family.type) {
-            config.assume_default(taken.key, taken.value);
-        }
-    }
     family.read(config, model);
     refuse_other_kv_heads(config);
     refuse_experts(config, family, model);

@@ -29,6 +29,15 @@ TEST_F(MaxTextBases, AFileStandsUponItsBase) {
     EXPECT_THAT(outcome.out, HasSubstr("precision: int8"));
     EXPECT_THAT(outcome.out, Not(HasSubstr("attention: full")));
     EXPECT_THAT(outcome.out, Not(HasSubstr("logits: fp32")));
+    const Outcome lost = podsim({"import", "maxtext", file, "--write", path("configs/base.yml")});
+    EXPECT_EQ(lost.status, 2);
+    EXPECT_THAT(plain(lost.err), HasSubstr("the command reads this file, and would overwrite it"));
+    EXPECT_EQ(plain(podsim({"import", "maxtext",
+                            write("base_config: base.yml\nper_device_batch_size: many\n",
+                                  "configs/post_train/bad.yml")})
+                        .err)
+                  .substr(0, 32),
+              "configs/post_train/bad.yml:2:1: ");
     std::filesystem::remove(path("configs/base.yml"));
     const Outcome missing = podsim({"import", "maxtext", file});
     EXPECT_EQ(missing.status, 2);

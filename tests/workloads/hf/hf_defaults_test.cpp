@@ -1,0 +1,59 @@
+// What is taken of keys that a file lacks, has twice, or has under another name.
+#include "tests/workloads/hf/hf_fixture.h"
+#include "workloads/models/model.h"
+
+namespace podsim::workloads {
+namespace {
+
+using ::testing::EndsWith;
+
+using HfDefaults = HfConfigTest;
+
+// transformers' configuration classes (configuration_mistral.py, configuration_gpt_oss.py, ...): published files write these keys, but the text
+// models of multimodal ones and files by hand may not. A null is no default, but as many as there are heads.
+TEST_F(HfDefaults, ClassesHaveDefaultsOfTheirOwn) {
+    const std::string mistral =
+        "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+        "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"vocab_size\": 32000";
+    read(mistral + "}");
+    const HfReading reading = read_hf_config_fully(path_);
+    EXPECT_EQ(count_parameters(reading.model).total, 7'241'732'096);  // mistralai/Mistral-7B-v0.1
+    EXPECT_EQ(reading.model.window, 4096);
+    EXPECT_THAT(reading.notes, ::testing::ElementsAre(
+                                   "the file lacks 'num_key_value_heads': 8, as its class has it",
+                                   "the file lacks 'sliding_window': 4096, as its class has it"));
+    EXPECT_EQ(read(mistral + ", \"num_key_value_heads\": null}").kv_heads, 32);
+    EXPECT_EQ(read(mistral + ", \"sliding_window\": null}").window, 0);
+    EXPECT_EQ(
+        refusal("{\"model_type\": \"mixtral\", \"hidden_size\": 48, \"intermediate_size\": 8, "
+                "\"num_hidden_layers\": 1, \"num_attention_heads\": 12, \"vocab_size\": 8}"),
+        ":1:1: 'num_key_value_heads' = 8, which its class takes, does not divide "
+        "'num_attention_heads' = 12; every key/value head serves the same number of query "
+        "heads");
+}
+
+// A llama with another family's name of its key/value heads would have as many as heads.
+TEST_F(HfDefaults, OtherNamesOfKeyValueHeadsAreRefused) {
+    const std::string llama = with("num_key_value_heads", "");
+    for (const char* const other : {"num_kv_heads", "n_kv_heads", "num_query_groups"}) {
+        EXPECT_EQ(refusal(llama.substr(0, llama.rfind('}')) + ",\n\"" + other + "\": 8}"),
+                  ":2:1: '" + std::string(other) +
+                      "' is not read in this family; its name here is num_key_value_heads");
+    }
+    EXPECT_THAT(refusal(with("num_hidden_layers", "null")),
+                EndsWith(": 'num_hidden_layers' is null; give a whole number from 1 to 4096"));
+}
+
+TEST_F(HfDefaults, OfRepeatedKeysTheLastCounts) {
+    const std::string once = with("hidden_size", "4096");
+    const std::string twice =
+        once.substr(0, once.rfind('}')) + ",\n\"hidden_size\": 8192, \"hidden_size\": 8192}";
+    read(twice);
+    const HfReading reading = read_hf_config_fully(path_);
+    EXPECT_EQ(reading.model.d_model, 8192);
+    EXPECT_THAT(reading.notes, ::testing::ElementsAre("'hidden_size' stands there more than once: "
+                                                      "the last, in line 2, counts"));
+}
+
+}  // namespace
+}  // namespace podsim::workloads
