@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "sim/state/waiting.h"
+
 namespace podsim::sim {
 
 enum class EventKind : std::uint8_t {
@@ -31,12 +33,13 @@ public:
         std::uint32_t transfer = 0;
     };
 
-    /// Each number will be below these. Throws std::logic_error where 61 bits do not hold them.
+    /// Each number will be below these. Throws std::logic_error where 61 bits do not hold them, or a
+    /// Waiting not the places.
     EventCodec(std::uint64_t operations, std::uint64_t places, std::uint64_t transfers,
                std::uint64_t tasks)
         : place_shift_(kKindBits + width(transfers)), number_shift_(place_shift_ + width(places)) {
         if (number_shift_ + std::max(width(operations), width(tasks)) > 63 ||
-            kSourceShift + width(places) > 63) {
+            width(places) > Waiting::kSourceBits) {
             throw std::logic_error("too many places, operations and transfers for one run");
         }
     }

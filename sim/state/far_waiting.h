@@ -17,36 +17,85 @@
 
 namespace podsim::sim {
 
-/// Neighbours in a list.
+/// Neighbours in a list. What is of one priority takes 12 bytes, in one line of the cache.
 struct alignas(64) WaitingChunk {
-    static constexpr std::uint32_t kMost = 7;
+    static constexpr std::uint32_t kInLine = 5;
+    static constexpr std::uint32_t kMost = 2 * kInLine;
+    static constexpr std::uint32_t kNone = 0xffffffff;
 
-    std::array<Waiting, kMost> waiting;
-    WaitingChunk* before = nullptr;
-    WaitingChunk* next = nullptr;
+    struct Line {
+        std::array<std::uint64_t, kInLine> instant_and_source;
+        std::array<std::uint32_t, kInLine> what;
+        std::uint32_t neighbour = kNone;  ///< in WaitingChunks
+    };
+    Line lines[2];
+
+    [[nodiscard]] std::uint32_t& before() { return lines[0].neighbour; }
+    [[nodiscard]] std::uint32_t& next() { return lines[1].neighbour; }
+    [[nodiscard]] std::uint32_t before() const { return lines[0].neighbour; }
+    [[nodiscard]] std::uint32_t next() const { return lines[1].neighbour; }
+
+    /// Precondition: its source is below 2^kSourceBits.
+    void set(std::uint32_t index, Waiting waiting) {
+        const std::uint32_t second = index >= kInLine ? 1 : 0;
+        Line& line = lines[second];
+        index -= second * kInLine;
+        line.instant_and_source[index] = waiting.order << Waiting::kSourceBits | waiting.source;
+        line.what[index] = waiting.what;
+    }
+    [[nodiscard]] Waiting get(std::uint32_t index, std::uint32_t priority) const {
+        constexpr std::uint64_t kSource = (std::uint64_t{1} << Waiting::kSourceBits) - 1;
+        const std::uint32_t second = index >= kInLine ? 1 : 0;
+        const Line& line = lines[second];
+        index -= second * kInLine;
+        const std::uint64_t both = line.instant_and_source[index];
+        return {.order = std::uint64_t{priority} << Waiting::kInstantBits |
+                         both >> Waiting::kSourceBits,
+                .what = line.what[index],
+                .source = static_cast<std::uint32_t>(both & kSource)};
+    }
+    [[nodiscard]] const Line* line_of(std::uint32_t index) const {
+        return &lines[index >= kInLine ? 1 : 0];
+    }
 };
-static_assert(sizeof(WaitingChunk) == 128);
+static_assert(sizeof(WaitingChunk) == 128 && Waiting::kInstantBits + Waiting::kSourceBits == 64);
 
-/// The chunks of all links.
+/// The chunks of all links, by number, which takes half of a pointer.
 class WaitingChunks {
 public:
-    WaitingChunk* take() {
-        if (unused_ == nullptr) {
-            constexpr std::size_t kTogether = 64;
-            const auto& chunks = blocks_.emplace_back(std::make_unique<WaitingChunk[]>(kTogether));
-            for (std::size_t i = 0; i < kTogether; ++i) {
-                give_back(&chunks[i]);
+    struct Known {
+        WaitingChunk* chunk = nullptr;
+        std::uint32_t number = WaitingChunk::kNone;
+    };
+
+    [[nodiscard]] WaitingChunk* find(std::uint32_t number) const {
+        return &blocks_[number / kBlock][number % kBlock];
+    }
+    [[nodiscard]] Known next(Known of) const {
+        const std::uint32_t number = of.chunk->next();
+        return {find(number), number};
+    }
+
+    Known take() {
+        if (unused_ == WaitingChunk::kNone) {
+            const auto first = static_cast<std::uint32_t>(blocks_.size() * kBlock);
+            blocks_.push_back(std::make_unique<WaitingChunk[]>(kBlock));
+            for (std::uint32_t i = kBlock; i-- > 0;) {
+                give_back({find(first + i), first + i});
             }
         }
-        WaitingChunk* const taken = std::exchange(unused_, unused_->next);
-        taken->before = taken->next = nullptr;
+        const Known taken{find(unused_), unused_};
+        unused_ = std::exchange(taken.chunk->next(), WaitingChunk::kNone);
+        taken.chunk->before() = WaitingChunk::kNone;
         return taken;
     }
-    void give_back(WaitingChunk* chunk) { chunk->next = std::exchange(unused_, chunk); }
+    void give_back(Known known) { known.chunk->next() = std::exchange(unused_, known.number); }
 
 private:
-    std::vector<std::unique_ptr<WaitingChunk[]>> blocks_;
-    WaitingChunk* unused_ = nullptr;
+    static constexpr std::uint32_t kBlock = 64;
+
+    std::vector<std::unique_ptr<WaitingChunk[]>> blocks_;  ///< [number / kBlock][number % kBlock]
+    std::uint32_t unused_ = WaitingChunk::kNone;
 };
 
 class FarWaiting {
@@ -61,8 +110,8 @@ public:
             --list;
         }
         if (list == lists_.begin() || (list - 1)->priority != priority) {
-            list = lists_.insert(list, {.priority = priority}) + 1;
-            (list - 1)->first = (list - 1)->last = chunks.take();
+            const WaitingChunks::Known only = chunks.take();
+            list = lists_.insert(list, {.priority = priority, .first = only, .last = only}) + 1;
         }
         (list - 1)->add(waiting, chunks, goes_before);
     }
@@ -80,21 +129,24 @@ public:
 
     /// Calls use(Waiting&) for each; it may renumber them, not change their order.
     template <class Use>
-    void for_each(const Use& use) {
+    void for_each(const WaitingChunks& chunks, const Use& use) {
         for (List& list : lists_) {
-            Cursor at = list.begin();
-            for (; at != list.end(); at = next(at)) {
-                use(*at);
+            Waiting moved;
+            const std::uint32_t priority = list.priority;
+            for (Cursor at = list.begin(); at != list.end(); at = next(at, chunks)) {
+                moved = at.chunk->get(at.index, priority);
+                use(moved);
+                at.chunk->set(at.index, moved);
             }
-            list.priority = (*list.begin()).priority();
-            list.last_order = (*previous(at)).order;
+            list.priority = moved.priority();
+            list.last_order = moved.order;
         }
     }
 
-    void append_to(std::vector<Waiting>& all) const {
+    void append_to(std::vector<Waiting>& all, const WaitingChunks& chunks) const {
         for (const List& list : lists_) {
-            for (Cursor at = list.begin(); at != list.end(); at = next(at)) {
-                all.push_back(*at);
+            for (Cursor at = list.begin(); at != list.end(); at = next(at, chunks)) {
+                all.push_back(at.chunk->get(at.index, list.priority));
             }
         }
     }
@@ -107,21 +159,22 @@ public:
     void prefetch_end(std::uint32_t priority) const {
         for (const List& list : lists_) {
             if (list.priority == priority) {
-                __builtin_prefetch(&list.last->waiting[list.end_in_last % WaitingChunk::kMost], 1);
+                __builtin_prefetch(list.last.chunk->line_of(list.end_in_last), 1);
             }
         }
     }
 
     /// The same of what goes first: of the chunk after that many. Those before must have been asked for.
-    void prefetch_first(std::size_t turn) const {
-        const WaitingChunk* chunk = lists_.back().first;
-        for (; turn > 0 && chunk != nullptr; --turn) {
-            chunk = chunk->next;
+    void prefetch_first(std::size_t turn, const WaitingChunks& chunks) const {
+        const WaitingChunk* chunk = lists_.back().first.chunk;
+        for (; turn > 0; --turn) {
+            if (chunk->next() == WaitingChunk::kNone) {
+                return;
+            }
+            chunk = chunks.find(chunk->next());
         }
-        if (chunk != nullptr) {
-            __builtin_prefetch(chunk);
-            __builtin_prefetch(&chunk->before);
-        }
+        __builtin_prefetch(chunk->line_of(0));
+        __builtin_prefetch(chunk->line_of(WaitingChunk::kInLine));
     }
 
 private:
@@ -129,72 +182,80 @@ private:
         WaitingChunk* chunk = nullptr;
         std::uint32_t index = 0;
 
-        Waiting& operator*() const { return chunk->waiting[index]; }
         friend bool operator==(const Cursor&, const Cursor&) = default;
     };
-    static Cursor previous(Cursor at) {
+    static Cursor previous(Cursor at, const WaitingChunks& chunks) {
         return at.index > 0 ? Cursor{at.chunk, at.index - 1}
-                            : Cursor{at.chunk->before, WaitingChunk::kMost - 1};
+                            : Cursor{chunks.find(at.chunk->before()), WaitingChunk::kMost - 1};
     }
-    static Cursor next(Cursor at) {
-        return at.index + 1 == WaitingChunk::kMost && at.chunk->next != nullptr
-                   ? Cursor{at.chunk->next, 0}
+    static Cursor next(Cursor at, const WaitingChunks& chunks) {
+        return at.index + 1 == WaitingChunk::kMost && at.chunk->next() != WaitingChunk::kNone
+                   ? Cursor{chunks.find(at.chunk->next()), 0}
                    : Cursor{at.chunk, at.index + 1};
     }
 
     struct List {
         std::uint32_t priority = 0;
-        std::uint32_t begin_in_first = 0;
-        std::uint32_t end_in_last = 0;
+        std::uint16_t begin_in_first = 0;
+        std::uint16_t end_in_last = 0;
         std::uint64_t last_order = 0;
-        WaitingChunk* first = nullptr;
-        WaitingChunk* last = nullptr;
+        WaitingChunks::Known first{};
+        WaitingChunks::Known last{};
 
-        [[nodiscard]] Cursor begin() const { return {first, begin_in_first}; }
-        [[nodiscard]] Cursor end() const { return {last, end_in_last}; }
+        [[nodiscard]] Cursor begin() const { return {first.chunk, begin_in_first}; }
+        [[nodiscard]] Cursor end() const { return {last.chunk, end_in_last}; }
         [[nodiscard]] bool empty() const { return begin() == end(); }
+        [[nodiscard]] Waiting get(Cursor at) const { return at.chunk->get(at.index, priority); }
 
         template <class GoesBefore>
         void add(Waiting added, WaitingChunks& chunks, const GoesBefore& goes_before) {
+            Cursor hole;
             if (empty() || last_order < added.order) {  // without a look at the last itself
                 last_order = added.order;
-                *room_at_end(chunks) = added;
-            } else if (goes_before(added, *begin())) {
-                *room_at_begin(chunks) = added;
+                hole = room_at_end(chunks);
+            } else if (goes_before(added, get(begin()))) {
+                hole = room_at_begin(chunks);
             } else {
-                Cursor hole = room_at_end(chunks);
-                for (; hole != begin() && goes_before(added, *previous(hole));
-                     hole = previous(hole)) {
-                    *hole = *previous(hole);
+                hole = room_at_end(chunks);
+                while (hole != begin()) {
+                    const Cursor other = previous(hole, chunks);
+                    const Waiting moved = get(other);
+                    if (!goes_before(added, moved)) {
+                        break;
+                    }
+                    hole.chunk->set(hole.index, moved);
+                    hole = other;
                 }
-                *hole = added;
             }
+            hole.chunk->set(hole.index, added);
         }
 
         Cursor room_at_end(WaitingChunks& chunks) {
             if (end_in_last == WaitingChunk::kMost) {
-                WaitingChunk* const added = chunks.take();
-                added->before = last;
-                last = last->next = added;
+                const WaitingChunks::Known added = chunks.take();
+                added.chunk->before() = last.number;
+                last.chunk->next() = added.number;
+                last = added;
                 end_in_last = 0;
             }
-            return {last, end_in_last++};
+            return {last.chunk, end_in_last++};
         }
 
         Cursor room_at_begin(WaitingChunks& chunks) {
             if (begin_in_first == 0) {
-                WaitingChunk* const added = chunks.take();
-                added->next = first;
-                first = first->before = added;
+                const WaitingChunks::Known added = chunks.take();
+                added.chunk->next() = first.number;
+                first.chunk->before() = added.number;
+                first = added;
                 begin_in_first = WaitingChunk::kMost;
             }
-            return {first, --begin_in_first};
+            return {first.chunk, --begin_in_first};
         }
 
         Waiting take_first(WaitingChunks& chunks) {
-            const Waiting taken = *begin();
-            if (++begin_in_first == WaitingChunk::kMost && first != last) {
-                chunks.give_back(std::exchange(first, first->next));
+            const Waiting taken = get(begin());
+            if (++begin_in_first == WaitingChunk::kMost && first.chunk != last.chunk) {
+                chunks.give_back(std::exchange(first, chunks.next(first)));
                 begin_in_first = 0;
             }
             return taken;

@@ -120,7 +120,7 @@ public:
             all.push_back(near_[first_slot(server) + i * kRow]);
         }
         if (states_[server].is(kHasFar)) {
-            far_[server].append_to(all);
+            far_[server].append_to(all, chunks_);
         }
         return all;
     }
@@ -135,7 +135,7 @@ public:
             move(near_[first_slot(server) + i * kRow]);
         }
         if (states_[server].is(kHasFar)) {
-            far_[server].for_each(move);
+            far_[server].for_each(chunks_, move);
         }
         Totals& totals = totals_[server];
         totals.busy += (totals.busy - busy_before) * repeats;
@@ -284,7 +284,7 @@ private:
     [[gnu::noinline]] void refill_if_empty() {
         FarWaiting& far = all_.far_[server_];
         if (has_waiting()) {
-            far.prefetch_first(kFewNear - 1 - state_.near_count());
+            far.prefetch_first(kFewNear - 1 - state_.near_count(), all_.chunks_);
             return;
         }
         std::array<Waiting, kNear / 2> taken;

@@ -11,6 +11,7 @@ namespace podsim::sim {
 /// in memory, written part by part and read as a whole, would stall the processor at every hop.
 struct Waiting {
     static constexpr unsigned kInstantBits = 40;
+    static constexpr unsigned kSourceBits = 24;
     static constexpr std::uint32_t kLaterHop = 0x80000000;
     static constexpr std::uint32_t kMoreBehind = 0x40000000;
 

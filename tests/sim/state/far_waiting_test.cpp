@@ -85,7 +85,7 @@ TEST(FarWaiting, GrowsAtBothEndsWhileItIsTaken) {
         line.add(waiting(6, i));
     }
     std::vector<Waiting> all;
-    line.far.append_to(all);
+    line.far.append_to(all, line.chunks);
     EXPECT_EQ(all.size(), 80U);
     const std::vector<std::uint32_t> taken = line.take_all();
     ASSERT_EQ(taken.size(), 80U);
@@ -96,6 +96,33 @@ TEST(FarWaiting, GrowsAtBothEndsWhileItIsTaken) {
     for (std::uint32_t i = 0; i < 20; ++i) {
         EXPECT_EQ(taken[30 + i], 981 + i);
     }
+}
+
+// The widest of each field, in a chunk's every place; renumbered, as what repeats is skipped.
+TEST(FarWaiting, KeepsAndRenumbersEveryField) {
+    constexpr std::uint64_t kLastInstant = (std::uint64_t{1} << Waiting::kInstantBits) - 1;
+    constexpr std::uint32_t kLastSource = (std::uint32_t{1} << Waiting::kSourceBits) - 1;
+    constexpr std::uint32_t kCount = 2 * WaitingChunk::kMost + 1;
+    Line line;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        line.add({.order = kPriority << Waiting::kInstantBits | (kLastInstant - kCount + i),
+                  .what = 0xffffffff - i,
+                  .source = kLastSource - i});
+    }
+    line.far.for_each(line.chunks, [](Waiting& moved) {
+        moved.order += (std::uint64_t{1} << Waiting::kInstantBits) + 1;
+        moved.what -= kCount;
+    });
+    line.add({.order = (kPriority + 1) << Waiting::kInstantBits, .what = 0, .source = 0});
+    EXPECT_EQ(line.far.take_first(line.chunks).what, 0U);  // of the renumbered priority, the earliest
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        const Waiting taken = line.far.take_first(line.chunks);
+        EXPECT_EQ(taken.priority(), kPriority + 1);
+        EXPECT_EQ(taken.instant(), kLastInstant - kCount + i + 1);
+        EXPECT_EQ(taken.what, 0xffffffff - kCount - i);
+        EXPECT_EQ(taken.source, kLastSource - i);
+    }
+    EXPECT_TRUE(line.far.empty());
 }
 
 }  // namespace
