@@ -78,6 +78,9 @@ CollectiveRequest read_request(const Usage& options) {
     request.hardware.oversubscription = read_option(options, "oversubscription", parse_multiple);
     if (request.operation != collectives::Operation::send) {
         request.members = read_option(options, "axes", [&](const std::string& text) {
+            if (request.hardware.slices == 1 && text.find("slice") != std::string::npos) {
+                throw sim::InputError("there is one slice", "--slices says how many there are");
+            }
             collectives::Members members =
                 parse_members(text, request.hardware.slice, request.hardware.slices);
             if (members.size() < 2) {

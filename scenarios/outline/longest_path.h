@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "scenarios/outline/time_front.h"
+#include "scenarios/least/time_front.h"
 #include "sim/base/time.h"
 #include "workloads/program/step_program.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "scenarios/outline/link_sums.h"
+#include "scenarios/least/link_sums.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"

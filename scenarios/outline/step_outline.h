@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/outline/least_times.h"
+#include "scenarios/least/least_times.h"
 #include "scenarios/outline/longest_path.h"
 #include "scenarios/outline/short_step.h"
 #include "scenarios/outline/sure_memory.h"

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <variant>
 
-#include "scenarios/outline/known_bounds.h"
-#include "scenarios/outline/least_times.h"
-#include "scenarios/outline/placed_mesh.h"
+#include "scenarios/least/known_bounds.h"
+#include "scenarios/least/least_times.h"
+#include "scenarios/least/placed_mesh.h"
 #include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {

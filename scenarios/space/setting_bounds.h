@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/outline/known_bounds.h"
-#include "scenarios/outline/placed_mesh.h"
+#include "scenarios/least/known_bounds.h"
+#include "scenarios/least/placed_mesh.h"
 #include "scenarios/outline/step_outline.h"
 #include "scenarios/space/mesh_space.h"
 #include "scenarios/space/search_space.h"

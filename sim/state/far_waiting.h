@@ -49,8 +49,8 @@ struct alignas(64) WaitingChunk {
         const Line& line = lines[second];
         index -= second * kInLine;
         const std::uint64_t both = line.instant_and_source[index];
-        return {.order = std::uint64_t{priority} << Waiting::kInstantBits |
-                         both >> Waiting::kSourceBits,
+        return {.order =
+                    std::uint64_t{priority} << Waiting::kInstantBits | both >> Waiting::kSourceBits,
                 .what = line.what[index],
                 .source = static_cast<std::uint32_t>(both & kSource)};
     }

@@ -60,7 +60,7 @@ const std::vector<Layer>& layers() {
           "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch", "ranks"},
           {"yaml", "lower", "requests"},
-          {"import"},
+          {"import", "least"},
           {"training", "serve"},
           {"inference", "serving"},
           {"profile"},

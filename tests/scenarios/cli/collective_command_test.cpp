@@ -214,6 +214,14 @@ TEST_F(CollectiveCommand, SaysWhy) {
                 HasSubstr("algorithm one-way, 3 hops\n"));
 }
 
+TEST_F(CollectiveCommand, OverSlicesSaysHowManyThereAre) {
+    const Outcome outcome = podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op",
+                                    "all-gather", "--axes", "xyz slice", "--bytes", "1e9"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(plain(outcome.err),
+              "--axes xyz slice: there is one slice; --slices says how many there are\n");
+}
+
 TEST_F(CollectiveCommand, JsonSaysWhy) {
     const Json json = Json::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
     EXPECT_EQ(json["requested_algorithm"], "auto");

@@ -114,7 +114,8 @@ TEST(FarWaiting, KeepsAndRenumbersEveryField) {
         moved.what -= kCount;
     });
     line.add({.order = (kPriority + 1) << Waiting::kInstantBits, .what = 0, .source = 0});
-    EXPECT_EQ(line.far.take_first(line.chunks).what, 0U);  // of the renumbered priority, the earliest
+    EXPECT_EQ(line.far.take_first(line.chunks).what,
+              0U);  // of the renumbered priority, the earliest
     for (std::uint32_t i = 0; i < kCount; ++i) {
         const Waiting taken = line.far.take_first(line.chunks);
         EXPECT_EQ(taken.priority(), kPriority + 1);

@@ -6,8 +6,13 @@
 //                      profile reaches. Of members that are not alike (time_front.h), with L links of the best connected one:
 //                        receive  (n-1)/n V of an AllGather, V/n of a ReduceScatter, V of an AllReduce, (n-1)/n^2 V of an AllToAll,
 //                        send     nothing,                   (n-1)/n V,              V,                 (n-1)/n^2 V,
-//                      all over L links. Where groups share links whose chips may do something else at that time (those between the
-//                      members of a strided one, those of a host's other chips), B counts none of the others' bytes: it is what the worst connected member must receive or send.
+//                      all over L links. Where groups share links of which some may do something else at that time (those between the
+//                      members of a strided one, those of a host's other chips), B counts the bytes of those that are known to do the
+//                      same (like_chips.h): with c the share of an axis that they cover, v the bytes that a member receives over a
+//                      factor of stride s, and R the rate of a link,
+//                        along an axis   c sum(s v) <= 2 R B,   v <= R B of a pair on a line, v <= 2 R B of others,   sum(v) <= 2 R B
+//                      in the mean over the members, and for the members at the end of a line, whose last links k such groups share,
+//                      v <= R B / k; whichever is the greater B.
 //   ring step          the launch cost and its bytes over one link, with the latency of that hop
 //   handover           what its routes, or PCIe, need for its bytes
 //   host transfer      its bytes over PCIe
@@ -15,57 +20,20 @@
 // where they take links away, messages go by others, and nothing is said of collectives.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <tuple>
 #include <vector>
 
+#include "scenarios/least/known_bounds.h"
+#include "scenarios/least/like_chips.h"
+#include "scenarios/least/operation_kinds.h"
+#include "scenarios/least/placed_mesh.h"
+#include "scenarios/least/time_front.h"
 #include "scenarios/lower/layout.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/outline/known_bounds.h"
-#include "scenarios/outline/placed_mesh.h"
-#include "scenarios/outline/time_front.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/time.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {
-
-/// Operations of a step that take the same time wherever they stand: of one program, or of all of them.
-class OperationKinds {
-public:
-    static constexpr std::uint32_t kCompute = 0xffffffff;
-
-    /// The kind of an operation of that program; kCompute of one that computes.
-    std::uint32_t of(const workloads::StepPrograms& programs, std::size_t program,
-                     const workloads::Op& op);
-    /// An operation of each kind.
-    struct Kind {
-        workloads::Work work;
-        std::size_t program = 0;
-        std::size_t peer = 0;  ///< of a handover: the program of its other end
-    };
-    [[nodiscard]] std::span<const Kind> all() const { return kinds_; }
-
-private:
-    using Key = std::tuple<int, int, double, double, std::vector<std::string>, std::vector<double>,
-                           bool, std::size_t, std::size_t>;
-    std::map<Key, std::uint32_t> numbers_;
-    std::vector<Kind> kinds_;
-};
-
-/// How a step's AllGathers and ReduceScatters over tensor go that stand whole in its program.
-enum class TensorCollectives {
-    as_built,
-    /// In steps between the parts of the matmuls beside them, as nothing of the program says: of such a collective is known what a member
-    /// must receive, and where all do the same also what it must send.
-    in_steps,
-};
-
-bool may_go_in_steps(const workloads::Collective& collective);
 
 /// Least times of communication on one mesh after the other.
 class LeastTimes {
@@ -89,26 +57,34 @@ private:
     /// A mesh, the chips on it that do the same, and the families of those groups whose members do not.
     struct Placement {
         const PlacedMesh& mesh;
-        topology::Places folded;
+        LikeChips like;
         std::vector<collectives::Members> families{};
     };
     [[nodiscard]] Placement placement(const OperationKinds& kinds,
                                       const workloads::StepPrograms& programs,
                                       const PlacedMesh& mesh) const;
-    [[nodiscard]] bool alike(const collectives::Members& members,
-                             const topology::Places& folded) const;
     [[nodiscard]] LeastTime of(const workloads::Collective& collective,
                                const workloads::StepPrograms& programs, Placement& placement);
     /// Of what is not a collective.
     [[nodiscard]] sim::Time of_others(const OperationKinds::Kind& kind,
                                       const workloads::StepPrograms& programs,
                                       const topology::DeviceMesh& mesh) const;
-    [[nodiscard]] static bool crowded(const collectives::Members& members,
-                                      const topology::Places& folded);
-    /// What one member must receive and send, with the links of the best or the worst connected: `receive` and `send`.
-    enum class Member { best, worst };
-    [[nodiscard]] LeastTime of_member(const workloads::Collective& collective,
-                                      const collectives::Members& members, Member member) const;
+    /// What one member must receive and send over links of that rate in all: `receive` and `send`.
+    [[nodiscard]] LeastTime of_member(const workloads::Collective& collective, int members,
+                                      sim::BytesPerSecond rate) const;
+    /// Of the best connected member, with the links for itself.
+    [[nodiscard]] sim::BytesPerSecond best_rate(const collectives::Members& members) const;
+    /// B where others share its links that may do something else.
+    [[nodiscard]] sim::Time crowded(const workloads::Collective& collective,
+                                    const collectives::Members& members,
+                                    const LikeChips& like) const;
+    /// Of the members in the mean, and of those at the ends of lines, where groups like theirs share the links. `routed`: messages go
+    /// by the links of several factors at a time.
+    [[nodiscard]] sim::BytesPerSecond mean_rate(const collectives::Members& members,
+                                                const LikeChips& like, bool routed) const;
+    [[nodiscard]] sim::BytesPerSecond end_rate(const collectives::Members& members,
+                                               const LikeChips& like) const;
+    [[nodiscard]] bool is_ring(const topology::AxisFactor& factor) const;
     [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective) const;
     [[nodiscard]] sim::Time of(const workloads::Handover& handover,
                                const topology::DeviceMesh::Displacement& way) const;

@@ -1,4 +1,4 @@
-#include "scenarios/outline/link_sums.h"
+#include "scenarios/least/link_sums.h"
 
 #include <algorithm>
 

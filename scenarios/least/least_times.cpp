@@ -1,10 +1,11 @@
-#include "scenarios/outline/least_times.h"
+#include "scenarios/least/least_times.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/choose_algorithm.h"
+#include "scenarios/least/mirrored_step.h"
 #include "scenarios/lower/build_machine.h"
 #include "workloads/analytic/least_traffic.h"
 #include "workloads/analytic/roofline.h"
@@ -19,49 +20,6 @@ sim::Time sure_time(sim::Seconds time) {
 }
 
 }  // namespace
-
-std::uint32_t OperationKinds::of(const workloads::StepPrograms& programs, std::size_t program,
-                                 const workloads::Op& op) {
-    if (std::holds_alternative<workloads::Compute>(op.work)) {
-        return kCompute;
-    }
-    Kind kind{op.work, program, 0};
-    Key key{};
-    if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-        const bool step = collective->step.has_value();
-        key = {step ? 1 : 0,
-               static_cast<int>(collective->operation),
-               collective->bytes.value(),
-               step ? collective->step->bytes.value() : 0,
-               collective->axes,
-               collective->loads,
-               collective->returning,
-               collective->loads.empty() ? 0 : program,
-               step && collective->step->senders ? 1U : 0U};
-    } else if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
-        kind.peer = programs.peer(program, *handover);
-        key = {
-            2,        handover->sends ? 1 : 0, handover->bytes.value(), 0, {}, {}, false, program,
-            kind.peer};
-    } else {
-        const auto& transfer = std::get<workloads::HostTransfer>(op.work);
-        key = {3, static_cast<int>(transfer.direction), transfer.bytes.value(), 0, {}, {}, false, 0,
-               0};
-    }
-    const auto [entry, added] =
-        numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(kinds_.size()));
-    if (added) {
-        kinds_.push_back(std::move(kind));
-    }
-    return entry->second;
-}
-
-bool may_go_in_steps(const workloads::Collective& collective) {
-    using collectives::Operation;
-    return collective.purpose == workloads::Purpose::tensor && !collective.step &&
-           (collective.operation == Operation::all_gather ||
-            collective.operation == Operation::reduce_scatter);
-}
 
 LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor,
                        KnownBounds& known)
@@ -89,18 +47,9 @@ LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
     }
     const collectives::Members unlike =
         programs.programs.size() > 1 ? mesh.members(programs.axes) : collectives::Members{};
-    return {mesh, lay_out(hardware_, Fold::automatic, members, unlike).folded};
-}
-
-/// Whether one member's place stands for all of them when the step is folded.
-bool LeastTimes::alike(const collectives::Members& members, const topology::Places& folded) const {
-    if (members.across.length > 1 && folded.slices > 1) {
-        return false;
-    }
-    return std::ranges::all_of(members.group, [&](const topology::AxisFactor& factor) {
-        const auto place = folded.chips.canonical(topology::along(factor.axis, factor.stride));
-        return place && *place == topology::Point{};
-    });
+    return {mesh,
+            LikeChips(hardware_.slice, lay_out(hardware_, Fold::automatic, members, unlike).folded,
+                      is_mirrored(kinds, programs, mesh, hardware_, tensor_))};
 }
 
 std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,
@@ -159,25 +108,25 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     if (shared || detours_ || !moves) {
         return {};
     }
-    const bool together = alike(members, placement.folded);
+    const bool together = placement.like.alike(members);
     if (collective.step) {
         const bool all_send = !collective.step->senders;
         const sim::Time time = all_send ? of_ring_step(collective) : sim::Time{};
         return together ? LeastTime{time} : LeastTime{{}, time, {}, LeastTime::kNobody};
     }
     if (tensor_ == TensorCollectives::in_steps && may_go_in_steps(collective)) {
-        const LeastTime one = of_member(collective, members, Member::best);
+        const LeastTime one = of_member(collective, members.size(), best_rate(members));
         return together ? LeastTime{one.both()}
                         : LeastTime{{}, one.receive, {}, LeastTime::kNobody};
     }
-    const bool alone = crowded(members, placement.folded);
+    const sim::Time all = placement.like.crowded(members)
+                              ? crowded(collective, members, placement.like)
+                              : physical(collective, placement.mesh);
     if (together) {
-        return {alone ? of_member(collective, members, Member::best).both()
-                      : physical(collective, placement.mesh)};
+        return {all};
     }
-    LeastTime time = of_member(collective, members, Member::best);
-    time.all = alone ? of_member(collective, members, Member::worst).both()
-                     : physical(collective, placement.mesh);
+    LeastTime time = of_member(collective, members.size(), best_rate(members));
+    time.all = all;
     const auto found = std::ranges::find(placement.families, members);
     const auto family = static_cast<std::size_t>(found - placement.families.begin());
     if (found == placement.families.end() && family < kMostFamilies) {
@@ -187,32 +136,68 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     return time;
 }
 
-/// Whether other groups, which do not do the same at the same time, share links with one: those that lie between its members, and between
-/// slices those of the host's other chips.
-bool LeastTimes::crowded(const collectives::Members& members, const topology::Places& folded) {
-    if (members.span_slices() && folded.size() > 1) {
-        return true;
-    }
-    return std::ranges::any_of(members.group, [&](const topology::AxisFactor& factor) {
-        const auto next = folded.chips.canonical(topology::along(factor.axis, 1));
-        return factor.stride > 1 && (!next || *next != topology::Point{});
-    });
+sim::Time LeastTimes::crowded(const workloads::Collective& collective,
+                              const collectives::Members& members, const LikeChips& like) const {
+    const bool routed = collective.operation == collectives::Operation::all_to_all;
+    return std::max(of_member(collective, members.size(), mean_rate(members, like, routed)).both(),
+                    of_member(collective, members.size(), end_rate(members, like)).both());
 }
 
-LeastTime LeastTimes::of_member(const workloads::Collective& collective,
-                                const collectives::Members& members, Member member) const {
-    sim::BytesPerSecond rate{};
-    for (const topology::AxisFactor& factor : members.group) {
-        const int length = hardware_.slice.length(factor.axis);
-        const bool ring =
-            hardware_.slice.wraps(factor.axis) && factor.stride * factor.length == length;
-        const bool both_ways = ring || (member == Member::best && factor.length > 2);
-        rate += link_ * (both_ways ? 2 : 1);
+bool LeastTimes::is_ring(const topology::AxisFactor& factor) const {
+    return hardware_.slice.wraps(factor.axis) &&
+           factor.stride * factor.length == hardware_.slice.length(factor.axis);
+}
+
+sim::BytesPerSecond LeastTimes::best_rate(const collectives::Members& members) const {
+    sim::BytesPerSecond rate = members.span_slices() ? links_.pcie : sim::BytesPerSecond{};
+    for (const auto& factors : by_axis(members.group)) {
+        double links = 0;
+        for (const topology::AxisFactor& factor : factors) {
+            links += is_ring(factor) || factor.length > 2 ? 2 : 1;
+        }
+        rate += link_ * std::min(links, 2.0);
     }
-    if (members.span_slices()) {
-        rate += links_.pcie;
+    return rate;
+}
+
+sim::BytesPerSecond LeastTimes::mean_rate(const collectives::Members& members,
+                                          const LikeChips& like, bool routed) const {
+    sim::BytesPerSecond rate = members.span_slices() ? links_.pcie : sim::BytesPerSecond{};
+    for (const auto& factors : by_axis(members.group)) {
+        // From the other pair of `x%2 x/4`, too, where messages go straight to their place.
+        const bool from_both = routed && factors.size() > 1;
+        const double covered = like.beside(factors).covered;
+        double left = 2;  // of the links of a chip
+        double used = 0;
+        for (const topology::AxisFactor& factor : factors) {  // the nearest cost the least
+            const double most = from_both || is_ring(factor) || factor.length > 2 ? 2 : 1;
+            const double share = covered * factor.stride;
+            const double over = std::min({most, left / share, 2 - used});
+            left -= over * share;
+            used += over;
+        }
+        rate += link_ * used;
     }
-    const double n = members.size();
+    return rate;
+}
+
+sim::BytesPerSecond LeastTimes::end_rate(const collectives::Members& members,
+                                         const LikeChips& like) const {
+    sim::BytesPerSecond rate = members.span_slices() ? links_.pcie : sim::BytesPerSecond{};
+    for (const auto& factors : by_axis(members.group)) {
+        double links = 0;
+        for (const topology::AxisFactor& factor : factors) {
+            const double shared = factors.size() > 1 ? 1 : like.beside(factors).in_run;
+            links += is_ring(factor) ? 2 / shared : 1 / shared;
+        }
+        rate += link_ * std::min(links, 2.0);
+    }
+    return rate;
+}
+
+LeastTime LeastTimes::of_member(const workloads::Collective& collective, int members,
+                                sim::BytesPerSecond rate) const {
+    const double n = members;
     const auto over = [&](double share) {
         return durations_.launch() + sure_time(collective.bytes * share / rate);
     };

@@ -13,7 +13,7 @@
 // than S count for more.
 #pragma once
 
-#include "scenarios/outline/placed_mesh.h"
+#include "scenarios/least/placed_mesh.h"
 #include "sim/base/quantity.h"
 #include "topology/lattice/lattice.h"
 #include "workloads/program/step_program.h"

@@ -1,5 +1,5 @@
 // The least that collectives put on the links of a slice, against trees found the long way.
-#include "scenarios/outline/link_sums.h"
+#include "scenarios/least/link_sums.h"
 
 #include <gtest/gtest.h>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collectives/vocabulary/group.h"
-#include "scenarios/outline/tree_links.h"
+#include "scenarios/least/tree_links.h"
 #include "topology/mesh/mesh.h"
 
 namespace podsim::scenarios {

@@ -1,4 +1,4 @@
-#include "scenarios/outline/tree_links.h"
+#include "scenarios/least/tree_links.h"
 
 #include <algorithm>
 #include <cstdlib>

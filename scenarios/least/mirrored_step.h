@@ -1,0 +1,20 @@
+// Whether a step is its own mirror image, before its messages are built.
+#pragma once
+
+#include "scenarios/least/operation_kinds.h"
+#include "scenarios/least/placed_mesh.h"
+#include "scenarios/spec/hardware.h"
+
+namespace podsim::scenarios {
+
+/// Whether chips and their images along every axis of an even period do the same: a step for which this holds is folded along each such
+/// axis (scenarios/lower/layout.h, which looks at the messages). It holds where all that is sent goes alike both ways of every line and
+/// ring. Not said of
+///   an AllReduce of more than two members that lie on lines, which may go along trees with a root in the middle
+///     (collectives/algorithms/reduce_broadcast.h): of an even line one of two;
+///   steps of a collective matmul over several or strided factors, and all other operations, some of which are routed;
+///   members of unequal work, several slices, perturbed machines, twisted tori.
+bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& programs,
+                 const PlacedMesh& mesh, const Hardware& hardware, TensorCollectives tensor);
+
+}  // namespace podsim::scenarios
