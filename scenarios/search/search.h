@@ -40,6 +40,8 @@ struct SearchResult {
     std::uint64_t simulated = 0;               ///< and fit
     std::uint64_t left_to_others = 0;  ///< of other shards, and not proven useless by this one
     std::uint64_t not_looked_at = 0;   ///< of a search that was ended early
+    std::uint64_t likely_not_looked_at =
+        0;  ///< of these those that would be answers if they took what is likely
     /// Where no plan is wanted: the least that one that would run takes, as far as is known.
     sim::Time nearest = sim::Time::max();
     bool complete = true;

@@ -24,6 +24,17 @@ std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
     return fmt::format("{}", fmt::join(space.set(plan.facts, plan.candidate), "  "));
 }
 
+/// What of a search that was ended early is likely to be missing.
+std::string likely_text(const SearchResult& result) {
+    if (result.not_looked_at == 0 || result.best.empty()) {
+        return "";
+    }
+    return fmt::format(
+        "if all groups of a collective begin together, as they mostly do, {} of those not looked "
+        "at are among the answers\n",
+        result.likely_not_looked_at == 0 ? "none" : std::to_string(result.likely_not_looked_at));
+}
+
 std::string counts_text(const SearchResult& result) {
     std::string text = fmt::format(
         "{} {}: {} refused, {} do not fit, {} cannot be among the answers ({} by their "
@@ -42,11 +53,12 @@ std::string counts_text(const SearchResult& result) {
             "records, puts them together\n",
             result.left_to_others);
     } else if (!result.complete && !result.best.empty() && result.gap == 0) {
-        text += "ended early: the best is proven, those behind it are not\n";
+        text += "ended early: the best is proven, those behind it are not\n" + likely_text(result);
     } else if (!result.complete) {
         text +=
             fmt::format("ended early: another plan may be up to {:.1f} % better than the best\n",
                         kHundred * (1 - 1 / (1 + result.gap)));
+        text += likely_text(result);
     } else if (!result.best.empty()) {
         text += fmt::format(
             "nothing is left out without a proof: these are the best of the space "

@@ -150,6 +150,7 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
         } else if (!taken_[i]) {
             is_left(bound_score(i));
             ++(is_own(i) ? result_.not_looked_at : result_.left_to_others);
+            result_.likely_not_looked_at += is_own(i) && is_likely(i) ? 1 : 0;
         }
     }
     for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
@@ -160,6 +161,7 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
         }
         is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
         result_.not_looked_at += group.meshes.size();
+        result_.likely_not_looked_at += group.meshes.size();  // nothing is known of them
     }
     result_.complete = !least;
     if (least && !answers_.empty()) {
