@@ -21,6 +21,7 @@
 #include "scenarios/commands/common_options.h"
 #include "scenarios/console/commit.h"
 #include "scenarios/console/help_text.h"
+#include "scenarios/console/stop_request.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/ranks/joined_ranks.h"
@@ -192,6 +193,7 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         }
         return kBadInput;
     } catch (const Interrupted& error) {
+        StopSignals::told();
         return complain(prefix(args, sim::InputError("", "")) + error.what(), error.status());
     } catch (const sim::TimeOverflow& error) {
         return complain(clock_error(overflow_place(args), error).what(), kBadInput);

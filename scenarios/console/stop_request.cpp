@@ -44,6 +44,7 @@ struct Heard {
     std::atomic<int> listening = 0;       ///< they, and StopSignals
     std::atomic<bool> guarded = false;
     std::atomic<bool> has_results = false;
+    std::atomic<bool> told = false;
     bool terminal = false;  ///< whether standard error may hold a line of progress
     timer_t grace{};
     std::array<struct sigaction, std::size(kSignals)> before{};
@@ -61,8 +62,8 @@ Heard
         // By another thread, which hears no signals until it is done.
     }
     const StopSignal& stop = of_number(number);
-    const std::string_view wipe = heard.terminal ? "\r\x1b[K" : "";
-    for (const std::string_view text : {wipe, stop.message}) {
+    const std::string_view wipe = heard.terminal && !heard.told ? "\r\x1b[K" : "";
+    for (const std::string_view text : {wipe, heard.told ? "" : stop.message}) {
         static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
     }
     ::_exit(stop.status);
@@ -130,6 +131,7 @@ void stop_listening() {
             ::sigaction(kSignals[i].number, &heard.before[i], nullptr);
         }
         heard.signal = 0;
+        heard.told = false;
     }
 }
 
@@ -159,6 +161,10 @@ StopSignals::~StopSignals() {
     ::sigaction(SIGALRM, &heard.before_grace, nullptr);
     ::sigaction(SIGXFSZ, &heard.before_file_size, nullptr);
     stop_listening();
+}
+
+void StopSignals::told() {
+    heard.told = heard.listening > 0;
 }
 
 StopRequest::StopRequest() {

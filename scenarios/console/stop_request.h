@@ -15,6 +15,9 @@ public:
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
+
+    /// Why the process ends is about to be said: what ends it now says no more.
+    static void told();
 };
 
 /// While it lives, the first of these signals only makes `requested` true. A second one ends the process at once (kOneSignalMilliseconds), and so, where

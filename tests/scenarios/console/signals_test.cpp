@@ -146,6 +146,22 @@ TEST(SignalsDeathTest, WhatDoesNotLookHasAGrace) {
     EXPECT_EXIT(hear_one(), ::testing::ExitedWithCode(130), "^podsim: stopped by SIGINT\n$");
 }
 
+/// Of a process that has said why it ends, and does not.
+void hear_one_and_tell() {
+    const StopSignals signals;
+    const StopRequest stop;
+    ::raise(SIGTERM);
+    StopSignals::told();
+    static_cast<void>(!::write(STDERR_FILENO, "stopped\n", 8));
+    for (;;) {
+        ::pause();
+    }
+}
+
+TEST(SignalsDeathTest, WhatHasBeenToldIsNotToldAgain) {
+    EXPECT_EXIT(hear_one_and_tell(), ::testing::ExitedWithCode(143), "^stopped\n$");
+}
+
 /// More than a file may hold: 1024 bytes of 512.
 void outgrow_a_file() {
     const StopSignals signals;
