@@ -25,7 +25,7 @@ constexpr double kBytesOfRole = 8;
 constexpr double kBytesOfPlace = 96;
 /// A message of one hop leaves a counter; those of several may all wait at links on their way.
 constexpr double kBytesOfSentMessage = 3;
-constexpr double kBytesOfRoutedMessage = 20;
+constexpr double kBytesOfRoutedMessage = 16;
 /// A message that crosses one link is a holding and an arrival, in arrays that are there twice while they grow.
 constexpr double kBytesOfRecordedEvent = 140;
 

@@ -43,7 +43,7 @@ TEST(RunMemory, IsCountedFromTheWorkload) {
     EXPECT_EQ(memory.operations, 5 * 1600);
     EXPECT_EQ(memory.messages, 2 * 170 + 3 * 16 + 1 * 30);
     // Tasks, messages under way, links, and what operations have of every place.
-    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 20) + 6 * 560 + 2 * (96 + 8));
+    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 16) + 6 * 560 + 2 * (96 + 8));
     EXPECT_EQ(memory.bytes(), 28e6 + memory.operations + memory.messages + memory.places);
     EXPECT_EQ(memory_of_record(1000), 140e3);
 }
