@@ -9,6 +9,7 @@
 #include "collectives/paths/link_model.h"
 #include "collectives/vocabulary/algorithm.h"
 #include "collectives/vocabulary/group.h"
+#include "scenarios/lower/known_collectives.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
@@ -62,8 +63,12 @@ public:
         return machines_[std::move(key)];
     }
 
+    /// Of all machines.
+    KnownCollectives& collectives() { return collectives_; }
+
 private:
     std::map<std::vector<double>, OfMachine> machines_;
+    KnownCollectives collectives_;
 };
 
 }  // namespace podsim::scenarios

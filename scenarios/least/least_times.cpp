@@ -31,7 +31,8 @@ LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tenso
           hardware.perturbations,
           [](const Perturbation& one) { return one.kind == Perturbation::Kind::dead_link; })),
       tensor_(tensor),
-      known_(known.of(hardware, link_model(hardware), links_)) {}
+      known_(known.of(hardware, link_model(hardware), links_)),
+      known_collectives_(known.collectives()) {}
 
 LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
                                             const workloads::StepPrograms& programs,
@@ -49,7 +50,7 @@ LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
         programs.programs.size() > 1 ? mesh.members(programs.axes) : collectives::Members{};
     return {mesh,
             LikeChips(hardware_.slice, lay_out(hardware_, Fold::automatic, members, unlike).folded,
-                      is_mirrored(kinds, programs, mesh, hardware_, tensor_))};
+                      is_mirrored(kinds, programs, mesh, hardware_, tensor_, known_collectives_))};
 }
 
 std::vector<LeastTime> LeastTimes::of(const OperationKinds& kinds,

@@ -98,6 +98,7 @@ private:
     const bool detours_;  ///< some links are dead
     const TensorCollectives tensor_;
     KnownBounds::OfMachine& known_;
+    KnownCollectives& known_collectives_;
 };
 
 }  // namespace podsim::scenarios

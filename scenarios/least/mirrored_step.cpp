@@ -4,32 +4,48 @@
 #include <variant>
 
 #include "collectives/paths/factors.h"
+#include "scenarios/lower/lower_collective.h"
 
 namespace podsim::scenarios {
 
 bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& programs,
-                 const PlacedMesh& mesh, const Hardware& hardware, TensorCollectives tensor) {
+                 const PlacedMesh& mesh, const AchievedHardware& hardware, TensorCollectives tensor,
+                 KnownCollectives& known) {
     if (programs.programs.size() > 1 || hardware.slices > 1 || !hardware.perturbations.empty() ||
         hardware.slice.twisted()) {
         return false;
     }
+    const auto goes_along_line = [&](const collectives::Group& group) {
+        return collectives::group_size(group) > 2 && collectives::has_line(hardware.slice, group);
+    };
+    const auto goes_along_trees = [&](const workloads::Collective& collective) {
+        const StageCollective lone{.operation = collective.operation,
+                                   .members = mesh.members(collective.axes),
+                                   .bytes = collective.bytes};
+        return known.algorithm(hardware, lone, [&] {
+            return pick_algorithm(hardware, lone).algorithm;
+        }) == collectives::Algorithm::reduce_broadcast;
+    };
     return std::ranges::all_of(kinds.all(), [&](const OperationKinds::Kind& kind) {
         const auto* collective = std::get_if<workloads::Collective>(&kind.work);
         if (collective == nullptr || !collective->loads.empty()) {
             return false;
         }
         const collectives::Group& group = mesh.members(collective->axes).group;
+        if (collective->step && collective->step->senders) {
+            return false;
+        }
         if (collective->step ||
             (tensor == TensorCollectives::in_steps && may_go_in_steps(*collective))) {
-            return group.size() == 1 && group.front().stride == 1;
+            return group.size() == 1 && group.front().stride == 1 && !goes_along_line(group);
         }
         switch (collective->operation) {
             case collectives::Operation::all_gather:
             case collectives::Operation::reduce_scatter:
                 return true;
             case collectives::Operation::all_reduce:
-                return collectives::group_size(group) <= 2 ||
-                       !collectives::has_line(hardware.slice, group);
+                return collective->bytes.value() == 0 || !goes_along_line(group) ||
+                       !goes_along_trees(*collective);
             default:
                 return false;
         }

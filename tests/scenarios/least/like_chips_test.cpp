@@ -138,7 +138,8 @@ std::optional<Scenario> random_step(std::mt19937_64& random, const std::string& 
         "batch={tokens: " + any({"64Ki", "256Ki"}) + ", sequence: " + any({"512", "4096"}) + "}",
         "training.remat=" + any({"none", "full"}),
         "training.clip_gradients=" + any({"true", "false"}),
-        "overlap.tensor=" + tensor};
+        "training.parts=" + any({"all", "layers"}),
+        "overlap={context: " + any({"gathered", "ring"}) + ", tensor: " + tensor + "}"};
     text = slice.text + (" " + mesh) + " " + tensor;
     try {
         return load_scenario(source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml",
@@ -157,6 +158,7 @@ std::string random_overlap(std::mt19937_64& random) {
 TEST(MirroredStep, IsFoldedByItsMirrors) {
     std::mt19937_64 random(20261125);
     int mirrored = 0;
+    KnownCollectives known;
     for (int i = 0; i < 900; ++i) {
         std::string text;
         const std::optional<Scenario> scenario = random_step(random, random_overlap(random), text);
@@ -171,7 +173,8 @@ TEST(MirroredStep, IsFoldedByItsMirrors) {
             kinds.of(built.programs, 0, op);
         }
         const PlacedMesh mesh(scenario->step().mesh);
-        if (!is_mirrored(kinds, built.programs, mesh, hardware, TensorCollectives::as_built)) {
+        if (!is_mirrored(kinds, built.programs, mesh, hardware, TensorCollectives::as_built,
+                         known)) {
             continue;
         }
         const Layout layout =

@@ -126,7 +126,8 @@ TEST(StepOutline, OfBlockingCollectivesIsBelowCollectiveMatmuls) {
     EXPECT_GE(nearest, 0.9);
 }
 
-// Groups of tensor with others between their members: what is sure is little, since others may do something else at that time; they do not.
+// Groups of tensor with others between their members, some of which are no images of theirs: these may do something else at that time, for
+// all that is sure; they do not.
 TEST(StepOutline, KnowsAboutWhatStridedGroupsTake) {
     const Scenario scenario =
         example("quickstart/llama3-70b-v5p-pod.yaml",
@@ -135,7 +136,7 @@ TEST(StepOutline, KnowsAboutWhatStridedGroupsTake) {
     StepOutline outline(scenario);
     const double step =
         simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
-    EXPECT_LT(outline.bound(scenario.step().mesh).seconds(), 0.75 * step);
+    EXPECT_LT(outline.bound(scenario.step().mesh).seconds(), 0.85 * step);
     EXPECT_NEAR(outline.estimate(scenario.step().mesh).likely.seconds(), step, 0.02 * step);
 }
 
