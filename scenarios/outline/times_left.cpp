@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <variant>
 
-#include "scenarios/least/known_bounds.h"
 #include "scenarios/least/least_times.h"
 #include "scenarios/least/placed_mesh.h"
 #include "scenarios/spec/training_step.h"
@@ -45,13 +44,12 @@ std::vector<sim::Time> times_left(const workloads::StepProgram& program,
     return left;
 }
 
-std::vector<sim::Time> times_left(const Scenario& scenario,
-                                  const workloads::StepPrograms& programs) {
+std::vector<sim::Time> times_left(const Scenario& scenario, const workloads::StepPrograms& programs,
+                                  KnownBounds& known) {
     if (programs.programs.size() != 1) {
         return {};
     }
     const AchievedHardware hardware(scenario.hardware);
-    KnownBounds known;
     LeastTimes least(hardware, TensorCollectives::as_built, known);
     OperationKinds kinds;
     std::vector<std::uint32_t> kind_of;

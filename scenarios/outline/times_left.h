@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/least/known_bounds.h"
 #include "scenarios/least/time_front.h"
 #include "scenarios/spec/scenario.h"
 #include "sim/base/time.h"
@@ -21,7 +22,8 @@ std::vector<sim::Time> times_left(const workloads::StepProgram& program,
                                   std::span<const LeastTime> times);
 
 /// The same of the programs that a scenario's step runs (simulate/step_programs.h). Nothing of several programs, which wait for each other.
-std::vector<sim::Time> times_left(const Scenario& scenario,
-                                  const workloads::StepPrograms& programs);
+/// `known`: what was worked out of collectives before.
+std::vector<sim::Time> times_left(const Scenario& scenario, const workloads::StepPrograms& programs,
+                                  KnownBounds& known);
 
 }  // namespace podsim::scenarios

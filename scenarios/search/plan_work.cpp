@@ -157,13 +157,15 @@ std::string PlanWork::work(const std::string& piece) {
 Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim::Time longest) {
     try {
         const Scenario scenario = space_.scenario(facts, candidate);
-        const StepResult result = simulate_step(
-            scenario, Fold::automatic,
-            {.explain = false,
-             .watch = &pieces_,
-             .memory = &memory_,
-             .longest = longest,
-             .times_left = [&](const auto& programs) { return times_left(scenario, programs); }});
+        const StepResult result =
+            simulate_step(scenario, Fold::automatic,
+                          {.explain = false,
+                           .watch = &pieces_,
+                           .memory = &memory_,
+                           .longest = longest,
+                           .times_left = [&](const auto& programs) {
+                               return times_left(scenario, programs, *bounding_.known());
+                           }});
         return {
             .is_whole = true, .step_time = result.step_time, .peak = result.memory.peak.value()};
     } catch (const TakesLonger& longer) {

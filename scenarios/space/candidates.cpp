@@ -42,13 +42,12 @@ BoundedPlans Bounding::bound(std::size_t number, Watch* watch) const {
         return plans;
     }
     const MeshSpace::Class& sizes = task.meshes->classes()[task.sizes];
-    const auto known = std::make_shared<KnownBounds>();
     std::deque<SettingBounds> settings;
     std::vector<SettingBounds*> open;
     for (const std::uint32_t setting : task.settings) {
         open.push_back(&settings.emplace_back(
             space_, setting, *task.meshes,
-            SettingBounds::usual(space_, setting, *task.meshes, sizes), known));
+            SettingBounds::usual(space_, setting, *task.meshes, sizes), known()));
     }
     for (std::size_t i = 0; i < sizes.meshes.size() && !open.empty(); ++i) {
         const PlacedMesh placed = placed_mesh(*task.meshes, sizes.meshes[i]);
@@ -73,8 +72,7 @@ BoundedPlans Bounding::bound(std::size_t number, Watch* watch) const {
 BoundedPlans Bounding::refined(const RoughGroup& group, Watch* watch) const {
     const std::uint32_t setting = group.facts.setting;
     const MeshSpace& meshes = *space_.meshes(setting);
-    SettingBounds bounds(space_, setting, meshes, SettingBounds::Bounds::exact,
-                         std::make_shared<KnownBounds>());
+    SettingBounds bounds(space_, setting, meshes, SettingBounds::Bounds::exact, known());
     for (const std::uint32_t number : group.meshes) {
         bounds.add(number, placed_mesh(meshes, number));
         tell(watch, Phase::bounding);

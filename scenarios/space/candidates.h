@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <vector>
 
+#include "scenarios/least/known_bounds.h"
 #include "scenarios/space/mesh_space.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/space/setting_bounds.h"
@@ -22,6 +25,8 @@ public:
     [[nodiscard]] BoundedPlans bound(std::size_t number, Watch* watch = nullptr) const;
     /// Those of a rough group, outlined, alike. `enumerated` is 0: they have been counted.
     [[nodiscard]] BoundedPlans refined(const RoughGroup& group, Watch* watch = nullptr) const;
+    /// What this thread knows of collectives.
+    [[nodiscard]] const std::shared_ptr<KnownBounds>& known() const { return known_.local(); }
 
 private:
     struct Task {
@@ -34,6 +39,8 @@ private:
 
     const SearchSpace& space_;
     std::vector<Task> tasks_;
+    mutable tbb::enumerable_thread_specific<std::shared_ptr<KnownBounds>> known_{
+        [] { return std::make_shared<KnownBounds>(); }};
 };
 
 }  // namespace podsim::scenarios

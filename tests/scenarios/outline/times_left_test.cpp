@@ -97,11 +97,12 @@ TEST(TimesLeft, NeverIsMoreThanIsLeft) {
         scenarios.push_back(testing::random_scenario(random));
     }
     int known = 0;
+    KnownBounds bounds;
     for (const Scenario& scenario : scenarios) {
         SCOPED_TRACE(scenario.name);
         const StepResult plain = simulate_step(scenario, Fold::automatic, {.explain = false});
         const auto left = [&](const workloads::StepPrograms& programs) {
-            std::vector<sim::Time> times = times_left(scenario, programs);
+            std::vector<sim::Time> times = times_left(scenario, programs, bounds);
             known += times.empty() ? 0 : 1;
             return times;
         };

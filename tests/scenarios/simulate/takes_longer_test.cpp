@@ -63,7 +63,8 @@ TEST(TakesLonger, IsSaidSoonerWhereTimesLeftAreKnown) {
     const Scenario scenario = step_with("{fsdp: x y, tensor: z}");
     const sim::Time step = simulate_step(scenario, Fold::automatic, {.explain = false}).step_time;
     const auto left = [&](const workloads::StepPrograms& programs) {
-        return times_left(scenario, programs);
+        KnownBounds known;
+        return times_left(scenario, programs, known);
     };
     EXPECT_EQ(simulate_step(scenario, Fold::automatic,
                             {.explain = false, .longest = step, .times_left = left})
