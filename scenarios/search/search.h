@@ -42,6 +42,7 @@ struct SearchResult {
     std::uint64_t not_looked_at = 0;   ///< of a search that was ended early
     std::uint64_t likely_not_looked_at =
         0;  ///< of these those that would be answers if they took what is likely
+    std::uint64_t not_outlined = 0;  ///< of these those of which a rough bound alone is known
     /// Where no plan is wanted: the least that one that would run takes, as far as is known.
     sim::Time nearest = sim::Time::max();
     bool complete = true;

@@ -60,6 +60,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"left_to_others", result.left_to_others},
                 {"not_looked_at", result.not_looked_at},
                 {"likely_not_looked_at", result.likely_not_looked_at},
+                {"not_outlined", result.not_outlined},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},

@@ -161,7 +161,7 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
         }
         is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
         result_.not_looked_at += group.meshes.size();
-        result_.likely_not_looked_at += group.meshes.size();  // nothing is known of them
+        result_.not_outlined += group.meshes.size();
     }
     result_.complete = !least;
     if (least && !answers_.empty()) {

@@ -63,6 +63,7 @@ TEST_F(SearchEnd, CountsWhatIsProvenThoughItsTurnNeverCame) {
         ASSERT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
         ASSERT_LE(found.not_looked_at, open) << most;
         ASSERT_LE(found.likely_not_looked_at, likely_open) << most;
+        ASSERT_LE(found.likely_not_looked_at + found.not_outlined, found.not_looked_at);
         likely_open = found.likely_not_looked_at;
         unlikely_alone_open = unlikely_alone_open || (likely_open == 0 && open > 0);
         open = found.not_looked_at;
