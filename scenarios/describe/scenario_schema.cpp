@@ -106,10 +106,12 @@ private:
             any.push_back(map_of(path));
         }
         if ((key.accepts & kList) != 0) {
+            const bool of_names = known != nullptr && known->kind == ValueKind::choice &&
+                                  !asked_.texts.contains(path);
             any.push_back(
                 {{"type", "array"},
                  {"items", (key.accepts & kMap) == 0 && has_keys ? map_of(path)
-                                                                 : text_schema(known, true)}});
+                                                                 : text_schema(known, !of_names)}});
         }
         if ((key.accepts & kAuto) != 0) {
             any.push_back({{"const", "auto"}});

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/import/maxtext_models.h"
 #include "scenarios/import/maxtext_settings.h"
 #include "topology/lattice/lattice.h"
 
@@ -42,10 +43,11 @@ struct MaxTextModel {
     bool fused_qkv = false;  ///< its block has one projection for queries, keys and values
     bool latent = false;
     std::int64_t first_dense = 0;  ///< layers before those of experts
+    std::int64_t sequence = 0;     ///< where the model says it
 };
 /// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
-                                 const std::string& scenario, std::vector<std::string>& notes);
+                                 const MaxTextNamedModel& known, std::vector<std::string>& notes);
 MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes);
 
 /// The slice and what of it a device is.
@@ -74,7 +76,8 @@ struct MaxTextBatch {
     std::int64_t steps = 1;
     std::int64_t sequence = 0;
 };
-MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine);
+MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine,
+                           const MaxTextModel& model);
 /// The parts of `training` that say in which pieces the batch runs (maxtext_microbatches.cpp).
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
                                               const MaxTextModel& model, std::int64_t stages,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "sim/base/nearest.h"
@@ -11,84 +13,21 @@ namespace podsim::scenarios {
 namespace {
 
 /// Besides parallelisms.
-constexpr std::array kRead =
-    std::to_array<std::string_view>({"compile_topology",
-                                     "compile_topology_num_slices",
-                                     "model_name",
-                                     "override_model_config",
-                                     "global_parameter_scale",
-                                     "per_device_batch_size",
-                                     "max_target_length",
-                                     "gradient_accumulation_steps",
-                                     "remat_policy",
-                                     "decoder_layer_input",
-                                     "context",
-                                     "attention_out",
-                                     "attention_bias",
-                                     "out_proj",
-                                     "query_proj",
-                                     "key_proj",
-                                     "value_proj",
-                                     "qkv_proj",
-                                     "moe_mlpwi_0",
-                                     "moe_mlpwi_1",
-                                     "moe_mlpwo",
-                                     "mla_q",
-                                     "mla_kv",
-                                     "query_wa_proj",
-                                     "kv_wa_proj",
-                                     "kv_proj",
-                                     "fused_qkv",
-                                     "fused_mlp",
-                                     "allow_split_physical_axes",
-                                     "shard_optimizer_over_data",
-                                     "mlpwi",
-                                     "mlpwi_0",
-                                     "mlpwi_1",
-                                     "mlpwo",
-                                     "weight_dtype",
-                                     "mu_dtype",
-                                     "grad_dtype",
-                                     "quantization",
-                                     "attention",
-                                     "scan_layers",
-                                     "num_vocab_tiling",
-                                     "capacity_factor",
-                                     "megablox",
-                                     "sparse_matmul",
-                                     "sa_block_q",
-                                     "sa_block_kv",
-                                     "sa_block_q_dkv",
-                                     "sa_block_kv_dkv",
-                                     "sa_block_q_dq",
-                                     "sa_block_kv_dq",
-                                     "sa_use_fused_bwd_kernel",
-                                     "use_qwix_quantization",
-                                     "weight_quantization_calibration_method",
-                                     "num_pipeline_microbatches",
-                                     "num_pipeline_repeats",
-                                     "pipeline_parallel_layers",
-                                     "num_layers_per_pipeline_stage",
-                                     "pipeline_delay_activation_forwarding",
-                                     "opt_type",
-                                     "base_emb_dim",
-                                     "base_num_heads",
-                                     "base_num_query_heads",
-                                     "base_num_kv_heads",
-                                     "base_mlp_dim",
-                                     "base_num_decoder_layers",
-                                     "base_moe_mlp_dim",
-                                     "num_experts",
-                                     "num_experts_per_tok",
-                                     "head_dim",
-                                     "vocab_size",
-                                     "logits_via_embedding",
-                                     "logits_dot_in_fp32",
-                                     "gradient_clipping_threshold",
-                                     "decoder_block",
-                                     "mlp_activations",
-                                     "use_qk_norm",
-                                     "scale"});
+constexpr const char* kRead = R"(
+compile_topology compile_topology_num_slices model_name override_model_config
+global_parameter_scale per_device_batch_size max_target_length gradient_accumulation_steps
+remat_policy decoder_layer_input context attention_out attention_bias out_proj query_proj
+key_proj value_proj qkv_proj moe_mlpwi_0 moe_mlpwi_1 moe_mlpwo mla_q mla_kv query_wa_proj
+kv_wa_proj kv_proj fused_qkv fused_mlp allow_split_physical_axes shard_optimizer_over_data mlpwi
+mlpwi_0 mlpwi_1 mlpwo weight_dtype mu_dtype grad_dtype quantization attention scan_layers
+num_vocab_tiling capacity_factor megablox sparse_matmul sa_block_q sa_block_kv sa_block_q_dkv
+sa_block_kv_dkv sa_block_q_dq sa_block_kv_dq sa_use_fused_bwd_kernel use_qwix_quantization
+weight_quantization_calibration_method num_pipeline_microbatches num_pipeline_repeats
+pipeline_parallel_layers num_layers_per_pipeline_stage pipeline_delay_activation_forwarding
+opt_type base_emb_dim base_num_heads base_num_query_heads base_num_kv_heads base_mlp_dim
+base_num_decoder_layers base_moe_mlp_dim num_experts num_experts_per_tok head_dim vocab_size
+logits_via_embedding logits_dot_in_fp32 gradient_clipping_threshold decoder_block
+mlp_activations use_qk_norm scale)";
 
 /// Keys of MaxText that are near to one that is read, and mean something else: all of @e591f30.
 constexpr std::array kOthers =
@@ -178,7 +117,8 @@ bool is_near(std::string_view name, std::string_view other) {
 }  // namespace
 
 std::vector<std::string> read_keys() {
-    std::vector<std::string> keys(kRead.begin(), kRead.end());
+    std::istringstream words(kRead);
+    std::vector<std::string> keys(std::istream_iterator<std::string>(words), {});
     for (const char* const prefix : {"ici", "dcn"}) {
         for (const MaxTextParallelism& each : kMaxTextParallelisms) {
             keys.push_back(fmt::format("{}_{}_parallelism", prefix, each.name));

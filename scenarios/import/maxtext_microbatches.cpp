@@ -81,12 +81,14 @@ Pipeline read_pipeline(MaxTextSettings& settings, std::int64_t micro, std::int64
 
 }  // namespace
 
-MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine) {
+MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine,
+                           const MaxTextModel& model) {
     const double per_device = settings.number("per_device_batch_size", 12);
     const std::int64_t devices = machine.devices() * machine.slices;
     const double micro = std::floor(per_device * static_cast<double>(devices));
     MaxTextBatch batch;
-    batch.sequence = settings.whole("max_target_length", 1, 2048);
+    batch.sequence =
+        model.sequence > 0 ? model.sequence : settings.whole("max_target_length", 1, 2048);
     batch.steps = settings.whole("gradient_accumulation_steps", 1, 1);
     if (!(micro >= 1 && micro * static_cast<double>(batch.steps) <= 1e9)) {
         settings.refuse(

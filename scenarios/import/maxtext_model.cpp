@@ -158,12 +158,12 @@ MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& 
     const std::string name =
         said.ends_with(kInstruct) ? said.substr(0, said.size() - kInstruct.size()) : said;
     std::vector<std::string> names{"default"};
-    for (const auto& [maxtext, scenario] : maxtext_models()) {
-        if (maxtext == name ||
-            (maxtext.starts_with("qwen3") && name == fmt::format("{}-base", maxtext))) {
-            return maxtext_named_model(settings, name, std::string(scenario), notes);
+    for (const MaxTextNamedModel& known : maxtext_models()) {
+        if (known.name == name ||
+            (known.name.starts_with("qwen3") && name == fmt::format("{}-base", known.name))) {
+            return maxtext_named_model(settings, name, known, notes);
         }
-        names.emplace_back(maxtext);
+        names.emplace_back(known.name);
     }
     const std::string near = name.size() < 100 ? sim::nearest(name, names) : "";
     settings.refuse("model_name", fmt::format("podsim has no model {}", in_quotes(name)),

@@ -27,6 +27,14 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"mixtral-8x7b", "mixtral-8x7b"},
     {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
     {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}"},
+    {"gpt3-6b",
+     "{base: gpt-3-175b, name: gpt3-6b, layers: 48, d_model: 3072, d_ff: 12288, heads: 12, "
+     "kv_heads: 12, head_dim: 256, vocabulary: 32768}",
+     1024},
+    {"gpt3-22b",
+     "{base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, heads: 24, "
+     "kv_heads: 24, head_dim: 256, vocabulary: 32768}",
+     1024},
     {"deepseek3-671b", "deepseek-v3"},
     {"deepseek3-671b-2dfsdp", "deepseek-v3"},
     {"gpt-oss-20b",

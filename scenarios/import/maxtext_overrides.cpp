@@ -120,9 +120,8 @@ public:
           allowed_(settings.has("override_model_config") &&
                    settings.flag("override_model_config", false)) {}
 
-    /// The dimension that is in force: the config's, or the command line's where it may say another.
-    std::int64_t number(const Dimension& dimension, std::int64_t of_config) {
-        const std::string key = dimension.key;
+    /// The number that is in force: the config's, or the command line's where it may say another.
+    std::int64_t number(const std::string& key, std::int64_t of_config) {
         if (!of_command_line(key)) {
             return of_config;
         }
@@ -208,9 +207,9 @@ void add_qk_norm(MaxTextSettings& settings, Overriding& overriding, ModelText& m
 }  // namespace
 
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
-                                 const std::string& scenario, std::vector<std::string>& notes) {
+                                 const MaxTextNamedModel& known, std::vector<std::string>& notes) {
     const MaxTextScales scales = maxtext_scales(settings);
-    ModelText model(scenario);
+    ModelText model(std::string(known.model));
     Overriding overriding(settings, name, notes);
     const bool latent = model.latent();
     refuse_parts(settings, overriding, latent);
@@ -227,7 +226,7 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
         // Of Gemma 2 a layer of MaxText is two, one local and one global.
         const std::int64_t parts =
             key == "base_num_decoder_layers" && name.starts_with("gemma2") ? 2 : 1;
-        std::int64_t used = overriding.number(dimension, own / parts);
+        std::int64_t used = overriding.number(dimension.key, own / parts);
         used *= dimension.scale != nullptr ? scales.*dimension.scale : 1;
         layers = layers == 0 ? used : layers;
         if (used * parts != own) {
@@ -253,7 +252,9 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
                 "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true),
             .fused_qkv = name.starts_with("gpt3"),
             .latent = latent,
-            .first_dense = model.first_dense()};
+            .first_dense = model.first_dense(),
+            .sequence =
+                known.sequence == 0 ? 0 : overriding.number("max_target_length", known.sequence)};
 }
 
 }  // namespace podsim::scenarios

@@ -15,10 +15,29 @@ constexpr std::pair<std::string_view, SearchObjective> kObjectives[] = {
     {"chips", SearchObjective::chips},
 };
 
+/// What varies: a name, or a list of them. Which it is, search_spec (space/search_spec.h) reads.
+void check_over(const Reader& over) {
+    const std::vector<std::string> names = names_of_over();
+    std::vector<std::pair<std::string_view, std::size_t>> choices;
+    for (const std::string& name : names) {
+        choices.emplace_back(name, choices.size());
+    }
+    if (!over.present()) {
+        return;
+    }
+    if (over.node().kind == YamlNode::Kind::scalar) {
+        static_cast<void>(over.choose<std::size_t>(choices, 0));
+    }
+    for (const Reader& item : over.items()) {
+        static_cast<void>(item.choose<std::size_t>(choices, 0));
+    }
+}
+
 }  // namespace
 
 SearchSection read_search(const Reader& section) {
     SearchSection read;
+    check_over(section["over"]);
     read.objective =
         section["objective"].choose<SearchObjective>(kObjectives, SearchObjective::step_time);
     read.memory_margin = section["memory_margin"].get<double>(parse_percent, 0);

@@ -1,7 +1,7 @@
 // What a search varies and what it asks for: the section `search` of a scenario, and the options of the command.
 //
 //     search:
-//       over: [mesh, remat, prefetch]          # names of kOver, each with the values that it usually has
+//       over: [mesh, remat, prefetch]          # names of over_names, each with the values that it usually has
 //       vary: ["training.microbatches=1,2,4"]  # any key of the scenario, as --vary of a sweep
 //       mesh: {fsdp: any, tensor: [1, 2, 4, 8], context: any}
 //       objective: step_time                   # or mfu, cost, chips
@@ -23,19 +23,6 @@
 #include "scenarios/yaml/yaml_tree.h"
 
 namespace podsim::scenarios {
-
-/// A name of `over`: the key that it varies, and its values.
-struct OverName {
-    std::string_view name;
-    std::string_view key;
-    std::vector<std::string> values;
-};
-/// remat, prefetch, overlap, schedule, microbatches, weights; `mesh` and `slice` besides.
-const std::vector<OverName>& over_names();
-/// All that `over` may name.
-std::vector<std::string> names_of_over();
-/// What is searched where nothing says it: of a step of training, or of inference.
-std::vector<std::string> usual_over(bool inference);
 
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest

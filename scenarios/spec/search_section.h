@@ -1,8 +1,11 @@
-// What a scenario asks of a search besides what is to vary: its section `search`.
+// What a scenario asks of a search: its section `search`, and the names of what may vary.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace podsim::scenarios {
 
@@ -20,5 +23,18 @@ struct SearchSection {
     std::int64_t least_tokens = 0;       ///< of a batch
     std::optional<double> budget_usd{};  ///< for report.tokens
 };
+
+/// A name of `over`: the key that it varies, and its values.
+struct OverName {
+    std::string_view name;
+    std::string_view key;
+    std::vector<std::string> values;
+};
+/// remat, prefetch, overlap, schedule, microbatches, weights; `mesh` and `slice` besides.
+const std::vector<OverName>& over_names();
+/// All that `over` may name.
+std::vector<std::string> names_of_over();
+/// What is searched where nothing says it: of a step of training, or of inference.
+std::vector<std::string> usual_over(bool inference);
 
 }  // namespace podsim::scenarios

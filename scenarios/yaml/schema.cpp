@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unordered_map>
 #include <utility>
 
 #include "scenarios/spec/quantity_names.h"
@@ -62,6 +63,36 @@ bool matches(std::string_view pattern, std::string_view path) {
         path.remove_prefix(b.size() + 1);
     }
 }
+
+/// The table by path: each key is asked for many times in a scenario.
+class KeyIndex {
+public:
+    KeyIndex() {
+        for (const KeySpec& key : all_keys()) {
+            if (key.path.find('*') == std::string_view::npos) {
+                plain_.emplace(key.path, &key);
+            } else {
+                patterns_.push_back(&key);
+            }
+        }
+    }
+
+    /// The first of the table that stands for the path, or nullptr.
+    [[nodiscard]] const KeySpec* find(std::string_view path) const {
+        const auto plain = plain_.find(path);
+        const KeySpec* const named = plain == plain_.end() ? nullptr : plain->second;
+        const auto pattern = std::ranges::find_if(
+            patterns_, [&](const KeySpec* key) { return matches(key->path, path); });
+        if (pattern == patterns_.end()) {
+            return named;
+        }
+        return named == nullptr || *pattern < named ? *pattern : named;
+    }
+
+private:
+    std::unordered_map<std::string_view, const KeySpec*> plain_;
+    std::vector<const KeySpec*> patterns_;
+};
 
 std::string_view parent(std::string_view path) {
     const std::size_t dot = path.rfind('.');
@@ -172,9 +203,8 @@ std::span<const KeySpec> schema() {
 }
 
 const KeySpec* find_key(std::string_view path) {
-    const auto found = std::ranges::find_if(
-        all_keys(), [&](const KeySpec& key) { return matches(key.path, path); });
-    return found == all_keys().end() ? nullptr : &*found;
+    static const KeyIndex index;
+    return index.find(path);
 }
 
 std::vector<std::string> keys_of(std::string_view path) {

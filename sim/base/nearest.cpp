@@ -2,27 +2,30 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 namespace podsim::sim {
 
-// Optimal string alignment.
+// Optimal string alignment; of its table three rows are kept, one for each letter of `a`.
 std::size_t edits_between(std::string_view a, std::string_view b) {
-    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-    for (std::size_t i = 0; i <= a.size(); ++i) {
-        for (std::size_t j = 0; j <= b.size(); ++j) {
-            if (i == 0 || j == 0) {
-                d[i][j] = i + j;
-                continue;
-            }
+    std::vector<std::size_t> before_last(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        before_last.swap(last);
+        last.swap(row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
             const std::size_t replace = a[i - 1] == b[j - 1] ? 0 : 1;
-            d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + replace});
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + replace});
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+                row[j] = std::min(row[j], before_last[j - 2] + 1);
             }
         }
     }
-    return d[a.size()][b.size()];
+    return row[b.size()];
 }
 
 namespace {
@@ -54,10 +57,14 @@ std::string nearest_of(std::string_view wanted, std::span<const Name> names) {
     std::size_t best_start = 0;
     for (const Name& name : names) {
         const std::string candidate = lower(name);
+        const auto [shorter, longer] = std::minmax({low.size(), candidate.size()});
+        const std::size_t limit = std::max<std::size_t>(1, longer / 3);
+        const bool holds = contains(candidate, low) || contains(low, candidate);
+        if (longer - shorter > limit && !holds) {
+            continue;  // that many letters are to be put in at least
+        }
         const std::size_t distance = edits_between(low, candidate);
-        const std::size_t limit =
-            std::max<std::size_t>(1, std::max(low.size(), candidate.size()) / 3);
-        if (distance > limit && !contains(candidate, low) && !contains(low, candidate)) {
+        if (distance > limit && !holds) {
             continue;
         }
         const std::size_t start = common_start(low, candidate);

@@ -24,6 +24,8 @@ PYTHON
 names=("$@")
 [[ $# -gt 0 ]] || mapfile -t names < <(cd "$here" && printf '%s\n' *_fuzz.cpp | sed 's/_fuzz.cpp//')
 failed=0
+# Eight frames of where memory was taken say enough, and cost less.
+export ASAN_OPTIONS=malloc_context_size=8
 for name in "${names[@]}"; do
     mkdir -p "$build/fuzz/$name"
     seeds=()

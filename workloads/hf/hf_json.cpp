@@ -1,6 +1,7 @@
 #include "workloads/hf/hf_json.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
@@ -118,9 +119,12 @@ std::string read_text(const std::string& path) {
         throw sim::InputError(fmt::format("cannot read the file: {}", reason.message()),
                               "name a model's config.json", {path, 0, 0});
     }
-    std::string text(kLargestFile + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+    std::string text;
+    std::array<char, 16384> block{};
+    do {
+        file.read(block.data(), block.size());
+        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    } while (file && text.size() <= kLargestFile);
     if (text.size() > kLargestFile) {
         throw sim::InputError("larger than 1 MiB, so not a model's config.json",
                               "name a model's config.json", {path, 0, 0});

@@ -48,6 +48,15 @@ TEST(ScenarioSchema, EveryKeyIsOneOfTheLoaderAndTheReverse) {
     }
 }
 
+// A name or a list of names; nothing else may stand in the list.
+TEST(ScenarioSchema, NamesOfWhatASearchGoesOver) {
+    const Json over = scenario_schema()["properties"]["search"]["properties"]["over"];
+    const Json names = {
+        {"enum",
+         {"mesh", "slice", "remat", "prefetch", "overlap", "weights", "schedule", "microbatches"}}};
+    EXPECT_EQ(over["anyOf"], Json({names, {{"type", "array"}, {"items", names}}})) << over;
+}
+
 /// The loader asks for every key that takes a text: one that it never asks for has no meaning.
 TEST(ScenarioSchema, ProbesAreAskedForEveryKey) {
     const AskedKeys asked = ask_probes();

@@ -41,6 +41,23 @@ TEST_F(MaxTextOverrides, TheCommandLineMustSayTheSame) {
             "own config, which MaxText refuses; leave it out, or add override_model_config=true");
 }
 
+// configs/models/gpt3-6b.yml and gpt3-22b.yml say max_target_length: 1024 besides.
+TEST_F(MaxTextOverrides, TheSequenceOfAModelsOwnConfig) {
+    const std::vector<std::string> keys{"model_name=gpt3-22b", "per_device_batch_size=2"};
+    EXPECT_EQ(line(keys, "model"),
+              "model: {base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, "
+              "heads: 24, kv_heads: 24, head_dim: 256, vocabulary: 32768}");
+    EXPECT_THAT(line(keys, "batch"), HasSubstr("sequence: 1024}"));
+    EXPECT_THAT(line({"model_name=gpt3-6b", "max_target_length=1024"}, "batch"),
+                HasSubstr("sequence: 1024}"));
+    refused({"model_name=gpt3-6b", "max_target_length=2048"},
+            "max_target_length=2048: max_target_length: 2048 beside the 1024 of gpt3-6b's own "
+            "config, which MaxText refuses; leave it out, or add override_model_config=true");
+    EXPECT_THAT(line({"model_name=gpt3-6b", "max_target_length=2048", "override_model_config=true"},
+                     "batch"),
+                HasSubstr("sequence: 2048}"));
+}
+
 TEST_F(MaxTextOverrides, OrOverrideTheConfig) {
     const std::string allowed = "override_model_config=true";
     EXPECT_EQ(model({"model_name=llama3.1-8b", "base_emb_dim=2048", "head_dim=256",

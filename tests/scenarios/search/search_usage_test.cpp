@@ -116,6 +116,12 @@ TEST_F(SearchUsage, SaysWhereItWasAsked) {
     expect("search: {over: [mesh, remt]}\n",
            "s.yaml:4:23: unknown name of what a search goes over 'remt'; did you mean 'remat'? "
            "allowed: mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches");
+    expect_refused(step + "search: {over: [mesh, remt]}\n",
+                   "s.yaml:4:23: unknown search.over 'remt'; did you mean 'remat'? allowed: mesh, "
+                   "slice, remat, prefetch, overlap, weights, schedule, microbatches");
+    expect_refused(step + "search: {over: meshes}\n",
+                   "s.yaml:4:16: unknown search.over 'meshes'; did you mean 'mesh'? allowed: mesh, "
+                   "slice, remat, prefetch, overlap, weights, schedule, microbatches");
     expect("search:\n  vary:\n    - training.remat=none,full\n    - batch.tokns=1Mi\n",
            "s.yaml:7:7: unknown batch key 'tokns'; did you mean 'tokens'? allowed: tokens, "
            "sequence");

@@ -1,9 +1,13 @@
 #include "sim/base/nearest.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
+
+#include "sim/base/random.h"
 
 namespace podsim::sim {
 namespace {
@@ -34,6 +38,47 @@ TEST(Nearest, OfEquallyNearNamesTheLongerCommonStartThenTheEarlier) {
     // v4 is one edit from v3 and from v4p; it shares two letters with v4p.
     EXPECT_EQ(nearest("v4", std::vector<std::string>{"v3", "v4p"}), "v4p");
     EXPECT_EQ(nearest("ac", std::vector<std::string>{"ab", "ad"}), "ab");
+}
+
+// All of the table by its definition (optimal string alignment), where the function keeps three rows.
+std::size_t edits_by_definition(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) {
+        for (std::size_t j = 0; j <= b.size(); ++j) {
+            d[i][j] = std::max(i, j);
+            if (i > 0 && j > 0) {
+                const std::size_t changed = a[i - 1] == b[j - 1] ? 0 : 1;
+                d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + changed});
+            }
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[a.size()][b.size()];
+}
+
+TEST(Nearest, EditsAreThoseOfTheDefinition) {
+    EXPECT_EQ(edits_between("remat", "remta"), 1U);
+    EXPECT_EQ(edits_between("", "mesh"), 4U);
+    std::uint64_t random = 7;
+    const auto word = [&] {
+        std::string text;
+        for (std::uint64_t length = next_random(random) % 9; length > 0; --length) {
+            text += static_cast<char>('a' + next_random(random) % 3);
+        }
+        return text;
+    };
+    for (int i = 0; i < 2000; ++i) {
+        const std::string a = word();
+        const std::string b = "+" + word();
+        const std::size_t edits = edits_by_definition(a, b);
+        ASSERT_EQ(edits_between(a, b), edits) << a << ' ' << b;
+        // Near are a third of the longer one's letters, and a name of which the wanted one is a part.
+        const bool is_near = edits <= std::max<std::size_t>(1, std::max(a.size(), b.size()) / 3) ||
+                             (a.size() >= 2 && b.find(a) != std::string::npos);
+        ASSERT_EQ(nearest(a, std::vector<std::string>{b}), is_near ? b : "") << a << ' ' << b;
+    }
 }
 
 TEST(Nearest, TakesViewsToo) {
