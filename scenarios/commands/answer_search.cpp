@@ -1,10 +1,12 @@
 #include "scenarios/commands/answer_search.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -188,9 +190,13 @@ SearchSpace search_space(const Usage& options, const ScenarioSource& source) {
     refuse_lost_inputs(options, {&source, 1}, plans, varied);
     SearchRequest request;
     for (const std::string& list : options.all("over")) {
-        for (std::string& name : split(list)) {
-            request.over.push_back(std::move(name));
+        std::vector<std::string> names = split(list);
+        if (names.empty()) {
+            throw sim::InputError("names nothing",
+                                  fmt::format("allowed: {}", fmt::join(names_of_over(), ", ")),
+                                  {"--over", 0, 0});
         }
+        std::ranges::move(names, std::back_inserter(request.over));
     }
     request.vary = options.all("vary");
     return {source, options.all("set"), request};

@@ -32,7 +32,9 @@ std::string values_text(const KeySpec& key, const Asked* asked) {
                 break;
             case ValueKind::whole:
                 forms.push_back(
-                    fmt::format("a whole number from {} to {}", asked->least, asked->most));
+                    asked->most == Asked::kOfMachine
+                        ? fmt::format("a whole number from {}", asked->least)
+                        : fmt::format("a whole number from {} to {}", asked->least, asked->most));
                 break;
             case ValueKind::count:
                 forms.emplace_back("a whole number, with k, M, G, T or Ki, Mi, Gi, Ti");
@@ -63,6 +65,17 @@ std::string values_text(const KeySpec& key, const Asked* asked) {
     return fmt::format("{}", fmt::join(forms, "; or "));
 }
 
+/// Whether it is a key of a list's maps, which no option sets.
+bool is_in_list(std::string_view path) {
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string_view::npos) {
+        return false;
+    }
+    const KeySpec* const above = find_key(path.substr(0, dot));
+    return (above != nullptr && (above->accepts & (kList | kMap)) == kList) ||
+           is_in_list(path.substr(0, dot));
+}
+
 std::string help_of(const KeySpec& key, const AskedKeys& asked) {
     const std::string path(key.path);
     const auto known = asked.keys.find(path);
@@ -70,7 +83,7 @@ std::string help_of(const KeySpec& key, const AskedKeys& asked) {
     facts.row({"values", values_text(key, known == asked.keys.end() ? nullptr : &known->second)});
     facts.row({"default", std::string(key.fallback)});
     facts.row({"example", fmt::format("{}: {}", last(path), key.form)});
-    if ((key.accepts & kText) != 0 && path.find('*') == std::string::npos) {
+    if ((key.accepts & kText) != 0 && path.find('*') == std::string::npos && !is_in_list(path)) {
         const bool plain = key.form.find_first_of(" {}[]") == std::string_view::npos;
         facts.row({"option", fmt::format("--set {0}{1}={2}{0}", plain ? "" : "'", path, key.form)});
     }

@@ -135,13 +135,16 @@ void add(AskedKeys& all, const Asked& asked) {
     if (is_new) {
         return;
     }
+    const bool is_first_number = known.kind != ValueKind::whole;
     if (known.kind != asked.kind &&
         (known.kind == ValueKind::other || asked.kind == ValueKind::other)) {
         all.texts.insert(asked.path);
         known.kind = known.kind == ValueKind::other ? asked.kind : known.kind;
     }
-    known.least = std::min(known.least, asked.least);
-    known.most = std::max(known.most, asked.most);
+    if (asked.kind == ValueKind::whole) {
+        known.least = is_first_number ? asked.least : std::min(known.least, asked.least);
+        known.most = std::max(known.most, asked.most);
+    }
     for (const std::string& name : asked.choices) {
         if (std::ranges::find(known.choices, name) == known.choices.end()) {
             known.choices.push_back(name);

@@ -43,8 +43,10 @@ Json text_schema(const Asked* asked, bool other_texts) {
             any.push_back({{"type", "boolean"}});
             break;
         case ValueKind::whole:
-            any.push_back(
-                {{"type", "integer"}, {"minimum", asked->least}, {"maximum", asked->most}});
+            any.push_back({{"type", "integer"}, {"minimum", asked->least}});
+            if (asked->most != Asked::kOfMachine) {
+                any.back()["maximum"] = asked->most;
+            }
             any.push_back({{"type", "string"}, {"pattern", kCountPattern}});
             break;
         case ValueKind::count:

@@ -12,7 +12,7 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
         machine.slices > 1 ? fmt::format(", slices: {}", machine.slices) : "");
     const MaxTextModel model = maxtext_model(settings, result.notes);
     result.scenario += fmt::format("model: {}\n", model.text);
-    const MaxTextBatch batch = maxtext_batch(settings, machine, model);
+    const MaxTextBatch batch = maxtext_batch(settings, machine);
     result.scenario += fmt::format("batch: {{tokens: {}, sequence: {}}}\n",
                                    batch.micro * batch.steps * batch.sequence, batch.sequence);
     const MaxTextMesh mesh = maxtext_mesh(settings, machine, model, result.notes);

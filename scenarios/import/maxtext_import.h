@@ -39,11 +39,9 @@ struct MaxTextModel {
     std::int64_t layers = 0;   ///< as MaxText counts them
     std::int64_t experts = 0;  ///< of a layer; 0: none
     std::int64_t experts_per_token = 0;
-    bool gated = true;       ///< its MLP
-    bool fused_qkv = false;  ///< its block has one projection for queries, keys and values
+    bool gated = true;  ///< its MLP
     bool latent = false;
     std::int64_t first_dense = 0;  ///< layers before those of experts
-    std::int64_t sequence = 0;     ///< where the model says it
 };
 /// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
@@ -76,8 +74,7 @@ struct MaxTextBatch {
     std::int64_t steps = 1;
     std::int64_t sequence = 0;
 };
-MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine,
-                           const MaxTextModel& model);
+MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine);
 /// The parts of `training` that say in which pieces the batch runs (maxtext_microbatches.cpp).
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
                                               const MaxTextModel& model, std::int64_t stages,

@@ -56,7 +56,7 @@ Pipeline read_pipeline(MaxTextSettings& settings, std::int64_t micro, std::int64
     if (pipeline.repeats == -1) {
         pipeline.repeats = layers / (stages * per_stage);
     }
-    if (stages * per_stage * pipeline.repeats != layers) {
+    if (stages * per_stage > layers || stages * per_stage * pipeline.repeats != layers) {
         settings.refuse(
             key_of_stages(settings),
             fmt::format("{} stages x {} repeats x {} layers are not the {} layers of the model",
@@ -81,20 +81,19 @@ Pipeline read_pipeline(MaxTextSettings& settings, std::int64_t micro, std::int64
 
 }  // namespace
 
-MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine,
-                           const MaxTextModel& model) {
+MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& machine) {
     const double per_device = settings.number("per_device_batch_size", 12);
     const std::int64_t devices = machine.devices() * machine.slices;
     const double micro = std::floor(per_device * static_cast<double>(devices));
     MaxTextBatch batch;
-    batch.sequence =
-        model.sequence > 0 ? model.sequence : settings.whole("max_target_length", 1, 2048);
+    batch.sequence = settings.whole("max_target_length", 1, 2048);
     batch.steps = settings.whole("gradient_accumulation_steps", 1, 1);
-    if (!(micro >= 1 && micro * static_cast<double>(batch.steps) <= 1e9)) {
+    const bool too_often = micro <= 1e9 && micro * static_cast<double>(batch.steps) > 1e9;
+    if (micro < 1 || micro > 1e9 || too_often) {
         settings.refuse(
-            "per_device_batch_size",
+            too_often ? "gradient_accumulation_steps" : "per_device_batch_size",
             fmt::format("{} on {} devices is no number of sequences", per_device, devices),
-            "a step has at least one sequence");
+            "a step has from one to a thousand million sequences");
     }
     batch.micro = static_cast<std::int64_t>(micro);
     return batch;

@@ -5,6 +5,12 @@
 namespace podsim::scenarios {
 namespace {
 
+constexpr std::string_view kGpt3 =
+    "opt_type=adam_pax gradient_clipping_threshold=1.0 logits_dot_in_fp32=false fused_qkv=true";
+constexpr std::string_view kGpt3OfLessTokens =
+    "opt_type=adam_pax gradient_clipping_threshold=1.0 logits_dot_in_fp32=false fused_qkv=true "
+    "max_target_length=1024";
+
 /// MaxText pads the vocabularies of GPT-3 and Mixtral 8x22B (configs/models/gpt3-175b.yml, mixtral-8x22b.yml).
 constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"llama2-7b", "llama-2-7b"},
@@ -26,15 +32,15 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"mistral-7b", "{base: mistral-7b, window: 0}"},  // models/mistral.py: every layer sees all
     {"mixtral-8x7b", "mixtral-8x7b"},
     {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
-    {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}"},
+    {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}", kGpt3},
     {"gpt3-6b",
      "{base: gpt-3-175b, name: gpt3-6b, layers: 48, d_model: 3072, d_ff: 12288, heads: 12, "
      "kv_heads: 12, head_dim: 256, vocabulary: 32768}",
-     1024},
+     kGpt3OfLessTokens},
     {"gpt3-22b",
      "{base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, heads: 24, "
      "kv_heads: 24, head_dim: 256, vocabulary: 32768}",
-     1024},
+     kGpt3OfLessTokens},
     {"deepseek3-671b", "deepseek-v3"},
     {"deepseek3-671b-2dfsdp", "deepseek-v3"},
     {"gpt-oss-20b",

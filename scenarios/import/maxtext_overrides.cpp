@@ -6,8 +6,10 @@
 // model dimensions).
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sstream>
 #include <utility>
 
 #include "scenarios/import/maxtext_import.h"
@@ -90,6 +92,7 @@ public:
                                : (base_ != nullptr ? of(*base_) : usual);
     }
     [[nodiscard]] bool says(std::string_view key) const { return tree_.find(key) != nullptr; }
+    [[nodiscard]] std::string said(std::string_view key) const { return tree_.find(key)->text; }
     void set(const std::string& place, const std::string& value) {
         apply_setting(tree_, fmt::format("{}={}", place, value));
     }
@@ -154,6 +157,14 @@ public:
         }
         return gated;
     }
+    /// Another key of the config: what it says stands, unless the command line may say another.
+    void besides(const std::string& key, const std::string& of_config) {
+        if (!of_command_line(key)) {
+            settings_.put(key, of_config);
+        } else if (const std::string said = settings_.said(key); !is_same(said, of_config)) {
+            replace(key, said, of_config);
+        }
+    }
     /// Whether the command line says it; what the file alone says, the config replaces.
     bool of_command_line(const std::string& key) {
         if (settings_.has(key) && !settings_.overridden(key)) {
@@ -163,6 +174,12 @@ public:
     }
 
 private:
+    /// As texts, or as numbers other than 0.
+    static bool is_same(const std::string& one, const std::string& other) {
+        const double number = std::strtod(one.c_str(), nullptr);
+        return lower_case(one) == other ||
+               (number != 0 && number == std::strtod(other.c_str(), nullptr));
+    }
     void replace(const std::string& key, const std::string& said, const std::string& of_config) {
         if (!allowed_) {
             settings_.refuse(
@@ -204,6 +221,18 @@ void add_qk_norm(MaxTextSettings& settings, Overriding& overriding, ModelText& m
     }
 }
 
+/// Those of queries, keys and values can be left out.
+void drop_biases(MaxTextSettings& settings, Overriding& overriding, ModelText& model) {
+    if (!model.says("biases") || overriding.flag("attention_bias", true)) {
+        return;
+    }
+    if (model.said("biases") == "qkv") {
+        model.set("biases", "none");
+    } else {
+        settings.cannot("attention_bias", "podsim has all biases of that model, or none");
+    }
+}
+
 }  // namespace
 
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
@@ -213,6 +242,11 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
     Overriding overriding(settings, name, notes);
     const bool latent = model.latent();
     refuse_parts(settings, overriding, latent);
+    std::istringstream besides{std::string(known.besides)};
+    for (std::string each; besides >> each;) {
+        const std::size_t sign = each.find('=');
+        overriding.besides(each.substr(0, sign), each.substr(sign + 1));
+    }
     std::int64_t layers = 0;
     for (const Dimension& dimension : kDimensions) {
         const std::string_view key = dimension.key;
@@ -244,17 +278,15 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
         model.set("tied_embeddings", tied ? "false" : "true");
     }
     add_qk_norm(settings, overriding, model);
+    drop_biases(settings, overriding, model);
     return {.text = model.text(),
             .layers = layers,
             .experts = model.number(dimension_of("num_experts")),
             .experts_per_token = model.number(dimension_of("num_experts_per_tok")),
             .gated = model.flag(
                 "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true),
-            .fused_qkv = name.starts_with("gpt3"),
             .latent = latent,
-            .first_dense = model.first_dense(),
-            .sequence =
-                known.sequence == 0 ? 0 : overriding.number("max_target_length", known.sequence)};
+            .first_dense = model.first_dense()};
 }
 
 }  // namespace podsim::scenarios

@@ -50,7 +50,7 @@ Ways read_ways(MaxTextSettings& settings, const std::string& prefix, std::string
             open = key;
             continue;
         }
-        product *= ways[i];
+        product = std::min(product * ways[i], std::int64_t{1} << 32);
         said = ways[i] > 1 || said.empty() ? key : said;
     }
     if (open.empty() ? product != members : product > members || members % product != 0) {

@@ -86,7 +86,7 @@ MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::stri
                               "write MaxText's keys, as its base.yml has them", base.mark);
     }
     for (const YamlNode::Entry& entry : base.entries) {
-        values_[entry.key] = {text_of(entry.value), entry.mark, false};
+        values_[entry.key] = {text_of(entry.value), entry.mark, entry.mark.file};
     }
     // Keys are wrong each on its own: all of them are told.
     std::vector<sim::InputError> errors;
@@ -99,7 +99,11 @@ MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::stri
     }
     for (const auto& [key, value] : values_) {
         const std::string meant = meant_by(key);
-        if (!meant.empty() && (value.overridden || !values_.contains(meant))) {
+        const auto right = values_.find(meant);
+        if (!meant.empty() && !value.overridden && right != values_.end() &&
+            right->second.file == value.file) {
+            cannot(key, fmt::format("podsim does not know it; {} stands there, too", meant));
+        } else if (!meant.empty()) {
             errors.emplace_back(fmt::format("MaxText has no key '{}'", printable(key)),
                                 fmt::format("did you mean '{}'?", meant), value.mark);
         }
@@ -145,7 +149,7 @@ void MaxTextSettings::override_with(const std::string& setting) {
         throw sim::InputError(fmt::format("'{}' without a value", printable(key)),
                               "give one, or leave it out", mark);
     }
-    values_[key] = {value, mark, true};
+    values_[key] = {value, mark, found == values_.end() ? "" : found->second.file, true};
 }
 
 void MaxTextSettings::refuse(const std::string& key, const std::string& problem,
@@ -156,6 +160,9 @@ void MaxTextSettings::refuse(const std::string& key, const std::string& problem,
 }
 
 std::string MaxTextSettings::text(const std::string& key, const std::string& fallback) {
+    if (const auto put = put_.find(key); put != put_.end()) {
+        return put->second;
+    }
     const auto found = values_.find(key);
     if (found == values_.end()) {
         taken_[key] = fallback;
@@ -184,10 +191,11 @@ std::int64_t MaxTextSettings::whole(const std::string& key, std::int64_t least,
     std::erase(value, '_');  // as in 32_768
     std::int64_t number = 0;
     const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+    constexpr std::int64_t kMost = 1 << 30;  // so that the product of two is one, too
     if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || number < least ||
-        number > (1LL << 40)) {
+        number > kMost) {
         refuse(key, fmt::format("{} is no whole number from {}", in_quotes(value), least),
-               "write a number");
+               fmt::format("write a number up to {}", kMost));
     }
     return number;
 }

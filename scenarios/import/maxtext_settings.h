@@ -25,11 +25,13 @@ MaxTextTree maxtext_tree(const std::string& text, const std::string& file);
 class MaxTextSettings {
 public:
     /// `base`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, has no value
-    /// where one is needed, or names no key of the file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h).
+    /// where one is needed, or names no key of the file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h), unless that file has the right one, too.
     MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides);
 
     /// Whether file or overrides say something.
-    [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
+    [[nodiscard]] bool has(const std::string& key) const {
+        return values_.contains(key) || put_.contains(key);
+    }
     /// Whether the overrides say it.
     [[nodiscard]] bool overridden(const std::string& key) const {
         const auto found = values_.find(key);
@@ -44,6 +46,8 @@ public:
 
     /// The value was read but cannot be expressed.
     void cannot(const std::string& key, std::string why) { cannot_[key] = std::move(why); }
+    /// From now on it has this value, whatever the file says.
+    void put(const std::string& key, std::string value) { put_[key] = std::move(value); }
     /// What is said without being read by that.
     [[nodiscard]] std::string said(const std::string& key) const { return values_.at(key).text; }
     /// It changes nothing, whether it was read or not.
@@ -70,6 +74,7 @@ private:
     struct Value {
         std::string text;
         sim::SourceMark mark;
+        std::string file{};  ///< that has the key
         bool overridden = false;
     };
     void override_with(const std::string& setting);
@@ -79,6 +84,7 @@ private:
     std::map<std::string, std::string> cannot_;
     std::map<std::string, std::string> passed_over_;
     std::map<std::string, std::string> taken_;
+    std::map<std::string, std::string> put_;
 };
 
 }  // namespace podsim::scenarios

@@ -53,11 +53,9 @@ std::string place_of_either(MaxTextSettings& settings, const std::string& key, b
 }
 
 /// All three are named behind one projection, too.
-std::string place_of_qkv(MaxTextSettings& settings, const MaxTextModel& model, Parts& notes) {
+std::string place_of_qkv(MaxTextSettings& settings, Parts& notes) {
     std::string apart = joint_place(settings, {"query_proj", "key_proj", "value_proj"}, notes);
-    const bool fused =
-        model.fused_qkv || (settings.has("fused_qkv") && settings.flag("fused_qkv", false));
-    if (fused) {
+    if (settings.has("fused_qkv") && settings.flag("fused_qkv", false)) {
         const std::string together = place_of(settings, "qkv_proj");
         return together == "remat" ? apart : together;
     }
@@ -109,7 +107,7 @@ std::string custom_remat(MaxTextSettings& settings, const MaxTextModel& model, P
     put("context", place_of(settings, "context"));
     put("out_proj", place_of(settings, "out_proj"));
     put("mlp_out", place_of_either(settings, "mlpwo", model.experts > 0));
-    put("qkv_proj", place_of_qkv(settings, model, notes));
+    put("qkv_proj", place_of_qkv(settings, notes));
     put("mlp_gate_up", place_of_first_matmul(settings, model, notes));
     // What leaves the kernel, by another name: its residuals, without which it runs again, are `context`.
     const std::string left = place_of(settings, "attention_out");

@@ -33,7 +33,7 @@ std::optional<int> coordinate(const Reader& at, int length) {
     if (!at.present()) {
         return std::nullopt;
     }
-    return static_cast<int>(at.whole(0, length - 1, 0));
+    return static_cast<int>(at.whole_of_machine(0, length - 1));
 }
 
 Where read_where(const Reader& item, const Hardware& hardware) {

@@ -38,6 +38,11 @@ void check_over(const Reader& over) {
 SearchSection read_search(const Reader& section) {
     SearchSection read;
     check_over(section["over"]);
+    if (const Reader mesh = section["mesh"]; mesh.is_map() && mesh.node().entries.empty()) {
+        mesh.refuse(
+            "names no axis",
+            "write such as {fsdp: any, tensor: [1, 2, 4]}, or leave it out for the usual ones");
+    }
     read.objective =
         section["objective"].choose<SearchObjective>(kObjectives, SearchObjective::step_time);
     read.memory_margin = section["memory_margin"].get<double>(parse_percent, 0);

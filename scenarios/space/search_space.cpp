@@ -187,6 +187,8 @@ void SearchSpace::check_any() const {
     if (least) {
         std::rethrow_exception(least);
     }
+    throw sim::InputError("no sizes of search.mesh multiply to the chips of the machine",
+                          "leave search.mesh out, or let an axis have any size", spec_.mesh_place);
 }
 
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.

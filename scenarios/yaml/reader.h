@@ -131,6 +131,15 @@ public:
     [[nodiscard]] std::int64_t whole(std::int64_t least, std::int64_t most,
                                      std::int64_t fallback) const;
 
+    /// The same where the machine says how many there are.
+    [[nodiscard]] std::int64_t whole_of_machine(std::int64_t least, std::int64_t most) const {
+        const std::int64_t read = whole(least, most, least);
+        if (log_ != nullptr) {
+            log_->at(place_, path_).most = Asked::kOfMachine;
+        }
+        return read;
+    }
+
     /// Refuses this value.
     void refuse(std::string_view problem, std::string remedy) const {
         add(error(problem, std::move(remedy)));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct Asked {
     std::vector<std::string> choices;
     std::int64_t least = 0;  ///< of whole
     std::int64_t most = 0;
+    static constexpr std::int64_t kOfMachine =
+        std::numeric_limits<std::int64_t>::max();  ///< `most` where the machine says it
 };
 
 class ReadingLog {

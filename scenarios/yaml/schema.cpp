@@ -141,15 +141,17 @@ void keep_sound(YamlNode& map, const std::string& path, const std::string& place
                 sim::InputFaults& faults);
 
 /// Whether an entry of a list is text or a map, as its key takes it; what offends in a map is taken out.
-bool keep_item(YamlNode& item, const KeySpec& key, const std::string& path,
-               const std::string& place, sim::InputFaults& faults) {
+bool keep_item(YamlNode& item, const sim::SourceMark& list, const KeySpec& key,
+               const std::string& path, const std::string& place, sim::InputFaults& faults) {
     if (item.kind == YamlNode::Kind::scalar && (key.accepts & kText) != 0) {
         return true;
     }
-    if (item.kind != YamlNode::Kind::map) {
+    if (item.kind != YamlNode::Kind::map || keys_of(path).empty()) {
+        // The parser finds nothing where the next entry begins.
         faults.add_always(
             place, sim::InputError(fmt::format("an entry of '{}' is {}", path, describe(item.kind)),
-                                   fmt::format("write {}: {}", last(path), key.form), item.mark));
+                                   fmt::format("write {}: {}", last(path), key.form),
+                                   item.kind == YamlNode::Kind::null ? list : item.mark));
         return false;
     }
     keep_sound(item, path, place, faults);
@@ -183,7 +185,8 @@ bool keep_entry(YamlNode::Entry& entry, const std::string& path, const std::stri
     }
     for (std::size_t i = 0; i < entry.value.items.size(); ++i) {
         YamlNode& item = entry.value.items[i];
-        if (!keep_item(item, *key, child, fmt::format("{}[{}]", here, i), faults)) {
+        if (!keep_item(item, entry.value.mark, *key, child, fmt::format("{}[{}]", here, i),
+                       faults)) {
             item.kind = YamlNode::Kind::null;  // the others keep their numbers
         }
     }

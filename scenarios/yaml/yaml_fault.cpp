@@ -96,7 +96,7 @@ sim::InputError yaml_fault(const std::string& text, const std::string& problem,
     if (problem == "the referenced anchor is not defined") {
         return sim::InputError(
             fmt::format("{} stands for nothing", in_quotes(alias_at(line, mark.column))),
-            "define it above, as in `&name value`, or write the value here", mark);
+            "write the value out, or quote it when it is text that starts with '*'", mark);
     }
     return sim::InputError(fmt::format("this is not valid YAML: {}", problem),
                            begins_with_tab(line)

@@ -37,7 +37,7 @@ YamlNode& as_map(YamlNode& node, const sim::SourceMark& mark) {
             YamlNode base = std::move(node);
             node = {};
             node.kind = YamlNode::Kind::map;
-            node.mark = base.mark;
+            node.mark = mark;
             const sim::SourceMark base_mark = base.mark;
             node.entries.push_back({"base", base_mark, std::move(base)});
             break;

@@ -64,7 +64,7 @@ std::string nearest_of(std::string_view wanted, std::span<const Name> names) {
             continue;  // that many letters are to be put in at least
         }
         const std::size_t distance = edits_between(low, candidate);
-        if (distance > limit && !holds) {
+        if ((distance > limit || distance == longer) && !holds) {
             continue;
         }
         const std::size_t start = common_start(low, candidate);

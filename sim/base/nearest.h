@@ -14,7 +14,7 @@ namespace podsim::sim {
 /// The name that is fewest edits away from `wanted` (insert, delete, replace or swap a letter; case
 /// does not count), or nothing when none is near.
 ///
-/// Near means at most a third of the longer name's letters (at least 1), or one containing the
+/// Near means at most a third of the longer name's letters (at least 1, but not all of them), or one containing the
 /// other. Of equally near names the one with the longer common start wins, then the earlier in
 /// `names`.
 std::string nearest(std::string_view wanted, std::span<const std::string> names);

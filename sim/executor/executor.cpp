@@ -22,11 +22,12 @@ ExecutionResult execute(const Workload& workload, Observer* observer, bool reuse
         case QueueKind::binary_heap:
             return play<EventPerHop<BinaryQueue>>(workload, observer, reuse);
     }
-    constexpr std::size_t kFewPlaces = 16;
+    constexpr std::size_t kFewPlaces = 48;
     constexpr std::size_t kManyPlaces = 512;
     if (workload.machine.places <= kFewPlaces ||
         (reuse && workload.graphs.size() > 1 && workload.machine.places <= kManyPlaces)) {
-        // Waves of few places have few members: folded steps of 4, 8 and 16 take 0.76 to 0.91 of the time without them.
+        // Waves of few places have few members: folded steps of 4, 8 and 16 take 0.76 to 0.91 of the time without them, of 20 to 40 0.83 to 0.91;
+        // of 56 as long.
         // Skipping for one graph alone takes its events out of waves that others share; on more places waves are worth
         // more.
         return play<EventPerHop<RadixQueue>>(workload, observer, reuse);

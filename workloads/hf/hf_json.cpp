@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -106,7 +108,7 @@ void check_nesting(const std::string& path, const std::string& text) {
     }
 }
 
-std::string read_text(const std::string& path) {
+std::string read_file(const std::string& path) {
     std::error_code ignored;
     std::ifstream file;
     const bool folder = std::filesystem::is_directory(path, ignored);
@@ -129,7 +131,27 @@ std::string read_text(const std::string& path) {
         throw sim::InputError("larger than 1 MiB, so not a model's config.json",
                               "name a model's config.json", {path, 0, 0});
     }
+    if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
+        throw sim::InputError("a NUL byte, which no JSON text has",
+                              "name a model's config.json, as a text in UTF-8",
+                              mark_at(path, text, nul));
+    }
     return text;
+}
+
+/// A pipe or a device gives what it holds once, and another setting or a second look at the scenario asks again.
+std::string read_text(const std::string& path) {
+    std::error_code unknown;
+    if (std::filesystem::is_regular_file(path, unknown)) {
+        return read_file(path);
+    }
+    static std::mutex reading;
+    static std::map<std::string, std::string> texts;
+    const std::scoped_lock lock(reading);
+    if (const auto found = texts.find(path); found != texts.end()) {
+        return found->second;
+    }
+    return texts.emplace(path, read_file(path)).first->second;
 }
 
 }  // namespace

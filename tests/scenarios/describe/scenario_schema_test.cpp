@@ -1,6 +1,7 @@
 // The JSON Schema of scenarios has the keys of the loader, and the loader those of the schema.
 #include "scenarios/describe/scenario_schema.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <set>
@@ -15,6 +16,7 @@ namespace podsim::scenarios {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 void collect(const Json& node, const std::string& path, std::set<std::string>& paths) {
     if (node.contains("properties")) {
@@ -55,6 +57,26 @@ TEST(ScenarioSchema, NamesOfWhatASearchGoesOver) {
         {"enum",
          {"mesh", "slice", "remat", "prefetch", "overlap", "weights", "schedule", "microbatches"}}};
     EXPECT_EQ(over["anyOf"], Json({names, {{"type", "array"}, {"items", names}}})) << over;
+}
+
+// Ranges are those of any machine, not of the one that was asked.
+TEST(ScenarioSchema, RangesAreThoseOfAnyMachine) {
+    const Json schema = scenario_schema();
+    const Json& perturb = schema["properties"]["perturb"]["items"]["properties"];
+    for (const char* const key : {"x", "y", "z", "slice"}) {
+        EXPECT_EQ(perturb[key]["anyOf"][0], Json({{"type", "integer"}, {"minimum", 0}})) << key;
+    }
+    const Json& mesh = schema["properties"]["mesh"]["anyOf"];
+    const auto whole =
+        std::ranges::find_if(mesh, [](const Json& one) { return one.contains("properties"); });
+    ASSERT_NE(whole, mesh.end());
+    const Json& sizes = (*whole)["properties"]["fsdp"]["anyOf"];
+    EXPECT_TRUE(std::ranges::any_of(sizes, [](const Json& one) {
+        return one == Json({{"type", "integer"}, {"minimum", 1}, {"maximum", 100000}});
+    })) << sizes;
+    EXPECT_THAT(key_help("perturb.slice"), HasSubstr("a whole number from 0\n"));
+    EXPECT_THAT(key_help("perturb.slice"), Not(HasSubstr("--set")));
+    EXPECT_THAT(key_help("batch.tokens"), HasSubstr("--set batch.tokens=4Mi"));
 }
 
 /// The loader asks for every key that takes a text: one that it never asks for has no meaning.

@@ -58,6 +58,48 @@ TEST_F(MaxTextOverrides, TheSequenceOfAModelsOwnConfig) {
                 HasSubstr("sequence: 2048}"));
 }
 
+// configs/models/gpt3-*.yml: opt_type: adam_pax, gradient_clipping_threshold: 1., logits_dot_in_fp32: False, fused_qkv: True; qwen2.5-*.yml and
+// gpt-oss-*.yml: attention_bias: True.
+TEST_F(MaxTextOverrides, OtherKeysOfAModelsOwnConfig) {
+    const std::string remedy =
+        "which MaxText refuses; leave it out, or add override_model_config=true";
+    const std::string gpt3 = "model_name=gpt3-6b";
+    refused({gpt3, "opt_type=sgd"},
+            "opt_type=sgd: opt_type: sgd beside the adam_pax of gpt3-6b's own config, " + remedy);
+    refused({gpt3, "gradient_clipping_threshold=0"},
+            "gradient_clipping_threshold=0: gradient_clipping_threshold: 0 beside the 1.0 of "
+            "gpt3-6b's own config, " +
+                remedy);
+    refused({gpt3, "logits_dot_in_fp32=true"},
+            "logits_dot_in_fp32=true: logits_dot_in_fp32: true beside the false of gpt3-6b's own "
+            "config, " +
+                remedy);
+    refused({gpt3, "fused_qkv=false"},
+            "fused_qkv=false: fused_qkv: false beside the true of gpt3-6b's own config, " + remedy);
+    EXPECT_EQ(line({gpt3, "gradient_clipping_threshold=1", "logits_dot_in_fp32=False",
+                    "fused_qkv=True", "opt_type=adam_pax"},
+                   "training"),
+              line({gpt3}, "training"));
+    EXPECT_THAT(line({gpt3, "opt_type=sgd", "override_model_config=true"}, "training"),
+                HasSubstr("optimizer: sgd"));
+    // What the file says gives way to the config.
+    EXPECT_THAT(line({gpt3}, "training"), HasSubstr("clip_gradients: true"));
+    EXPECT_THAT(line({gpt3}, "training"), Not(HasSubstr("logits: fp32")));
+
+    refused({"model_name=qwen2.5-7b", "attention_bias=false"},
+            "attention_bias=false: attention_bias: false beside the true of qwen2.5-7b's own "
+            "config, " +
+                remedy);
+    EXPECT_THAT(
+        model({"model_name=qwen2.5-7b", "attention_bias=false", "override_model_config=true"}),
+        HasSubstr("biases: none"));
+    EXPECT_THAT(
+        import({"model_name=gpt-oss-20b", "attention_bias=false", "override_model_config=true"})
+            .err,
+        HasSubstr("attention_bias=false is not expressed: podsim has all biases of that "
+                  "model, or none"));
+}
+
 TEST_F(MaxTextOverrides, OrOverrideTheConfig) {
     const std::string allowed = "override_model_config=true";
     EXPECT_EQ(model({"model_name=llama3.1-8b", "base_emb_dim=2048", "head_dim=256",

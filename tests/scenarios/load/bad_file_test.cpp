@@ -81,8 +81,8 @@ TEST_F(BadFile, WhatIsNotYaml) {
     expect_refused("name: 'a'\n# batch: > 3\nmodel: 'abc\n", std::string("s.yaml:3:8: ") + open);
     expect_refused(
         "a: {b: *other, c: 1}\n",
-        "s.yaml:1:8: '*other' stands for nothing; define it above, as in `&name value`, or "
-        "write the value here");
+        "s.yaml:1:8: '*other' stands for nothing; write the value out, or quote it when it is "
+        "text that starts with '*'");
     expect_refused(
         "name: a\xc2\x9b"
         "31m\n",

@@ -122,6 +122,24 @@ TEST_F(SearchUsage, SaysWhereItWasAsked) {
     expect_refused(step + "search: {over: meshes}\n",
                    "s.yaml:4:16: unknown search.over 'meshes'; did you mean 'mesh'? allowed: mesh, "
                    "slice, remat, prefetch, overlap, weights, schedule, microbatches");
+    // The parser finds nothing where the next entry begins: the list says where to look.
+    expect_refused(step + "search:\n  over:\n    - mesh\n    -\n    - remat\n",
+                   "s.yaml:6:5: an entry of 'search.over' is nothing; write over: [mesh, remat]");
+    expect_refused(step + "search: {over: [mesh, {a: 1}]}\n",
+                   "s.yaml:4:23: an entry of 'search.over' is a map; write over: [mesh, remat]");
+    const std::string no_axis =
+        "s.yaml:4:16: search.mesh: names no axis; write such as {fsdp: any, tensor: [1, 2, 4]}, or "
+        "leave it out for the usual ones";
+    expect_refused(step + "search: {mesh: {}}\n", no_axis);
+    expect("search: {mesh: {}}\n", no_axis);
+    expect("search: {mesh: {fsdp: [1, 2]}}\n",
+           "s.yaml:4:16: no sizes of search.mesh multiply to the chips of the machine; leave "
+           "search.mesh out, or let an axis have any size",
+           {"--over", "mesh"});
+    expect("",
+           "--over: names nothing; allowed: mesh, slice, remat, prefetch, overlap, weights, "
+           "schedule, microbatches",
+           {"--over", ","});
     expect("search:\n  vary:\n    - training.remat=none,full\n    - batch.tokns=1Mi\n",
            "s.yaml:7:7: unknown batch key 'tokns'; did you mean 'tokens'? allowed: tokens, "
            "sequence");

@@ -25,6 +25,8 @@ TEST(Nearest, NothingWhenNothingIsNear) {
     const std::vector<std::string> names{"all-gather", "all-reduce"};
     EXPECT_EQ(nearest("broadcast", names), "");
     EXPECT_EQ(nearest("", names), "");
+    EXPECT_EQ(nearest("", std::vector<std::string>{"q"}), "");
+    EXPECT_EQ(nearest(".", std::vector<std::string>{"q"}), "");
     EXPECT_EQ(nearest("all-gather", std::vector<std::string>{}), "");
 }
 
@@ -75,7 +77,8 @@ TEST(Nearest, EditsAreThoseOfTheDefinition) {
         const std::size_t edits = edits_by_definition(a, b);
         ASSERT_EQ(edits_between(a, b), edits) << a << ' ' << b;
         // Near are a third of the longer one's letters, and a name of which the wanted one is a part.
-        const bool is_near = edits <= std::max<std::size_t>(1, std::max(a.size(), b.size()) / 3) ||
+        const std::size_t longer = std::max(a.size(), b.size());
+        const bool is_near = (edits <= std::max<std::size_t>(1, longer / 3) && edits < longer) ||
                              (a.size() >= 2 && b.find(a) != std::string::npos);
         ASSERT_EQ(nearest(a, std::vector<std::string>{b}), is_near ? b : "") << a << ' ' << b;
     }

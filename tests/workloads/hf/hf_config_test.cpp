@@ -2,10 +2,13 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/stat.h>
+#include <thread>
 
 #include "tests/checkout.h"
 #include "tests/workloads/hf/hf_fixture.h"
@@ -34,6 +37,26 @@ TEST_F(HfConfigTest, Defaults) {
     EXPECT_FALSE(read(with("tie_word_embeddings", "")).tied_embeddings);
     EXPECT_TRUE(read(with("tie_word_embeddings", "true")).tied_embeddings);
     EXPECT_EQ(read(with("model_type", "\"mistral\"")).d_model, 4096);
+}
+
+// JSON's reader ends at it, and would not see what stands behind.
+TEST_F(HfConfigTest, ANulIsNoText) {
+    const std::string text = with("", "");
+    EXPECT_EQ(
+        refusal(text + '\0' + "{{"),
+        fmt::format(":1:{}: a NUL byte, which no JSON text has; name a model's config.json, as "
+                    "a text in UTF-8",
+                    text.size() + 1));
+}
+
+// The settings of a sweep, and `podsim show`, read the config again.
+TEST_F(HfConfigTest, APipeIsReadOnce) {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(path_, std::ios::binary) << with("", ""); });
+    const ModelSpec first = read_hf_config(path_);
+    writer.join();
+    EXPECT_EQ(first.layers, 32);
+    EXPECT_EQ(read_hf_config(path_).layers, 32);
 }
 
 // The files hold the published hyperparameters; the counts are those of the tensors on huggingface.co.
