@@ -85,7 +85,6 @@ private:
         std::uint32_t transfer = 0;
         std::uint32_t hop = 0;
         const TransferPath* path = nullptr;
-        const MessageTimes* times = nullptr;
         const LinkSpec* link = nullptr;
         std::uint32_t* wave = nullptr;  ///< the last to which this hop has added
     };

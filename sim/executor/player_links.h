@@ -87,9 +87,9 @@ void Player<Pending>::look_up(Waiting waiting, std::uint32_t link_class) {
     last_.link_class = link_class;
     last_.crossing = crossing(message, link_class);
     const Crossing& crossing = last_.crossing;
-    last_.carried_units = crossing.times->carried_units;
+    last_.carried_units = crossing.path->carried_units;
     last_.times =
-        times_of(crossing, std::max(state_.now + crossing.times->hold, message.tail_arrival));
+        times_of(crossing, std::max(state_.now + crossing.path->hold, message.tail_arrival));
     if (state_.memories.active()) {
         demands_of(crossing);
     }
@@ -120,17 +120,16 @@ template <class Pending>
 auto Player<Pending>::crossing(const Message& message, std::uint32_t link_class) -> Crossing {
     const LiveOperation& operation = state_.operations[message.operation];
     const auto [transfer, hop] = std::pair(message.transfer, message.hop);
-    const TransferPath& path = operation.table->paths[transfer];
-    MessageTimes& times = operation.table->times[path.times];
+    TransferPath& path = operation.table->paths[transfer];
     const LinkSpec& link = state_.link_classes[link_class];
-    if (times.link_class != link_class) {
-        times.work_out(link_class, link, state_.machine.rule);
+    if (path.link_class != link_class) {
+        path.work_out_times(operation.schedule->transfers[transfer], link_class, link,
+                            state_.machine.rule);
     }
     return {.number = message.operation,
             .transfer = transfer,
             .hop = hop,
             .path = &path,
-            .times = &times,
             .link = &link,
             .wave = &operation.table->waves[path.first_hop + hop]};
 }
@@ -144,7 +143,7 @@ auto Player<Pending>::times_of(const Crossing& crossing, Time end) const -> Time
     return {.end = end,
             .event = !last      ? head
                      : additive ? tail
-                                : std::max(end, head - crossing.times->before),
+                                : std::max(end, head - crossing.path->before),
             .tail = tail};
 }
 

@@ -92,7 +92,7 @@ void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Membe
         join(operation, number, places, path);
         return;
     }
-    __builtin_prefetch(&path);  // for the link that serves it
+    __builtin_prefetch(&path, 1);  // for the link that serves it
     if (state_.hop_observer != nullptr) {
         for (const std::uint32_t place : places) {
             state_.hop_observer->transfer_fired(OperationId(number), PlaceId(place), first.transfer,
@@ -111,7 +111,7 @@ void Player<Pending>::fire_row(LiveOperation& operation, std::uint32_t number, s
         fire(operation, number, Members(&place, 1), root);
         return;
     }
-    __builtin_prefetch(&table.paths[root.transfer]);
+    __builtin_prefetch(&table.paths[root.transfer], 1);
     if (state_.hop_observer != nullptr) {
         for (std::uint32_t each = root.transfer; each != TransferTable::kNone;
              each = table.behind[each]) {

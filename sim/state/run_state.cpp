@@ -97,8 +97,9 @@ void RunState::prepare_links() {
     for (std::uint32_t port = 0; port < machine.ports; ++port) {
         class_of_port.push_back(servers.link_class(server_of(0, port)));
     }
-    for (TransferTable& table : tables) {
-        table.work_out_times(class_of_port, link_classes, machine.rule);
+    for (std::size_t schedule = 0; schedule < tables.size(); ++schedule) {
+        tables[schedule].work_out_times(workload.schedules[schedule], class_of_port, link_classes,
+                                        machine.rule);
     }
 }
 

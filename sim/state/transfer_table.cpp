@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -28,9 +27,6 @@ std::uint16_t narrow(std::uint32_t count) {
     }
     return static_cast<std::uint16_t>(count);
 }
-
-/// Bytes, bytes before and port of messages that take the same time.
-using Alike = std::tuple<double, double, std::uint32_t>;
 
 }  // namespace
 
@@ -122,32 +118,17 @@ void TransferTable::line_up(const Schedule& schedule, std::size_t first) {
 
 void TransferTable::lay_out_paths(const Schedule& schedule,
                                   const std::vector<std::uint64_t>& counter) {
-    std::map<Alike, std::uint64_t> numbers;
-    auto last = numbers.end();  // transfers come in rows
     paths.reserve(schedule.transfers.size());
     edges.reserve(schedule.successors.size());
     for (const Transfer& transfer : schedule.transfers) {
         TransferPath& path = paths.emplace_back();
-        path.rank = transfer.rank & TransferPath::kRanks;
-        if (transfer.hop_count > 0) {
-            const std::uint32_t port = schedule.hops[transfer.first_hop].port;
-            const Alike alike{transfer.bytes.value(), transfer.bytes_before.value(), port};
-            if (last == numbers.end() || last->first != alike) {
-                last = numbers.try_emplace(alike, times.size()).first;
-            }
-            if (last->second == times.size()) {
-                times.push_back({.carried_units = carried_units(transfer.bytes),
-                                 .port = port,
-                                 .bytes = transfer.bytes,
-                                 .bytes_before = transfer.bytes_before});
-            }
-            path.times = last->second & TransferPath::kTimes;
-        }
+        path.rank = transfer.rank;
+        path.carried_units = carried_units(transfer.bytes);
         path.first_hop = transfer.first_hop;
         path.hop_count = narrow(transfer.hop_count);
         path.destination_shift = transfer.destination_shift;
         path.phase = transfer.phase - first_phase_;
-        path.phase_per_hop = transfer.phase_per_hop & TransferPath::kPhases;
+        path.phase_per_hop = narrow(transfer.phase_per_hop);
         path.reads = transfer.reads;
         path.writes = transfer.writes;
         phases = std::max(phases, std::size_t{1} + path.phase +
@@ -161,17 +142,19 @@ void TransferTable::lay_out_paths(const Schedule& schedule,
             }
             edges.push_back({counter[next], first_hop_of(schedule, next)});
         }
-        if (path.phase_per_hop != transfer.phase_per_hop || times.size() > TransferPath::kTimes) {
-            throw std::logic_error("a schedule has more sizes or phases than there is room for");
-        }
     }
 }
 
-void TransferTable::work_out_times(const std::vector<std::uint32_t>& class_of_port,
+void TransferTable::work_out_times(const Schedule& schedule,
+                                   const std::vector<std::uint32_t>& class_of_port,
                                    const std::vector<LinkSpec>& link_classes, LatencyRule rule) {
-    for (MessageTimes& each : times) {
-        const std::uint32_t of_class = class_of_port[each.port];
-        each.work_out(of_class, link_classes[of_class], rule);
+    for (std::size_t transfer = 0; transfer < paths.size(); ++transfer) {
+        TransferPath& path = paths[transfer];
+        if (path.hop_count > 0) {
+            const std::uint32_t of_class = class_of_port[schedule.hops[path.first_hop].port];
+            path.work_out_times(schedule.transfers[transfer], of_class, link_classes[of_class],
+                                rule);
+        }
     }
 }
 

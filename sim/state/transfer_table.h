@@ -1,4 +1,4 @@
-// A schedule as the executor reads it: what a hop needs, in half a cache line per transfer, and what those of one size have in common.
+// A schedule as the executor reads it: what a hop needs, in one cache line per transfer.
 //
 // Derived once per schedule. A transfer with a single predecessor fires when that has arrived and needs no
 // counter; the others have one byte per place (four where they have more than 255 predecessors), the places
@@ -18,44 +18,34 @@
 
 namespace podsim::sim {
 
-/// What messages of one size take that begin at links of one port. The times are those on links of the class `link_class`, worked out when a link
-/// of another class serves one; so a division is rare where links are alike.
-struct MessageTimes {
-    std::int64_t carried_units = 0;  ///< the bytes, in 1/1024 byte
-    Time hold{};                     ///< bytes / rate
-    Time before{};                   ///< bytes_before / rate
+/// A transfer's way over links to its destination, and what follows it there. The times are those on links of the class `link_class`, worked out when a link of
+/// another class serves it; so a division is rare where links are alike.
+struct alignas(64) TransferPath {
+    std::uint64_t rank = 0;
+    std::int64_t carried_units = 0;  ///< its bytes, in 1/1024 byte
+    Time hold;                       ///< bytes / rate
+    Time before;                     ///< bytes_before / rate
     std::uint32_t link_class = 0xffffffff;
-    std::uint32_t port = 0;
-    Bytes bytes;
-    Bytes bytes_before;
-
-    /// On links of that class.
-    void work_out(std::uint32_t of_class, const LinkSpec& link, LatencyRule rule) {
-        link_class = of_class;
-        hold = round_up(bytes / link.rate);
-        before = rule == LatencyRule::additive ? Time{} : round_up(bytes_before / link.rate);
-    }
-};
-
-/// A transfer's way over links to its destination, and what follows it there: half a cache line.
-struct alignas(32) TransferPath {
-    static constexpr std::uint64_t kRanks = (std::uint64_t{1} << 40) - 1;
-    static constexpr std::uint64_t kTimes = (std::uint64_t{1} << 20) - 1;
-    static constexpr std::uint64_t kPhases = 15;
-
-    std::uint64_t rank : 40 = 0;
-    std::uint64_t times : 20 = 0;  ///< its MessageTimes
-    std::uint64_t phase_per_hop : 4 = 0;
     std::uint32_t first_hop = 0;
     std::uint32_t destination_shift = 0;
     std::uint32_t phase = 0;  ///< counted from the schedule's first
     std::uint32_t first_edge = 0;
     std::uint32_t edge_count = 0;
     std::uint16_t hop_count = 0;
+    std::uint16_t phase_per_hop = 0;
     std::uint8_t reads = 0;
     std::uint8_t writes = 0;
+
+    /// On links of that class.
+    void work_out_times(const Transfer& transfer, std::uint32_t of_class, const LinkSpec& link,
+                        LatencyRule rule) {
+        link_class = of_class;
+        hold = round_up(transfer.bytes / link.rate);
+        before =
+            rule == LatencyRule::additive ? Time{} : round_up(transfer.bytes_before / link.rate);
+    }
 };
-static_assert(sizeof(TransferPath) == 32);
+static_assert(sizeof(TransferPath) == 64);
 
 /// Who takes part in an operation: a role for each place.
 struct RolesOfPlaces {
@@ -90,7 +80,7 @@ struct TransferTable {
     TransferTable(const Schedule& schedule, const RolesOfPlaces& own);
 
     /// For links as [port] says by their class: those of most places.
-    void work_out_times(const std::vector<std::uint32_t>& class_of_port,
+    void work_out_times(const Schedule& schedule, const std::vector<std::uint32_t>& class_of_port,
                         const std::vector<LinkSpec>& link_classes, LatencyRule rule);
     /// Whether the given roles are the schedule's and have counters for their places.
     [[nodiscard]] bool holds(const RolesOfPlaces& roles) const;
@@ -108,7 +98,6 @@ struct TransferTable {
     static constexpr std::uint32_t kNone = 0xffffffff;
 
     std::vector<TransferPath> paths;   ///< [transfer]
-    std::vector<MessageTimes> times;   ///< [TransferPath::times]
     std::vector<std::uint32_t> waves;  ///< [hop]: the last to which it has added (waves.h)
     std::vector<Edge> edges;           ///< grouped by transfer
     std::vector<FirstHop> roots;       ///< the first of each row, grouped by role
