@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, SearchObjective> kObjectives[] = {
 void check_over(const Reader& over) {
     const std::vector<std::string> names = names_of_over();
     std::vector<std::pair<std::string_view, std::size_t>> choices;
+    choices.reserve(names.size());
     for (const std::string& name : names) {
         choices.emplace_back(name, choices.size());
     }
