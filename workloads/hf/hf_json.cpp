@@ -148,10 +148,11 @@ std::string read_text(const std::string& path) {
     static std::mutex reading;
     static std::map<std::string, std::string> texts;
     const std::scoped_lock lock(reading);
-    if (const auto found = texts.find(path); found != texts.end()) {
+    const std::string place = std::filesystem::absolute(path, unknown).lexically_normal().string();
+    if (const auto found = texts.find(place); found != texts.end()) {
         return found->second;
     }
-    return texts.emplace(path, read_file(path)).first->second;
+    return texts.emplace(place, read_file(path)).first->second;
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ TEST_F(HfConfigTest, APipeIsReadOnce) {
     writer.join();
     EXPECT_EQ(first.layers, 32);
     EXPECT_EQ(read_hf_config(path_).layers, 32);
+    EXPECT_EQ(read_hf_config(std::filesystem::proximate(path_).string()).layers, 32);
 }
 
 // The files hold the published hyperparameters; the counts are those of the tensors on huggingface.co.
