@@ -30,8 +30,9 @@ std::string run_text(const CachedRun& run) {
         return fmt::format("decode of {}{}", sequences, cached);
     }
     if (run.logits == run.fresh) {
-        return fmt::format("decode of {}, {} drafted tokens of each verified{}", sequences,
-                           run.fresh - 1, cached);
+        return fmt::format(
+            "decode of {}, {} drafted tokens of each verified, none counted as accepted{}",
+            sequences, run.fresh - 1, cached);
     }
     return fmt::format("prefill of {} of {} tokens{}", sequences, run.fresh, cached);
 }

@@ -57,12 +57,14 @@ int command_help(Arguments args, std::ostream& out, std::ostream& err) {
     if (names.empty()) {
         return run_command(ask, out, err);
     }
+    std::vector<std::string_view> commands;
     for (const Command& command : all_commands()) {
         if (command.name == names.front()) {
             return command.run(ask, out, err);
         }
+        commands.push_back(command.name);
     }
-    out << key_help(names.front());
+    out << key_help(names.front(), commands);
     return kDone;
 }
 

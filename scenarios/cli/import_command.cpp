@@ -64,6 +64,11 @@ int import_hf(const std::vector<std::string>& arguments, const Usage& options, s
     if (arguments.size() != 2) {
         throw sim::InputError("one file", "write podsim import hf config.json");
     }
+    if (options.has("write")) {
+        throw sim::InputError("--write: a config is no scenario",
+                              "name it in one, model: {hf_config: config.json}, or write podsim "
+                              "init --model config.json");
+    }
     const std::string json = output_path(options, "json");
     const workloads::HfReading reading =
         workloads::read_hf_config_fully(arguments[1] == "-" ? "/dev/stdin" : arguments[1]);

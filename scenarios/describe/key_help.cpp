@@ -101,9 +101,9 @@ std::string help_of(const KeySpec& key, const AskedKeys& asked) {
 
 }  // namespace
 
-std::string key_help(const std::string& name) {
+std::string key_help(const std::string& name, const std::vector<std::string_view>& commands) {
     std::vector<const KeySpec*> found;
-    std::vector<std::string_view> names;
+    std::vector<std::string_view> names = commands;
     if (const KeySpec* const key = find_key(name)) {
         found.push_back(key);
     }

@@ -128,11 +128,10 @@ std::string custom_remat(MaxTextSettings& settings, const MaxTextModel& model, P
         }
     }
     Parts lists;
-    if (!save.empty()) {
-        lists.push_back(fmt::format("save: [{}]", fmt::join(save, ", ")));
-    }
-    if (!offload.empty()) {
-        lists.push_back(fmt::format("offload: [{}]", fmt::join(offload, ", ")));
+    for (const auto& [key, names] : {std::pair("save", &save), {"offload", &offload}}) {
+        if (!names->empty()) {
+            lists.push_back(fmt::format("{}: [{}]", key, fmt::join(*names, ", ")));
+        }
     }
     return lists.empty() ? "full" : fmt::format("{{{}}}", fmt::join(lists, ", "));
 }
@@ -145,6 +144,12 @@ std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& n
     std::vector<std::string> names{"custom"};
     for (const auto& [name, unused] : workloads::remat_policies()) {
         if (name == policy) {
+            if (policy.starts_with("minimal") && model.experts > 0 && model.gated &&
+                settings.flag("sparse_matmul", true)) {
+                settings.cannot("remat_policy",
+                                "it keeps one of an expert's two first matmuls in MaxText "
+                                "(mlpwi_0, not moe_mlpwi_1), here both");
+            }
             return policy;
         }
         names.emplace_back(name);

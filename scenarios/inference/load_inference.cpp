@@ -33,6 +33,7 @@ constexpr std::pair<std::string_view, CacheSplit> kSplits[] = {{"batch", CacheSp
                                                                {"sequence", CacheSplit::sequence}};
 
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 40;
+constexpr std::int64_t kMostDrafted = 64;  ///< as of serving.speculation.tokens
 
 constexpr std::int64_t kMostSequences = std::int64_t{1} << 24;
 
@@ -115,7 +116,7 @@ CachedRun read_run(const Reader& inference, Step step) {
     }
     run.sequences = inference["batch"].read(parse_sequences);
     run.cached = inference["context"].read(parse_count);
-    run.fresh = 1 + inference["draft"].whole(0, 1 << 20, 0);
+    run.fresh = 1 + inference["draft"].whole(0, kMostDrafted, 0);
     run.logits = run.fresh;
     check_tokens(inference["batch"], run);
     return run;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/study/serve_scenario.h"
 #include "scenarios/text/format.h"
 
 namespace podsim::scenarios {
@@ -53,6 +54,7 @@ Checked check(const ScenarioSource& source, std::span<const std::string> setting
                        : scenario.is_program()     ? "program"
                                                    : "step";
         if (scenario.serving != nullptr) {
+            check_serving(scenario);
             return checked;
         }
         const auto began = std::chrono::steady_clock::now();

@@ -27,6 +27,10 @@ void check_over(const Reader& over) {
         return;
     }
     if (over.node().kind == YamlNode::Kind::scalar) {
+        if (over.node().text.find(',') != std::string::npos) {
+            over.refuse(kSeveralOver, kListOfOver);
+            return;
+        }
         static_cast<void>(over.choose<std::size_t>(choices, 0));
     }
     for (const Reader& item : over.items()) {

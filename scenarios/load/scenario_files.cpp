@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "sim/base/error.h"
 
@@ -11,11 +12,17 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> scenario_files(const std::string& folder) {
     std::vector<std::string> files;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-        const std::string extension = entry.path().extension().string();
-        if ((extension == ".yaml" || extension == ".yml") && entry.is_regular_file()) {
-            files.push_back(entry.path().string());
+    try {
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+            const std::string extension = entry.path().extension().string();
+            if ((extension == ".yaml" || extension == ".yml") && entry.is_regular_file()) {
+                files.push_back(entry.path().string());
+            }
         }
+    } catch (const fs::filesystem_error& error) {
+        throw sim::InputError(
+            fmt::format("cannot read a folder in {}: {}", folder, error.code().message()),
+            "check its permissions, or name files");
     }
     std::ranges::sort(files);
     return files;

@@ -58,7 +58,7 @@ topology::Efficiency base_factors(const std::string& text) {
     if (text == "ideal") {
         return {};
     }
-    if (const auto measured = topology::measured_efficiency(text)) {
+    if (const auto measured = topology::measured_efficiency(text); measured && !text.empty()) {
         return *measured;
     }
     std::vector<std::string_view> allowed{"ideal"};

@@ -8,6 +8,29 @@ namespace podsim::scenarios {
 
 namespace py = pybind11;
 
+namespace {
+
+/// Ends the work and waits for it, however this is left: where the interpreter ends it ends the threads that ask for its lock, by
+/// unwinding them.
+class EndsWork {
+public:
+    EndsWork(Watch& watch, std::thread& worker) : watch_(watch), worker_(worker) {}
+    ~EndsWork() {
+        if (worker_.joinable()) {
+            watch_.request_stop();
+            worker_.join();
+        }
+    }
+    EndsWork(const EndsWork&) = delete;
+    EndsWork& operator=(const EndsWork&) = delete;
+
+private:
+    Watch& watch_;
+    std::thread& worker_;
+};
+
+}  // namespace
+
 void BackgroundWatch::run(const std::function<void()>& work) {
     std::exception_ptr failure;
     std::thread worker([&] {
@@ -20,11 +43,14 @@ void BackgroundWatch::run(const std::function<void()>& work) {
         done_ = true;
         ended_.notify_all();
     });
+    // Not py::gil_scoped_release, which asks for the lock again while its thread is unwound.
+    PyThreadState* const python = PyEval_SaveThread();
     {
-        const py::gil_scoped_release others_run;
+        const EndsWork ends(*this, worker);
         wait();
         worker.join();
     }
+    PyEval_RestoreThread(python);
     if (refusal_) {
         std::rethrow_exception(refusal_);
     }
@@ -57,7 +83,7 @@ std::exception_ptr BackgroundWatch::look(const std::optional<PhaseProgress>& new
             throw py::error_already_set();
         }
         tell_python(news);
-    } catch (const py::error_already_set&) {
+    } catch (const std::exception&) {
         return std::current_exception();
     }
     return {};

@@ -25,12 +25,8 @@ Value whole_or_part(double number) {
     return std::floor(number) == number ? Value(static_cast<std::int64_t>(number)) : Value(number);
 }
 
-double training_seconds(const Scenario& scenario, const StepResult& result) {
-    return *scenario.step().report.tokens / result.tokens_per_s;
-}
-
 double chip_hours(const Scenario& scenario, const StepResult& result) {
-    return training_seconds(scenario, result) / kSecondsPerHour * scenario.hardware.chips();
+    return training_run_seconds(scenario, result) / kSecondsPerHour * scenario.hardware.chips();
 }
 
 Value book_of_program(const Scenario& /*scenario*/, const ProgramResult& result) {
@@ -129,7 +125,8 @@ constexpr QuantitySource kSources[] = {
      }},
     {"training_run_days",
      [](const S& s, const R& r) {
-         return s.step().report.tokens ? Value(training_seconds(s, r) / kSecondsPerDay) : Value();
+         return s.step().report.tokens ? Value(training_run_seconds(s, r) / kSecondsPerDay)
+                                       : Value();
      }},
     {"training_run_chip_hours",
      [](const S& s, const R& r) {
@@ -211,6 +208,14 @@ Value value_of(std::string_view quantity, const Scenario& scenario, const Progra
         return name.of_programs ? Value(formula->value(scenario)) : Value();
     }
     return name.of_programs ? source_of(name).of_program(scenario, result) : Value();
+}
+
+double training_run_seconds(const Scenario& scenario, const StepResult& result) {
+    const double alone = *scenario.step().report.tokens / result.tokens_per_s;
+    const auto& evaluation = scenario.step().evaluation;
+    return evaluation ? alone * result.block.seconds() /
+                            (result.step_time.seconds() * evaluation->train_steps)
+                      : alone;
 }
 
 double number_of(const Value& value) {

@@ -34,6 +34,9 @@ std::span<const QuantitySource> quantity_sources();
 Value value_of(std::string_view quantity, const Scenario& scenario, const StepResult& result);
 Value value_of(std::string_view quantity, const Scenario& scenario, const ProgramResult& result);
 
+/// Of `report.tokens`, with the evaluation steps of the scenario's blocks.
+double training_run_seconds(const Scenario& scenario, const StepResult& result);
+
 /// Whole numbers, and truth as 0 or 1, as numbers; 0 for text and where there is none.
 double number_of(const Value& value);
 

@@ -211,7 +211,7 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
     if (!scenario.step().report.tokens.has_value()) {
         return {};
     }
-    const double seconds = *scenario.step().report.tokens / result.tokens_per_s;
+    const double seconds = training_run_seconds(scenario, result);
     const double chip_hours = seconds / 3600 * scenario.hardware.chips();
     std::string text = fmt::format("Training on {} tokens: {:.1f} days, {} chip-hours",
                                    format_count(*scenario.step().report.tokens), seconds / 86400,
@@ -221,7 +221,7 @@ std::string training_run(const Scenario& scenario, const StepResult& result) {
                             format_count(chip_hours * *scenario.step().report.usd_per_chip_hour),
                             *scenario.step().report.usd_per_chip_hour);
     }
-    return text + '\n';
+    return text + (scenario.step().evaluation ? ", evaluation steps included\n" : "\n");
 }
 
 /// The policy, and what of its names is not kept.

@@ -177,7 +177,7 @@ private:
         if (ended_) {
             return;
         }
-        tally_.check_bound(i, trial);
+        tally_.check_bound(i, trial, result.empty());
         if (options_.record != nullptr && !result.empty()) {
             options_.record->add(tally_.place(i), space_.set(tally_.facts(i), tally_.candidate(i)),
                                  trial);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/suggest/suggestions.h"
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 
@@ -74,9 +75,16 @@ void SearchTally::take(std::size_t i, const Trial& trial) {
 }
 
 /// All that was proven of other plans would be in doubt.
-void SearchTally::check_bound(std::size_t i, const Trial& trial) const {
+void SearchTally::check_bound(std::size_t i, const Trial& trial, bool recorded) const {
     const sim::Time bound = candidate(i).bound;
     if (trial.is_whole && trial.refused.empty() && trial.step_time < bound) {
+        if (recorded) {
+            throw sim::InputError(
+                fmt::format(
+                    "a record of this search says {} ps of the plan {}, whose bound is {} ps",
+                    trial.step_time.ps, options_text(space_.set(facts(i), candidate(i))), bound.ps),
+                "it is damaged, or of another version: begin anew");
+        }
         throw std::logic_error(fmt::format(
             "search_bound, {} ps, is above the simulated step, {} ps, of the plan {}", bound.ps,
             trial.step_time.ps, options_text(space_.set(facts(i), candidate(i)))));

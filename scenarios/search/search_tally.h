@@ -58,7 +58,7 @@ public:
     /// In the order of the candidates. What was begun before the proof was there, and is now proven useless, is not counted as simulated;
     /// nor is what its own run proves useless, whether the run was ended for it or not. Throws std::logic_error for a step below its bound.
     void take(std::size_t i, const Trial& trial);
-    void check_bound(std::size_t i, const Trial& trial) const;
+    void check_bound(std::size_t i, const Trial& trial, bool recorded) const;
     /// A trial of another shard, which may be one of the answers.
     void hear(std::size_t i, const Trial& trial);
 

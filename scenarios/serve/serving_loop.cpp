@@ -357,15 +357,26 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
         return;
     }
     const std::int64_t page = spec.cache.page;
+    // A prefix of all lies in pages of its own, once.
+    const std::int64_t common = spec.load.common_prefix / page;
+    if (common > *spec.cache.pages) {
+        throw sim::InputError(
+            fmt::format(
+                "the prefix of {} tokens needs {} pages of {} tokens, the cache of a server has {}",
+                spec.load.common_prefix, common, page, *spec.cache.pages),
+            "allow a shorter prefix, or more memory");
+    }
     for (const Request& request : requests) {
         const std::int64_t most =
             most_cached(request.prompt, request.output, spec.speculation.tokens);
-        const std::int64_t pages = (most + page - 1) / page;
+        const std::int64_t shared = common > 0 ? request.prefix / page : 0;
+        const std::int64_t pages = (most + page - 1) / page + common - shared;
         if (pages > *spec.cache.pages) {
             throw sim::InputError(
-                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens, the "
+                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, the "
                             "cache of a server has {}",
-                            request.prompt, request.output, pages, page, *spec.cache.pages),
+                            request.prompt, request.output, pages, page,
+                            common > 0 ? " with the prefix of all" : "", *spec.cache.pages),
                 "allow shorter prompts and outputs, or more memory");
         }
     }

@@ -303,10 +303,11 @@ void StepSimulation::count_flops(StepResult& result) const {
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
     // Generated ones, where there are such: the prompt is not what is asked for.
-    const bool generates = plan().inference && plan().inference->generate > 0;
+    const auto& inference = plan().inference;
     const auto tokens =
-        static_cast<double>(generates ? plan().inference->sequences() * plan().inference->generate
-                                      : plan().batch.tokens);
+        static_cast<double>(!inference                ? plan().batch.tokens
+                            : inference->generate > 0 ? inference->sequences() * inference->generate
+                                                      : inference->sure_tokens());
     result.tokens_per_s = tokens / seconds;
 }
 

@@ -192,6 +192,10 @@ void add_over(const AskedText& name, const YamlNode& tree, const std::string& fi
         return;
     }
     const auto found = std::ranges::find(over_names(), name.text, &OverName::name);
+    if (name.text.find(',') != std::string::npos) {
+        throw sim::InputError(fmt::format("search.over: {}", kSeveralOver), kListOfOver,
+                              name.place);
+    }
     if (found == over_names().end()) {
         throw sim::unknown_name("name of what a search goes over", name.text, names_of_over())
             .at(name.place);

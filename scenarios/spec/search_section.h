@@ -34,6 +34,9 @@ struct OverName {
 const std::vector<OverName>& over_names();
 /// All that `over` may name.
 std::vector<std::string> names_of_over();
+/// What is wrong with `over: mesh,remat`, and what to write.
+inline constexpr const char* kSeveralOver = "several names in one text";
+inline constexpr const char* kListOfOver = "write a list, such as [mesh, remat]";
 /// What is searched where nothing says it: of a step of training, or of inference.
 std::vector<std::string> usual_over(bool inference);
 

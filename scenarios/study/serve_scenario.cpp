@@ -28,7 +28,8 @@ std::int64_t pages_that_fit(const Scenario& server) {
     return pages;
 }
 
-ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, Watch* watch) {
+/// With as many pages of cache as there is memory for, where it does not say how many.
+ServingSpec with_pages(const Scenario& scenario) {
     ServingSpec spec = *scenario.serving;
     if (!spec.cache.pages) {
         spec.cache.pages = pages_that_fit(scenario);
@@ -38,6 +39,11 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
             throw error.at({scenario.file, 0, 0});
         }
     }
+    return spec;
+}
+
+ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, Watch* watch) {
+    const ServingSpec spec = with_pages(scenario);
     const std::int64_t servers = spec.disaggregation ? spec.disaggregation->prefill_servers +
                                                            spec.disaggregation->generate_servers
                                                      : 1;
@@ -46,6 +52,11 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
 }
 
 }  // namespace
+
+void check_serving(const Scenario& scenario) {
+    const ServingSpec spec = with_pages(scenario);
+    check_cache(spec, draw_requests(spec.load));
+}
 
 ServingRun serve_scenario(const Scenario& scenario, Watch* watch) {
     SimulatedStepTimes steps(scenario, watch);

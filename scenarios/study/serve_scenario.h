@@ -14,4 +14,7 @@ ServingRun serve_scenario(const Scenario& scenario, Watch* watch = nullptr);
 /// The same with step times from there, as SimulatedStepTimes of the scenario gives them, and without the grids' errors.
 ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps);
 
+/// That there is memory for the weights, and pages for every request. Throws sim::InputError otherwise, as serving does.
+void check_serving(const Scenario& scenario);
+
 }  // namespace podsim::scenarios

@@ -10,6 +10,8 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr double kShare = 0.8;
+constexpr double kOfThread = 32e6;  ///< bytes: its stack, and what it works with at the least
+constexpr double kMost = 1e18;      ///< that a limit can say
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // AddressSanitizer's own maps are larger than any limit.
@@ -89,8 +91,11 @@ MemoryLimit::MemoryLimit(double bytes) {
     ::getrlimit(RLIMIT_DATA, &before_);
     if (kCanBeLimited && bytes < kInfinite) {
         rlimit limit = before_;
-        limit.rlim_cur = std::min(static_cast<rlim_t>(bytes), before_.rlim_max);
+        limit.rlim_cur = std::min(static_cast<rlim_t>(std::min(bytes, kMost)), before_.rlim_max);
         ::setrlimit(RLIMIT_DATA, &limit);
+        threads_.emplace(
+            tbb::global_control::max_allowed_parallelism,
+            static_cast<std::size_t>(std::max(1.0, std::min(bytes, kMost) / kOfThread)));
     }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pathlib
 import random
 import re
@@ -142,3 +143,21 @@ def test_paths_in_a_dictionary(tmp_path: pathlib.Path) -> None:
     config.write_text((CONFIG).read_text())
     scenario = {**SMALL_DICT, "model": {"hf_config": config}}
     assert podsim.run(scenario)["parameters"] > 0
+
+
+def test_what_takes_a_value_is_no_flag(tmp_path: pathlib.Path) -> None:
+    """``True`` would take the next option for its value, and bytes be written by what they look like."""
+    with pytest.raises(TypeError, match="^jobs is a value, not True$"):
+        podsim.sweep(SMALL, {"batch.tokens": ["32Ki"]}, jobs=True)
+    with pytest.raises(TypeError, match=r"^axes is a value, not \['x', 'y'\]$"):
+        podsim.collective(chip="v5p", slice="4x4x4", op="all-gather", axes=["x", "y"], bytes=1e6)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^vary is a mapping of keys to values, not NoneType$"):
+        podsim.sweep(SMALL, None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^no path holds a NUL"):
+        podsim.run(SMALL, trace=str(tmp_path / "a\0b"))
+    for name in (b"as bytes", b"t\xff.json"):
+        trace = os.path.join(os.fsencode(tmp_path), name)
+        podsim.run(SMALL, explain=False, trace=os.fsdecode(trace))
+        assert os.path.getsize(trace) > 0
+        podsim.run(SMALL, explain=False, trace=trace)  # type: ignore[arg-type]
+    assert sorted(os.listdir(os.fsencode(tmp_path))) == [b"as bytes", b"t\xff.json"]

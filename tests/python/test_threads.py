@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any, Callable
@@ -164,3 +166,16 @@ def test_simulations_beside_each_other() -> None:
         thread.join()
     assert [beside[n] for n in layers] == alone
     assert alone == sorted(alone)
+
+
+def test_the_interpreter_ends_beside_a_thread_that_simulates() -> None:
+    """A daemon's simulation is ended with the interpreter, which unwinds its thread."""
+    program = (
+        "import threading, time, podsim\n"
+        f"def work(): podsim.run({str(QUICKSTART)!r}, fold='off', reuse=False)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(0.5)\n"
+        "print('end', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")

@@ -51,10 +51,11 @@ bool is_source(const Lattice& slice, int chip) {
     return true;
 }
 
-/// Undirected links between the lower and the upper half of an axis of even length.
-int links_across(const Torus& torus, const Lattice& slice, std::size_t axis) {
+/// Undirected links between the halves of an axis of even length, the first of which begins at `first`.
+int links_across(const Torus& torus, const Lattice& slice, std::size_t axis, int first) {
+    const int length = slice.lengths[axis];
     const auto upper = [&](Vertex chip) {
-        return slice.point(static_cast<int>(chip))[axis] >= slice.lengths[axis] / 2;
+        return (slice.point(static_cast<int>(chip))[axis] - first + length) % length >= length / 2;
     };
     int directed = 0;
     for (int chip = 0; chip < slice.size(); ++chip) {
@@ -136,8 +137,12 @@ TopologyMetrics measure(const MachineGraph& machine, const DeadLinks& dead) {
     metrics.chips_cut_off = slice.size() - largest_part;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if (slice.lengths[axis] % 2 == 0) {
-            const int links = links_across(torus, slice, axis);
-            metrics.bisection_links = std::min(metrics.bisection_links.value_or(links), links);
+            // With all links alive every cut of a wrapped axis has as many.
+            const bool unlike = slice.wrapped[axis] && dead.axes() != 0;
+            for (int cut = 0; cut < (unlike ? slice.lengths[axis] / 2 : 1); ++cut) {
+                const int links = links_across(torus, slice, axis, cut);
+                metrics.bisection_links = std::min(metrics.bisection_links.value_or(links), links);
+            }
         }
     }
     return metrics;

@@ -1,6 +1,7 @@
 #include "workloads/analytic/book_inference.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "workloads/analytic/kv_cache.h"
 #include "workloads/plan/plan.h"
@@ -8,6 +9,23 @@
 namespace podsim::workloads {
 
 namespace {
+
+/// Of all parameters, those of the routed experts.
+double experts_share(const ModelSpec& model, const ParameterCount& count) {
+    double experts = 0;
+    for (const auto& [kind, number] : layer_kinds(model)) {
+        experts += static_cast<double>(number * count_layer(model, kind).experts);
+    }
+    return experts / static_cast<double>(count.total);
+}
+
+/// The share of a layer's experts that none of so many tokens takes.
+double missed(const ModelSpec& model, double tokens) {
+    return model.experts.count == 0 ? 0
+                                    : std::pow(1 - static_cast<double>(model.experts.per_token) /
+                                                       static_cast<double>(model.experts.count),
+                                               tokens);
+}
 
 BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
                            const Inference& inference, double chips, const MachineRates& rates,
@@ -32,7 +50,9 @@ BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
     book.of_token = cache_bytes(model, 1, element);
     book.cached = sim::Bytes(read);
     book.cache = sim::Seconds(read / (chips * rates.hbm.value()));
-    book.weights = sim::Seconds(book.parameters.value() / (chips * rates.hbm.value()));
+    // Of the experts those that the step's tokens meet, in the mean.
+    const double read_share = 1 - experts_share(model, count) * missed(model, tokens);
+    book.weights = sim::Seconds(book.parameters.value() * read_share / (chips * rates.hbm.value()));
     book.flops = sim::Seconds(2 * tokens * active / (chips * peak));
     book.step = book.cache + std::max(book.flops, book.weights);
     book.least = book.cache + book.weights;

@@ -1,9 +1,10 @@
 // The reference text's closed forms of inference (How to Scale Your Model, section 7), at ideal rates.
 //
 // Symbols: n chips, each with HBM bandwidth beta and C FLOP/s of the matmuls' dtype; P parameters, p bytes of all of them; B new
-// tokens of a step; kv bytes of the cache that its sequences read.
-//   step        kv / (n beta) + max(2 B P / (n C), p / (n beta))       attention is bound by its bytes always
-//   least step  (kv + p) / (n beta)                                   all bytes once
+// tokens of a step; kv bytes of the cache that its sequences read; r bytes of the parameters that a step reads: p, of E routed experts
+// of which a token takes k the share 1 - (1 - k / E)^B that any token takes.
+//   step        kv / (n beta) + max(2 B P / (n C), r / (n beta))       attention is bound by its bytes always
+//   least step  (kv + r) / (n beta)                                   all bytes once
 //   most rate   B / least step, in tokens a second
 //   critical    C / beta x (bytes of a weight) / 2 x E / k: the batch above which matmuls take longer than loading their weights (bf16 weights and
 //               FLOPs on v5e: 240); of experts times E / k
@@ -24,7 +25,7 @@ struct BookInference {
     sim::Seconds step;
     sim::Seconds least;         ///< all bytes read once
     sim::Seconds cache;         ///< of them, the cache's
-    sim::Seconds weights;       ///< and the parameters'
+    sim::Seconds weights;       ///< and the parameters' that are read
     sim::Seconds flops;         ///< of the parameters
     double critical_batch = 0;  ///< tokens
     sim::Bytes parameters;      ///< p

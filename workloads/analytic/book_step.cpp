@@ -25,6 +25,7 @@
 //   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
 //   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
 //              + t k D b / (W n_T)                              either side of the experts over tensor
+//              (over S slices not less than what leaves a slice over its hosts' DCN: (S - 1) / S of t k D / T b of each chip)
 //
 // Forward, a layer:
 //   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
@@ -38,12 +39,13 @@
 //              and mlp_out where it is normed)
 //              (2 kv: gathered again, and its gradient reduced)
 //              + columns + (remat block: columns again; otherwise o + F of them, and what of q and g F is made again)
-// In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 3
-// backward and with remat a fourth, which brings the experts' outputs back (over tensor only what is not kept: mlp_out); the
+// In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 2
+// backward and with remat 2 more, to the experts and back (back over tensor only what is not kept: mlp_out); the
 // MLP's rows stand only for shared experts.
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
-//   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both)
+//   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both; with chunks of
+//            logits, which are made again, 6 V D t / T / R)
 //
 // With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
 // parameters over data is added at the end.
@@ -51,9 +53,9 @@
 //   layers      = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
 //   unembedding = max(...) of the unembedding forward + max(...) backward
 //   step        = m layers + m unembedding                                 without a pipeline
-//               = (m + b) layers / p + m unembedding                       p stages, the last sets the pace
-// where b, the bubble in microbatches, is (p - 1) / v of v chunks, and a third of p - 1 in the zero-bubble
-// schedule (F = B = W). The text has no form for pipelines: this is the papers' bubble on its layers. The data
+//               = (m layers + b) / p + m unembedding                       p stages, the last sets the pace
+// where b, the bubble, is (p - 1) / v layers of v chunks, and in the zero-bubble schedule (p - 1)(F + B - W): layers less
+// twice W, the FLOPs of the weights' gradients, not less than none. The text has no form for pipelines: this is the papers' bubble on its layers. The data
 // AllReduce, once a step, counts 1 / m in each microbatch's scatter. Sends between stages are left out.
 //
 // Where the HBM is shared (MachineRates::hbm_shared) the matmuls of each T_math take no less than the loading of their
@@ -88,6 +90,7 @@ struct LayerTerms {
     double token_sums = 0;  ///< of that the latter
     double attention = 0;   ///< a
     double matmuls = 0;     ///< 2 P t / T
+    double in_bf16 = 0;     ///< of that the matrices of training.bf16_backward
     LoadedWeights weights;
 };
 
@@ -112,12 +115,31 @@ public:
 
     /// Of one microbatch on all stages. Adds to `loading` what loads weights.
     [[nodiscard]] double layers(WeightLoading& loading) const;
+    /// Of that, what the gradients of weights take.
+    [[nodiscard]] double weight_gradients() const;
     [[nodiscard]] double unembedding(WeightLoading& loading) const;
     /// Gathers the parameters that ZeRO-1 and 2 have updated in shares, once a step.
     [[nodiscard]] double updated() const;
 
 private:
-    [[nodiscard]] double over(const std::vector<std::string>& names, double bytes) const;
+    /// Seconds of an array of so many bytes over ICI, and over DCN.
+    struct Parts {
+        double ici = 0;
+        double dcn = 0;
+        double slices = 1;  ///< that the group spans
+    };
+    [[nodiscard]] Parts parts_over(const std::vector<std::string>& names, double bytes) const;
+    [[nodiscard]] double over(const std::vector<std::string>& names, double bytes) const {
+        const Parts parts = parts_over(names, bytes);
+        return std::max(parts.ici, parts.dcn);
+    }
+    /// The same of an AllToAll: a quarter on a ring, and of a member's share (1 / slices of what the DCN term has) what
+    /// goes to other slices.
+    [[nodiscard]] double exchanged_over(const std::vector<std::string>& names, double bytes) const {
+        const Parts parts = parts_over(names, bytes);
+        return std::max(parts.ici / 4,
+                        parts.dcn * (parts.slices - 1) / (parts.slices * parts.slices));
+    }
     [[nodiscard]] double gather(double parameters, double element) const {
         return over(weight_axes_, parameters / tensor_ * element);
     }
@@ -196,15 +218,15 @@ BookStep::BookStep(const ModelSpec& model, const TrainingPlan& plan,
                    tensor_ * compute_)),
       token_sums_(over({axis::tensor}, tokens_ * static_cast<double>(model.experts.per_token) *
                                            static_cast<double>(model.d_model) * compute_)),
-      exchange_(over({axis::expert}, tokens_ * static_cast<double>(model.experts.per_token) *
-                                         static_cast<double>(model.d_model) * compute_ / tensor_ *
-                                         plan.ways.expert) /
-                    4 +
-                token_sums_),
+      exchange_(
+          exchanged_over({axis::expert}, tokens_ * static_cast<double>(model.experts.per_token) *
+                                             static_cast<double>(model.d_model) * compute_ /
+                                             tensor_ * plan.ways.expert) +
+          token_sums_),
       all_columns_(columns(qkv_ + attended_ + (branches_ + 1) * static_cast<double>(model.d_ff))) {}
 
-/// Seconds for bytes over the physical axes that the logical axes of those names span; none for one member.
-double BookStep::over(const std::vector<std::string>& names, double bytes) const {
+/// Over the physical axes that the logical axes of those names span; none for one member.
+BookStep::Parts BookStep::parts_over(const std::vector<std::string>& names, double bytes) const {
     std::vector<std::string> present;
     for (const std::string& name : names) {
         if (mesh_.size(name) > 1) {
@@ -212,19 +234,22 @@ double BookStep::over(const std::vector<std::string>& names, double bytes) const
         }
     }
     if (present.empty()) {
-        return 0.0;
+        return {};
     }
     const collectives::Group group = mesh_.group(present);
     const int axes = std::popcount(collectives::axes_mask(group));
     const double ici =
         axes == 0 ? 0 : (sim::Bytes(bytes) / (rates_.ici_one_way * (2.0 * axes))).value();
-    if (mesh_.across(present).length == 1) {
-        return ici;
+    const int slices = mesh_.across(present).length;
+    if (slices == 1) {
+        return {.ici = ici};
     }
     const double groups =
         static_cast<double>(rates_.chips_per_slice) / collectives::group_size(group);
     const sim::BytesPerSecond dcn = rates_.between_slices.dcn * rates_.between_slices.hosts;
-    return std::max(ici, (sim::Bytes(bytes * groups) / dcn).value());
+    return {.ici = ici,
+            .dcn = (sim::Bytes(bytes * groups) / dcn).value(),
+            .slices = static_cast<double>(slices)};
 }
 
 double BookStep::reduced_over_data(double parameters) const {
@@ -253,6 +278,14 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
         2 * tokens_ * (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
         static_cast<double>(model_.heads * (model_.head_dim + value_dim(model_))) / tensor_;
     terms.matmuls = 2 * static_cast<double>(parameters.matmul()) * tokens_ / tensor_;
+    const MatrixSet& bf16 = plan_.precision.bf16_backward;
+    const double out = attended_ * static_cast<double>(model_.d_model);
+    const auto router =
+        static_cast<double>(kind.experts ? model_.experts.count * model_.d_model : 0);
+    terms.in_bf16 = 2 * tokens_ / tensor_ *
+                    ((bf16.has(Matrix::qkv) ? static_cast<double>(parameters.attention) - out : 0) +
+                     (bf16.has(Matrix::out) ? out : 0) +
+                     (bf16.has(Matrix::down) ? static_cast<double>(parameters.mlp) - router : 0));
     terms.weights = weights_of_layer(model_, plan_, kind, tokens_);
     return terms;
 }
@@ -287,16 +320,18 @@ PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     const bool block_sums = norms_outputs(model_) && (!kind.experts || model_.experts.shared > 0);
     const double sums_again = (missing.has(LayerTensor::out) ? 1 : 0) +
                               (missing.has(LayerTensor::output) && block_sums ? 1 : 0);
-    const double returned = plan_.remat.policy == RematPolicy::none ? 0
-                            : again || missing.has(LayerTensor::output)
-                                ? terms.tokens
-                                : terms.tokens - terms.token_sums;
-    return {.matmuls = matmuls(projected),
+    const double partly = terms.tokens - terms.token_sums;
+    const double exchanged =
+        2 * terms.tokens +
+        (plan_.remat.policy == RematPolicy::none
+             ? 0
+             : terms.tokens + (again || missing.has(LayerTensor::output) ? terms.tokens : partly));
+    return {.matmuls = matmuls(projected - 2 * terms.in_bf16) + in_bf16(2 * terms.in_bf16),
             .attention = in_bf16(attended_times * terms.attention),
             .loading = loading(terms.weights.backward),
             .comms = terms.gather + terms.scatter + 2 * kv_ +
-                     ((again ? 4 : 3) * terms.blocks + sums_again) * rows_ + 3 * terms.tokens +
-                     returned + all_columns_ + columns_again()};
+                     ((again ? 4 : 3) * terms.blocks + sums_again) * rows_ + exchanged +
+                     all_columns_ + columns_again()};
 }
 
 double BookStep::layers(WeightLoading& loading) const {
@@ -312,6 +347,16 @@ double BookStep::layers(WeightLoading& loading) const {
     return sum;
 }
 
+double BookStep::weight_gradients() const {
+    double sum = 0;
+    for (const auto& [kind, number] : layer_kinds(model_)) {
+        const LayerTerms terms = terms_of(kind);
+        sum += static_cast<double>(number) *
+               (matmuls(terms.matmuls - terms.in_bf16) + in_bf16(terms.in_bf16)).value();
+    }
+    return sum;
+}
+
 double BookStep::unembedding(WeightLoading& loading) const {
     const auto table = static_cast<double>(count_parameters(model_).embedding);
     const double logits = 2 * table * tokens_ / tensor_;
@@ -323,7 +368,7 @@ double BookStep::unembedding(WeightLoading& loading) const {
                          .comms = gather(table, compute_) + sums};
     PassTime back;
     if (!plan_.forward_only) {
-        back = {.matmuls = in_bf16(2 * logits),
+        back = {.matmuls = in_bf16((plan_.logit_chunks > 1 ? 3 : 2) * logits),
                 .attention = {},
                 .loading = this->loading(weights.backward),
                 .comms = scatter(table) + sums};
@@ -346,10 +391,13 @@ BookEstimate book_step(const ModelSpec& model, const TrainingPlan& plan,
                        const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const BookStep book(model, plan, mesh, rates);
     const double m = plan.batch.microbatches;
-    const double idle = (plan.ways.pipeline - 1.0) / plan.pipeline.chunks;
-    const double bubble = plan.pipeline.schedule == PipelineSchedule::zero_bubble ? idle / 3 : idle;
     BookEstimate estimate;
-    double time = (m + bubble) * book.layers(estimate.loading) / plan.ways.pipeline;
+    const double layers = book.layers(estimate.loading);
+    const bool zero_bubble =
+        plan.pipeline.schedule == PipelineSchedule::zero_bubble && !plan.forward_only;
+    const double idle = zero_bubble ? std::max(layers - 2 * book.weight_gradients(), 0.0) : layers;
+    double time = (m * layers + (plan.ways.pipeline - 1.0) / plan.pipeline.chunks * idle) /
+                  plan.ways.pipeline;
     if (!plan.layers_only) {
         time += m * book.unembedding(estimate.loading) + book.updated();
     }

@@ -37,10 +37,21 @@ CachedScores cached_scores(double fresh, double cached, double window) {
             std::min(cached + fresh, window + fresh - 1)};
 }
 
-double cached_head_width(const ModelSpec& model) {
-    return model.latent.kv_rank > 0
-               ? static_cast<double>(2 * model.latent.kv_rank + model.latent.rope_dim)
-               : static_cast<double>(model.head_dim + value_dim(model));
+CachedWidths cached_widths(double head_dim, double value_dim, double kv_rank, double rope_dim,
+                           const CachedScores& scores, double fresh) {
+    if (kv_rank == 0) {
+        return {.key = head_dim, .value = value_dim};
+    }
+    const double completed = std::max(scores.keys - fresh, 0.0);
+    const double of_completed = 2 * kv_rank * (head_dim - rope_dim + value_dim);
+    const double complete = 2 * (head_dim + value_dim) * scores.pairs + of_completed * completed;
+    if (complete < 2 * (2 * kv_rank + rope_dim) * scores.pairs) {
+        return {.key = head_dim,
+                .value = value_dim,
+                .completed = completed,
+                .of_completed = of_completed};
+    }
+    return {.key = kv_rank + rope_dim, .value = kv_rank, .latent = true};
 }
 
 }  // namespace podsim::workloads

@@ -32,8 +32,19 @@ struct CachedScores {
 };
 CachedScores cached_scores(double fresh, double cached, double window);
 
-/// Columns of a head's key and value as attention over the cache multiplies them: H and Hv; of latent attention, whose up
-/// projections are absorbed into queries and outputs, kv + rope and kv.
-double cached_head_width(const ModelSpec& model);
+/// How attention over the cache multiplies a head's keys and values, of a run that sees `scores` and brings `fresh` tokens.
+///   plain attention    H and Hv
+///   latent attention   of the two forms that which takes fewer FLOPs (DeepSeek-V2, 2024, section 2.1.2): up projections absorbed into
+///                      queries and outputs, (2 kv + rope) pairs, as in decode; or keys and values made complete, those of new tokens
+///                      by the projections that are there anyway, (H + Hv) pairs + kv (H - rope + Hv) for each cached one, as in prefill
+struct CachedWidths {
+    double key = 0;
+    double value = 0;
+    bool latent = false;      ///< the keys are the latent vectors, one for all heads
+    double completed = 0;     ///< cached keys of a sequence that are made complete
+    double of_completed = 0;  ///< FLOPs of one of them, for each head
+};
+CachedWidths cached_widths(double head_dim, double value_dim, double kv_rank, double rope_dim,
+                           const CachedScores& scores, double fresh);
 
 }  // namespace podsim::workloads

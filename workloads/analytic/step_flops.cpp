@@ -63,11 +63,19 @@ sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, F
     for (const auto& [kind, number] : layer_kinds(model)) {
         const double window = kind.local ? static_cast<double>(model.window) : 0;
         for (const CachedRun& run : inference.runs) {
-            const double pairs = cached_scores(static_cast<double>(run.fresh),
-                                               static_cast<double>(run.cached), window)
-                                     .pairs;
-            attention += static_cast<double>(number * run.sequences * model.heads) * pairs * 2 *
-                         cached_head_width(model);
+            const auto fresh = static_cast<double>(run.fresh);
+            const auto cached = static_cast<double>(run.cached);
+            CachedScores scores = cached_scores(fresh, cached, window);
+            const CachedWidths widths = cached_widths(
+                static_cast<double>(model.head_dim), static_cast<double>(value_dim(model)),
+                static_cast<double>(model.latent.kv_rank),
+                static_cast<double>(model.latent.rope_dim), scores, fresh);
+            if (rule == FlopRule::full_attention) {
+                scores.pairs = fresh * (cached + fresh);
+            }
+            attention += static_cast<double>(number * run.sequences * model.heads) *
+                         (scores.pairs * 2 * (widths.key + widths.value) +
+                          widths.completed * widths.of_completed);
         }
     }
     const double matmuls = 2 * (static_cast<double>(count.layers_matmul) * tokens +

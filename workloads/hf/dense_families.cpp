@@ -93,7 +93,7 @@ void read_olmo2(HfConfig& config, ModelSpec& model) {
 
 void read_olmo3(HfConfig& config, ModelSpec& model) {
     read_olmo2(config, model);
-    read_layer_types(config, model);
+    read_layer_types(config, model, 4);
 }
 
 /// One norm without bias for attention and MLP, whose outputs are added together.
@@ -117,7 +117,7 @@ void read_glm(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);
     read_tied(config, model);
-    model.qkv_bias = config.flag("attention_bias");
+    model.qkv_bias = config.flag("attention_bias", true);
 }
 
 void read_glm4(HfConfig& config, ModelSpec& model) {
@@ -142,7 +142,8 @@ void read_exaone4(HfConfig& config, ModelSpec& model) {
     read_head_dim(config, model);
     read_tied(config, model);
     model.qk_norm = true;
-    read_layer_types(config, model);
+    read_layer_types(config, model,
+                     config.find("layer_types") == nullptr ? window_pattern(config, 4) : 0);
     config.note(kOutputNorms);
 }
 

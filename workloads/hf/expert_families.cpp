@@ -160,6 +160,26 @@ void read_gpt_oss(HfConfig& config, ModelSpec& model) {
 }
 
 /// Experts in the last of every so many layers, beside one that every token takes; attention in chunks.
+/// The layers with experts one by one, which go before their step.
+void read_moe_layers(HfConfig& config, ModelSpec& model) {
+    const nlohmann::json* const said = config.find("moe_layers");
+    if (said == nullptr) {
+        return;
+    }
+    const bool starts = said->is_array() && !said->empty() && said->front().is_number_integer() &&
+                        said->front() >= 0 && said->front() < model.layers;
+    const std::int64_t every = starts ? said->front().get<std::int64_t>() + 1 : 1;
+    nlohmann::json alike = nlohmann::json::array();
+    for (std::int64_t layer = every - 1; layer < model.layers; layer += every) {
+        alike.push_back(layer);
+    }
+    if (*said != alike) {
+        config.refuse("moe_layers", "'moe_layers' is not the last of every so many layers",
+                      "other patterns are not modelled");
+    }
+    model.experts.every = every;
+}
+
 void read_llama4(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);
@@ -169,6 +189,7 @@ void read_llama4(HfConfig& config, ModelSpec& model) {
     model.experts.d_ff = model.d_ff;
     model.experts.shared = 1;
     model.experts.every = config.whole("interleave_moe_layer_step", model.layers).value_or(1);
+    read_moe_layers(config, model);
     model.d_ff = config.required("intermediate_size_mlp", ModelLimits::d_ff);
     model.chunk = config.whole("attention_chunk_size", 1LL << 40).value_or(8192);
     config.note(
@@ -231,6 +252,11 @@ void read_ernie_moe(HfConfig& config, ModelSpec& model) {
     model.experts.shared =
         config.whole("moe_num_shared_experts", ModelLimits::experts, 0).value_or(0);
     model.experts.first_dense = config.whole("moe_layer_start_index", model.layers, 0).value_or(0);
+    const auto end = config.whole("moe_layer_end_index", model.layers - 1, -1);
+    if (end && *end != -1 && *end != model.layers - 1) {
+        config.refuse("moe_layer_end_index", "dense layers behind those with experts",
+                      "podsim knows them before those with experts alone");
+    }
     if (config.whole("moe_layer_interval", ModelLimits::layers).value_or(1) != 1) {
         config.refuse("moe_layer_interval", "'moe_layer_interval' other than 1 is not modelled");
     }

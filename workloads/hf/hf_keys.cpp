@@ -120,7 +120,7 @@ constexpr Ignored kIgnored[] = {
     {"of the router's choice, which is timed as even",
      "norm_topk_prob router_aux_loss_coef router_aux_loss output_router_logits "
      "router_jitter_noise input_jitter_noise n_group topk_group topk_method scoring_func "
-     "routed_scaling_factor aux_loss_alpha seq_aux router_scale ep_size moe_layers "
+     "routed_scaling_factor aux_loss_alpha seq_aux router_scale ep_size "
      "experts_per_token scoring moe_router_dtype router_z_loss_coef moe_capacity "
      "moe_use_softmax"},
     {"of the tokens",

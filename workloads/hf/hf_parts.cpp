@@ -134,8 +134,12 @@ void read_first_full(HfConfig& config, ModelSpec& model) {
         "of every {} layers the last sees the whole sequence here, not the first", period));
 }
 
-void read_layer_types(HfConfig& config, ModelSpec& model) {
+void read_layer_types(HfConfig& config, ModelSpec& model, std::int64_t period) {
     const auto* types = config.find("layer_types");
+    if (types == nullptr && period > 0 && config.find("sliding_window") != nullptr) {
+        read_windows(config, model, 0, period);
+        return;
+    }
     if (types == nullptr || !types->is_array() ||
         types->size() != static_cast<std::size_t>(model.layers)) {
         return;

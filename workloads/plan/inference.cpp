@@ -24,6 +24,12 @@ std::int64_t Inference::tokens() const {
     return sum_over(runs, [](const CachedRun& run) { return run.fresh; });
 }
 
+std::int64_t Inference::sure_tokens() const {
+    return sum_over(runs, [](const CachedRun& run) {
+        return run.logits == run.fresh ? std::int64_t{1} : run.fresh;
+    });
+}
+
 std::int64_t Inference::logits() const {
     return sum_over(runs, [](const CachedRun& run) { return run.logits; });
 }

@@ -45,6 +45,9 @@ struct Inference {
     [[nodiscard]] std::int64_t sequences() const;
     [[nodiscard]] std::int64_t tokens() const;  ///< new ones
     [[nodiscard]] std::int64_t logits() const;  ///< rows of the unembedding
+    /// Tokens that a step makes for sure: of a prefill those that it reads, of a decode step one a sequence, since how many of
+    /// the drafted ones are accepted is not known.
+    [[nodiscard]] std::int64_t sure_tokens() const;
     friend bool operator==(const Inference&, const Inference&) = default;
 };
 

@@ -15,18 +15,31 @@ constexpr double kRowsOfArray = 128;
 
 /// A head's keys and values as attention reads them.
 struct Widths {
-    double key = 0;
-    double value = 0;
+    CachedWidths of_head;
+    double heads = 0;   ///< of keys
     double stored = 0;  ///< elements of a token that one chip keeps in a layer
-    double heads = 0;   ///< heads of keys
+    double read = 0;    ///< bytes of a key and its value, all heads that a chip has
 };
 
-Widths widths_of(const Shard& s) {
-    if (s.latent.width > 0) {
-        const double key = s.latent.kv_rank + s.latent.rope_dim;
-        return {key, s.latent.kv_rank, key, 1};
+/// With ways of cache latent vectors stay what they are: their members exchange queries and outputs.
+Widths widths_of(const Shard& s, const Shard::Run& run, const CachedScores& scores) {
+    if (s.latent.width == 0) {
+        const double stored = s.kv_heads * (s.head_dim + s.value_dim);
+        return {{.key = s.head_dim, .value = s.value_dim},
+                s.kv_heads,
+                stored,
+                stored * s.cache.element};
     }
-    return {s.head_dim, s.value_dim, s.kv_heads * (s.head_dim + s.value_dim), s.kv_heads};
+    const double stored = s.latent.kv_rank + s.latent.rope_dim;
+    const CachedWidths widths = cached_widths(s.head_dim, s.value_dim, s.latent.kv_rank,
+                                              s.latent.rope_dim, scores, run.fresh);
+    if (widths.latent || s.cache.ways > 1) {
+        return {{.key = stored, .value = s.latent.kv_rank, .latent = true},
+                1,
+                stored,
+                stored * s.cache.element};
+    }
+    return {widths, s.heads, stored, s.heads * (widths.key + widths.value) * s.precision.compute};
 }
 
 /// Of so many, those that the fullest of Z members has: whole ones, but for the mean of several runs.
@@ -63,27 +76,34 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
     const bool by_batch = s.cache.split == CacheSplit::batch;
     const double window = local ? s.window : 0;
     const CachedScores scores = cached_scores(run.fresh, run.cached, window);
-    const Widths width = widths_of(s);
+    const Widths widths = widths_of(s, run, scores);
+    const CachedWidths& width = widths.of_head;
     const double heads = s.heads * s.cache.ways;
     const double sequences = by_batch ? shared(run.sequences, s.cache.ways) : run.sequences;
     // Of a sequence's keys; those of a single query are whole ones.
     const double part = by_batch         ? 1
                         : run.fresh == 1 ? shared(scores.keys, s.cache.ways) / scores.keys
                                          : 1 / s.cache.ways;
-    const double rows = run.fresh * heads / width.heads;
+    const double rows = run.fresh * heads / widths.heads;
     const double pairs = sequences * heads * scores.pairs * part;
-    const double block = std::max(1.0, std::floor(query_block_rows(s) * width.heads / heads));
+    const double block = std::max(1.0, std::floor(query_block_rows(s) * widths.heads / heads));
     const double keys = keys_read(scores, run.fresh, run.cached, window, block) * part * sequences;
     const double moved = sequences * run.fresh * heads * (width.key + width.value);
-    const double written = sequences * run.fresh * part * width.stored;
-    Compute work{.flops = sim::Flops(2 * (width.key + width.value) * pairs),
+    const double written = sequences * run.fresh * part * widths.stored;
+    // Cached keys that are made complete: their latent vectors are read, keys and values without the shared columns written.
+    const double completed = sequences * width.completed;
+    const double made = completed * (widths.stored * s.cache.element +
+                                     s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim) *
+                                         s.precision.compute);
+    Compute work{.flops = sim::Flops(2 * (width.key + width.value) * pairs +
+                                     completed * heads * width.of_completed),
                  .matmuls = {},
-                 .hbm = sim::Bytes(moved * s.precision.compute +
-                                   (keys * width.stored + written) * s.cache.element),
+                 .hbm = sim::Bytes(moved * s.precision.compute + keys * widths.read +
+                                   written * s.cache.element + made),
                  .vector = sim::Flops(pairs * vector_unit::kSoftmax),
                  .sequences = s.cache.dense ? 0 : sequences};
     if (rows >= kRowsOfArray) {
-        const double count = sequences * width.heads;
+        const double count = sequences * widths.heads;
         const double seen = std::max(scores.keys * part, 1.0);
         work.matmuls = {{rows, width.key, seen, count}, {rows, seen, width.value, count}};
         work.attention = true;

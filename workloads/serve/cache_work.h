@@ -4,10 +4,12 @@
 // e bytes of a cached element. A query sees the tokens before it and itself, in a local layer the last W of them.
 //   pairs     of a sequence and head: sum over its queries i < q of min(W, c + i + 1) (training's integral, q^2 / 2, is
 //             the limit of long prompts)
-//   FLOPs     2 (H + Hv) N n pairs; latent attention with the up projections absorbed into queries and outputs (DeepSeek-V2,
-//             2024, section 2.1.2), its dot products then those of the latent vectors: 2 (2 kv + rope) N n pairs
+//   FLOPs     2 (H + Hv) N n pairs; latent attention in the cheaper of its two forms (analytic/kv_cache.h): with the up projections
+//             absorbed 2 (2 kv + rope) N n pairs, or with keys and values made complete 2 (H + Hv) N n pairs and for each cached
+//             token 2 kv (H - rope + Hv) N n more; members of the axis `cache` always absorb
 //   HBM       queries and outputs n q N (H + Hv) b; cached and new keys and values, n min(c + q, W + q - 1) tokens of
-//             cache_elements e, read once by every block of queries that sees them; n q of them written
+//             cache_elements e, read once by every block of queries that sees them; n q of them written. Complete keys and values are
+//             N (H + Hv) b each to read, and those of cached tokens are made of their latent vectors and written first
 // Rows of dot products: q G that share keys. Fewer than 128 of them fill no systolic array whichever operand stays in
 // it, and what that costs is not published: such attention counts by its bytes and by FLOPs at the full peak (the
 // reference text, section 7, counts the bytes alone). From 128 rows on it is a flash kernel's like that of training.

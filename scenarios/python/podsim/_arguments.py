@@ -66,7 +66,7 @@ def source(scenario: Scenario, base: Optional[Path]) -> Source:
         return folder, "<text>", scenario, True
     if base is not None:
         raise TypeError("base is for texts and dictionaries: paths in a file are relative to it")
-    return os.fsencode(scenario)
+    return os.fsencode(_without_nul(os.fsdecode(scenario)))
 
 
 def sources(scenarios: Iterable[Scenario], base: Optional[Path]) -> list[Source]:
@@ -76,6 +76,8 @@ def sources(scenarios: Iterable[Scenario], base: Optional[Path]) -> list[Source]
 
 def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
     """Keys with the texts of their values, or texts as --vary takes them."""
+    if not isinstance(vary, Mapping):
+        raise TypeError(f"vary is a mapping of keys to values, not {type(vary).__name__}")
     return [
         f"{key}={values}"
         if isinstance(values, str)
@@ -95,19 +97,28 @@ def joined(separator: str, value: Union[str, Iterable[int], None]) -> Optional[s
     return value if value is None or isinstance(value, str) else separator.join(map(str, value))
 
 
-def options(**given: Any) -> list[str]:
-    """The options of a command line: ``bytes=1e9`` is ``--bytes=1e9``, ``what_if=True`` ``--what-if``, a list the
+_FLAGS = frozenset(
+    "what_if reschedule no_explain explain_all no_reuse trace_all requests gap timings twisted".split()
+)
+
+_LISTS = frozenset(("set", "over", "vary", "read"))
+
+
+def options(**given: Any) -> list[bytes]:
+    """The options of a command line: ``bytes=1e9`` is ``--bytes=1e9``, ``what_if=True`` ``--what-if``, settings the
     option again and again; nothing for None and False. A ``_`` at the end only tells it from a word of Python."""
     words: list[str] = []
     for name, value in given.items():
         option = "--" + name.rstrip("_").replace("_", "-")
-        if value is True:
-            words.append(option)
-        elif isinstance(value, list):
+        if name in _FLAGS:
+            words.extend([option] if value else [])
+        elif name in _LISTS:
             words.extend(f"{option}={item}" for item in value)
+        elif value is True or isinstance(value, (list, tuple, dict)):
+            raise TypeError(f"{name} is a value, not {value!r}")
         elif value is not None and value is not False:
             words.append(f"{option}={value}")
-    return words
+    return [os.fsencode(word) for word in words]
 
 
 def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
@@ -118,4 +129,10 @@ def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
 
 
 def path(value: Optional[Path]) -> Optional[str]:
-    return None if value is None else os.fspath(value)
+    return None if value is None else _without_nul(os.fsdecode(value))
+
+
+def _without_nul(name: str) -> str:
+    if "\0" in name:
+        raise ValueError(f"no path holds a NUL: {name!r}")
+    return name

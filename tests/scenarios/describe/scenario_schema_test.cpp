@@ -134,6 +134,8 @@ TEST_F(Help, TyposHaveTheNearestName) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               "podsim help: no command and no key is called 'remta'; did you mean 'remat'?\n");
+    EXPECT_EQ(podsim({"help", "swep"}).err,
+              "podsim help: no command and no key is called 'swep'; did you mean 'sweep'?\n");
     EXPECT_EQ(podsim({"help", "run"}).out, podsim({"run", "--help"}).out);
     EXPECT_EQ(podsim({"help"}).out, podsim({"--help"}).out);
 }

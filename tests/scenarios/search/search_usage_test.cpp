@@ -113,6 +113,13 @@ TEST_F(SearchUsage, SaysWhereItWasAsked) {
         EXPECT_EQ(outcome.status, 2) << message;
         EXPECT_EQ(plain(outcome.err), message + '\n');
     };
+    expect("search: {over: 'mesh,remat'}\n",
+           "s.yaml:4:16: search.over: several names in one text; write a list, such as [mesh, "
+           "remat]");
+    expect_refused(
+        step + "search: {over: 'mesh,remat'}\n",
+        "s.yaml:4:16: search.over: several names in one text; write a list, such as [mesh, "
+        "remat]");
     expect("search: {over: [mesh, remt]}\n",
            "s.yaml:4:23: unknown name of what a search goes over 'remt'; did you mean 'remat'? "
            "allowed: mesh, slice, remat, prefetch, overlap, weights, schedule, microbatches");

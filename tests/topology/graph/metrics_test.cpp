@@ -188,6 +188,12 @@ TEST(Metrics, DeadLinks) {
     EXPECT_EQ(line.mean_hops, 1.25);
     EXPECT_EQ(line.bisection_links, 1);
     EXPECT_EQ(line.chips_cut_off, 0);
+    // Whichever it is, two halves are joined by the link across from it alone.
+    for (int chip = 0; chip < 4; ++chip) {
+        DeadLinks one(ring);
+        one.add(chip, 0);
+        EXPECT_EQ(measured(ring, one).bisection_links, 1) << chip;
+    }
 
     const Lattice five{.lengths = {5, 1, 1}, .wrapped = {}, .wrap_shift = {}};
     DeadLinks second(five);

@@ -63,7 +63,8 @@ TEST(BookStep, PipelinesAddTheirBubble) {
     EXPECT_DOUBLE_EQ(step(), (8 + 3) * 3);
     plan.layers_only = false;
     plan.pipeline.schedule = PipelineSchedule::zero_bubble;
-    EXPECT_DOUBLE_EQ(step(), (8 + 1) * 3 + 8 * 1.5);
+    // Gradients of weights take W = 0.75 s a layer, those of inputs B = 1.25: three times F + B - W of a stage's one layer.
+    EXPECT_DOUBLE_EQ(step(), 8 * 3 + 3 * (1 + 1.25 - 0.75) + 8 * 1.5);
     plan.pipeline = {.schedule = PipelineSchedule::interleaved, .chunks = 3};
     EXPECT_DOUBLE_EQ(step(), (8 + 1) * 3 + 8 * 1.5);
     // An evaluation step: the forward passes.
@@ -111,7 +112,7 @@ TEST(BookStep, ExpertsExchangeTokens) {
     const auto step = [&] {
         return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value();
     };
-    EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 3 * 8) + 2 + 2);
+    EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 2 * 8) + 2 + 2);
     plan.remat.policy = RematPolicy::block;
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 4 * 8) + 2 + 2);
     // What the experts gave comes back again for the gradient of the router's weights, wherever it was made.
@@ -119,6 +120,22 @@ TEST(BookStep, ExpertsExchangeTokens) {
         plan.remat = {.policy = RematPolicy::named, .names = {.save = save}};
         EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 4 * 8) + 2 + 2);
     }
+}
+
+// The same on four slices of one chip: of the t k D b = 2^26 bytes of a chip three quarters leave it, at 2^23 in 6 s.
+TEST(BookStep, ExpertsExchangeTokensBetweenSlices) {
+    ModelSpec model = model_of(2);
+    model.experts = {.count = 4, .per_token = 2, .d_ff = 4096};
+    TrainingPlan plan = plan_of(1 << 16);
+    plan.ways.expert = 4;
+    const double g = 1 + 0x1p-10;
+    const DeviceMesh mesh(torus(1), {{"expert", {{topology::kSliceAxis, 1, 4}}}}, 4);
+    MachineRates machine = rates(kNever, 0x1p200);
+    machine.chips_per_slice = 1;
+    machine.between_slices = {
+        .pcie = sim::BytesPerSecond(1), .dcn = sim::BytesPerSecond(0x1p23), .hosts = 1};
+    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, machine).time.value(),
+                     2 * (g + 2 * 6 + 2 * g + 2 * 6) + 2 + 2);
 }
 
 // The experts' own weights over fsdp: 4 x 2^23 parameters / 2 ways of expert x 2 bytes = 2^25 over one axis, 4 s; all others
@@ -133,7 +150,7 @@ TEST(BookStep, WeightsOfExpertsAreGatheredWithoutTheirAxis) {
     // t = 4096: an exchange 2 t D b / (4 W) = 2^24 / 2^25.
     const double exchange = 0.5;
     EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value(),
-                     g + 2 * exchange + 2 * g + 3 * exchange + 1 + 1);
+                     g + 2 * exchange + 2 * g + 2 * exchange + 1 + 1);
 }
 
 // 2^16 tokens on one chip at 2^37 FLOP/s: 2 P t 12 s, a 4 s; the unembedding 8 + 16 s. Backward 24 s and a twice or three times;
@@ -165,6 +182,19 @@ TEST(BookStep, MatmulsRunAtTheRateOfTheirPrecision) {
     machine.int8 = sim::FlopsPerSecond(0x1p38);
     EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, machine).time.value(),
                      6 + 4 + 12 + 2 * 4 + 8 + 16);
+    // Backward in bf16: the twelfth of the parameters that projects outputs, the third of attention, or all.
+    const auto backward = [&](MatrixSet bf16) {
+        plan.precision.bf16_backward = bf16;
+        return book_step(model_of(1), plan, {}, machine).time.value() - (6 + 4) - 2 * 4 - (8 + 16);
+    };
+    const MatrixSet mlp({Matrix::gate_up, Matrix::down});
+    const MatrixSet qkv({Matrix::latent, Matrix::qkv});
+    EXPECT_DOUBLE_EQ(backward(MatrixSet({Matrix::out})), 2 + 22 / 2.0);
+    EXPECT_DOUBLE_EQ(backward(MatrixSet({Matrix::out}) | qkv), 8 + 16 / 2.0);
+    EXPECT_DOUBLE_EQ(backward(MatrixSet({Matrix::out}) | qkv | mlp), 24);
+    // Logits in chunks are made again.
+    plan.logit_chunks = 2;
+    EXPECT_DOUBLE_EQ(backward({}), 12 + 8);
 }
 
 // Tensor over four chips: rows of t D b = 2^16 x 2^11 bytes, 16 s at 2^23. Four of them forward, six backward, where a parallel

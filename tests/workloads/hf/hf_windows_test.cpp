@@ -53,6 +53,39 @@ TEST_F(HfWindows, ThePatternMayHaveAnUnderscore) {
     EXPECT_THROW(read("gemma3_text", three + ", \"_sliding_window_pattern\": 2"), sim::InputError);
 }
 
+// Without `layer_types` their classes make it: every fourth layer, or by sliding_window_pattern, sees all (configuration_olmo3.py,
+// configuration_exaone4.py, __post_init__).
+TEST_F(HfWindows, ClassesMakeTheirPattern) {
+    const std::string eight = "\"num_hidden_layers\": 8";
+    for (const char* const type : {"olmo3", "exaone4"}) {
+        EXPECT_EQ(read(type, eight).model.window, 4096) << type;
+        EXPECT_EQ(read(type, eight + ", \"sliding_window\": 32").model.window, 32);
+        EXPECT_EQ(read(type, eight + ", \"sliding_window\": 32").model.global_every, 4);
+        EXPECT_EQ(read(type, eight + ", \"sliding_window\": null").model.window, 0);
+        EXPECT_EQ(read(type, types("SFSF") + ", \"sliding_window\": 32").model.global_every, 2);
+    }
+    const std::string pattern = eight + ", \"sliding_window\": 32, \"sliding_window_pattern\": ";
+    EXPECT_EQ(read("exaone4", pattern + "2").model.global_every, 2);
+    EXPECT_THROW(read("exaone4", pattern + "\"LLLG\""), sim::InputError);
+}
+
+// Llama 4's layers with experts, one by one: they go before interleave_moe_layer_step (configuration_llama4.py).
+TEST_F(HfWindows, LayersWithExpertsMayStandOneByOne) {
+    const std::string llama4 =
+        "\"num_hidden_layers\": 4, \"num_local_experts\": 4, \"num_experts_per_tok\": 1, "
+        "\"intermediate_size_mlp\": 128, \"interleave_moe_layer_step\": 1";
+    const auto every = [&](const std::string& layers) {
+        return read("llama4_text", llama4 + ", \"moe_layers\": " + layers).model.experts.every;
+    };
+    EXPECT_EQ(every("null"), 1);
+    EXPECT_EQ(every("[0, 1, 2, 3]"), 1);
+    EXPECT_EQ(every("[1, 3]"), 2);
+    EXPECT_EQ(every("[3]"), 4);
+    for (const char* const other : {"[]", "[0, 2]", "[1]", "[1, 2]", "\"all\"", "[\"1\"]", "[9]"}) {
+        EXPECT_THROW(every(other), sim::InputError) << other;
+    }
+}
+
 // Ministral 8B: the first of every four layers. As many layers have the window as here, where it is the last.
 TEST_F(HfWindows, TheFirstOfEveryFewMaySeeAll) {
     const HfReading reading = read("ministral", types("FSSSFSSS") + ", \"sliding_window\": 32");

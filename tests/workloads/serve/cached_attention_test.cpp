@@ -155,6 +155,36 @@ TEST(CachedAttentionTest, ReadsQueriesKeysAndOutputsOnceAndWritesNewKeys) {
                      2 * queries * 2 + (keys + written) * 1);
 }
 
+// Latent attention of 4 heads of 128 + 64 columns and values of 128, kv 512: absorbed 2 x (512 + 64 + 512) = 2176 FLOPs a pair,
+// complete 2 x (192 + 128) = 640, and 2 x 512 x (128 + 128) = 2^18 for each cached key that is made complete.
+TEST(CachedAttentionTest, LatentAttentionTakesTheCheaperForm) {
+    Case one;
+    one.members = 1;
+    Shard shard = shard_of(one);
+    shard.head_dim = 192;
+    shard.value_dim = 128;
+    shard.latent.width = 1;
+    shard.latent.kv_rank = 512;
+    shard.latent.rope_dim = 64;
+    const auto flops = [&](double fresh, double cached) {
+        return cached_attention(shard, {2, fresh, cached, 1}, false).flops.value() / (2 * 4);
+    };
+    EXPECT_DOUBLE_EQ(flops(1, 7), 2176 * 8);
+    EXPECT_DOUBLE_EQ(flops(8, 0), 640 * 36);
+    EXPECT_DOUBLE_EQ(flops(8, 8), 2176 * 100);
+    EXPECT_DOUBLE_EQ(flops(512, 512), 640 * (512 * 512 + 512 * 513 / 2) + 0x1p18 * 512);
+    // Queries, outputs and complete keys and values in bf16, latent vectors of one byte an element.
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).hbm.value(),
+                     2 * 8 * (4 * 320 * 2 + 4 * 320 * 2 + 576));
+    const double made = 576 + 4 * 256 * 2;
+    EXPECT_DOUBLE_EQ(
+        cached_attention(shard, {1, 512, 512, 1}, false).hbm.value(),
+        512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2 + 512 * made);
+    // Members of the axis cache exchange queries of latent width.
+    shard.cache.ways = 2;
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).flops.value(), 2176 * 36 * 8);
+}
+
 TEST(CachedAttentionTest, ScoresOfAWindowGrowUntilItIsFull) {
     // Queries at places 2 .. 6 with a window of 4 see 3, 4, 4, 4, 4 keys; the first key that any sees is at place 0.
     const CachedScores scores = cached_scores(5, 2, 4);
