@@ -54,7 +54,7 @@ Checked check(const ScenarioSource& source, std::span<const std::string> setting
                        : scenario.is_program()     ? "program"
                                                    : "step";
         if (scenario.serving != nullptr) {
-            check_serving(scenario);
+            static_cast<void>(with_pages(scenario));
             return checked;
         }
         const auto began = std::chrono::steady_clock::now();

@@ -26,12 +26,10 @@ void check_over(const Reader& over) {
     if (!over.present()) {
         return;
     }
-    if (over.node().kind == YamlNode::Kind::scalar) {
-        if (over.node().text.find(',') != std::string::npos) {
-            over.refuse(kSeveralOver, kListOfOver);
-            return;
-        }
-        static_cast<void>(over.choose<std::size_t>(choices, 0));
+    if (over.node().kind == YamlNode::Kind::scalar &&
+        over.node().text.find(',') != std::string::npos) {
+        over.refuse(kSeveralOver, kListOfOver);
+        return;
     }
     for (const Reader& item : over.items()) {
         static_cast<void>(item.choose<std::size_t>(choices, 0));

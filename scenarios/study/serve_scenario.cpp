@@ -22,24 +22,9 @@ std::int64_t pages_that_fit(const Scenario& server) {
     const std::int64_t pages = tokens / spec.cache.page;
     if (pages == 0) {
         throw sim::InputError("the weights and a step leave no memory for a page of cache",
-                              "use more chips, or narrower weights (inference.weights)")
-            .at({server.file, 0, 0});
+                              "use more chips, or narrower weights (inference.weights)");
     }
     return pages;
-}
-
-/// With as many pages of cache as there is memory for, where it does not say how many.
-ServingSpec with_pages(const Scenario& scenario) {
-    ServingSpec spec = *scenario.serving;
-    if (!spec.cache.pages) {
-        spec.cache.pages = pages_that_fit(scenario);
-        try {
-            check_cache(spec, draw_requests(spec.load));
-        } catch (const sim::InputError& error) {
-            throw error.at({scenario.file, 0, 0});
-        }
-    }
-    return spec;
 }
 
 ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, Watch* watch) {
@@ -53,9 +38,15 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
 
 }  // namespace
 
-void check_serving(const Scenario& scenario) {
-    const ServingSpec spec = with_pages(scenario);
-    check_cache(spec, draw_requests(spec.load));
+ServingSpec with_pages(const Scenario& scenario) {
+    ServingSpec spec = *scenario.serving;
+    try {
+        spec.cache.pages = spec.cache.pages ? spec.cache.pages : pages_that_fit(scenario);
+        check_cache(spec, draw_requests(spec.load));
+    } catch (const sim::InputError& error) {
+        throw error.at({scenario.file, 0, 0});
+    }
+    return spec;
 }
 
 ServingRun serve_scenario(const Scenario& scenario, Watch* watch) {

@@ -14,7 +14,8 @@ ServingRun serve_scenario(const Scenario& scenario, Watch* watch = nullptr);
 /// The same with step times from there, as SimulatedStepTimes of the scenario gives them, and without the grids' errors.
 ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps);
 
-/// That there is memory for the weights, and pages for every request. Throws sim::InputError otherwise, as serving does.
-void check_serving(const Scenario& scenario);
+/// What is served, with as many pages of cache as there is memory for where it does not say how many. Throws sim::InputError where
+/// there is not enough for the weights, a step, or one of the requests.
+ServingSpec with_pages(const Scenario& scenario);
 
 }  // namespace podsim::scenarios

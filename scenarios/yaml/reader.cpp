@@ -30,6 +30,9 @@ const Reader& Reader::require() const {
 }
 
 std::vector<Reader> Reader::items() const {
+    if (present() && node_->kind == YamlNode::Kind::scalar) {
+        return {*this};
+    }
     std::vector<Reader> readers;
     const std::size_t count = present() ? node_->items.size() : 0;
     for (std::size_t i = 0; i < count; ++i) {

@@ -121,7 +121,7 @@ public:
     /// Says to the log that the value names this file.
     void names_file(const std::string& path) const;
 
-    /// The entries of a list without those that the schema refused; none without a list.
+    /// The entries of a list without those that the schema refused; a text is a list of one.
     [[nodiscard]] std::vector<Reader> items() const;
 
     /// `true` or `false`.

@@ -113,10 +113,8 @@ public:
     BookStep(const ModelSpec& model, const TrainingPlan& plan, const topology::DeviceMesh& mesh,
              const MachineRates& rates);
 
-    /// Of one microbatch on all stages. Adds to `loading` what loads weights.
-    [[nodiscard]] double layers(WeightLoading& loading) const;
-    /// Of that, what the gradients of weights take.
-    [[nodiscard]] double weight_gradients() const;
+    /// Of one microbatch on all stages. Adds to `loading` what loads weights, to `gradients` what those of weights take.
+    [[nodiscard]] double layers(WeightLoading& loading, double& gradients) const;
     [[nodiscard]] double unembedding(WeightLoading& loading) const;
     /// Gathers the parameters that ZeRO-1 and 2 have updated in shares, once a step.
     [[nodiscard]] double updated() const;
@@ -334,25 +332,17 @@ PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
                      all_columns_ + columns_again()};
 }
 
-double BookStep::layers(WeightLoading& loading) const {
+double BookStep::layers(WeightLoading& loading, double& gradients) const {
     double sum = 0;
     for (const auto& [kind, number] : layer_kinds(model_)) {
         const LayerTerms terms = terms_of(kind);
         const PassTime there = forward(terms);
         const PassTime back = backward(kind, terms);
         sum += static_cast<double>(number) * (there.time() + back.time());
+        gradients += static_cast<double>(number) *
+                     (matmuls(terms.matmuls - terms.in_bf16) + in_bf16(terms.in_bf16)).value();
         loading.forward = loading.forward || there.loads();
         loading.backward = loading.backward || back.loads();
-    }
-    return sum;
-}
-
-double BookStep::weight_gradients() const {
-    double sum = 0;
-    for (const auto& [kind, number] : layer_kinds(model_)) {
-        const LayerTerms terms = terms_of(kind);
-        sum += static_cast<double>(number) *
-               (matmuls(terms.matmuls - terms.in_bf16) + in_bf16(terms.in_bf16)).value();
     }
     return sum;
 }
@@ -392,10 +382,11 @@ BookEstimate book_step(const ModelSpec& model, const TrainingPlan& plan,
     const BookStep book(model, plan, mesh, rates);
     const double m = plan.batch.microbatches;
     BookEstimate estimate;
-    const double layers = book.layers(estimate.loading);
+    double gradients = 0;
+    const double layers = book.layers(estimate.loading, gradients);
     const bool zero_bubble =
         plan.pipeline.schedule == PipelineSchedule::zero_bubble && !plan.forward_only;
-    const double idle = zero_bubble ? std::max(layers - 2 * book.weight_gradients(), 0.0) : layers;
+    const double idle = zero_bubble ? std::max(layers - 2 * gradients, 0.0) : layers;
     double time = (m * layers + (plan.ways.pipeline - 1.0) / plan.pipeline.chunks * idle) /
                   plan.ways.pipeline;
     if (!plan.layers_only) {

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "scenarios/serve/audit.h"
+#include "sim/base/error.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
 namespace podsim::scenarios {
@@ -98,6 +100,30 @@ TEST(ServingMemory, a_common_prefix_is_held_once) {
     EXPECT_EQ(result.generate[0].most_pages, 5);
     EXPECT_EQ(result.generate[0].most_running, 3);
     EXPECT_EQ(result.end, us(3 * 2));
+}
+
+/// The prefix takes its pages whether a request has it or not: a prompt of 3 without it needs two pages beside the two.
+TEST(ServingMemory, a_common_prefix_leaves_room_for_every_request) {
+    ServingSpec spec;
+    spec.load.common_prefix = 4;
+    const auto problem = [&](std::int64_t pages, std::int64_t prompt, std::int64_t prefix) {
+        spec.cache = {.pages = pages, .page = 2};
+        Request one = request({}, prompt, 1);
+        one.prefix = prefix;
+        try {
+            check_cache(spec, std::vector{one});
+        } catch (const sim::InputError& error) {
+            return error.problem();
+        }
+        return std::string();
+    };
+    EXPECT_EQ(problem(4, 3, 0), "");
+    EXPECT_EQ(problem(3, 3, 0),
+              "a request of 3 + 1 tokens needs 4 pages of 2 tokens with the prefix of all, the "
+              "cache of a server has 3");
+    EXPECT_EQ(problem(3, 6, 4), "");
+    EXPECT_EQ(problem(1, 3, 0),
+              "the prefix of 4 tokens needs 2 pages of 2 tokens, the cache of a server has 1");
 }
 
 /// Drafted tokens need room while they are verified: a token, its three drafts and a prompt of 3 are 7 tokens.

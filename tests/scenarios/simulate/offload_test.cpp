@@ -200,6 +200,9 @@ TEST_F(OffloadInput, BadNames) {
             "s.yaml:5:27: unknown training.remat.save 'qkv_prj'; did you mean "
             "'qkv_proj'? " +
                 names);
+    // A text is a list of one.
+    refused("{save: nonsense}",
+            "s.yaml:5:26: unknown training.remat.save 'nonsense'; " + names);
     refused("{offload: [decoder_layer]}",
             "s.yaml:5:30: unknown training.remat.offload 'decoder_layer'; did you mean "
             "'decoder_layer_input'? " +
