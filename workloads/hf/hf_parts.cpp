@@ -136,8 +136,10 @@ void read_first_full(HfConfig& config, ModelSpec& model) {
 
 void read_layer_types(HfConfig& config, ModelSpec& model, std::int64_t period) {
     const auto* types = config.find("layer_types");
-    if (types == nullptr && period > 0 && config.find("sliding_window") != nullptr) {
-        read_windows(config, model, 0, period);
+    if (types == nullptr && period > 0) {
+        if (config.whole("sliding_window", kLongestWindow)) {
+            read_windows(config, model, 0, period);
+        }
         return;
     }
     if (types == nullptr || !types->is_array() ||
