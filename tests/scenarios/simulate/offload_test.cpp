@@ -201,8 +201,7 @@ TEST_F(OffloadInput, BadNames) {
             "'qkv_proj'? " +
                 names);
     // A text is a list of one.
-    refused("{save: nonsense}",
-            "s.yaml:5:26: unknown training.remat.save 'nonsense'; " + names);
+    refused("{save: nonsense}", "s.yaml:5:26: unknown training.remat.save 'nonsense'; " + names);
     refused("{offload: [decoder_layer]}",
             "s.yaml:5:30: unknown training.remat.offload 'decoder_layer'; did you mean "
             "'decoder_layer_input'? " +

@@ -177,9 +177,8 @@ TEST(CachedAttentionTest, LatentAttentionTakesTheCheaperForm) {
     EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).hbm.value(),
                      2 * 8 * (4 * 320 * 2 + 4 * 320 * 2 + 576));
     const double made = 576 + 4 * 256 * 2;
-    EXPECT_DOUBLE_EQ(
-        cached_attention(shard, {1, 512, 512, 1}, false).hbm.value(),
-        512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2 + 512 * made);
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {1, 512, 512, 1}, false).hbm.value(),
+                     512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2 + 512 * made);
     // Members of the axis cache exchange queries of latent width.
     shard.cache.ways = 2;
     EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).flops.value(), 2176 * 36 * 8);
