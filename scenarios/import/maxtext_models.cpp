@@ -42,7 +42,7 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
      "kv_heads: 24, head_dim: 256, vocabulary: 32768}",
      kGpt3OfLessTokens},
     {"deepseek3-671b", "deepseek-v3"},
-    {"deepseek3-671b-2dfsdp", "deepseek-v3", "override_logical_axis_rules=True"},
+    {"deepseek3-671b-2dfsdp", "deepseek-v3"},
     {"gpt-oss-20b",
      "{name: gpt-oss-20b, layers: 24, d_model: 2880, d_ff: 2880, heads: 64, kv_heads: 8, head_dim: "
      "64, vocabulary: 201088, window: 128, "
