@@ -8,6 +8,7 @@
 #include "scenarios/advice/advice.h"
 #include "scenarios/advice/inference_report.h"
 #include "scenarios/advice/memory_report.h"
+#include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/report/step_sections.h"
 #include "scenarios/spec/training_step.h"
