@@ -139,6 +139,9 @@ std::string call_collective(const Options& texts, const py::object& progress) {
 py::tuple call_sweep(const Options& texts, const py::object& scenario, const py::list& varied,
                      const py::object& progress) {
     const Usage options = parsed(sweep_usage(), texts);
+    if (options.has("jsonl")) {
+        refuse_dash("--jsonl", options.get("jsonl"));
+    }
     const ScenarioSource source = source_of(scenario);
     std::vector<Varied> keys;
     for (const py::handle& key : varied) {

@@ -302,12 +302,9 @@ void StepSimulation::count_flops(StepResult& result) const {
     const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;
-    // Generated ones, where there are such: the prompt is not what is asked for.
     const auto& inference = plan().inference;
     const auto tokens =
-        static_cast<double>(!inference                ? plan().batch.tokens
-                            : inference->generate > 0 ? inference->sequences() * inference->generate
-                                                      : inference->sure_tokens());
+        static_cast<double>(inference ? inference->counted_tokens() : plan().batch.tokens);
     result.tokens_per_s = tokens / seconds;
 }
 

@@ -27,7 +27,7 @@ PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
     facts.capacity = hardware.chip.usable_hbm().value();
     facts.chips = hardware.chips();
     facts.tokens =
-        step.plan.inference ? step.plan.inference->sure_tokens() : step.plan.batch.tokens;
+        step.plan.inference ? step.plan.inference->counted_tokens() : step.plan.batch.tokens;
     facts.flops = workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
                       .model.value();
     facts.peak_flops =

@@ -38,14 +38,14 @@ CachedScores cached_scores(double fresh, double cached, double window) {
 }
 
 CachedWidths cached_widths(double head_dim, double value_dim, double kv_rank, double rope_dim,
-                           const CachedScores& scores, double fresh) {
+                           const CachedScores& scores, double fresh, bool may_complete) {
     if (kv_rank == 0) {
         return {.key = head_dim, .value = value_dim};
     }
     const double completed = std::max(scores.keys - fresh, 0.0);
     const double of_completed = 2 * kv_rank * (head_dim - rope_dim + value_dim);
     const double complete = 2 * (head_dim + value_dim) * scores.pairs + of_completed * completed;
-    if (complete < 2 * (2 * kv_rank + rope_dim) * scores.pairs) {
+    if (may_complete && complete < 2 * (2 * kv_rank + rope_dim) * scores.pairs) {
         return {.key = head_dim,
                 .value = value_dim,
                 .completed = completed,

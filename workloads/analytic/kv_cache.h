@@ -44,7 +44,8 @@ struct CachedWidths {
     double completed = 0;     ///< cached keys of a sequence that are made complete
     double of_completed = 0;  ///< FLOPs of one of them, for each head
 };
+/// `may_complete`: not of members of the axis `cache`, which exchange queries and outputs of latent width.
 CachedWidths cached_widths(double head_dim, double value_dim, double kv_rank, double rope_dim,
-                           const CachedScores& scores, double fresh);
+                           const CachedScores& scores, double fresh, bool may_complete);
 
 }  // namespace podsim::workloads

@@ -52,7 +52,8 @@ double counted(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) 
 }
 
 /// Forward FLOPs of all runs of a step.
-sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, FlopRule rule) {
+sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, bool may_complete,
+                           FlopRule rule) {
     const ParameterCount count = count_parameters(model);
     const auto tokens = static_cast<double>(inference.tokens());
     const double all = 2 * static_cast<double>(count.active) * tokens;
@@ -69,7 +70,7 @@ sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, F
             const CachedWidths widths = cached_widths(
                 static_cast<double>(model.head_dim), static_cast<double>(value_dim(model)),
                 static_cast<double>(model.latent.kv_rank),
-                static_cast<double>(model.latent.rope_dim), scores, fresh);
+                static_cast<double>(model.latent.rope_dim), scores, fresh, may_complete);
             if (rule == FlopRule::full_attention) {
                 scores.pairs = fresh * (cached + fresh);
             }
@@ -89,9 +90,10 @@ StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flop
                      FlopRule rule) {
     if (plan.inference) {
         StepFlops sum;
+        const bool may_complete = plan.ways.cache == 1;
         for (const Inference& step : steps_of(*plan.inference)) {
-            sum.model += inference_flops(model, step, rule);
-            sum.hardware += inference_flops(model, step, FlopRule::executed);
+            sum.model += inference_flops(model, step, may_complete, rule);
+            sum.hardware += inference_flops(model, step, may_complete, FlopRule::executed);
         }
         return sum;
     }

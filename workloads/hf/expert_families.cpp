@@ -159,7 +159,6 @@ void read_gpt_oss(HfConfig& config, ModelSpec& model) {
     config.note("the sinks' logits and the biases' additions are parameters that take no time");
 }
 
-/// Experts in the last of every so many layers, beside one that every token takes; attention in chunks.
 /// The layers with experts one by one, which go before their step.
 void read_moe_layers(HfConfig& config, ModelSpec& model) {
     const nlohmann::json* const said = config.find("moe_layers");
@@ -180,6 +179,7 @@ void read_moe_layers(HfConfig& config, ModelSpec& model) {
     model.experts.every = every;
 }
 
+/// Experts in the last of every so many layers, beside one that every token takes; attention in chunks.
 void read_llama4(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
     read_head_dim(config, model);

@@ -25,7 +25,8 @@ void read_windows(HfConfig& config, ModelSpec& model, std::int64_t window,
 std::int64_t window_pattern(HfConfig& config, std::int64_t fallback);
 /// `layer_types` may say that the first of every so many layers sees all; then the last does here, of as many.
 void read_first_full(HfConfig& config, ModelSpec& model);
-/// `layer_types` alone says which layers have the window, if any.
+/// `layer_types` alone says which layers have the window, if any; without it, where the class makes a pattern, all but the
+/// last of every `period` (0: none).
 void read_layer_types(HfConfig& config, ModelSpec& model, std::int64_t period = 0);
 /// use_sliding_window: false (the default) makes sliding_window void.
 void refuse_partial_window(HfConfig& config);

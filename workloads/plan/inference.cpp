@@ -24,7 +24,10 @@ std::int64_t Inference::tokens() const {
     return sum_over(runs, [](const CachedRun& run) { return run.fresh; });
 }
 
-std::int64_t Inference::sure_tokens() const {
+std::int64_t Inference::counted_tokens() const {
+    if (generate > 0) {
+        return sequences() * generate;
+    }
     return sum_over(runs, [](const CachedRun& run) {
         return run.logits == run.fresh ? std::int64_t{1} : run.fresh;
     });

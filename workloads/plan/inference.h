@@ -45,9 +45,9 @@ struct Inference {
     [[nodiscard]] std::int64_t sequences() const;
     [[nodiscard]] std::int64_t tokens() const;  ///< new ones
     [[nodiscard]] std::int64_t logits() const;  ///< rows of the unembedding
-    /// Tokens that a step makes for sure: of a prefill those that it reads, of a decode step one a sequence, since how many of
-    /// the drafted ones are accepted is not known.
-    [[nodiscard]] std::int64_t sure_tokens() const;
+    /// What tokens a second count: those that are generated, where there are such (the prompt is not what is asked for); of a
+    /// prefill those that it reads; of a decode step one a sequence, since how many drafted ones are accepted is not known.
+    [[nodiscard]] std::int64_t counted_tokens() const;
     friend bool operator==(const Inference&, const Inference&) = default;
 };
 

@@ -21,25 +21,21 @@ struct Widths {
     double read = 0;    ///< bytes of a key and its value, all heads that a chip has
 };
 
-/// With ways of cache latent vectors stay what they are: their members exchange queries and outputs.
 Widths widths_of(const Shard& s, const Shard::Run& run, const CachedScores& scores) {
-    if (s.latent.width == 0) {
-        const double stored = s.kv_heads * (s.head_dim + s.value_dim);
-        return {{.key = s.head_dim, .value = s.value_dim},
-                s.kv_heads,
-                stored,
-                stored * s.cache.element};
+    const bool latent = s.latent.width > 0;
+    const CachedWidths widths =
+        cached_widths(s.head_dim, s.value_dim, latent ? s.latent.kv_rank : 0, s.latent.rope_dim,
+                      scores, run.fresh, s.cache.ways == 1);
+    const double stored =
+        latent ? s.latent.kv_rank + s.latent.rope_dim : s.kv_heads * (s.head_dim + s.value_dim);
+    if (latent && !widths.latent) {
+        const double complete = s.heads * (widths.key + widths.value) * s.precision.compute;
+        return {.of_head = widths, .heads = s.heads, .stored = stored, .read = complete};
     }
-    const double stored = s.latent.kv_rank + s.latent.rope_dim;
-    const CachedWidths widths = cached_widths(s.head_dim, s.value_dim, s.latent.kv_rank,
-                                              s.latent.rope_dim, scores, run.fresh);
-    if (widths.latent || s.cache.ways > 1) {
-        return {{.key = stored, .value = s.latent.kv_rank, .latent = true},
-                1,
-                stored,
-                stored * s.cache.element};
-    }
-    return {widths, s.heads, stored, s.heads * (widths.key + widths.value) * s.precision.compute};
+    return {.of_head = widths,
+            .heads = latent ? 1 : s.kv_heads,
+            .stored = stored,
+            .read = stored * s.cache.element};
 }
 
 /// Of so many, those that the fullest of Z members has: whole ones, but for the mean of several runs.
@@ -90,16 +86,10 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
     const double keys = keys_read(scores, run.fresh, run.cached, window, block) * part * sequences;
     const double moved = sequences * run.fresh * heads * (width.key + width.value);
     const double written = sequences * run.fresh * part * widths.stored;
-    // Cached keys that are made complete: their latent vectors are read, keys and values without the shared columns written.
-    const double completed = sequences * width.completed;
-    const double made = completed * (widths.stored * s.cache.element +
-                                     s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim) *
-                                         s.precision.compute);
-    Compute work{.flops = sim::Flops(2 * (width.key + width.value) * pairs +
-                                     completed * heads * width.of_completed),
+    Compute work{.flops = sim::Flops(2 * (width.key + width.value) * pairs),
                  .matmuls = {},
                  .hbm = sim::Bytes(moved * s.precision.compute + keys * widths.read +
-                                   written * s.cache.element + made),
+                                   written * s.cache.element),
                  .vector = sim::Flops(pairs * vector_unit::kSoftmax),
                  .sequences = s.cache.dense ? 0 : sequences};
     if (rows >= kRowsOfArray) {
@@ -108,6 +98,20 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
         work.matmuls = {{rows, width.key, seen, count}, {rows, seen, width.value, count}};
         work.attention = true;
     }
+    return work;
+}
+
+std::optional<Compute> completed_keys(const Shard& s, const Shard::Run& run, bool local) {
+    const CachedScores scores = cached_scores(run.fresh, run.cached, local ? s.window : 0);
+    const Widths widths = widths_of(s, run, scores);
+    const double tokens = run.sequences * widths.of_head.completed;
+    if (tokens == 0) {
+        return std::nullopt;
+    }
+    Compute work = complete_keys(s, tokens);
+    // What is read is what is stored, the shared columns too.
+    work.hbm += sim::Bytes(
+        tokens * (widths.stored * s.cache.element - s.latent.kv_rank * s.precision.compute));
     return work;
 }
 

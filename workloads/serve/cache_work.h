@@ -5,8 +5,8 @@
 //   pairs     of a sequence and head: sum over its queries i < q of min(W, c + i + 1) (training's integral, q^2 / 2, is
 //             the limit of long prompts)
 //   FLOPs     2 (H + Hv) N n pairs; latent attention in the cheaper of its two forms (analytic/kv_cache.h): with the up projections
-//             absorbed 2 (2 kv + rope) N n pairs, or with keys and values made complete 2 (H + Hv) N n pairs and for each cached
-//             token 2 kv (H - rope + Hv) N n more; members of the axis `cache` always absorb
+//             absorbed 2 (2 kv + rope) N n pairs, or with keys and values made complete 2 (H + Hv) N n pairs, and for each cached
+//             token 2 kv (H - rope + Hv) N n in a matmul before it; members of the axis `cache` always absorb
 //   HBM       queries and outputs n q N (H + Hv) b; cached and new keys and values, n min(c + q, W + q - 1) tokens of
 //             cache_elements e, read once by every block of queries that sees them; n q of them written. Complete keys and values are
 //             N (H + Hv) b each to read, and those of cached tokens are made of their latent vectors and written first
@@ -17,6 +17,8 @@
 // sequence) of Z times its own query heads, whole ones of the fullest member; of several new tokens the mean over members.
 #pragma once
 
+#include <optional>
+
 #include "workloads/program/step_program.h"
 #include "workloads/work/shard.h"
 
@@ -24,6 +26,8 @@ namespace podsim::workloads {
 
 /// Attention of one run to its cache.
 Compute cached_attention(const Shard& shard, const Shard::Run& run, bool local);
+/// Before it, where it multiplies complete keys and values and some are cached as latent vectors: those.
+std::optional<Compute> completed_keys(const Shard& shard, const Shard::Run& run, bool local);
 
 /// Elements of queries, or of outputs, that a chip has of all its tokens: of its own heads, and with those that members of the
 /// axis `cache` bring.

@@ -96,6 +96,9 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
         }
         const std::string what =
             attending == 1 ? "attention" : fmt::format("attention of run {}", number++);
+        if (auto keys = completed_keys(shard, run, kind.local)) {
+            made = parts.with_weights("keys of " + what, *std::move(keys), made.made_by);
+        }
         made = parts.compute(what, cached_attention(shard, run, kind.local), made.made_by);
     }
     made.from = queries.from;

@@ -46,6 +46,10 @@ Compute qkv_forward(const Shard& s) {
                                 : both(activations(s, s.latent.q_rank, s.heads * s.head_dim), keys);
 }
 
+Compute complete_keys(const Shard& s, double tokens) {
+    return activations(s, tokens, s.latent.kv_rank, kv_up_columns(s), {}, Runs::in_plan);
+}
+
 Compute qkv_input_gradient(const Shard& s) {
     const Runs runs = backward_of(s, Matrix::qkv);
     if (s.latent.width == 0) {

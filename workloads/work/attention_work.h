@@ -38,6 +38,8 @@ Compute latent_input_gradient(const Shard& shard);
 Compute latent_weight_gradient(const Shard& shard);
 /// From the normed rows, or the up projections from the latents.
 Compute qkv_forward(const Shard& shard);
+/// Of latent attention: complete keys and values, without the shared columns, of so many latent vectors.
+Compute complete_keys(const Shard& shard, double tokens);
 Compute qkv_input_gradient(const Shard& shard);
 Compute qkv_weight_gradient(const Shard& shard);
 Compute attention_forward(const Shard& shard, bool local);

@@ -69,6 +69,11 @@ TEST_F(MaxText, WritesAScenarioThatRuns) {
     EXPECT_EQ(scenario.name, "mine");
     EXPECT_EQ(scenario.hardware.chips(), 256);
     EXPECT_EQ(podsim({"import", "hf", path("mine.json")}).status, 2);
+    const Outcome hf = podsim({"import", "hf", path("mine.json"), "--write", path("x.yaml")});
+    EXPECT_EQ(hf.status, 2);
+    EXPECT_EQ(hf.err,
+              "podsim import: --write: a config is no scenario; name it in one, model: "
+              "{hf_config: config.json}, or write podsim init --model config.json\n");
 }
 
 TEST_F(MaxText, Errors) {

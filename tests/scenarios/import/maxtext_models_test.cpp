@@ -143,6 +143,18 @@ TEST_F(MaxTextModels, AttentionsOutputIsNotItsResiduals) {
                 HasSubstr("remat: {save: [context]}"));
 }
 
+// moe.py names an expert's second first matmul moe_mlpwi_1 alone, which minimal_policy does not list.
+TEST_F(MaxTextModels, MinimalPoliciesKeepOneFirstMatmulOfAnExpert) {
+    const std::string warning =
+        "warning: remat_policy=minimal is not expressed: it keeps one of an expert's two first "
+        "matmuls in MaxText (mlpwi_0, not moe_mlpwi_1), here both\n";
+    EXPECT_THAT(import({"model_name=mixtral-8x7b", "remat_policy=minimal"}).err,
+                HasSubstr(warning));
+    EXPECT_THAT(import({"model_name=mixtral-8x7b", "remat_policy=full"}).err,
+                Not(HasSubstr("first matmuls")));
+    EXPECT_EQ(import({"model_name=llama3.1-8b", "remat_policy=minimal"}).err, "");
+}
+
 TEST_F(MaxTextModels, Fp8DoesNotAccumulate) {
     refused({"quantization=fp8", "gradient_accumulation_steps=2"},
             "quantization=fp8: quantization: fp8 beside gradient_accumulation_steps, which MaxText "

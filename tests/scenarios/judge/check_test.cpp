@@ -65,6 +65,22 @@ TEST_F(CheckCommand, WhatDoesNotFitHasAStatusOfItsOwn) {
     EXPECT_EQ(podsim({"run", small, "--no-explain", "--fail-if-not-fit"}).status, 0);
 }
 
+// As `serve` refuses them: 140 GB of weights on 4 x 16 GB.
+TEST_F(CheckCommand, AServingThatDoesNotFitCannotRun) {
+    const std::string file = source_folder() + "/scenarios/examples/serve-llama3-8b-v5e.yaml";
+    EXPECT_EQ(podsim({"check", file}).status, 0);
+    const std::vector<std::string> large{file, "--set", "model=llama-3-70b", "--set",
+                                         "inference={}"};
+    for (const char* const command : {"check", "serve"}) {
+        std::vector<std::string> args{command};
+        args.insert(args.end(), large.begin(), large.end());
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_THAT(outcome.err, HasSubstr(": the weights and a step leave no memory for a page of "
+                                           "cache; use more chips, or narrower weights"));
+    }
+}
+
 TEST_F(CheckCommand, SaysAllThatIsWrongInAllFiles) {
     const std::string good = write(kGood);
     const std::string bad = write(good_but("4x4x4", "4x4x5") + "trainng: {}\n", "bad.yaml");

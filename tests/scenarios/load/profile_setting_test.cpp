@@ -100,6 +100,9 @@ TEST_F(Profile, WrongFactors) {
     refused("{base: v3}",
             "s.yaml:1:39: hardware.profile.base: nothing was measured on v3; allowed: ideal, v4p, "
             "v5p, v5e, v6e, tpu7x");
+    refused("{base: ''}",
+            "s.yaml:1:39: hardware.profile.base: unknown chip ''; allowed: ideal, v4p, v5p, v5e, "
+            "v6e, tpu7x");
     refused("{base: v7}",
             "s.yaml:1:39: hardware.profile.base: unknown chip 'v7'; allowed: ideal, v4p, v5p, v5e, "
             "v6e, tpu7x");

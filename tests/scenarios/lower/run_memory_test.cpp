@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <oneapi/tbb/global_control.h>
 
 #include "scenarios/commands/common_options.h"
 #include "scenarios/judge/check.h"
 #include "scenarios/load/scenario_files.h"
 #include "scenarios/text/format.h"
+#include "scenarios/watch/memory_limit.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
@@ -104,6 +106,16 @@ TEST_F(RunMemoryLimit, IsAsMuchAsARunNeeds) {
     const Outcome outcome = process(fmt::format("run s.yaml --no-explain --memory {:.0f}B",
                                                 checked.size->most_memory_bytes + 1));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+// Stacks of threads count for the limit: 256 MB have room for eight.
+TEST_F(RunMemoryLimit, HasRoomForSoManyThreads) {
+    write(std::string(kGood));
+    const Outcome outcome =
+        process("sweep s.yaml --vary training.remat=none,full --jobs 64 --memory 256MB");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const MemoryLimit limit(256e6);
+    EXPECT_EQ(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism), 8U);
 }
 
 // ulimit -v, as schedulers of jobs set it. The step stands; explaining it takes several times its memory.

@@ -5,8 +5,10 @@
 
 #include "scenarios/lower/rates.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/analytic/book_inference.h"
 #include "workloads/analytic/compute_time.h"
 #include "workloads/analytic/kv_cache.h"
+#include "workloads/analytic/step_flops.h"
 #include "workloads/plan/axes.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
@@ -116,6 +118,65 @@ TEST(InferenceSteps, ADecodeStepReadsAllWeightsAndTheWholeCacheOnce) {
     }
     const workloads::ParameterCount count = workloads::count_parameters(model);
     EXPECT_EQ(weights, static_cast<double>(count.layers_matmul + count.unembedding));
+}
+
+// In either form of latent attention, with cached keys made complete and without, and where the axis cache leaves no choice.
+TEST(InferenceSteps, FlopsThatAreCountedAreThoseThatAreExecuted) {
+    const ModelSpec model = small_with_latents();
+    for (const Mesh& mesh : {Mesh{{"tensor", "x"}}, Mesh{{"cache", "x"}}}) {
+        for (const CachedRun& run :
+             {CachedRun{8, 1, 511}, {8, 16, 0}, {8, 256, 0}, {8, 256, 256}}) {
+            const Scenario scenario = inference("v5e", {2, 1, 1}, model, mesh, {run});
+            const workloads::TrainingPlan& plan = scenario.step().plan;
+            const auto programs = workloads::build_stages(model, plan);
+            const double executed =
+                2 * workloads::flops_by_pass(programs.programs.front()).total().value();
+            EXPECT_DOUBLE_EQ(workloads::step_flops(model, plan, {}).hardware.value(), executed)
+                << mesh.front().first << ' ' << run.fresh << ' ' << run.cached;
+        }
+    }
+}
+
+// All scores of 4 prompts of 32 tokens, 8 heads of 64 + 64 columns in 3 layers: 32^2 in place of 32 x 33 / 2.
+TEST(InferenceSteps, AllScoresCountWhereTheyAreAskedFor) {
+    const Scenario scenario =
+        inference("v5e", {1, 1, 1}, small_model(3), {{"tensor", "x"}}, {{4, 32, 0}});
+    const auto flops = [&](workloads::FlopRule rule) {
+        return workloads::step_flops(scenario.step().model, scenario.step().plan, {}, rule)
+            .model.value();
+    };
+    EXPECT_DOUBLE_EQ(
+        flops(workloads::FlopRule::full_attention) - flops(workloads::FlopRule::masked_attention),
+        3 * 4 * 8 * 2 * 128 * (32 * 32 - 32 * 33 / 2));
+}
+
+TEST(InferenceSteps, DraftedTokensAreNotCountedAndGeneratedOnesAre) {
+    workloads::Inference step{.runs = {{4, 5, 100, 5}}};
+    EXPECT_EQ(step.tokens(), 20);
+    EXPECT_EQ(step.counted_tokens(), 4);
+    step.runs = {{4, 32, 0, 1}};
+    EXPECT_EQ(step.counted_tokens(), 128);
+    step.generate = 7;
+    EXPECT_EQ(step.counted_tokens(), 28);
+    const Scenario drafts =
+        inference("v5e", {1, 1, 1}, small_model(3), {{"tensor", "x"}}, {{4, 5, 100, 5}});
+    const StepResult result = simulate_step(drafts, Fold::automatic);
+    EXPECT_DOUBLE_EQ(result.tokens_per_s, 4 / result.step_time.seconds());
+}
+
+// 8 experts, 2 a token: one token meets a quarter of them, two 1 - (3/4)^2.
+TEST(InferenceSteps, TheTextsFormReadsTheExpertsThatAreMet) {
+    const ModelSpec model = small_with_experts();
+    const double all = static_cast<double>(workloads::count_parameters(model).total);
+    const double experts = 3.0 * 8 * 3 * 512 * 256;
+    for (const auto& [tokens, met] : {std::pair<std::int64_t, double>(1, 0.25), {2, 1 - 0.5625}}) {
+        const Scenario scenario =
+            inference("v5e", {1, 1, 1}, model, {{"tensor", "x"}}, {{tokens, 1, 9}});
+        const workloads::MachineRates rates = ideal_rates(scenario.hardware);
+        const auto book = workloads::book_inference(model, scenario.step().plan, 1, rates);
+        EXPECT_DOUBLE_EQ(book.weights.value(), (all - experts * (1 - met)) / rates.hbm.value());
+        EXPECT_EQ(book.parameters.value(), all);
+    }
 }
 
 TEST(InferenceSteps, HoldsWeightsAndTheCacheOfAllTokensThatThereAreAtTheEnd) {

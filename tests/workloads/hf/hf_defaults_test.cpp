@@ -32,6 +32,34 @@ TEST_F(HfDefaults, ClassesHaveDefaultsOfTheirOwn) {
         "heads");
 }
 
+// configuration_deepseek_v3.py, configuration_ernie4_5_moe.py, configuration_glm4.py.
+TEST_F(HfDefaults, ClassesHaveLayersAndExpertsOfTheirOwn) {
+    const std::string sizes =
+        ", \"hidden_size\": 64, \"intermediate_size\": 32, \"num_hidden_layers\": 8, "
+        "\"num_attention_heads\": 4, \"vocab_size\": 64";
+    const ModelSpec deepseek = read(
+        "{\"model_type\": \"deepseek_v3\"" + sizes +
+        ", \"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 16, "
+        "\"kv_lora_rank\": 16, \"q_lora_rank\": 16, \"qk_nope_head_dim\": 8, "
+        "\"qk_rope_head_dim\": 8, \"v_head_dim\": 8}");
+    EXPECT_EQ(deepseek.experts.first_dense, 3);
+    EXPECT_EQ(deepseek.experts.shared, 1);
+    const std::string ernie = "{\"model_type\": \"ernie4_5_moe\"" + sizes +
+                              ", \"moe_num_experts\": 8, \"moe_k\": 2, "
+                              "\"moe_intermediate_size\": 16";
+    const ModelSpec read_ernie = read(ernie + "}");
+    EXPECT_EQ(read_ernie.experts.first_dense, 1);
+    EXPECT_EQ(read_ernie.experts.shared, 2);
+    EXPECT_EQ(read(ernie + ", \"moe_layer_end_index\": 7}").experts.first_dense, 1);
+    EXPECT_EQ(refusal(ernie + ", \"moe_layer_end_index\": 5}"),
+              ":1:207: dense layers behind those with experts; podsim knows them before those with "
+              "experts alone");
+    const ModelSpec glm = read("{\"model_type\": \"glm4\"" + sizes + "}");
+    EXPECT_EQ(glm.kv_heads, 2);
+    EXPECT_EQ(glm.head_dim, 128);
+    EXPECT_TRUE(glm.qkv_bias);
+}
+
 // A llama with another family's name of its key/value heads would have as many as heads.
 TEST_F(HfDefaults, OtherNamesOfKeyValueHeadsAreRefused) {
     const std::string llama = with("num_key_value_heads", "");

@@ -156,7 +156,7 @@ TEST(CachedAttentionTest, ReadsQueriesKeysAndOutputsOnceAndWritesNewKeys) {
 }
 
 // Latent attention of 4 heads of 128 + 64 columns and values of 128, kv 512: absorbed 2 x (512 + 64 + 512) = 2176 FLOPs a pair,
-// complete 2 x (192 + 128) = 640, and 2 x 512 x (128 + 128) = 2^18 for each cached key that is made complete.
+// complete 2 x (192 + 128) = 640, and 2 x 512 x (128 + 128) = 2^18 for each cached key, which a matmul makes complete before.
 TEST(CachedAttentionTest, LatentAttentionTakesTheCheaperForm) {
     Case one;
     one.members = 1;
@@ -172,16 +172,26 @@ TEST(CachedAttentionTest, LatentAttentionTakesTheCheaperForm) {
     EXPECT_DOUBLE_EQ(flops(1, 7), 2176 * 8);
     EXPECT_DOUBLE_EQ(flops(8, 0), 640 * 36);
     EXPECT_DOUBLE_EQ(flops(8, 8), 2176 * 100);
-    EXPECT_DOUBLE_EQ(flops(512, 512), 640 * (512 * 512 + 512 * 513 / 2) + 0x1p18 * 512);
+    EXPECT_DOUBLE_EQ(flops(512, 512), 640 * (512 * 512 + 512 * 513 / 2));
     // Queries, outputs and complete keys and values in bf16, latent vectors of one byte an element.
     EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).hbm.value(),
                      2 * 8 * (4 * 320 * 2 + 4 * 320 * 2 + 576));
-    const double made = 576 + 4 * 256 * 2;
     EXPECT_DOUBLE_EQ(cached_attention(shard, {1, 512, 512, 1}, false).hbm.value(),
-                     512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2 + 512 * made);
+                     512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2);
+    for (const auto& [fresh, cached] : {std::pair(1, 7), {8, 0}, {8, 8}}) {
+        const Shard::Run run{2, static_cast<double>(fresh), static_cast<double>(cached), 1};
+        EXPECT_FALSE(completed_keys(shard, run, false).has_value()) << fresh;
+    }
+    // Latent vectors of 576 bytes are read, 256 columns of each head written, and a matrix of 512 x 1024 read in bf16.
+    const Compute keys = *completed_keys(shard, {2, 512, 512, 1}, false);
+    EXPECT_DOUBLE_EQ(keys.flops.value(), 2 * 4 * 512 * 0x1p18);
+    ASSERT_EQ(keys.matmuls.size(), 1U);
+    EXPECT_EQ(keys.matmuls[0].m, 1024);
+    EXPECT_DOUBLE_EQ(keys.hbm.value(), 1024 * (576 + 1024 * 2) + 512 * 1024 * shard.weight_bytes);
     // Members of the axis cache exchange queries of latent width.
     shard.cache.ways = 2;
     EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).flops.value(), 2176 * 36 * 8);
+    EXPECT_FALSE(completed_keys(shard, {2, 512, 512, 1}, false).has_value());
 }
 
 TEST(CachedAttentionTest, ScoresOfAWindowGrowUntilItIsFull) {
