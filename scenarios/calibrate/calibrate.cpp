@@ -20,6 +20,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Measurements = std::vector<Measurement>;
 
+constexpr double kAtLimit = 1e-9;      // deviations of a prior
 constexpr double kMostOfPrior = 0.25;  // variance that is left of a determined factor's prior
 
 /// Throws where a factor is unknown or named twice.
@@ -223,6 +224,9 @@ std::vector<FittedFactor> factors_of(const DeterminedFit& result, const FitProbl
                         2;
             row.by = "steps";
             row.determined = true;
+            row.at_limit =
+                std::abs(result.fit.u[at] - to_deviations(factor, factor.least)) < kAtLimit ||
+                std::abs(result.fit.u[at] - to_deviations(factor, factor.most)) < kAtLimit;
             row.other_start = from_deviations(factor, other[at]);
         }
         factors.push_back(row);

@@ -39,6 +39,7 @@ struct FittedFactor {
     double error = 0;  ///< one standard deviation; 0 where it was defined
     std::string by;    ///< `steps`, `microbenchmarks`, `prior`
     bool determined = false;
+    bool at_limit = false;              ///< the steps would have it beyond what it may be
     std::optional<double> other_start;  ///< the value from the second start
 };
 

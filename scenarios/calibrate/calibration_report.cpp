@@ -59,6 +59,14 @@ Errors errors_of(const Calibration& calibration, const Method& method) {
     return errors;
 }
 
+/// What a reader of the value must know.
+std::string remark(const FittedFactor& fitted) {
+    if (!fitted.determined) {
+        return "the steps do not determine it";
+    }
+    return fitted.at_limit ? "at its limit; the steps would have it beyond" : "";
+}
+
 std::string factors_text(const Calibration& calibration) {
     Table table({1, 5, 6});
     table.row({"Factor", "chip", "value", "+-", "prior", "by", ""});
@@ -66,8 +74,7 @@ std::string factors_text(const Calibration& calibration) {
         table.row({"  " + fitted.factor, fitted.chip.empty() ? "all" : fitted.chip,
                    fmt::format("{:.4g}", fitted.value),
                    fitted.error > 0 ? fmt::format("{:.2g}", fitted.error) : "",
-                   fmt::format("{:.4g}", fitted.prior), fitted.by,
-                   fitted.determined ? "" : "the steps do not determine it"});
+                   fmt::format("{:.4g}", fitted.prior), fitted.by, remark(fitted)});
     }
     return table.text(0);
 }
@@ -205,6 +212,7 @@ Json factor_json(const FittedFactor& fitted) {
             {"value", fitted.value},
             {"error", fitted.error},
             {"determined", fitted.determined},
+            {"at_limit", fitted.at_limit},
             {"prior", fitted.prior},
             {"by", fitted.by},
             {"from_own_profile", optional_json(fitted.other_start)}};

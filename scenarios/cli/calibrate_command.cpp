@@ -89,7 +89,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     refuse_lost_inputs(options, files);
     const std::string json = output_path(options, "json");
     const std::string profile = output_path(options, "write");
-    if (!profile.empty() && !profile.ends_with(".yaml") && !profile.ends_with(".yml")) {
+    if (!profile.empty() && !names_profile_file(profile)) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
     }
     const std::vector<Scenario> measurements = load_scenarios(files);

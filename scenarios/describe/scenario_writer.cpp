@@ -53,16 +53,6 @@ std::string below(const std::string& place, const std::string& key) {
 
 }  // namespace
 
-std::string yaml_scalar(const std::string& text) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-%*() ";
-    const auto in = [](std::string_view set, char c) { return set.find(c) != std::string::npos; };
-    const bool plain = !text.empty() && text != "null" && text != "~" && text.back() != ' ' &&
-                       !in("-%*() ", text.front()) &&
-                       std::ranges::all_of(text, [&](char c) { return in(kPlain, c); });
-    return plain ? text : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string text_of_lines(const std::vector<WrittenLine>& lines) {
     std::string text;
     for (const WrittenLine& line : lines) {

@@ -52,9 +52,6 @@ private:
     std::string last_source_;  ///< of the line before, where that was a comment
 };
 
-/// A text as a YAML scalar, in quotes where it needs them.
-std::string yaml_scalar(const std::string& text);
-
 /// The lines with their comments in a column.
 std::string text_of_lines(const std::vector<WrittenLine>& lines);
 

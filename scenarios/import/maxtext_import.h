@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/import/maxtext_models.h"
-#include "scenarios/import/maxtext_settings.h"
+#include "scenarios/maxtext/maxtext_models.h"
+#include "scenarios/maxtext/maxtext_settings.h"
 #include "topology/lattice/lattice.h"
 
 namespace podsim::scenarios {
@@ -41,7 +41,8 @@ struct MaxTextModel {
     std::int64_t experts_per_token = 0;
     bool gated = true;  ///< its MLP
     bool latent = false;
-    std::int64_t first_dense = 0;  ///< layers before those of experts
+    bool expert_axis_is_fsdp = true;  ///< without experts, or by its own rules
+    std::int64_t first_dense = 0;     ///< layers before those of experts
 };
 /// The model of a `model_name`, which a scenario has as this, with what the command line says besides (maxtext_overrides.cpp).
 MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& name,
@@ -65,7 +66,7 @@ struct MaxTextMesh {
     std::int64_t stages = 1;  ///< of a pipeline
     bool data = false;        ///< it has data parallelism
 };
-/// Of a model without experts `expert` is fsdp.
+/// `expert` may be fsdp: MaxTextModel::expert_axis_is_fsdp.
 MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,
                          const MaxTextModel& model, std::vector<std::string>& notes);
 /// The sequences of a step: `gradient_accumulation_steps` times a forward and backward pass of `micro`.

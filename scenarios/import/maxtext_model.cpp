@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_models.h"
+#include "scenarios/maxtext/maxtext_models.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 
@@ -97,6 +97,7 @@ std::string experts_of(MaxTextSettings& settings, const Block& block, std::int64
     }
     if (count > 1) {
         model.experts = count;
+        model.expert_axis_is_fsdp = false;
         model.experts_per_token = per_token;
     }
     return count == 1 ? ""
@@ -154,19 +155,20 @@ MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& 
     if (said == "default") {
         return model_of_dimensions(settings, notes);
     }
-    constexpr std::string_view kInstruct = "-Instruct";  // of the same architecture
-    const std::string name =
-        said.ends_with(kInstruct) ? said.substr(0, said.size() - kInstruct.size()) : said;
+    if (const MaxTextNamedModel* const known = find_maxtext_model(said)) {
+        return maxtext_named_model(settings, std::string(known->name), *known, notes);
+    }
+    if (const std::string_view lacks = maxtext_model_lacks(said); !lacks.empty()) {
+        settings.refuse("model_name",
+                        fmt::format("{} has {}, which podsim cannot say", in_quotes(said), lacks),
+                        "write a scenario of a model that is near it");
+    }
     std::vector<std::string> names{"default"};
     for (const MaxTextNamedModel& known : maxtext_models()) {
-        if (known.name == name ||
-            (known.name.starts_with("qwen3") && name == fmt::format("{}-base", known.name))) {
-            return maxtext_named_model(settings, name, known, notes);
-        }
         names.emplace_back(known.name);
     }
-    const std::string near = name.size() < 100 ? sim::nearest(name, names) : "";
-    settings.refuse("model_name", fmt::format("podsim has no model {}", in_quotes(name)),
+    const std::string near = said.size() < 100 ? sim::nearest(said, names) : "";
+    settings.refuse("model_name", fmt::format("podsim has no model {}", in_quotes(said)),
                     near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
                                  : fmt::format("did you mean '{}'?", near));
 }

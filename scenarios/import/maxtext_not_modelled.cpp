@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_keys.h"
+#include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {

@@ -279,13 +279,15 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
     }
     add_qk_norm(settings, overriding, model);
     drop_biases(settings, overriding, model);
+    const std::int64_t experts = model.number(dimension_of("num_experts"));
     return {.text = model.text(),
             .layers = layers,
-            .experts = model.number(dimension_of("num_experts")),
+            .experts = experts,
             .experts_per_token = model.number(dimension_of("num_experts_per_tok")),
             .gated = model.flag(
                 "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true),
             .latent = latent,
+            .expert_axis_is_fsdp = experts == 0 || known.expert_axis_is_fsdp,
             .first_dense = model.first_dense()};
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenarios/import/maxtext_import.h"
-#include "scenarios/import/maxtext_keys.h"
+#include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "topology/chips/chip.h"
 #include "topology/chips/slice_names.h"
@@ -101,12 +101,12 @@ bool is_size(const std::string& axis) {
     return axis.find_first_of("0123456789") != std::string::npos;
 }
 
-/// `fsdp: x y z` where one parallelism has the whole slice, or `fsdp: 64`. Without experts `expert` is fsdp.
+/// `fsdp: x y z` where one parallelism has the whole slice, or `fsdp: 64`. `expert` may be fsdp.
 std::vector<std::string> axes_of(const Ways& ici, const Ways& dcn, const MaxTextMachine& machine,
-                                 bool experts) {
+                                 bool expert_axis_is_fsdp) {
     const auto axis_of = [&](std::size_t i) {
         const std::string_view axis = kMaxTextParallelisms[i].axis;
-        return axis == "expert" && !experts ? "fsdp" : axis;
+        return axis == "expert" && expert_axis_is_fsdp ? "fsdp" : axis;
     };
     const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
     std::vector<std::string> axes;
@@ -233,12 +233,12 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             "fsdp_transpose is fsdp here: the same bytes on each chip, split along "
             "one dimension");
     }
-    if (model.experts == 0 && ici[place_of("expert")] * dcn[place_of("expert")] > 1) {
-        notes.emplace_back(
-            "expert is fsdp here: the model has no experts, and MaxText's rules split batch and "
-            "weights over both");
+    if (model.expert_axis_is_fsdp && ici[place_of("expert")] * dcn[place_of("expert")] > 1) {
+        notes.push_back(
+            fmt::format("expert is fsdp here: {}'s rules split batch and weights over both",
+                        model.experts > 0 ? "the model" : "the model has no experts, and MaxText"));
     }
-    std::vector<std::string> axes = axes_of(ici, dcn, machine, model.experts > 0);
+    std::vector<std::string> axes = axes_of(ici, dcn, machine, model.expert_axis_is_fsdp);
     if (std::ranges::any_of(axes, is_size)) {
         write_sizes(axes, machine);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/text/file_error.h"
+#include "scenarios/text/json_text.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/yaml_tree.h"
@@ -126,8 +127,8 @@ ErrorBand read_band(const YamlNode& band) {
 }  // namespace
 
 std::string profile_text(const Profile& profile) {
-    std::string text =
-        fmt::format("name: {}\nversion: {}\nchips:\n", profile.name, profile.version);
+    std::string text = fmt::format("name: {}\nversion: {}\nchips:\n", yaml_scalar(profile.name),
+                                   yaml_scalar(profile.version));
     for (const auto& [chip, efficiency] : profile.chips) {
         std::vector<std::string> factors;
         for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
@@ -172,11 +173,15 @@ Profile read_profile_file(const std::string& path) {
     return profile;
 }
 
+bool names_profile_file(const std::string& text) {
+    return text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
 std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& folder) {
     if (text == "ideal") {
         return std::nullopt;
     }
-    if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+    if (names_profile_file(text)) {
         check_readable(folder / text,
                        "profile names a file of podsim calibrate --write, from this scenario's "
                        "folder; or write measured or ideal");

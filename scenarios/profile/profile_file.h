@@ -24,8 +24,11 @@ std::string profile_text(const Profile& profile);
 /// there are not, and values out of range.
 Profile read_profile_file(const std::string& path);
 
-/// The profile that a text names: none for `ideal`; `measured`, a version of it such as `measured@1`, or a file that ends in
-/// .yaml, relative to a folder. Throws sim::InputError for another.
+/// By its end: .yaml or .yml.
+bool names_profile_file(const std::string& text);
+
+/// The profile that a text names: none for `ideal`; `measured`, a version of it such as `measured@1`, or a file, relative to
+/// a folder. Throws sim::InputError for another.
 std::optional<Profile> named_profile(const std::string& text, const std::filesystem::path& folder);
 
 }  // namespace podsim::scenarios

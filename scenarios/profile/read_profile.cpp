@@ -86,7 +86,7 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     place.may_be("ideal");
     place.works_out_as(by_default ? "measured" : "ideal",
                        "measured where the chip was and the scenario does not change it");
-    if (place.present() && place.node().text.ends_with(".yaml")) {
+    if (place.present() && names_profile_file(place.node().text)) {
         place.names_file((base / place.node().text).string());
     }
     if (!profile.has_value() || !place.sound()) {

@@ -85,6 +85,10 @@ private:
     }
 
     void read_header() {
+        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as spreadsheets write it
+        if (rest_.starts_with(kByteOrderMark)) {
+            rest_.remove_prefix(kByteOrderMark.size());
+        }
         next_line();
         for (std::size_t i = 0; i < cells_.size(); ++i) {
             const auto* const found = std::ranges::find(kNames, cells_[i].text);

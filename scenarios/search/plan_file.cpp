@@ -4,6 +4,8 @@
 #include <sstream>
 #include <yaml-cpp/emitter.h>
 
+#include "scenarios/profile/profile_file.h"
+
 namespace podsim::scenarios {
 namespace {
 
@@ -71,7 +73,7 @@ YamlNode moved(YamlNode tree, const std::filesystem::path& from, const std::file
     }
     if (YamlNode* const hardware = tree.find("hardware")) {
         YamlNode* const profile = hardware->find("profile");
-        if (profile != nullptr && profile->text.ends_with(".yaml")) {
+        if (profile != nullptr && names_profile_file(profile->text)) {
             move_path(profile, from, to);
         }
     }

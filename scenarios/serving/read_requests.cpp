@@ -73,7 +73,9 @@ std::vector<Request> read_trace(const Reader& file, const std::filesystem::path&
     }
     return file.read([&](const std::string& name) {
         const std::string path = (base / name).string();
-        return parse_trace(read_text_file(path), path);
+        // A million rows of 64 bytes.
+        return parse_trace(read_text_file(path, {64U << 20U, "a trace has at most 1000000 rows"}),
+                           path);
     });
 }
 

@@ -84,4 +84,14 @@ std::string json_line(const Json& json) {
     return text_of(json, std::nullopt);
 }
 
+std::string yaml_scalar(const std::string& text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-%*() ";
+    const auto in = [](std::string_view set, char c) { return set.find(c) != std::string::npos; };
+    const bool plain = !text.empty() && text != "null" && text != "~" && text.back() != ' ' &&
+                       !in("-%*() ", text.front()) &&
+                       std::ranges::all_of(text, [&](char c) { return in(kPlain, c); });
+    return plain ? text : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace podsim::scenarios

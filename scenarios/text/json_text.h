@@ -24,6 +24,9 @@ inline constexpr const char* kSchemaName = "podsim/2";
 std::string json_text(const Json& json, int indent);
 std::string json_line(const Json& json);
 
+/// A text as a YAML scalar: as it is, or in JSON's quotes where it needs them.
+std::string yaml_scalar(const std::string& text);
+
 /// A time as the nearest double to its decimal value, for JSON.
 inline double decimal_seconds(sim::Time time) {
     return static_cast<double>(time.ps) / 1e12;

@@ -307,7 +307,7 @@ std::string_view describe(YamlNode::Kind kind) {
     return "unknown";
 }
 
-std::string read_text_file(const std::string& path) {
+std::string read_text_file(const std::string& path, const FileLimit& limit) {
     const sim::SourceMark mark{path, 0, 0};
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
@@ -321,20 +321,24 @@ std::string read_text_file(const std::string& path) {
                                           reason == 0 ? "unknown reason" : std::strerror(reason)),
                               "check the path and its permissions", mark);
     }
-    std::string text(kLargestFile + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::string text;
+    while (file && text.size() <= limit.bytes) {
+        const std::size_t read = text.size();
+        text.resize(std::min(read + kLargestFile, limit.bytes + 1));
+        file.read(text.data() + read, static_cast<std::streamsize>(text.size() - read));
+        text.resize(read + static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) {
         throw sim::InputError("cannot read the file to its end", "check the disk", mark);
     }
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    check_text(text, path);
+    check_text(text, path, limit);
     return text;
 }
 
-void check_text(const std::string& text, const std::string& file) {
-    if (text.size() > kLargestFile) {
-        throw sim::InputError("the file is larger than 1 MiB", "a scenario needs a few kB",
-                              {file, 0, 0});
+void check_text(const std::string& text, const std::string& file, const FileLimit& limit) {
+    if (text.size() > limit.bytes) {
+        throw sim::InputError(fmt::format("the file is larger than {} MiB", limit.bytes >> 20U),
+                              limit.remedy, {file, 0, 0});
     }
     check_characters(text, file);
 }

@@ -41,12 +41,17 @@ struct YamlNode::Entry {
 /// `text`, `a list`, `a map`, `nothing`: what stands there, for messages.
 std::string_view describe(YamlNode::Kind kind);
 
+struct FileLimit {
+    std::size_t bytes = kLargestFile;
+    const char* remedy = "a scenario needs a few kB";
+};
+
 /// The text of a file. Throws sim::InputError for a directory, a file that cannot be read, that is
-/// larger than kLargestFile, or that holds NUL or other control characters.
-std::string read_text_file(const std::string& path);
+/// larger than the limit, or that holds NUL or other control characters.
+std::string read_text_file(const std::string& path, const FileLimit& limit = {});
 
 /// The same for a text that was handed over: `file` names it in the error.
-void check_text(const std::string& text, const std::string& file);
+void check_text(const std::string& text, const std::string& file, const FileLimit& limit = {});
 
 /// Keys of a map: far more than a scenario has, and few enough that the search for duplicates is not felt.
 inline constexpr std::size_t kMostKeys = 256;

@@ -1,4 +1,5 @@
 // Families with routed experts.
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -225,6 +226,22 @@ void read_granitemoeshared(HfConfig& config, ModelSpec& model) {
     model.experts.shared = model.experts.shared_d_ff > 0 ? 1 : 0;
 }
 
+/// Layers of attention alone; without routed experts the shared one is a dense MLP.
+void read_granitemoehybrid(HfConfig& config, ModelSpec& model) {
+    const nlohmann::json* const types = config.find("layer_types");
+    const auto attends = [](const nlohmann::json& type) { return type == "attention"; };
+    if (types == nullptr || !types->is_array() || !std::ranges::all_of(*types, attends)) {
+        config.refuse("layer_types", "state-space layers ('layer_types': mamba) are not modelled",
+                      "podsim knows layers of attention alone");
+    }
+    if (config.whole("num_local_experts", ModelLimits::experts, 0) != 0) {
+        read_granitemoeshared(config, model);
+        return;
+    }
+    read_llama(config, model);
+    model.d_ff = config.required("shared_intermediate_size", ModelLimits::d_ff);
+}
+
 void read_phimoe(HfConfig& config, ModelSpec& model) {
     read_mixtral(config, model);
     read_attention_bias(config, model);
@@ -305,6 +322,7 @@ constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"olmoe", read_olmoe},
     {"granitemoe", read_granitemoe},
     {"granitemoeshared", read_granitemoeshared},
+    {"granitemoehybrid", read_granitemoehybrid},
     {"phimoe", read_phimoe},
     {"minimax_m2", read_minimax_m2},
     {"ernie4_5_moe", read_ernie_moe},

@@ -56,7 +56,6 @@ constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, st
     {"falcon_mamba", "state-space layers"},
     {"falcon_h1", "state-space layers"},
     {"nemotron_h", "state-space layers"},
-    {"granitemoehybrid", "state-space layers"},
     {"rwkv", "recurrent layers"},
     {"recurrent_gemma", "recurrent layers"},
 });
@@ -203,7 +202,8 @@ HfFamily find_family(HfConfig& config, const std::string& wrapper) {
 /// Experts in a family that has none.
 void refuse_experts(HfConfig& config, const HfFamily& family, const ModelSpec& model) {
     for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
-        if (model.experts.count == 0 && config.find(key) != nullptr) {
+        const nlohmann::json* const said = config.find(key);
+        if (model.experts.count == 0 && said != nullptr && *said != 0) {
             std::vector<std::string_view> names;
             for (const HfFamily& other : expert_families()) {
                 names.push_back(other.type);

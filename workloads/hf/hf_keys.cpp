@@ -107,7 +107,10 @@ constexpr Ignored kIgnored[] = {
      "final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar clip_qkv "
      "scale_attn_weights scale_attn_by_inverse_layer_idx swiglu_limit softmax_scale "
      "mup_enabled width_multiplier scale_emb scale_depth dim_model_base attn_logit_cap"},
-    {"of a choice that the class makes anyway", "use_mixed_mlp_moe"},
+    {"of a choice that the class makes anyway", "use_mixed_mlp_moe normalization_function"},
+    {"of state-space layers, of which there are none",
+     "mamba_n_heads mamba_n_groups mamba_d_state mamba_d_head mamba_d_conv mamba_expand "
+     "mamba_chunk_size mamba_conv_bias mamba_proj_bias"},
     {"of the activation: all are timed alike",
      "hidden_act hidden_activation activation_function activation gelu_approximate "
      "feed_forward_proj use_gelu"},
@@ -116,7 +119,7 @@ constexpr Ignored kIgnored[] = {
      "attn_pdrop embd_pdrop attn_dropout resid_dropout embd_dropout embedding_dropout "
      "residual_dropout dropout layerdrop classifier_dropout attention_probs_dropout_prob "
      "output_dropout summary_first_dropout init_std layer_norm_elementwise_affine "
-     "_remove_final_layer_norm moe_dropout_prob cls_token_id"},
+     "_remove_final_layer_norm moe_dropout_prob cls_token_id init_method"},
     {"of the router's choice, which is timed as even",
      "norm_topk_prob router_aux_loss_coef router_aux_loss output_router_logits "
      "router_jitter_noise input_jitter_noise n_group topk_group topk_method scoring_func "

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 
+#include "scenarios/calibrate/calibration_report.h"
 #include "scenarios/calibrate/simulated_times.h"
 #include "scenarios/load/load.h"
 #include "scenarios/spec/training_step.h"
@@ -106,6 +107,24 @@ TEST(Calibrate, LeavesAtItsPriorWhatTheStepsDoNotDetermine) {
     EXPECT_EQ(straggler.by, "prior");
     EXPECT_EQ(straggler.value, 0.02);
     EXPECT_FALSE(straggler.other_start.has_value());
+}
+
+// Twice as fast as the chip can be: the MXU's share stays at 1, and the table says why.
+TEST(Calibrate, SaysWhereAFactorIsAtItsLimit) {
+    std::vector<Scenario> scenarios = measured_with({{"v4p", 0.6}, {"v5e", 0.7}}, 0.05);
+    for (Scenario& one : scenarios) {
+        if (one.hardware.chip.name == "v4p") {
+            one.expectations.front().of /= 4;
+        }
+    }
+    const Calibration calibration =
+        calibrate(scenarios, {.per_chip = {"mxu"}, .pooled = {}, .jobs = 2});
+    EXPECT_DOUBLE_EQ(calibration.factors[0].value, 1);
+    EXPECT_TRUE(calibration.factors[0].at_limit);
+    EXPECT_FALSE(calibration.factors[1].at_limit);
+    EXPECT_THAT(
+        calibration_text(calibration),
+        ::testing::ContainsRegex("v4p +1 .*at its limit; the steps would have it beyond\n"));
 }
 
 // Nothing is fitted: the scenarios' own factors, judged.

@@ -46,6 +46,7 @@ const CommandWithOutputs kCommandsWithOutputs[] = {
     {{"search", "S", "--over", "remat", "--read", "R"}, {"json", "write", "jsonl"}, {"r.jsonl"}},
     {{"run", "S", "--set", "model.hf_config=other.json"}, {"json"}, {"other.json"}},
     {{"run", "S", "--set", "model={hf_config: other.json}"}, {"trace"}, {"other.json"}},
+    {{"run", "S", "--set", "hardware.profile=other.yml"}, {"json"}, {"other.yml"}},
     {{"sweep", "S", "--vary", "model.hf_config=config.json,other.json"},
      {"csv", "jsonl", "report"},
      {"other.json"}},
@@ -72,8 +73,8 @@ protected:
     void SetUp() override {
         CommandTest::SetUp();
         write(kNaming);
-        for (const char* const name :
-             {"profile.yaml", "config.json", "trace.csv", "other.json", "other.yaml", "r.jsonl"}) {
+        for (const char* const name : {"profile.yaml", "config.json", "trace.csv", "other.json",
+                                       "other.yaml", "other.yml", "r.jsonl"}) {
             write("kept", name);
         }
         fs::create_directory(path("below"));
@@ -145,7 +146,7 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             }
         }
     }
-    EXPECT_EQ(combinations, has_pages() ? 535 : 450);
+    EXPECT_EQ(combinations, has_pages() ? 540 : 455);
 }
 
 TEST_F(Outputs, NeverShareAFile) {

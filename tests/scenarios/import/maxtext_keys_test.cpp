@@ -1,5 +1,5 @@
 // Names of keys, and what is taken where a file does not have one.
-#include "scenarios/import/maxtext_keys.h"
+#include "scenarios/maxtext/maxtext_keys.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,7 @@
 // Models by MaxText's names, and by dimensions alone.
-#include "scenarios/import/maxtext_models.h"
+#include "scenarios/maxtext/maxtext_models.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "scenarios/load/load.h"
@@ -39,6 +40,7 @@ TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
         {"qwen3-0.6b", "qwen3-0.6b"},
         {"qwen3-8b", "qwen3-8b"},
         {"qwen3-8b-base", "qwen3-8b"},
+        {"olmo3-7b-pt", "olmo-3-7b"},
         {"qwen3-30b-a3b", "qwen3-30b-a3b"},
         {"qwen3-235b-a22b", "qwen3-235b-a22b"},
         {"qwen2.5-7b", "qwen2.5-vl-7b"},
@@ -77,6 +79,7 @@ TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
 TEST_F(MaxTextModels, HaveThePublishedCounts) {
     EXPECT_EQ(parameters("qwen3-1.7b"), 1'720'574'976);
     EXPECT_EQ(parameters("qwen3-4b"), 4'022'468'096);
+    EXPECT_EQ(parameters("qwen3-4b-thinking-2507"), 4'022'468'096);
     EXPECT_EQ(parameters("qwen3-14b"), 14'768'307'200);
     EXPECT_EQ(parameters("qwen3-32b"), 32'762'123'264);
     EXPECT_EQ(parameters("qwen3-480b-a35b"), 480'154'875'392);
@@ -84,6 +87,33 @@ TEST_F(MaxTextModels, HaveThePublishedCounts) {
     EXPECT_EQ(parameters("qwen2.5-14b"), 14'770'033'664);
     EXPECT_EQ(parameters("gemma2-2b"), 2'614'341'888 + 128 * 2304);
     EXPECT_EQ(parameters("gemma3-4b"), count_parameters(of_config("gemma-3-4b")).total - 64 * 2560);
+}
+
+TEST_F(MaxTextModels, ThatPodsimLacksAreKnown) {
+    for (const auto& [name, why] : {std::pair{"deepseek3.2-671b", "sparse attention with an index"},
+                                    {"gemma4-31b", "heads of two sizes"},
+                                    {"qwen3-next-80b-a3b", "linear attention"},
+                                    {"qwen3-vl-2b", "an encoder"}}) {
+        refused(
+            {std::string("model_name=") + name},
+            fmt::format("model_name={}: model_name: '{}' has {}, which podsim cannot say; write "
+                        "a scenario of a model that is near it",
+                        name, name, why));
+    }
+}
+
+// configs/models/deepseek3-671b-2dfsdp.yml: its rules split the batch over fsdp, fsdp_transpose and expert, weights' rows over fsdp, their
+// columns over fsdp_transpose and expert, and no array by its experts.
+TEST_F(MaxTextModels, RulesOfItsOwnMakeAnAxisOfExpertsOneOfFsdp) {
+    const std::vector<std::string> ways{
+        "ici_fsdp_parallelism=16", "ici_fsdp_transpose_parallelism=4", "ici_expert_parallelism=4"};
+    const auto of = [&](const char* name) {
+        std::vector<std::string> keys{fmt::format("model_name={}", name)};
+        keys.insert(keys.end(), ways.begin(), ways.end());
+        return keys;
+    };
+    EXPECT_EQ(line(of("deepseek3-671b-2dfsdp"), "mesh"), "mesh: {fsdp: 256}");
+    EXPECT_EQ(line(of("deepseek3-671b"), "mesh"), "mesh: {fsdp: 64, expert: 4}");
 }
 
 TEST_F(MaxTextModels, AllLoad) {

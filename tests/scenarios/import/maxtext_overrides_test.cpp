@@ -46,7 +46,7 @@ TEST_F(MaxTextOverrides, TheSequenceOfAModelsOwnConfig) {
     const std::vector<std::string> keys{"model_name=gpt3-22b", "per_device_batch_size=2"};
     EXPECT_EQ(line(keys, "model"),
               "model: {base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, "
-              "heads: 24, kv_heads: 24, head_dim: 256, vocabulary: 32768}");
+              "heads: 24, kv_heads: 24, head_dim: 256, vocabulary: 32768, positions: 16384}");
     EXPECT_THAT(line(keys, "batch"), HasSubstr("sequence: 1024}"));
     EXPECT_THAT(line({"model_name=gpt3-6b", "max_target_length=1024"}, "batch"),
                 HasSubstr("sequence: 1024}"));

@@ -31,6 +31,9 @@ TEST_F(ProfileFile, IsReadBackTheSame) {
     odd.chips["v5e"] = {.mxu = 1.0 / 3, .launch_s = 1.0 / 7e5, .straggler = 0.1 + 0.2};
     odd.band = {1.0 / 17, 0.5, {{"v5e", true, true}, {"v5e", false, false}}};
     EXPECT_EQ(read_profile_file(write(profile_text(odd), "p.yaml")), odd);
+    odd.name = "a: b # c";
+    odd.version = "~";
+    EXPECT_EQ(read_profile_file(write(profile_text(odd), "p.yaml")), odd);
     EXPECT_FALSE(measured_profile("0").has_value());
 }
 

@@ -19,7 +19,7 @@ std::string error_of(const std::string& text) {
 
 TEST(TraceFile, finds_columns_by_their_names) {
     const std::vector<Request> requests = parse_trace(
-        "output, prompt,class,arrival_s,prefix\r\n"
+        "\xef\xbb\xbfoutput, prompt,class,arrival_s,prefix\r\n"
         "3,10,1,0.25,9\r\n"
         "\r\n"
         "1, 2,0,2.5,0",

@@ -153,6 +153,11 @@ TEST_F(SearchCommand, MovesRelativePathsToTheFolderOfThePlan) {
     EXPECT_EQ(moved_to("."), "hf/config.json");
     EXPECT_EQ(moved_to("plans"), "../hf/config.json");
     EXPECT_EQ(moved_to((here / "a/b").string()), "../../hf/config.json");
+    for (const std::string name : {"ours.yaml", "ours.yml"}) {
+        const YamlNode profile = parse_yaml("hardware: {profile: " + name + "}\n", "s.yaml");
+        EXPECT_EQ(moved(profile, "", "plans").find("hardware")->find("profile")->text,
+                  "../" + name);
+    }
 }
 
 }  // namespace

@@ -123,6 +123,19 @@ TEST(LoadServing, reads_traces_beside_the_scenario) {
     EXPECT_EQ(spec.load.arrivals, ArrivalKind::poisson);
     EXPECT_EQ(spec.load.requests, 100);
     EXPECT_EQ(spec.load.trace.size(), 2U);
+    std::ofstream many(folder / "many.csv");
+    many << "arrival_s,prompt,output\n";
+    for (int i = 0; i < 200000; ++i) {
+        many << "12.5,12,3\n";  // 2 MB
+    }
+    many.close();
+    EXPECT_EQ(read("  trace: many.csv\n  slots: 1\n", folder).load.requests, 200000);
+    many.open(folder / "many.csv");
+    many << std::string((64U << 20U) + 1, '1');
+    many.close();
+    EXPECT_EQ(error_of("  trace: many.csv\n  slots: 1\n", folder),
+              (folder / "many.csv").string() +
+                  ": the file is larger than 64 MiB; a trace has at most 1000000 rows");
     EXPECT_EQ(error_of("  trace: r.csv\n  requests: 3\n  slots: 1\n", folder),
               "s.yaml:3:13: serving.requests: '3' is out of range; allowed: 1 to 2");
     EXPECT_EQ(error_of("  trace: r.csv\n  prompt: 3\n  slots: 1\n", folder),

@@ -1,4 +1,6 @@
 // What is taken of keys that a file lacks, has twice, or has under another name.
+#include <fmt/format.h>
+
 #include "tests/workloads/hf/hf_fixture.h"
 #include "workloads/models/model.h"
 
@@ -30,6 +32,38 @@ TEST_F(HfDefaults, ClassesHaveDefaultsOfTheirOwn) {
         ":1:1: 'num_key_value_heads' = 8, which its class takes, does not divide "
         "'num_attention_heads' = 12; every key/value head serves the same number of query "
         "heads");
+}
+
+// ibm-granite/granite-4.0-1b: 40 layers of attention of 16 heads of 128 and 4 of keys, an MLP of 4096; 1.6 billion.
+TEST_F(HfDefaults, GraniteHybridsOfAttentionAlone) {
+    const auto config = [](const std::string& others) {
+        return "{\"model_type\": \"granitemoehybrid\", \"hidden_size\": 2048, "
+               "\"intermediate_size\": 4096, \"shared_intermediate_size\": 4096, "
+               "\"num_hidden_layers\": 40, \"num_attention_heads\": 16, "
+               "\"num_key_value_heads\": 4, \"vocab_size\": 100352, "
+               "\"tie_word_embeddings\": true, \"mamba_n_heads\": 128,\n" +
+               others + "}";
+    };
+    std::string attention = "\"layer_types\": [\"attention\"";
+    for (int layer = 1; layer < 40; ++layer) {
+        attention += ", \"attention\"";
+    }
+    attention += "]";
+    read(config(attention + ", \"num_local_experts\": 0"));
+    const HfReading dense = read_hf_config_fully(path_);
+    EXPECT_EQ(count_parameters(dense.model).total,
+              100352 * 2048 + 2048 +
+                  40LL * (2 * 2048 * 2048 + 2 * 2048 * 512 + 3 * 2048 * 4096 + 2 * 2048));
+    EXPECT_TRUE(dense.unknown.empty());
+    const ModelSpec routed =
+        read(config(attention + ", \"num_local_experts\": 64, \"num_experts_per_tok\": 6"));
+    EXPECT_EQ(routed.experts.count, 64);
+    EXPECT_EQ(routed.experts.shared_d_ff, 4096);
+    const std::string why =
+        ": state-space layers ('layer_types': mamba) are not modelled; podsim knows layers of "
+        "attention alone";
+    EXPECT_EQ(refusal(config("\"layer_types\": [\"mamba\", \"attention\"]")), ":2:1" + why);
+    EXPECT_EQ(refusal(config("\"num_local_experts\": 0")), ":1:1" + why);
 }
 
 // configuration_deepseek_v3.py, configuration_ernie4_5_moe.py, configuration_glm4.py.

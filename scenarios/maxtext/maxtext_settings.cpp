@@ -1,4 +1,4 @@
-#include "scenarios/import/maxtext_settings.h"
+#include "scenarios/maxtext/maxtext_settings.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/import/maxtext_keys.h"
+#include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 

@@ -1,4 +1,4 @@
-#include "scenarios/import/maxtext_keys.h"
+#include "scenarios/maxtext/maxtext_keys.h"
 
 #include <algorithm>
 #include <array>

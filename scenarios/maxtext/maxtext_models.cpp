@@ -1,5 +1,6 @@
-#include "scenarios/import/maxtext_models.h"
+#include "scenarios/maxtext/maxtext_models.h"
 
+#include <algorithm>
 #include <array>
 
 namespace podsim::scenarios {
@@ -32,17 +33,17 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"mistral-7b", "{base: mistral-7b, window: 0}"},  // models/mistral.py: every layer sees all
     {"mixtral-8x7b", "mixtral-8x7b"},
     {"mixtral-8x22b", "{base: mixtral-8x22b, vocabulary: 32768}"},
-    {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304}", kGpt3},
+    {"gpt3-175b", "{base: gpt-3-175b, vocabulary: 50304, positions: 16384}", kGpt3},
     {"gpt3-6b",
      "{base: gpt-3-175b, name: gpt3-6b, layers: 48, d_model: 3072, d_ff: 12288, heads: 12, "
-     "kv_heads: 12, head_dim: 256, vocabulary: 32768}",
+     "kv_heads: 12, head_dim: 256, vocabulary: 32768, positions: 16384}",
      kGpt3OfLessTokens},
     {"gpt3-22b",
      "{base: gpt-3-175b, name: gpt3-22b, layers: 48, d_model: 6144, d_ff: 24576, heads: 24, "
-     "kv_heads: 24, head_dim: 256, vocabulary: 32768}",
+     "kv_heads: 24, head_dim: 256, vocabulary: 32768, positions: 16384}",
      kGpt3OfLessTokens},
     {"deepseek3-671b", "deepseek-v3"},
-    {"deepseek3-671b-2dfsdp", "deepseek-v3"},
+    {"deepseek3-671b-2dfsdp", "deepseek-v3", {}, true},
     {"gpt-oss-20b",
      "{name: gpt-oss-20b, layers: 24, d_model: 2880, d_ff: 2880, heads: 64, kv_heads: 8, head_dim: "
      "64, vocabulary: 201088, window: 128, "
@@ -130,10 +131,58 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
      "true}"},
 });
 
+/// Ends of names that change nothing of a step: files of other weights, positions or tokenizers.
+struct OtherName {
+    std::string_view family;  ///< how the name begins
+    std::string_view end;
+};
+constexpr std::array kOtherNames = std::to_array<OtherName>({
+    {"", ""},
+    {"", "-Instruct"},
+    {"qwen3", "-base"},
+    {"qwen3-4b", "-thinking-2507"},
+    {"olmo3-7b", "-pt"},
+});
+
+struct Lacking {
+    std::string_view family;
+    std::string_view why;
+};
+constexpr std::array kLacking = std::to_array<Lacking>({
+    {"deepseek-custom", "sparse attention with an index"},
+    {"deepseek3.2", "sparse attention with an index"},
+    {"deepseek3-671b-batchsplit", "a batch that is split within a layer"},
+    {"deepseek4", "compressed attention, and streams beside the residual one"},
+    {"gemma4", "heads of two sizes"},
+    {"qwen3-custom-30b-a3b", "experts of another width than the layer"},
+    {"qwen3-next", "linear attention"},
+    {"qwen3-omni", "encoders"},
+    {"qwen3-vl", "an encoder"},
+    {"qwen3.5", "linear attention"},
+});
+
 }  // namespace
 
 std::span<const MaxTextNamedModel> maxtext_models() {
     return kModels;
+}
+
+const MaxTextNamedModel* find_maxtext_model(std::string_view name) {
+    for (const MaxTextNamedModel& model : kModels) {
+        for (const OtherName& other : kOtherNames) {
+            if (model.name.starts_with(other.family) && name.starts_with(model.name) &&
+                name.substr(model.name.size()) == other.end) {
+                return &model;
+            }
+        }
+    }
+    return nullptr;
+}
+
+std::string_view maxtext_model_lacks(std::string_view name) {
+    const auto* const found = std::ranges::find_if(
+        kLacking, [&](const Lacking& each) { return name.starts_with(each.family); });
+    return found == kLacking.end() ? "" : found->why;
 }
 
 }  // namespace podsim::scenarios
