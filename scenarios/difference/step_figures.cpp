@@ -27,6 +27,8 @@ bool adds_up(const StepFigures& figures) {
             (total_of(figures.path) == figures.step && total_of(figures.gap) == figures.step));
 }
 
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 62U;  // parameters, tokens, chips
+
 /// The values of a document; what is missing or of another type is an error at its file.
 class Document {
 public:
@@ -39,6 +41,14 @@ public:
         } catch (const Json::exception&) {
             throw refused(fmt::format("no {} in this result", pointer.substr(1)));
         }
+    }
+    /// A number that is written as 4e119, or with as many digits, is no count.
+    [[nodiscard]] std::int64_t count(const std::string& pointer) const {
+        const Json value = get<Json>(pointer);
+        if (!value.is_number_integer() || value < 0 || value > kMostCounted) {
+            throw refused(fmt::format("{} is no count", pointer.substr(1)));
+        }
+        return value.get<std::int64_t>();
     }
     [[nodiscard]] bool has(const std::string& key) const { return json_.contains(key); }
     [[nodiscard]] sim::InputError refused(const std::string& problem) const {
@@ -101,7 +111,7 @@ void add_settings(const Document& document, StepFigures& figures) {
     add("hardware.profile", document.get<std::string>("/profile"));
     add("model", figures.model);
     add("batch.tokens", std::to_string(figures.tokens));
-    add("batch.sequence", std::to_string(document.get<std::int64_t>("/sequence")));
+    add("batch.sequence", std::to_string(document.count("/sequence")));
     const Json mesh = document.object("/mesh");
     for (const auto& [axis, factors] : mesh.items()) {
         add("mesh." + axis, factors.is_string() ? factors.get<std::string>() : factors.dump());
@@ -188,9 +198,9 @@ StepFigures figures_of(const Json& json, const std::string& file) {
         .file = file,
         .chip = document.get<std::string>("/chip"),
         .model = document.get<std::string>("/model"),
-        .parameters = document.get<std::int64_t>("/parameters"),
-        .chips = document.get<std::int64_t>("/chips"),
-        .tokens = document.get<std::int64_t>("/batch_tokens"),
+        .parameters = document.count("/parameters"),
+        .chips = document.count("/chips"),
+        .tokens = document.count("/batch_tokens"),
         .like_published =
             document.has("error_band") && document.get<bool>("/error_band/like_published"),
         .step = document.time("/step_time_s"),

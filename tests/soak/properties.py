@@ -25,14 +25,13 @@ import tempfile
 import time
 
 import generate
+from listening import listens
 
 BEFORE = "what was there before\n"
 LIMIT_S = 600  # this machine may be busy; the longest of five thousand took half a minute alone
 MEMORY = "3GB"
 # Half a second as such, after SIGINT three where something was found; this machine may be busy.
 MOST_TO_END_S = 4
-# Until then main may not have been reached, where the program begins to listen.
-STARTED_S = 0.2
 MOST_CHIPS_UNFOLDED = 32
 WALL = re.compile(r'"wall_time_s": [^,\n]*')
 DEFECT = re.compile(r"a defect in podsim|Assertion|terminate called|std::|nan|-nan")
@@ -165,14 +164,14 @@ class Looker:
         out.write_text(BEFORE)
         with subprocess.Popen([self.program, "run", self.file, "--json", out, "--trace", self.folder / "t.json"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
-            waited = 10 ** self.random.uniform(-2.5, -0.3)
-            time.sleep(waited)
+            time.sleep(10 ** self.random.uniform(-2.5, -0.3))
+            listened = listens(run, number)
             begun = time.monotonic()
             run.send_signal(number)
             run.communicate(timeout=LIMIT_S)
             took = time.monotonic() - begun
         allowed = {0, {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}.get(number, -number)}
-        if waited < STARTED_S:
+        if not listened:
             allowed.add(-number)
         if run.returncode not in allowed or took > MOST_TO_END_S:
             raise Wrong(f"status {run.returncode} {took:.2f} s after {number.name}")

@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 
+from listening import listens
+
 SMALL = """\
 name: small
 hardware: {chip: v5p, slice: 2x2x2}
@@ -40,8 +42,6 @@ training: {remat: full, microbatches: 2048}
 BEFORE = "what was there before\n"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 DEADLINE_S = 0.5
-# Until then main may not have been reached, where the program begins to listen.
-STARTED_S = 0.2
 # Sweeps of small steps: 600 settings, some milliseconds each.
 TOKENS = "batch.tokens=" + ",".join(f"{32 * k}Ki" for k in range(1, 601))
 QUICK = "scenarios/quickstart/llama3-70b-v5p-pod.yaml"
@@ -159,8 +159,8 @@ class Soak:
                 if path.suffix != ".jsonl":
                     path.write_text(BEFORE)
             run = self.start(args, folder)
-            waited = most * 10 ** self.random.uniform(-1.5, 0)  # some commands end early
-            time.sleep(waited)
+            time.sleep(most * 10 ** self.random.uniform(-1.5, 0))  # some commands end early
+            listened = listens(run, number)
             begun = time.monotonic()
             run.send_signal(number)
             _, said = run.communicate()
@@ -170,7 +170,7 @@ class Soak:
             key = (name, "by signal" if by_signal else f"status {run.returncode}")
             self.counts[key] = self.counts.get(key, 0) + 1
             allowed = {0, 1, STATUS.get(number, -number)}
-            if waited < STARTED_S:
+            if not listened:
                 allowed.add(-number)
             if run.returncode not in allowed:
                 self.say(name, f"status {run.returncode} after {number.name}: {said[-300:]!r}")

@@ -199,7 +199,8 @@ TEST_F(Diff, WhatCannotBeComparedIsRefused) {
     ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
     refused({path("r.json"), "--set-b", "training.remat=none"},
             "r.json: a result is as it was written; --set, --set-a and --set-b change scenarios");
-    Doc broken = Doc::parse(std::ifstream(path("r.json")));
+    const Doc whole = Doc::parse(std::ifstream(path("r.json")));
+    Doc broken = whole;
     broken["step_time_s"] = broken["step_time_s"].get<double>() + 1e-12;
     refused({write(broken.dump(), "b.json"), file},
             "b.json: its terms do not add up to its step" + reads);
@@ -210,6 +211,11 @@ TEST_F(Diff, WhatCannotBeComparedIsRefused) {
     broken["step_time_s"] = 1;
     refused({write(broken.dump(), "b.json"), file},
             "b.json: no tokens_per_s in this result" + reads);
+    for (const Doc& count : {Doc(4e119), Doc(512.5), Doc(-1), Doc("512")}) {
+        broken = whole;
+        broken["chips"] = count;
+        refused({write(broken.dump(), "b.json"), file}, "b.json: chips is no count" + reads);
+    }
 }
 
 TEST(SideBySide, EveryNameOnceTheLargestDifferenceFirst) {
