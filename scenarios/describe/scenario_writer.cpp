@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/text/json_text.h"
 #include "scenarios/yaml/schema.h"
 
 namespace podsim::scenarios {

@@ -1,8 +1,10 @@
 #include "scenarios/text/json_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
+#include <string_view>
 
 namespace podsim::scenarios {
 namespace {
