@@ -229,7 +229,6 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     refuse_without_meaning(section, plan);
     read_served_experts(section, mesh, model, plan);
     plan.precision = read_stored(section, hardware.chip);
-    plan.moe.devices = hardware.chip.devices.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     read_overlap(root["overlap"], mesh, hardware, model, plan);
     workloads::validate(plan, model, root.faults());

@@ -37,6 +37,10 @@ void refuse_training_keys(const Reader& root) {
     }
 }
 
+bool is_inference(const Reader& root) {
+    return root["inference"].said() || root["serving"].said();
+}
+
 /// A program has no training step.
 void refuse_step_keys(const Reader& root) {
     for (const std::string_view key :
@@ -77,7 +81,7 @@ void tell_mesh(const Reader& mesh, const TrainingStep& step) {
 void read_step_of(const Reader& root, const std::filesystem::path& folder, Scenario& scenario) {
     TrainingStep& step = scenario.step();
     root["model"].check({}, [&] { step.model = read_model(root["model"].require(), folder); });
-    const bool serves = root["inference"].said() || root["serving"].said();
+    const bool serves = is_inference(root);
     if (serves) {
         refuse_training_keys(root);
     }
@@ -85,10 +89,6 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
         step.mesh = read_mesh(root["mesh"], root["mesh_mapping"], scenario.hardware,
                               serves ? workloads::axis::tensor : workloads::axis::fsdp);
     });
-    if (serves && scenario.hardware.profile == "measured") {
-        scenario.hardware.efficiency =
-            topology::with_inference_overheads(scenario.hardware.efficiency);
-    }
     step.mesh_axes = mesh_axes(step.mesh, scenario.hardware);
     tell_mesh(root["mesh"], step);
     const auto& read = serves ? read_inference : read_plan;
@@ -136,7 +136,8 @@ Scenario load(const YamlNode& tree, const std::string& path, Requests requests,
     Scenario scenario;
     scenario.file = path;
     scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
-    scenario.hardware = read_hardware(root["hardware"].require(), file.parent_path());
+    scenario.hardware =
+        read_hardware(root["hardware"].require(), file.parent_path(), is_inference(root));
     scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);
     static_cast<void>(read_search(root["search"]));
     if (root["program"].present()) {
@@ -180,8 +181,8 @@ Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests r
 IdealHardware load_hardware(const YamlNode& tree, const std::string& path) {
     sim::InputFaults faults;
     const Reader root(tree, faults);
-    IdealHardware hardware =
-        read_hardware(root["hardware"].require(), std::filesystem::path(path).parent_path());
+    IdealHardware hardware = read_hardware(
+        root["hardware"].require(), std::filesystem::path(path).parent_path(), is_inference(root));
     hardware.perturbations = read_perturbations(root["perturb"], hardware);
     return hardware;
 }

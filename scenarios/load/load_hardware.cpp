@@ -271,7 +271,8 @@ void check_chip_limit(const topology::Point& shape) {
     }
 }
 
-IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base) {
+IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base,
+                            bool serves) {
     IdealHardware result;
     result.chip = read_chip(hardware["chip"], hardware["slice"]);
     result.ici_rates =
@@ -281,7 +282,7 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
     read_slice(hardware, result);
     result.oversubscription = hardware["oversubscription"].get<double>(parse_multiple, 1);
     hardware["profile"].check({"hardware.chip.base"}, [&] {
-        read_profile(hardware, base, result);
+        read_profile(hardware, base, serves, result);
         if (!hardware["profile"].is_map()) {
             tell_factors(hardware["profile"], result);
         }

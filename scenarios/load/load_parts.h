@@ -22,8 +22,8 @@ namespace podsim::scenarios {
 struct Evaluation;
 struct ReportOptions;
 
-/// `base` is the folder that the file of a profile is relative to.
-IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base);
+/// `base` is the folder that the file of a profile is relative to; `serves`: for inference (profile/read_profile.h).
+IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base, bool serves);
 
 /// `base` is the folder that hf_config is relative to.
 workloads::ModelSpec read_model(const Reader& model, const std::filesystem::path& base);

@@ -19,10 +19,13 @@ std::string of_profile(std::string_view name) {
 }
 
 /// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
-void read_profile_map(const Reader& profile, Hardware& result) {
+void read_profile_map(const Reader& profile, bool serves, Hardware& result) {
     const Reader base = profile["base"].require();
     result.efficiency = base.read(base_factors);
     const std::string name = base.present() ? base.node().text : "";
+    if (serves && name != "ideal") {
+        result.efficiency = topology::with_inference_overheads(result.efficiency);
+    }
     std::vector<std::string> changed;
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
         const Reader place = profile[factor.name];
@@ -66,12 +69,12 @@ std::string base_name(const Reader& chip, const topology::ChipSpec& spec) {
     return base.present() ? topology::find_chip(base.node().text).name : "";
 }
 
-void read_profile(const Reader& hardware, const std::filesystem::path& base,
+void read_profile(const Reader& hardware, const std::filesystem::path& base, bool serves,
                   IdealHardware& result) {
     const Reader chip = hardware["chip"];
     const Reader place = hardware["profile"];
     if (place.is_map()) {
-        read_profile_map(place, result);
+        read_profile_map(place, serves, result);
         return;
     }
     const std::string name = base_name(chip, result.chip);
@@ -86,7 +89,8 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     place.may_be("ideal");
     place.works_out_as(by_default ? "measured" : "ideal",
                        "measured where the chip was and the scenario does not change it");
-    if (place.present() && names_profile_file(place.node().text)) {
+    const bool of_file = place.present() && names_profile_file(place.node().text);
+    if (of_file) {
         place.names_file((base / place.node().text).string());
     }
     if (!profile.has_value() || !place.sound()) {
@@ -102,7 +106,8 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base,
     }
     result.profile = profile->name;
     result.profile_version = profile->version;
-    result.efficiency = measured->second;
+    result.efficiency = serves && !of_file ? topology::with_inference_overheads(measured->second)
+                                           : measured->second;
     result.error_band = profile->band;
 }
 

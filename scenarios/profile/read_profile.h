@@ -14,7 +14,10 @@ std::string base_name(const Reader& chip, const topology::ChipSpec& spec);
 
 /// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
 /// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
-void read_profile(const Reader& hardware, const std::filesystem::path& base, IdealHardware& result);
+/// `serves`: for inference, whose overheads (topology::with_inference_overheads) the profiles of the catalogue have beside
+/// the factors of training; a file says itself what it has.
+void read_profile(const Reader& hardware, const std::filesystem::path& base, bool serves,
+                  IdealHardware& result);
 
 /// Says to the log what factors a profile named by one word comes to.
 void tell_factors(const Reader& profile, const Hardware& hardware);
