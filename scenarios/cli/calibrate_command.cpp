@@ -53,7 +53,8 @@ Usage calibrate_usage() {
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
-        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, ici, dcn, launch_s, straggler, "
+        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, gather, ici, dcn, launch_s, "
+        "straggler, "
         "kernel_s, sequence_s, "
         "host_s\n"
         "(topology/chips/efficiency.h). Those neither named nor defined stay as the scenarios have "

@@ -11,6 +11,7 @@
 #include "scenarios/load/load_parts.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "scenarios/training/attention_stage.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
@@ -44,6 +45,10 @@ int parse_shift(const std::string& text, int members) {
     }
     return shift;
 }
+
+/// Stages that are no collectives.
+constexpr std::string_view kOwnKinds[] = {"host-to-chip", "chip-to-host", "matmul", "attention",
+                                          "read-hbm"};
 
 /// Keys that a stage of this kind does not have are mistakes.
 void refuse_others(const Reader& stage, std::string_view kind,
@@ -196,7 +201,7 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
 Stage read_stage(const Reader& stage, const Hardware& hardware) {
     const std::string kind =
         stage["do"].read([](const std::string& text) { return printable(text); });
-    for (const std::string_view name : {"host-to-chip", "chip-to-host", "matmul", "read-hbm"}) {
+    for (const std::string_view name : kOwnKinds) {
         stage["do"].may_be(name);
     }
     for (const collectives::Operation operation : collectives::all_operations()) {
@@ -216,6 +221,9 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
                                    stage["bytes"].read(parse_bytes)};
     } else if (kind == "matmul") {
         result.work = read_matmul(stage, hardware);
+    } else if (kind == "attention") {
+        refuse_others(stage, kind, attention_stage_keys());
+        result.work = read_attention_stage(stage, hardware);
     } else if (kind == "read-hbm") {
         refuse_others(stage, kind, {"bytes"});
         StageCompute compute;
@@ -223,7 +231,7 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
             stage["bytes"].read(parse_bytes) / static_cast<double>(std::max(hardware.chips(), 1));
         result.work = compute;
     } else {
-        std::vector<std::string> names{"host-to-chip", "chip-to-host", "matmul", "read-hbm"};
+        std::vector<std::string> names(std::begin(kOwnKinds), std::end(kOwnKinds));
         for (const collectives::Operation operation : collectives::all_operations()) {
             if (kind == collectives::to_string(operation)) {
                 result.work = read_collective(stage, operation, hardware);
@@ -245,6 +253,9 @@ Program read_program(const Reader& program, const Hardware& hardware) {
         stage.check({}, [&] { result.stages.push_back(read_stage(stage, hardware)); });
         if (result.pieces > 1 && stage["gather"].present()) {
             stage["gather"].refuse("a gathered operand does not go with pieces", "write pieces: 1");
+        }
+        if (result.pieces > 1 && stage["heads"].present()) {
+            stage["do"].refuse("a kernel of attention does not go with pieces", "write pieces: 1");
         }
     }
     if (result.stages.empty()) {

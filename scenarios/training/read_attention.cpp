@@ -65,12 +65,17 @@ AttentionBlocks read_blocks(const Reader& blocks, BackwardKernels kernels) {
 
 }  // namespace
 
-workloads::SelfAttention read_attention(const Reader& training) {
+workloads::SelfAttention read_attention_kernels(const Reader& section) {
     workloads::SelfAttention attention;
-    attention.causal = training["attention"].choose<bool>(kMasks, true);
-    attention.backward = training["attention_backward"].choose<BackwardKernels>(
+    attention.causal = section["attention"].choose<bool>(kMasks, true);
+    attention.backward = section["attention_backward"].choose<BackwardKernels>(
         kBackwardKernels, BackwardKernels::split);
-    attention.blocks = read_blocks(training["attention_blocks"], attention.backward);
+    attention.blocks = read_blocks(section["attention_blocks"], attention.backward);
+    return attention;
+}
+
+workloads::SelfAttention read_attention(const Reader& training) {
+    workloads::SelfAttention attention = read_attention_kernels(training);
     attention.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     return attention;
 }

@@ -35,7 +35,7 @@ for name in "${names[@]}"; do
     hf_config) seeds+=("$top/tests/workloads/configs") ;;
     esac
     echo "fuzz: $name, $seconds s"
-    "$build/tests/fuzz/fuzz_$name" "$build/fuzz/$name" "${seeds[@]}" -max_total_time="$seconds" -runs=10000000 -timeout=10 \
+    "$build/tests/fuzz/fuzz_$name" "$build/fuzz/$name" "${seeds[@]}" -max_total_time="$seconds" -runs=10000000 -timeout=60 \
         -rss_limit_mb=3000 -max_len=8192 -dict="$build/fuzz/words" -artifact_prefix="$build/fuzz/$name-" -print_final_stats=1 -verbosity=1 \
         >"$build/fuzz/$name.log" 2>&1 || failed=1
     grep -E "ERROR|SUMMARY|runtime error|Test unit written|number_of_executed_units" "$build/fuzz/$name.log" || true

@@ -21,9 +21,11 @@ struct Efficiency {
     double vpu = 1;  ///< share of the vector unit's rate
     double hbm = 1;  ///< share of HBM bandwidth
     double fusion =
-        1;           ///< share of elementwise time that hides beneath the matmul it is fused with
-    double ici = 1;  ///< share of an ICI link's rate
-    double dcn = 1;  ///< share of a host's network rate
+        1;  ///< share of elementwise time that hides beneath the matmul it is fused with
+    double gather =
+        1;  ///< share of HBM bandwidth that rows reach which indices name (experts' tokens, sorted)
+    double ici = 1;       ///< share of an ICI link's rate
+    double dcn = 1;       ///< share of a host's network rate
     double launch_s = 0;  ///< seconds before the first byte of a collective moves
     double straggler =
         0;  ///< compute takes 1 + straggler x log2(hosts / hosts of a slice) as long: the slowest sets the pace

@@ -49,9 +49,11 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
     time.hbm = work.hbm / rates.hbm;
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
-    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm);
+    time.waits = work.gathered / rates.hbm *
+                 std::max(rates.efficiency.hbm / rates.efficiency.gather - 1, 0.0);
+    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm + time.waits);
     time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
-    time.fusion = rates.efficiency.fusion;
+    time.fusion = work.attention ? 1 : work.kernel ? 0 : rates.efficiency.fusion;
     time.host = sim::Seconds(work.host_turns * rates.efficiency.host_s);
     if (std::max({time.mxu_reached, time.hbm, time.vpu}) > sim::Seconds(0)) {
         time.start =

@@ -16,23 +16,27 @@ namespace podsim::workloads {
 /// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
 /// dimension, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
-/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Waiting
-/// for the host, and the kernel's start, come before.
+/// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Of a flash
+/// kernel `attention` is measured with its softmax, which is no fusion of XLA's: all of it hides; beneath another kernel of its own
+/// (Compute::kernel) nothing does. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
+/// the kernel's start, come before.
 struct ComputeTime {
     sim::Seconds mxu;          ///< flops / peak of the dtype
     sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
     sim::Seconds mxu_reached;  ///< the same at the efficiency of the profile: >= mxu_padded
     sim::Seconds hbm;          ///< bytes / bandwidth
     sim::Seconds vpu;          ///< elementwise operations / rate
-    sim::Seconds elementwise;  ///< the larger of vpu and the elementwise bytes / bandwidth
-    sim::Seconds matmul_hbm;   ///< the other bytes / bandwidth
+    sim::Seconds
+        elementwise;     ///< the larger of vpu and the elementwise bytes / bandwidth, with waits
+    sim::Seconds waits;  ///< that gathers of rows take beyond their bytes: none at ideal rates
+    sim::Seconds matmul_hbm;  ///< the other bytes / bandwidth
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
     sim::Seconds
         start;  ///< of the kernel and of its sequences (Efficiency::kernel_s, sequence_s), where there is work: none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
-        const sim::Seconds together = std::max({mxu_reached, hbm, vpu});
+        const sim::Seconds together = std::max({mxu_reached, hbm + waits, vpu});
         const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
         return host + start +
                (apart > together ? together + (apart - together) * (1 - fusion) : together);

@@ -48,6 +48,9 @@ struct Compute {
     MatmulDtype dtype = MatmulDtype::bf16;
     bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
+    sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
+    /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.
+    bool kernel = false;
     /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.
     double tiled = 1;
     double sequences =

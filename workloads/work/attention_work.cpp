@@ -18,6 +18,14 @@ double kv_up_columns(const Shard& s) {
     return s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim);
 }
 
+/// Queries, keys and values as the kernel takes them: rotated columns beside the others, those of the keys copied for every head, values
+/// apart. Each is read and written once (MaxText, layers/attention_mla.py: split, apply_rotary_embedding, concatenate); backward the
+/// same the other way round.
+Elementwise put_together(const Shard& s) {
+    const double columns = 4 * s.head_dim - s.latent.rope_dim + 2 * s.value_dim;
+    return {s.tokens * s.heads * columns * s.precision.compute, 0};
+}
+
 }  // namespace
 
 Compute latent_forward(const Shard& s) {
@@ -40,8 +48,8 @@ Compute qkv_forward(const Shard& s) {
         return activations(s, s.block_rows(), s.block_columns(s.qkv_width()),
                            norm_and_residual(s) + query_key(s));
     }
-    const Compute keys =
-        activations(s, s.latent.kv_rank, kv_up_columns(s), latent_norm(s) + query_key(s));
+    const Compute keys = activations(s, s.latent.kv_rank, kv_up_columns(s),
+                                     latent_norm(s) + query_key(s) + put_together(s));
     return s.latent.q_rank == 0 ? keys
                                 : both(activations(s, s.latent.q_rank, s.heads * s.head_dim), keys);
 }
@@ -56,8 +64,9 @@ Compute qkv_input_gradient(const Shard& s) {
         return activations(s, s.block_columns(s.qkv_width()), s.block_rows(),
                            norm_and_residual_gradient(s) + query_key_gradient(s), runs);
     }
-    const Compute keys = activations(s, kv_up_columns(s), s.latent.kv_rank,
-                                     latent_norm_gradient(s) + query_key_gradient(s), runs);
+    const Compute keys =
+        activations(s, kv_up_columns(s), s.latent.kv_rank,
+                    latent_norm_gradient(s) + query_key_gradient(s) + put_together(s), runs);
     return s.latent.q_rank == 0
                ? keys
                : both(activations(s, s.heads * s.head_dim, s.latent.q_rank, {}, runs), keys);

@@ -9,9 +9,10 @@ namespace podsim::workloads {
 struct Elementwise {
     double bytes = 0;
     double operations = 0;
+    double gathered = 0;  ///< of bytes: of rows that indices name
 
     friend Elementwise operator+(Elementwise a, Elementwise b) {
-        return {a.bytes + b.bytes, a.operations + b.operations};
+        return {a.bytes + b.bytes, a.operations + b.operations, a.gathered + b.gathered};
     }
 };
 

@@ -16,11 +16,7 @@ namespace {
 
 constexpr double kBool = 1;  // bytes
 
-/// Elements of a chip's rows, and of their copies for experts.
-double own_elements(const Shard& s) {
-    return s.rows * s.d_model;
-}
-
+/// Elements of the copies of a chip's rows for experts.
 double copied_elements(const Shard& s) {
     return s.experts.copies * s.rows / s.tokens * s.d_model;
 }
@@ -41,28 +37,67 @@ Elementwise hidden_gradient(const Shard& s) {
     return s.experts.path.sparse() ? fused + Elementwise{2 * hidden, 0} : fused;
 }
 
+/// Of the copies that are sorted for the experts: tensor ways sort whole rows, each all of them, and split the sums of the experts'
+/// results alone (moe.py: activation_norm_length is not on `tensor`; psum_scatter before the unsort).
+double sorted_elements(const Shard& s) {
+    return s.experts.copies * s.d_model;
+}
+
+/// Whole rows and their copies, one read and the other written; `operations` of each copied element.
+Elementwise whole_copies(const Shard& s, double operations) {
+    const double copies = sorted_elements(s);
+    return {(s.tokens * s.d_model + copies) * s.precision.compute, copies * operations};
+}
+
 /// Rows of x once for each of their k experts, before the sort: with the sort of custom gradient MaxText sorts copies (moe.py,
 /// permute: jnp.repeat, then _sort_activations), without it takes each from its row.
 Elementwise repeated(const Shard& s) {
-    return s.experts.path.custom_sort_vjp ? copied_rows(s, 0) : Elementwise{};
+    return s.experts.path.custom_sort_vjp ? whole_copies(s, 0) : Elementwise{};
 }
 
-/// Rows of x gathered in another order: every copy is read and written.
-Elementwise moved_copies(const Shard& s) {
-    return {2 * copied_elements(s) * s.precision.compute, 0};
+/// Bytes moved in the order of indices, where they do not fit into a core's VMEM: those of a decode step do, and stay there.
+Elementwise by_index(const Shard& s, double bytes, double operations = 0) {
+    return {bytes, operations, bytes > s.vmem ? bytes : 0};
+}
+
+/// Rows gathered in another order, `elements` in all: each is read and written.
+Elementwise moved(const Shard& s, double elements) {
+    return by_index(s, 2 * elements * s.precision.compute);
 }
 
 /// The gradient of such a gather: the gather back, or a scatter-add into zeros, which reads and writes each of them again.
-Elementwise moved_back(const Shard& s) {
-    return {(s.experts.path.custom_sort_vjp ? 2 : 4) * copied_elements(s) * s.precision.compute, 0};
+Elementwise moved_back(const Shard& s, double elements) {
+    return moved(s, (s.experts.path.custom_sort_vjp ? 1 : 2) * elements);
 }
 
 /// The gradient of a chip's rows, from those of their k copies: gathered back and added up, or added into zeros.
 Elementwise added_back(const Shard& s) {
+    const double copies = sorted_elements(s);
     if (s.experts.path.custom_sort_vjp) {
-        return moved_back(s) + copied_rows(s, 1);
+        return moved_back(s, copies) + whole_copies(s, 1);
     }
-    return {(3 * copied_elements(s) + own_elements(s)) * s.precision.compute, copied_elements(s)};
+    return by_index(s, 3 * copies * s.precision.compute, copies) +
+           Elementwise{s.tokens * s.d_model * s.precision.compute, 0};
+}
+
+/// Biases of the experts of so many columns: a row of the table for each sorted row, written out since nothing fuses with the kernel,
+/// and read by what adds it (moe.py, transform_bias).
+Elementwise biased(const Shard& s, double columns) {
+    if (!s.mlp_bias || !s.experts.path.sparse()) {
+        return {};
+    }
+    const double elements = s.experts.tokens * columns;
+    const double row = elements * s.precision.compute;
+    return by_index(s, 2 * row) + Elementwise{row, elements};
+}
+
+/// Their gradient: a scatter-add, which reads each row and reads and writes the one of its expert.
+Elementwise bias_gradient(const Shard& s, double columns) {
+    if (!s.mlp_bias || !s.experts.path.sparse()) {
+        return {};
+    }
+    const double elements = s.experts.tokens * columns;
+    return by_index(s, 3 * elements * s.precision.compute, elements);
 }
 
 /// Elements of a mask [S, E, C] of each sequence. Every tensor way has them, and multiplies its share of D's columns.
@@ -98,7 +133,7 @@ Elementwise routing(const Shard& s) {
         case ExpertMatmul::ideal:
             return copied_rows(s, 0);
         case ExpertMatmul::sparse:
-            return sorted(s) + repeated(s) + moved_copies(s);
+            return sorted(s) + repeated(s) + moved(s, sorted_elements(s));
         case ExpertMatmul::dense:
             return masks(s);
         case ExpertMatmul::dense_of_all:
@@ -154,12 +189,13 @@ Compute router_weight_gradient(const Shard& s) {
 }
 
 Compute experts_gate_up_forward(const Shard& s) {
-    return grouped(s, s.d_model, s.experts.d_ff, Branches::side_by_side);
+    return grouped(s, s.d_model, s.experts.d_ff, Branches::side_by_side,
+                   biased(s, s.branches * s.experts.d_ff));
 }
 
 Compute experts_down_forward(const Shard& s) {
     return grouped(s, s.experts.d_ff, s.d_model, Branches::one,
-                   activation_function(s, s.experts.tokens, s.experts.d_ff));
+                   activation_function(s, s.experts.tokens, s.experts.d_ff) + biased(s, s.d_model));
 }
 
 Compute experts_down_input_gradient(const Shard& s) {
@@ -167,8 +203,9 @@ Compute experts_down_input_gradient(const Shard& s) {
 }
 
 Compute experts_down_weight_gradient(const Shard& s) {
-    return grouped_weight_gradient(s, s.experts.d_ff, s.d_model, Branches::one,
-                                   activation_again(s, s.experts.tokens, s.experts.d_ff));
+    return grouped_weight_gradient(
+        s, s.experts.d_ff, s.d_model, Branches::one,
+        activation_again(s, s.experts.tokens, s.experts.d_ff) + bias_gradient(s, s.d_model));
 }
 
 Compute experts_gate_up_input_gradient(const Shard& s) {
@@ -176,7 +213,8 @@ Compute experts_gate_up_input_gradient(const Shard& s) {
 }
 
 Compute experts_gate_up_weight_gradient(const Shard& s) {
-    return grouped_weight_gradient(s, s.d_model, s.experts.d_ff, Branches::side_by_side);
+    return grouped_weight_gradient(s, s.d_model, s.experts.d_ff, Branches::side_by_side,
+                                   bias_gradient(s, s.branches * s.experts.d_ff));
 }
 
 Compute combine_forward(const Shard& s) {
@@ -185,7 +223,7 @@ Compute combine_forward(const Shard& s) {
     }
     Elementwise work = copied_rows(s, kCombine);
     if (s.experts.path.sparse()) {
-        work = work + sorted(s) + moved_copies(s);
+        work = work + sorted(s) + moved(s, copied_elements(s));
     }
     return only(work);
 }
@@ -198,7 +236,7 @@ Compute combine_gradient(const Shard& s) {
     Elementwise work =
         copied_rows(s, kCombineBackward) + Elementwise{copied_elements(s) * s.precision.compute, 0};
     if (s.experts.path.sparse()) {
-        work = work + moved_back(s);
+        work = work + moved_back(s, copied_elements(s));
     }
     return only(work);
 }

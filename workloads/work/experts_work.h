@@ -7,7 +7,9 @@
 //   sparse        router: argsort (sorted, vector_work.h) of t k experts, 16 bytes each, and copies gathered in its order: each
 //                 read and written. combine: the inverse argsort, copies gathered back, then added up as above (the sum's
 //                 operands are cast to f32 in the same fusion). Backward a gather again for each, then the sum over k; without
-//                 custom_sort_vjp a scatter-add: zeros written, gradients read, sums read and written.
+//                 custom_sort_vjp a scatter-add: zeros written, gradients read, sums read and written. Rows in the order of
+//                 indices count as gathered (Compute). Tensor ways sort whole rows, each all of them; biases of experts are a
+//                 gathered row for each of the sorted ones, and nothing fuses with the grouped matmuls.
 //   dense         C = floor(ceil(S k / E) capacity_factor) places an expert and sequence, masks [S, E, C] as weights (b) and
 //                 booleans (1). router: masks written, dispatch BSM,BSEC->EBCM; combine EBCM,BSEC->BSM. Each is 2 S E C D FLOPs a
 //                 sequence, as dense as any: 2 D S k capacity_factor a token. Backward combine has two products (outputs,

@@ -23,6 +23,7 @@ struct Elements {
 Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs runs,
                   const Elementwise& fused) {
     work.elementwise = Bytes(fused.bytes);
+    work.gathered = Bytes(fused.gathered);
     if (runs == Runs::in_bf16 || s.precision.matmul == MatmulDtype::bf16) {
         return work;
     }
@@ -85,6 +86,7 @@ Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double produc
                  {shape},
                  Bytes(bytes * products + fused.bytes),
                  Flops(fused.operations)};
+    work.kernel = true;
     if (useful > 0) {
         work.tiled = 2 * shape.m * shape.k * shape.n * shape.count / work.flops.value();
     }
@@ -192,6 +194,7 @@ Compute both(Compute a, const Compute& b) {
     a.hbm += b.hbm;
     a.vector += b.vector;
     a.elementwise += b.elementwise;
+    a.gathered += b.gathered;
     a.matmuls.insert(a.matmuls.end(), b.matmuls.begin(), b.matmuls.end());
     return a;
 }
@@ -201,7 +204,8 @@ Compute only(Elementwise work) {
             .matmuls = {},
             .hbm = Bytes(work.bytes),
             .vector = Flops(work.operations),
-            .elementwise = Bytes(work.bytes)};
+            .elementwise = Bytes(work.bytes),
+            .gathered = Bytes(work.gathered)};
 }
 
 }  // namespace podsim::workloads

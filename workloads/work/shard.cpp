@@ -49,6 +49,7 @@ void take_sizes(Shard& shard, const ModelSpec& model, int split) {
     shard.positions = model.positions > 0;
     shard.layer_norm = model.norm != Norm::rms;
     shard.qk_norm = model.qk_norm;
+    shard.mlp_bias = model.mlp_bias;
     shard.outputs_normed = norms_outputs(model);
     shard.read_backward = read_backward(model, {.experts = false});
     shard.read_backward_of_experts = read_backward(model, {.experts = true});

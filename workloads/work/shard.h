@@ -48,6 +48,7 @@ struct Shard {
     TensorSet read_backward_of_experts{};
     bool layer_norm = false;
     bool qk_norm = false;
+    bool mlp_bias = false;
     bool rotary = true;
     bool positions = false;  ///< learned
     double vmem = 0;         ///< bytes of one core

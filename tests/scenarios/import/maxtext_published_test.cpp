@@ -187,6 +187,7 @@ std::vector<Line> lines() {
          "allow_split_physical_axes=True remat_policy=custom decoder_layer_input=offload "
          "opt_type=adamw mu_dtype=bfloat16 "
          "grad_dtype=bfloat16 use_random_routing=True megablox=True sparse_matmul=True "
+         "use_custom_sort_vjp=True "
          "sa_use_fused_bwd_kernel=True attention=flash "
          "use_tokamax_splash=True compile_topology=tpu7x-4x8x8 " +
              kBlocks2048},

@@ -98,11 +98,12 @@ TEST_F(ObjectiveTextTest, StaysOnlyWhatMeetsTheDeadline) {
     EXPECT_EQ(bound[0]["stays"], false);
 }
 
-// The second of the two is 3.2 % longer, and 4.6 % shorter where links reach a fifth less: the best does not stay.
+// With the factors and the band of measured@3 the second of the two is 3.8 % longer, and 3.6 % shorter where links reach a fifth less:
+// the best does not stay.
 TEST_F(ObjectiveTextTest, StaysOnlyWhatTheOthersOfTheTenDoNotBeat) {
     const std::string file = write(
-        "hardware: {chip: v5e, slice: 4x4}\n"
-        "model: {layers: 4, d_model: 2048, d_ff: 14848, heads: 16, kv_heads: 16, head_dim: 128, "
+        "hardware: {chip: v5e, slice: 4x4, profile: measured@3}\n"
+        "model: {layers: 4, d_model: 2048, d_ff: 15360, heads: 16, kv_heads: 16, head_dim: 128, "
         "vocabulary: 8192}\n"
         "batch: {tokens: 40Ki, sequence: 2048}\n");
     const std::vector<std::string> args{"search", file, "--vary",
@@ -119,7 +120,8 @@ TEST_F(ObjectiveTextTest, StaysOnlyWhatTheOthersOfTheTenDoNotBeat) {
     const auto step = [&](const std::string& mesh) {
         const auto run = nlohmann::json::parse(
             podsim({"run", file, "--no-explain", "--json", "-", "--set", "mesh=" + mesh, "--set",
-                    "hardware.profile={base: v5e, ici: 0.6616}"})
+                    "hardware.profile={base: v5e, mxu: 0.84, attention: 0.42, gather: 1, "
+                    "straggler: 0.0336, ici: 0.6616}"})
                 .out);
         return run["step_time_s"].get<double>();
     };

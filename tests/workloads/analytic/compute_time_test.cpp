@@ -62,5 +62,29 @@ TEST(ComputeTimeReached, ElementwiseWorkHidesAsFarAsItIsFused) {
     EXPECT_DOUBLE_EQ(seconds(work(1500, 200, 100), {.fusion = 0}), 1700);
 }
 
+// A grouped matmul has its elementwise work before or behind it; attention's share is measured with its softmax inside.
+TEST(ComputeTimeReached, KernelsOfTheirOwnFuseNothingOrAll) {
+    Compute grouped = work(300, 200, 100);
+    grouped.kernel = true;
+    EXPECT_DOUBLE_EQ(seconds(grouped, {}), 1200);
+    Compute attention = work(300, 200, 100);
+    attention.attention = true;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.fusion = 0}), 1000);
+    attention.vector = sim::Flops(1700);
+    EXPECT_DOUBLE_EQ(seconds(attention, {.fusion = 0}), 1700);
+}
+
+// 100 of 200 elementwise bytes in the order of indices: at the rate of 1 that is 0.8 of a peak of 1.25 they take 100, at 0.2 of the
+// peak 400. 1000 + 100 + 400 apart; together max(1000, 300 + 100 + 400).
+TEST(ComputeTimeReached, RowsThatIndicesNameHaveTheirShare) {
+    Compute rows = work(300, 200, 0);
+    rows.gathered = sim::Bytes(100);
+    EXPECT_DOUBLE_EQ(seconds(rows, {.hbm = 0.8, .fusion = 0, .gather = 0.2}), 1500);
+    EXPECT_DOUBLE_EQ(seconds(rows, {.hbm = 0.8, .fusion = 1, .gather = 0.2}), 1000);
+    EXPECT_DOUBLE_EQ(seconds(rows, {.hbm = 0.8, .fusion = 1, .gather = 0.08}), 1400);
+    // Never faster than a copy.
+    EXPECT_DOUBLE_EQ(seconds(rows, {.hbm = 0.8, .fusion = 0, .gather = 1}), 1200);
+}
+
 }  // namespace
 }  // namespace podsim::workloads

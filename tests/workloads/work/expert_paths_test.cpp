@@ -219,6 +219,56 @@ TEST(SparseExperts, MoveTheirRows) {
     EXPECT_EQ(more(router_input_gradient, scatters, ideal), 3 * copies + rows - (copies + rows));
 }
 
+// The same 2048 tokens on 4 tensor ways, each of which sorts all rows, whole, and a quarter of the results. What does not fit into
+// VMEM moves in the order of indices: copies read and written; with scatter-adds twice that back. What fits does not count.
+TEST(SparseExperts, RowsBeyondVmemMoveByIndex) {
+    ModelSpec model = testing::one_layer();
+    model.d_model = 32;
+    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
+    TrainingPlan plan = plan_of(ExpertMatmul::sparse, 2, 1024);
+    plan.ways.tensor = 4;
+    plan.attention.vmem = sim::Bytes(0);
+    const double copies = 2 * 4096 * 32;  // bytes
+    const Shard sorted = make_shard(model, plan);
+    EXPECT_EQ(router_forward(sorted).gathered.value(), 2 * copies);
+    EXPECT_EQ(router_input_gradient(sorted).gathered.value(), 2 * copies);
+    EXPECT_EQ(combine_forward(sorted).gathered.value(), 2 * copies / 4);
+    EXPECT_EQ(combine_gradient(sorted).gathered.value(), 2 * copies / 4);
+    plan.moe.custom_sort_vjp = false;
+    const Shard scatters = make_shard(model, plan);
+    EXPECT_EQ(router_input_gradient(scatters).gathered.value(), 3 * copies);
+    EXPECT_EQ(combine_gradient(scatters).gathered.value(), 4 * copies / 4);
+    plan.attention.vmem = sim::Bytes(4 * copies);
+    EXPECT_EQ(router_input_gradient(make_shard(model, plan)).gathered.value(), 0);
+    EXPECT_TRUE(experts_gate_up_forward(sorted).kernel);
+    EXPECT_TRUE(experts_gate_up_weight_gradient(sorted).kernel);
+    EXPECT_FALSE(router_forward(sorted).kernel);
+}
+
+// Of 4096 sorted rows 2 x 32 columns of gate's and up's biases and 32 of down's: gathered (read and written), then read by what adds
+// them; their gradients added to the rows of the experts.
+TEST(SparseExperts, BiasesAreARowForEachToken) {
+    ModelSpec model = testing::one_layer();
+    model.d_model = 32;
+    model.gated_mlp = true;
+    model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
+    TrainingPlan plan = plan_of(ExpertMatmul::sparse, 2, 1024);
+    plan.attention.vmem = sim::Bytes(0);
+    const Shard without = make_shard(model, plan);
+    model.mlp_bias = true;
+    const Shard with = make_shard(model, plan);
+    const double row = 4096.0 * 32 * 2;  // bytes
+    const auto more = [&](Compute (*work)(const Shard&)) {
+        return std::pair((work(with).hbm - work(without).hbm).value(),
+                         (work(with).gathered - work(without).gathered).value());
+    };
+    EXPECT_EQ(more(experts_gate_up_forward), std::pair(2 * 3 * row, 2 * 2 * row));
+    EXPECT_EQ(more(experts_down_forward), std::pair(3 * row, 2 * row));
+    EXPECT_EQ(more(experts_gate_up_weight_gradient), std::pair(2 * 3 * row, 2 * 3 * row));
+    EXPECT_EQ(more(experts_down_weight_gradient), std::pair(3 * row, 3 * row));
+    EXPECT_EQ(more(experts_down_input_gradient), std::pair(0.0, 0.0));
+}
+
 // Mixtral on v6e: 12 sequences of 4096 a chip, 2 of 8 experts, capacity 1.25: 1280 places an expert and sequence. Dispatch and combine
 // are 83.9 MFLOP a token each beside 881 MFLOP of experts, of which the model needs 705.
 TEST(DenseExperts, OfMixtral) {

@@ -323,11 +323,13 @@ TEST(WorkByHand, LatentProjections) {
     EXPECT_EQ(latent_weight_gradient(s).elementwise.value(), 2 * kRows * kModel * kB);
     // Rotated are the rope columns of 6 queries and of the one key that they share: 3 each. Norms of 9 + 7 latent columns.
     const double rotated = kTokens * 7 * 2 * 3;
+    // Put together for the kernel, each read and written: 6 queries of 4, of keys 2 become 4 columns, values of 5.
+    const double together = kTokens * 6 * (2 * 4 + (2 + 4) + 2 * 5) * kB;
     expect_work(qkv_forward(s), {{kTokens, 9, 6 * 4}, {kTokens, 7, up}},
-                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW, 0,
+                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together, together,
                 kTokens * 16 * 4 + rotated);
     expect_work(qkv_input_gradient(s), {{kTokens, 6 * 4, 9}, {kTokens, up, 7}},
-                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW, 0,
+                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together, together,
                 kTokens * 16 * 9 + rotated);
     expect_work(qkv_weight_gradient(s), {{9, kTokens, 6 * 4}, {7, kTokens, up}},
                 kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kD, 0, 0);
