@@ -44,7 +44,6 @@ constexpr std::array kUnlike = std::to_array<Unlike>({
     {"num_moe_token_chunks", "1", "tokens of experts are not taken in chunks here"},
     {"num_moe_emb_chunks", "0", "tokens of experts are not taken in chunks here"},
     {"use_batch_split_schedule", "false", "a batch is not split within a layer here"},
-    {"custom_mesh", "", "podsim maps as create_device_mesh does"},
     {"optimize_mesh_for_tpu_v6e", "false", "podsim maps as create_device_mesh does"},
     {"custom_mesh_and_rule", "", "arrays are split by MaxText's usual rules here"},
     {"context_parallel_strategy", "all_gather", "keys and values are gathered here"},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/import/maxtext_ways.h"
 #include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "topology/chips/chip.h"
@@ -19,7 +20,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using Ways = std::array<std::int64_t, kMaxTextParallelisms.size()>;
+using Ways = MaxTextWays;
 
 std::size_t place_of(std::string_view name) {
     return static_cast<std::size_t>(
@@ -101,22 +102,18 @@ bool is_size(const std::string& axis) {
     return axis.find_first_of("0123456789") != std::string::npos;
 }
 
-/// `fsdp: x y z` where one parallelism has the whole slice, or `fsdp: 64`. `expert` may be fsdp.
+/// `fsdp: x y z` where one parallelism has the whole slice, or `fsdp: 64`.
 std::vector<std::string> axes_of(const Ways& ici, const Ways& dcn, const MaxTextMachine& machine,
-                                 bool expert_axis_is_fsdp) {
-    const auto axis_of = [&](std::size_t i) {
-        const std::string_view axis = kMaxTextParallelisms[i].axis;
-        return axis == "expert" && expert_axis_is_fsdp ? "fsdp" : axis;
-    };
+                                 const MaxTextModel& model) {
     const std::int64_t alone = std::ranges::count_if(ici, [](std::int64_t way) { return way > 1; });
     std::vector<std::string> axes;
-    for (const std::string_view axis :
-         {"data", "pipeline", "fsdp", "context", "tensor", "tensor_transpose", "expert"}) {
+    for (const std::string_view axis : kMaxTextAxes) {
         std::int64_t within = 1;
         std::int64_t between = 1;
         for (std::size_t i = 0; i < kMaxTextParallelisms.size(); ++i) {
-            within *= axis_of(i) == axis ? ici[i] : 1;
-            between *= axis_of(i) == axis ? dcn[i] : 1;
+            const bool of_axis = maxtext_axis(i, model) == axis;
+            within *= of_axis ? ici[i] : 1;
+            between *= of_axis ? dcn[i] : 1;
         }
         if (within * between == 1) {
             continue;
@@ -227,6 +224,7 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
     const Ways dcn = read_ways(settings, "dcn", "data", machine.slices);
     refuse_unlike(settings, ici, "ici");
     refuse_unlike(settings, dcn, "dcn");
+    std::vector<std::string> axes = maxtext_rings(settings, machine, model, ici, dcn, notes);
     join_devices(settings, ici, machine, notes);
     if (ici[place_of("fsdp_transpose")] > 1) {
         notes.emplace_back(
@@ -238,15 +236,16 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             fmt::format("expert is fsdp here: {}'s rules split batch and weights over both",
                         model.experts > 0 ? "the model" : "the model has no experts, and MaxText"));
     }
-    std::vector<std::string> axes = axes_of(ici, dcn, machine, model.expert_axis_is_fsdp);
-    if (std::ranges::any_of(axes, is_size)) {
-        write_sizes(axes, machine);
+    std::string mapping;
+    if (axes.empty()) {
+        axes = axes_of(ici, dcn, machine, model);
+        if (std::ranges::any_of(axes, is_size)) {
+            write_sizes(axes, machine);
+            mapping = mapping_of(settings, machine, axes);
+        }
     }
+    std::string text = fmt::format("mesh: {{{}}}\n{}", fmt::join(axes, ", "), mapping);
     const std::size_t pipeline = place_of("pipeline");
-    std::string text = fmt::format("mesh: {{{}}}\n", fmt::join(axes, ", "));
-    if (std::ranges::any_of(axes, is_size)) {
-        text += mapping_of(settings, machine, axes);
-    }
     return {std::move(text), ici[pipeline] * dcn[pipeline],
             ici[place_of("data")] * dcn[place_of("data")] > 1};
 }

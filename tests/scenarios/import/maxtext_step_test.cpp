@@ -73,9 +73,6 @@ TEST_F(MaxTextStep, MapsSizesAsJax) {
               "taken\n");
     four.push_back(split);
     EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
-    EXPECT_EQ(warning({"model_name=llama3.1-8b", "custom_mesh=hybrid_ring_64x4"}),
-              "warning: custom_mesh=hybrid_ring_64x4 is not expressed: podsim maps as "
-              "create_device_mesh does\n");
 }
 
 TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
