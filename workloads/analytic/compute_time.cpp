@@ -28,6 +28,14 @@ double mxu_share(const MatmulShape& shape, bool attention, const topology::Effic
     return reached.mxu * smallest / (smallest + reached.mxu_ramp);
 }
 
+/// What of an operation's elementwise work hides beneath its matmul: ideally all.
+double hidden_share(const Compute& work, double fusion) {
+    if (work.attention || fusion == 1) {
+        return 1;
+    }
+    return work.kernel ? 0 : fusion;
+}
+
 }  // namespace
 
 ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
@@ -53,7 +61,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
                  std::max(rates.efficiency.hbm / rates.efficiency.gather - 1, 0.0);
     time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm + time.waits);
     time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
-    time.fusion = work.attention ? 1 : work.kernel ? 0 : rates.efficiency.fusion;
+    time.fusion = hidden_share(work, rates.efficiency.fusion);
     time.host = sim::Seconds(work.host_turns * rates.efficiency.host_s);
     if (std::max({time.mxu_reached, time.hbm, time.vpu}) > sim::Seconds(0)) {
         time.start =

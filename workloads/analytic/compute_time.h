@@ -18,7 +18,7 @@ namespace podsim::workloads {
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
 /// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Of a flash
 /// kernel `attention` is measured with its softmax, which is no fusion of XLA's: all of it hides; beneath another kernel of its own
-/// (Compute::kernel) nothing does. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
+/// (Compute::kernel) nothing does, but ideally. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
 /// the kernel's start, come before.
 struct ComputeTime {
     sim::Seconds mxu;          ///< flops / peak of the dtype

@@ -66,7 +66,8 @@ TEST(ComputeTimeReached, ElementwiseWorkHidesAsFarAsItIsFused) {
 TEST(ComputeTimeReached, KernelsOfTheirOwnFuseNothingOrAll) {
     Compute grouped = work(300, 200, 100);
     grouped.kernel = true;
-    EXPECT_DOUBLE_EQ(seconds(grouped, {}), 1200);
+    EXPECT_DOUBLE_EQ(seconds(grouped, {.fusion = 0.9}), 1200);
+    EXPECT_DOUBLE_EQ(seconds(grouped, {}), 1000);
     Compute attention = work(300, 200, 100);
     attention.attention = true;
     EXPECT_DOUBLE_EQ(seconds(attention, {.fusion = 0}), 1000);
