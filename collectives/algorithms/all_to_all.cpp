@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kMostRoutes = 64;  ///< of one displacement: ties x orders, for ranks
 
 /// Builds the transfers of every role.
-class Builder {
+class RouteBuilder {
 public:
-    Builder(const CollectiveCall& call, const ScheduleOptions& options, ShiftTable& shifts)
+    RouteBuilder(const CollectiveCall& call, const ScheduleOptions& options, ShiftTable& shifts)
         : slice_(call.slice),
           across_(call.members.across),
           roles_(roles_of_all_to_all(call)),
@@ -202,7 +202,7 @@ CollectiveSchedule build_all_to_all(const CollectiveCall& call, const ScheduleOp
         throw sim::InputError("an AllToAll of unequal members spans slices",
                               "keep its axis within a slice");
     }
-    return Builder(call, options, shifts).build();
+    return RouteBuilder(call, options, shifts).build();
 }
 
 }  // namespace podsim::collectives

@@ -13,7 +13,7 @@ namespace podsim::collectives {
 namespace {
 
 constexpr double kMessagesPerLevel = 64;  ///< of a tree's depth, so that filling it costs little
-constexpr double kLeastMessage = 4096;
+constexpr double kLeastBroadcastMessage = 4096;
 constexpr double kMostToFill = 4e6;  ///< beyond what the cap asks for
 
 struct Trees {
@@ -52,7 +52,7 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
     }
     const double count = static_cast<double>(result.trees.size());
     const double filling = std::min({kMessagesPerLevel * (result.depth() - 1),
-                                     std::floor(v.value() / count / kLeastMessage),
+                                     std::floor(v.value() / count / kLeastBroadcastMessage),
                                      std::floor(kMostToFill / count / graph.members())});
     result.messages = std::max(
         {messages_of(v / count, options.message_cap), static_cast<std::uint32_t>(filling), 1U});
@@ -81,10 +81,10 @@ Trees best_trees(const GroupGraph& graph, int root, sim::Bytes v, const Schedule
     return time_of(one, v, options.hop_bytes) < time_of(all, v, options.hop_bytes) ? one : all;
 }
 
-class Builder {
+class BroadcastBuilder {
 public:
-    Builder(const topology::Lattice& slice, const GroupGraph& graph, int root, Trees trees,
-            sim::Bytes v, ShiftTable& shifts)
+    BroadcastBuilder(const topology::Lattice& slice, const GroupGraph& graph, int root, Trees trees,
+                     sim::Bytes v, ShiftTable& shifts)
         : slice_(slice),
           graph_(graph),
           root_(root),
@@ -224,8 +224,8 @@ CollectiveSchedule build_broadcast(const CollectiveCall& call, const ScheduleOpt
                                    ShiftTable& shifts) {
     const GroupGraph graph(call.slice, call.group());
     const int at = graph.member_of(call.ends.root);
-    return Builder(call.slice, graph, at, best_trees(graph, at, call.bytes, options), call.bytes,
-                   shifts)
+    return BroadcastBuilder(call.slice, graph, at, best_trees(graph, at, call.bytes, options),
+                            call.bytes, shifts)
         .build();
 }
 

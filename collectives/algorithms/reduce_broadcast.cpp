@@ -10,9 +10,9 @@
 namespace podsim::collectives {
 namespace {
 
-class Builder {
+class TreeBuilder {
 public:
-    Builder(const CollectiveCall& call, const ScheduleOptions& options, ShiftTable& shifts)
+    TreeBuilder(const CollectiveCall& call, const ScheduleOptions& options, ShiftTable& shifts)
         : group_(call.group()),
           roles_(call.slice, call.group()),
           parts_(divide(call.slice, call.group(), Algorithm::reduce_broadcast)),
@@ -168,7 +168,7 @@ private:
 
 CollectiveSchedule build_reduce_broadcast(const CollectiveCall& call,
                                           const ScheduleOptions& options, ShiftTable& shifts) {
-    return Builder(call, options, shifts).build();
+    return TreeBuilder(call, options, shifts).build();
 }
 
 sim::Time reduce_broadcast_on_line(const CollectiveCall& call, const ScheduleOptions& options,

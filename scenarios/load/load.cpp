@@ -12,7 +12,7 @@
 namespace podsim::scenarios {
 namespace {
 
-std::string text_of(const std::string& text) {
+std::string as_written(const std::string& text) {
     return text;
 }
 
@@ -135,7 +135,7 @@ Scenario load(const YamlNode& tree, const std::string& path, Requests requests,
     const std::filesystem::path file(path);
     Scenario scenario;
     scenario.file = path;
-    scenario.name = root["name"].get<std::string>(text_of, file.stem().string());
+    scenario.name = root["name"].get<std::string>(as_written, file.stem().string());
     scenario.hardware =
         read_hardware(root["hardware"].require(), file.parent_path(), is_inference(root));
     scenario.hardware.perturbations = read_perturbations(root["perturb"], scenario.hardware);

@@ -34,7 +34,7 @@ double element_bytes(const std::string& text) {
 }
 
 /// Ranks by which a permute moves, either way.
-int parse_shift(const std::string& text, int members) {
+int parse_permute_shift(const std::string& text, int members) {
     int shift = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, shift);
@@ -51,8 +51,8 @@ constexpr std::string_view kOwnKinds[] = {"host-to-chip", "chip-to-host", "matmu
                                           "read-hbm"};
 
 /// Keys that a stage of this kind does not have are mistakes.
-void refuse_others(const Reader& stage, std::string_view kind,
-                   const std::vector<std::string_view>& own) {
+void refuse_others_in_stage(const Reader& stage, std::string_view kind,
+                            const std::vector<std::string_view>& own) {
     for (const YamlNode::Entry& entry : stage.node().entries) {
         if (entry.key != "do" && entry.key != "name" &&
             std::ranges::find(own, entry.key) == own.end()) {
@@ -134,8 +134,8 @@ StageGather read_gather(const Reader& gather, const MatmulBytes& matmul, const H
 }
 
 StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
-    refuse_others(stage, "matmul",
-                  {"m", "k", "n", "weights", "activations", "dtype", "at", "gather"});
+    refuse_others_in_stage(stage, "matmul",
+                           {"m", "k", "n", "weights", "activations", "dtype", "at", "gather"});
     const auto dimension = [&](std::string_view key) {
         return static_cast<double>(stage[key].require().whole(1, kLargestDimension, 1));
     };
@@ -188,9 +188,10 @@ StageCollective read_collective(const Reader& stage, collectives::Operation oper
     }
     if (ends == EndsTaken::shift && stage["axes"].sound()) {
         one.ends.shift = stage["shift"].get<int>(
-            [&](const std::string& text) { return parse_shift(text, one.members.size()); }, 1);
+            [&](const std::string& text) { return parse_permute_shift(text, one.members.size()); },
+            1);
     }
-    refuse_others(stage, collectives::to_string(operation), own);
+    refuse_others_in_stage(stage, collectives::to_string(operation), own);
     one.bytes = stage["bytes"].read(parse_bytes);
     one.algorithm = stage["algorithm"].get<collectives::Algorithm>(
         [](const std::string& text) { return collectives::parse_algorithm(printable(text)); },
@@ -215,17 +216,17 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
     result.name = stage["name"].get<std::string>(
         [](const std::string& text) { return printable(text); }, kind);
     if (kind == "host-to-chip" || kind == "chip-to-host") {
-        refuse_others(stage, kind, {"bytes"});
+        refuse_others_in_stage(stage, kind, {"bytes"});
         result.work = HostTransfer{kind == "host-to-chip" ? collectives::HostDirection::to_chip
                                                           : collectives::HostDirection::to_host,
                                    stage["bytes"].read(parse_bytes)};
     } else if (kind == "matmul") {
         result.work = read_matmul(stage, hardware);
     } else if (kind == "attention") {
-        refuse_others(stage, kind, attention_stage_keys());
+        refuse_others_in_stage(stage, kind, attention_stage_keys());
         result.work = read_attention_stage(stage, hardware);
     } else if (kind == "read-hbm") {
-        refuse_others(stage, kind, {"bytes"});
+        refuse_others_in_stage(stage, kind, {"bytes"});
         StageCompute compute;
         compute.work.hbm =
             stage["bytes"].read(parse_bytes) / static_cast<double>(std::max(hardware.chips(), 1));

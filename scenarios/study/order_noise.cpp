@@ -52,14 +52,14 @@ constexpr Thing kThings[] = {
      }},
 };
 
-struct Outcome {
+struct ChangedRun {
     sim::Time step_time;
     std::exception_ptr error{};
     bool exceeded = false;  ///< its limit
 };
 
-Outcome run_changed(const Thing& thing, double longer, const Scenario& scenario, bool reuse,
-                    RunLimit& limit, StepMemory& memory) {
+ChangedRun run_changed(const Thing& thing, double longer, const Scenario& scenario, bool reuse,
+                       RunLimit& limit, StepMemory& memory) {
     try {
         Scenario changed = scenario;
         thing.change(changed.hardware.chip, longer);
@@ -68,8 +68,8 @@ Outcome run_changed(const Thing& thing, double longer, const Scenario& scenario,
                           {.reuse = reuse, .explain = false, .watch = &limit, .memory = &memory})
                 .step_time};
     } catch (...) {
-        return limit.exceeded() ? Outcome{.step_time = {}, .exceeded = true}
-                                : Outcome{.step_time = {}, .error = std::current_exception()};
+        return limit.exceeded() ? ChangedRun{.step_time = {}, .exceeded = true}
+                                : ChangedRun{.step_time = {}, .error = std::current_exception()};
     }
 }
 
@@ -100,7 +100,7 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
             return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, limit,
                                memory);
         },
-        [&](std::size_t i, const Outcome& outcome) {
+        [&](std::size_t i, const ChangedRun& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);
             }

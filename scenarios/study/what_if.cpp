@@ -77,12 +77,12 @@ struct Run {
     void (*change)(Scenario&) = nullptr;
 };
 
-struct Outcome {
+struct Finding {
     sim::Time step_time;
     std::exception_ptr error{};
 };
 
-Outcome run_under(const Run& run, const Scenario& scenario, Fold fold, const WhatIfOptions& options,
+Finding run_under(const Run& run, const Scenario& scenario, Fold fold, const WhatIfOptions& options,
                   Watch* watch, StepMemory& memory) {
     try {
         Scenario changed = scenario;
@@ -137,7 +137,7 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
         [&](std::size_t i) {
             return run_under(runs[i], scenario, fold, options, &explaining, memory);
         },
-        [&](std::size_t i, const Outcome& outcome) {
+        [&](std::size_t i, const Finding& outcome) {
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);
             }

@@ -15,7 +15,7 @@ struct Prefix {
 
 constexpr Prefix kDecimal[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},
                                {1e6, "M"},  {1e3, "k"},  {1, ""}};
-constexpr Prefix kTime[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {1e-12, "ps"}};
+constexpr Prefix kOfSecond[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {1e-12, "ps"}};
 
 /// Four significant digits of a number from 1 to 9999.
 std::string four_digits(double value) {
@@ -47,7 +47,7 @@ std::string format_time(double seconds) {
     if (seconds == 0) {
         return "0 s";
     }
-    return scaled(seconds, kTime, "");
+    return scaled(seconds, kOfSecond, "");
 }
 
 std::string format_bytes(sim::Bytes bytes) {

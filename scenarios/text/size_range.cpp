@@ -18,7 +18,7 @@ constexpr const char* kRemedy =
     "write FROM:TO, FROM:TO:POINTS with 1 to 20 points per decade, or FROM:TO:xFACTOR, as in "
     "1e3:1e10 or 1KiB:64MiB:x2";
 
-[[noreturn]] void fail(std::string problem) {
+[[noreturn]] void refuse_range(std::string problem) {
     throw sim::InputError(std::move(problem), kRemedy);
 }
 
@@ -31,7 +31,7 @@ sim::Bytes parse_array(std::string_view text) {
     return bytes;
 }
 
-std::string_view trim(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
     while (text.starts_with(' ')) {
         text.remove_prefix(1);
     }
@@ -45,7 +45,7 @@ std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> parts;
     for (;;) {
         const std::size_t at = text.find(':');
-        parts.push_back(trim(text.substr(0, at)));
+        parts.push_back(without_spaces(text.substr(0, at)));
         if (at == std::string_view::npos) {
             return parts;
         }
@@ -69,13 +69,13 @@ std::vector<double> multipliers(std::string_view step) {
     if (step.starts_with('x')) {
         const std::optional<double> factor = number<double>(step.substr(1));
         if (!factor.has_value() || !(*factor > 1) || !std::isfinite(*factor)) {
-            fail(fmt::format("{} is not a factor above 1", in_quotes(step)));
+            refuse_range(fmt::format("{} is not a factor above 1", in_quotes(step)));
         }
         return {*factor};
     }
     const std::optional<int> points = number<int>(step);
     if (!points.has_value() || *points < 1 || *points > kMostPerDecade) {
-        fail(fmt::format("{} is neither points per decade nor a factor", in_quotes(step)));
+        refuse_range(fmt::format("{} is neither points per decade nor a factor", in_quotes(step)));
     }
     std::vector<double> round;
     for (int i = 1; i <= *points; ++i) {
@@ -97,15 +97,15 @@ std::vector<sim::Bytes> parse_sizes(std::string_view text) {
     }
     const std::vector<std::string_view> parts = split(text);
     if (parts.size() > 3) {
-        fail(fmt::format("the range has {} parts", parts.size()));
+        refuse_range(fmt::format("the range has {} parts", parts.size()));
     }
     if (parts[0].empty() || parts[1].empty()) {
-        fail(fmt::format("the range has no {}", parts[0].empty() ? "start" : "end"));
+        refuse_range(fmt::format("the range has no {}", parts[0].empty() ? "start" : "end"));
     }
     const double from = parse_array(parts[0]).value();
     const double to = parse_array(parts[1]).value();
     if (to < from) {
-        fail("the range ends below its start");
+        refuse_range("the range ends below its start");
     }
     const std::vector<double> round = multipliers(parts.size() == 3 ? parts[2] : "1");
     std::vector<sim::Bytes> sizes{sim::Bytes(from)};
@@ -116,7 +116,7 @@ std::vector<sim::Bytes> parse_sizes(std::string_view text) {
         for (const double multiplier : round) {
             // Steps count, not sizes: tiny factors make many steps of the same whole bytes.
             if (++steps >= kMostSizes) {
-                fail(fmt::format("the range has more than {} sizes", kMostSizes));
+                refuse_range(fmt::format("the range has more than {} sizes", kMostSizes));
             }
             const double size = std::round(base * multiplier);
             if (base * multiplier < last && size > sizes.back().value()) {

@@ -228,6 +228,15 @@ inline Compute compute_of(const StepProgram& program, const std::string& name) {
     return std::get<Compute>(program.ops[find_op(program, name)].work);
 }
 
+inline double attention_flops(const StepProgram& program, Pass pass) {
+    double sum = 0;
+    for (const Op& op : program.ops) {
+        const auto* work = std::get_if<Compute>(&op.work);
+        sum += work != nullptr && work->attention && op.pass == pass ? work->flops.value() : 0;
+    }
+    return sum;
+}
+
 /// The operations of layer 0 in one pass, without `layer 0 <pass>`.
 inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) {
     const std::string before = "layer 0 " + std::string(to_string(pass)) + ' ';

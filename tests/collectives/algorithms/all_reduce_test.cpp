@@ -13,8 +13,8 @@
 namespace podsim::collectives {
 namespace {
 
-Case make(const topology::Lattice& slice, const Group& group, Algorithm algorithm, double bytes,
-          double cap = 4e6) {
+Case make_all_reduce(const topology::Lattice& slice, const Group& group, Algorithm algorithm,
+                     double bytes, double cap = 4e6) {
     Case c;
     c.operation = Operation::all_reduce;
     c.slice = slice;
@@ -29,7 +29,7 @@ Case make(const topology::Lattice& slice, const Group& group, Algorithm algorith
 /// Carries data on the whole slice. Bytes that arrive, in all: along trees 2 (n-1) V a group; in one
 /// shot V for every other member of each factor in turn, at every member.
 template <class Carrier>
-void prove(const Case& c) {
+void prove_all_reduce(const Case& c) {
     std::optional<Carrier> carrier;
     const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
         return &carrier.emplace(c, built);
@@ -59,13 +59,14 @@ bool has_trees(const Case& c) {
 }
 
 /// Both algorithms where they apply; small arrays and such that are cut.
-void prove_all(const topology::Lattice& slice, const Group& group) {
+void prove_one_shot_and_trees(const topology::Lattice& slice, const Group& group) {
     const double most = slice.size() > 9 ? 1000.0 : 48e3;
     for (const double bytes : std::set<double>{1000.0, most}) {
-        prove<OneShotCarrier>(make(slice, group, Algorithm::one_shot, bytes, bytes / 2));
-        const Case trees = make(slice, group, Algorithm::reduce_broadcast, 10 * bytes);
+        prove_all_reduce<OneShotCarrier>(
+            make_all_reduce(slice, group, Algorithm::one_shot, bytes, bytes / 2));
+        const Case trees = make_all_reduce(slice, group, Algorithm::reduce_broadcast, 10 * bytes);
         if (has_trees(trees)) {
-            prove<TreeCarrier>(trees);
+            prove_all_reduce<TreeCarrier>(trees);
         }
         ASSERT_FALSE(::testing::Test::HasFailure());
     }
@@ -75,7 +76,7 @@ TEST(AllReduceTest, OneAxisCarriesData) {
     for (int length = 1; length <= 9; ++length) {
         for (const unsigned wrapped : {0U, 1U}) {
             const topology::Lattice slice = box({length, 1, 1}, wrapped);
-            prove_all(slice, whole_axes(slice));
+            prove_one_shot_and_trees(slice, whole_axes(slice));
             ASSERT_FALSE(HasFailure());
         }
     }
@@ -86,7 +87,7 @@ TEST(AllReduceTest, TwoAndThreeAxesCarryData) {
         for (unsigned wrapped = 0; wrapped < 8; ++wrapped) {
             const topology::Lattice slice =
                 box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
-            prove_all(slice, whole_axes(slice));
+            prove_one_shot_and_trees(slice, whole_axes(slice));
             ASSERT_FALSE(HasFailure());
         }
     }
@@ -101,11 +102,11 @@ TEST(AllReduceTest, RandomGroupsCarryDataAndFold) {
         c.operation = Operation::all_reduce;
         c.algorithm = Algorithm::one_shot;
         c.v = std::min(c.v, sim::Bytes(1e6));
-        prove<OneShotCarrier>(c);
+        prove_all_reduce<OneShotCarrier>(c);
         expect_fold_is_equal(c);
         if (has_trees(c)) {
             c.algorithm = Algorithm::reduce_broadcast;
-            prove<TreeCarrier>(c);
+            prove_all_reduce<TreeCarrier>(c);
             expect_fold_is_equal(c);
         }
         ASSERT_FALSE(HasFailure()) << describe(c);
@@ -118,17 +119,18 @@ TEST(AllReduceTest, TwistedSlicesCarryDataAndFold) {
                                          topology::Point{4, 4, 8}, topology::Point{4, 8, 8}}) {
         const topology::Lattice slice = twisted(shape);
         for (const unsigned axes : {1U, 2U, 4U, 3U, 5U, 6U, 7U}) {
-            const Case one = make(slice, whole_axes(slice, axes), Algorithm::one_shot, 1000);
-            prove<OneShotCarrier>(one);
+            const Case one =
+                make_all_reduce(slice, whole_axes(slice, axes), Algorithm::one_shot, 1000);
+            prove_all_reduce<OneShotCarrier>(one);
             expect_fold_is_equal(one);
             const Case trees =
-                make(slice, whole_axes(slice, axes), Algorithm::reduce_broadcast, 2e5);
+                make_all_reduce(slice, whole_axes(slice, axes), Algorithm::reduce_broadcast, 2e5);
             EXPECT_EQ(has_trees(trees), group_size(trees.group) > 2 && axes != 7 && axes != 4 &&
                                             (axes & 3U) != 0 &&
                                             (axes != 2 || shape[0] == shape[1]) &&
                                             (axes != 6 || shape[0] == shape[1]));
             if (has_trees(trees)) {
-                prove<TreeCarrier>(trees);
+                prove_all_reduce<TreeCarrier>(trees);
                 expect_fold_is_equal(trees);
             }
             ASSERT_FALSE(HasFailure());
@@ -161,13 +163,13 @@ TEST(AllReduceTest, OneShotHops) {
 /// the opposite chip. Two such rings, each half of the array on one and then the other: 5556 + 2778 and 0.2 us each.
 TEST(AllReduceTest, OneShotByHand) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
-    const Case one = make(ring, whole_axes(ring), Algorithm::one_shot, 1000);
+    const Case one = make_all_reduce(ring, whole_axes(ring), Algorithm::one_shot, 1000);
     EXPECT_EQ(run_on(ring, one).result.end.ps, 11112 + 100000 + 5556 + 100000);
     EXPECT_EQ(closed_form(one.call(), one.options, one.link), sim::Time{216668});
     const topology::Lattice torus = box({4, 4, 1}, 3);
-    EXPECT_EQ(
-        run_on(torus, make(torus, whole_axes(torus), Algorithm::one_shot, 1000)).result.end.ps,
-        2 * (5556 + 2778 + 200000));
+    EXPECT_EQ(run_on(torus, make_all_reduce(torus, whole_axes(torus), Algorithm::one_shot, 1000))
+                  .result.end.ps,
+              2 * (5556 + 2778 + 200000));
 }
 
 TEST(AllReduceTest, OneShotEqualsItsClosedForm) {
@@ -177,7 +179,8 @@ TEST(AllReduceTest, OneShotEqualsItsClosedForm) {
                 for (const double latency : {0.0, 3e-9, 1e-6}) {
                     for (const auto rule : {sim::LatencyRule::additive, sim::LatencyRule::floor}) {
                         const topology::Lattice slice = box({length, 1, 1}, wrapped);
-                        Case c = make(slice, whole_axes(slice), Algorithm::one_shot, 997.3, cap);
+                        Case c = make_all_reduce(slice, whole_axes(slice), Algorithm::one_shot,
+                                                 997.3, cap);
                         c.link.latency = sim::Seconds(latency);
                         c.link.rule = rule;
                         const auto exact = closed_form(c.call(), c.options, c.link);
@@ -202,7 +205,8 @@ TEST(AllReduceTest, TreesAreNearTheBound) {
           Row{{2, 2, 4}, 0, 0.98}, Row{{4, 4, 2}, 0, 0.97}, Row{{2, 4, 1}, 0, 0.98},
           Row{{16, 8, 1}, 1, 0.95}, Row{{4, 4, 3}, 1, 0.96}}) {
         const topology::Lattice slice = box(row.shape, row.wrapped);
-        Case c = make(slice, whole_axes(slice), Algorithm::reduce_broadcast, 1e9, 4 * 1048576.0);
+        Case c = make_all_reduce(slice, whole_axes(slice), Algorithm::reduce_broadcast, 1e9,
+                                 4 * 1048576.0);
         c.link.rate = sim::BytesPerSecond(4.5e10);
         c.link.latency = sim::Seconds(1e-6);
         const double bound = physical_bound(c.call(), c.link.rate).value();

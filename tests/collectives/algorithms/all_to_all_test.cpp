@@ -19,9 +19,9 @@ namespace {
 
 constexpr double kPairBytes = 48e3;
 /// Leaves the bytes of a route whole, or cuts those of the routes with large shares in 2 to 5.
-constexpr std::array kCaps{1e9, kPairBytes / 4.5};
+constexpr std::array kRouteCaps{1e9, kPairBytes / 4.5};
 
-void prove(const Case& c) {
+void prove_exchange(const Case& c) {
     expect_pairs_exchange(c);
     expect_fold_is_equal(c);
     if (::testing::Test::HasFailure()) {
@@ -29,7 +29,7 @@ void prove(const Case& c) {
     }
 }
 
-Case make(const topology::Lattice& slice, const Group& group, Algorithm algorithm) {
+Case make_all_to_all(const topology::Lattice& slice, const Group& group, Algorithm algorithm) {
     Case c;
     c.operation = Operation::all_to_all;
     c.slice = slice;
@@ -45,16 +45,16 @@ void prove_both(const topology::Lattice& slice, const Group& group, double cap =
         if (slice.twisted() && algorithm == Algorithm::one_way) {
             continue;
         }
-        Case c = make(slice, group, algorithm);
+        Case c = make_all_to_all(slice, group, algorithm);
         c.options.message_cap = sim::Bytes(cap);
-        prove(c);
+        prove_exchange(c);
     }
 }
 
 TEST(AllToAllTest, OneAxis) {
     for (int length = 1; length <= 9; ++length) {
         for (const unsigned wrapped : {0U, 1U}) {
-            for (const double cap : kCaps) {
+            for (const double cap : kRouteCaps) {
                 const topology::Lattice slice = box({length, 1, 1}, wrapped);
                 prove_both(slice, whole_axes(slice), cap);
                 ASSERT_FALSE(HasFailure());
@@ -70,7 +70,7 @@ TEST(AllToAllTest, BlocksAndStrides) {
             for (int stride = 1; stride < length; ++stride) {
                 for (int members = 2; stride * members <= length; ++members) {
                     if (length % (stride * members) == 0) {
-                        prove_both(slice, {{0, stride, members}}, kCaps[1]);
+                        prove_both(slice, {{0, stride, members}}, kRouteCaps[1]);
                         ASSERT_FALSE(HasFailure());
                     }
                 }
@@ -91,7 +91,7 @@ TEST(AllToAllTest, TwoAxes) {
         for (int y = 1; y <= 4; ++y) {
             for (const unsigned wrapped : {0U, 1U, 2U, 3U}) {
                 const topology::Lattice slice = box({x, y, 1}, wrapped);
-                prove_both(slice, whole_axes(slice), kCaps[turn++ % 2]);
+                prove_both(slice, whole_axes(slice), kRouteCaps[turn++ % 2]);
                 ASSERT_FALSE(HasFailure());
             }
         }
@@ -117,7 +117,7 @@ TEST(AllToAllTest, RandomGroups) {
         c.algorithm = random.coin() ? Algorithm::automatic : Algorithm::one_way;
         c.options.message_cap = sim::Bytes(c.v.value() / random.between(1, 200));
         SCOPED_TRACE("seed " + std::to_string(seed));
-        prove(c);
+        prove_exchange(c);
         ASSERT_FALSE(HasFailure());
     }
 }
@@ -127,7 +127,7 @@ TEST(AllToAllTest, TwistedSlices) {
     for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4},
                                         topology::Point{4, 4, 8}, topology::Point{4, 8, 8}}) {
         const topology::Lattice slice = twisted(shape);
-        const Case whole = make(slice, whole_axes(slice), Algorithm::automatic);
+        const Case whole = make_all_to_all(slice, whole_axes(slice), Algorithm::automatic);
         EXPECT_EQ(folded(whole).size(), 1);
         for (const unsigned axes : {7U, 1U, 2U, 4U}) {
             prove_both(slice, whole_axes(slice, axes));
@@ -142,7 +142,7 @@ TEST(AllToAllTest, TwistedSlicesLoadAllLinksAlike) {
          {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}, topology::Point{4, 4, 8},
           topology::Point{4, 8, 8}, topology::Point{8, 8, 16}, topology::Point{8, 16, 16}}) {
         const topology::Lattice slice = twisted(shape);
-        Case c = make(slice, whole_axes(slice), Algorithm::automatic);
+        Case c = make_all_to_all(slice, whole_axes(slice), Algorithm::automatic);
         c.v = sim::Bytes(1e9);
         const Outcome run = run_on(folded(c), c);
         const double busiest = busiest_link(c.call()).value();
@@ -243,20 +243,20 @@ TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
                                  {twisted({2, 2, 4}), whole_axes(twisted({2, 2, 4}))}};
     for (const Where& where : all) {
         for (const bool returning : {false, true}) {
-            for (const double cap : kCaps) {
-                Case c = make(where.slice, where.group, Algorithm::automatic);
+            for (const double cap : kRouteCaps) {
+                Case c = make_all_to_all(where.slice, where.group, Algorithm::automatic);
                 c.options.message_cap = sim::Bytes(cap);
                 const int members = group_size(c.group);
                 for (int m = 0; m < members; ++m) {
                     c.ends.loads.push_back(2.0 * (m + 1) / (members + 1));
                 }
                 c.ends.returning = returning;
-                prove(c);
+                prove_exchange(c);
                 // Member m takes 2 m / (n - 1): the first nothing.
                 for (int m = 0; m < members; ++m) {
                     c.ends.loads[static_cast<std::size_t>(m)] = 2.0 * m / (members - 1);
                 }
-                prove(c);
+                prove_exchange(c);
             }
         }
     }
@@ -264,11 +264,11 @@ TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
 
 // On a line of 4, rank 1 takes all: three messages to it, from each of the others, and none besides.
 TEST(UnequalAllToAll, NothingIsSentWhereNothingIsTaken) {
-    Case c = make(box({4, 1, 1}, 0), {{0, 1, 4}}, Algorithm::automatic);
+    Case c = make_all_to_all(box({4, 1, 1}, 0), {{0, 1, 4}}, Algorithm::automatic);
     c.ends.loads = {0, 4, 0, 0};
     for (const bool returning : {false, true}) {
         c.ends.returning = returning;
-        prove(c);
+        prove_exchange(c);
         run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
             EXPECT_EQ(built.schedule.transfers.size(), 3U);
             return nullptr;

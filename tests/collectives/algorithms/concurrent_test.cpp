@@ -24,9 +24,9 @@ struct Flown {
     sim::ExecutionResult result;
 };
 
-class Ends : public sim::Observer {
+class EndWatch : public sim::Observer {
 public:
-    explicit Ends(std::vector<sim::Time>& ends) : ends_(ends) {}
+    explicit EndWatch(std::vector<sim::Time>& ends) : ends_(ends) {}
     void task_ended(sim::PlaceId, sim::TaskId task, sim::Time, sim::Time now) override {
         ends_[task.index()] = std::max(ends_[task.index()], now);
     }
@@ -61,14 +61,14 @@ Flown fly(const topology::Lattice& places, const std::vector<Flight>& flights) {
     workload.graph_of_place.assign(machine.places, 0);
     Flown flown;
     flown.ends.resize(flights.size());
-    Ends ends(flown.ends);
+    EndWatch ends(flown.ends);
     flown.result = sim::execute(workload, &ends);
     return flown;
 }
 
 /// Over links of 1 GB/s: a kB takes a us.
-Case make_case(Operation operation, const topology::Lattice& slice, const Group& group, double v,
-               double cap, double latency) {
+Case make_in_flight(Operation operation, const topology::Lattice& slice, const Group& group,
+                    double v, double cap, double latency) {
     Case c;
     c.operation = operation;
     c.slice = slice;
@@ -86,8 +86,8 @@ TEST(ConcurrentTest, DisjointAxesDoNotDisturbEachOther) {
         std::vector<std::int64_t> lone;
         for (const unsigned axis : {0U, 1U, 2U}) {
             const Operation operation = gathering_operations()[axis];
-            flights.push_back({make_case(operation, slice, whole_axes(slice, 1U << axis),
-                                         1e5 * (axis + 1), 3e3, 1e-6),
+            flights.push_back({make_in_flight(operation, slice, whole_axes(slice, 1U << axis),
+                                              1e5 * (axis + 1), 3e3, 1e-6),
                                axis});
             lone.push_back(fly(slice, {flights.back()}).ends[0].ps);
         }
@@ -104,7 +104,7 @@ TEST(ConcurrentTest, DisjointAxesDoNotDisturbEachOther) {
 TEST(ConcurrentTest, TheUrgentOneFirstOnTheSameRing) {
     const topology::Lattice slice = box({5, 1, 1}, 1);
     const auto flight = [&](Operation operation, std::uint32_t priority_class, double starts) {
-        return Flight{make_case(operation, slice, whole_axes(slice), 40e3, 1e3, 3e-6),
+        return Flight{make_in_flight(operation, slice, whole_axes(slice), 40e3, 1e3, 3e-6),
                       priority_class, sim::round_up(sim::Seconds(starts))};
     };
     const Operation gather = Operation::all_gather;
@@ -134,8 +134,10 @@ TEST(ConcurrentTest, TheUrgentOneFirstOnTheSameRing) {
 /// ends no earlier than alone, and no later than both one after the other.
 TEST(ConcurrentTest, SharedAxesLieBetweenAloneAndOneAfterTheOther) {
     const topology::Lattice slice = box({4, 4, 1}, 3);
-    const Flight one{make_case(Operation::all_reduce, slice, whole_axes(slice, 1), 1e6, 1e4, 1e-6)};
-    const Flight two{make_case(Operation::all_gather, slice, whole_axes(slice), 1e6, 1e4, 1e-6), 1};
+    const Flight one{
+        make_in_flight(Operation::all_reduce, slice, whole_axes(slice, 1), 1e6, 1e4, 1e-6)};
+    const Flight two{
+        make_in_flight(Operation::all_gather, slice, whole_axes(slice), 1e6, 1e4, 1e-6), 1};
     const sim::Time alone_one = fly(slice, {one}).ends[0];
     const sim::Time alone_two = fly(slice, {two}).ends[0];
     const Flown both = fly(slice, {one, two});
@@ -153,8 +155,8 @@ TEST(ConcurrentTest, SharedAxesLieBetweenAloneAndOneAfterTheOther) {
 /// rest. x%4: lines of 4, blocks of 2 kB; the link into the end of a line carries 3 of them, 6 us.
 TEST(ConcurrentTest, StridedGroupsBesideBlocks) {
     const topology::Lattice slice = box({16, 1, 1}, 1);
-    const Case strided = make_case(Operation::all_gather, slice, {{0, 4, 4}}, 32e3, 1e9, 0);
-    const Case blocks = make_case(Operation::all_gather, slice, {{0, 1, 4}}, 8e3, 1e9, 0);
+    const Case strided = make_in_flight(Operation::all_gather, slice, {{0, 4, 4}}, 32e3, 1e9, 0);
+    const Case blocks = make_in_flight(Operation::all_gather, slice, {{0, 1, 4}}, 8e3, 1e9, 0);
     EXPECT_EQ(fly(slice, {{strided}}).ends[0].ps, 48'000'000);
     EXPECT_EQ(fly(slice, {{blocks}}).ends[0].ps, 6'000'000);
     // Urgent strides hold all links to their end; the blocks follow.

@@ -21,7 +21,7 @@ double received_by_group(Operation operation, int members) {
 }
 
 /// Runs a case unfolded and checks everything there is to check about it.
-void prove(const Case& c) {
+void prove_gathering(const Case& c) {
     std::optional<DataCarrier> carrier;
     const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
         return &carrier.emplace(c, built);
@@ -46,8 +46,8 @@ void prove(const Case& c) {
     }
 }
 
-Case make(const topology::Lattice& slice, const Group& group, Operation operation,
-          Algorithm algorithm) {
+Case make_gathering(const topology::Lattice& slice, const Group& group, Operation operation,
+                    Algorithm algorithm) {
     Case c;
     c.operation = operation;
     c.slice = slice;
@@ -62,15 +62,15 @@ Case make(const topology::Lattice& slice, const Group& group, Operation operatio
 }
 
 /// Caps that leave a member's share whole, cut it in 2, and cut it in 4 and 6.
-constexpr std::array kCaps{1e9, kBlock / 1.5, kBlock / 3.5, kBlock / 5};
+constexpr std::array kShareCaps{1e9, kBlock / 1.5, kBlock / 3.5, kBlock / 5};
 
-void prove_all(const topology::Lattice& slice, const Group& group) {
+void prove_gatherings(const topology::Lattice& slice, const Group& group) {
     for (const Operation operation : gathering_operations()) {
         for (const AlgorithmInfo& info : gathering_algorithms()) {
-            for (const double cap : kCaps) {
-                Case c = make(slice, group, operation, info.algorithm);
+            for (const double cap : kShareCaps) {
+                Case c = make_gathering(slice, group, operation, info.algorithm);
                 c.options.message_cap = sim::Bytes(cap);
-                prove(c);
+                prove_gathering(c);
                 if (::testing::Test::HasFailure()) {
                     return;
                 }
@@ -83,7 +83,7 @@ TEST(DataCarryingTest, OneAxisWhole) {
     for (int length = 1; length <= 9; ++length) {
         for (const unsigned wrapped : {0U, 1U}) {
             const topology::Lattice slice = box({length, 1, 1}, wrapped);
-            prove_all(slice, whole_axes(slice));
+            prove_gatherings(slice, whole_axes(slice));
         }
     }
 }
@@ -97,14 +97,14 @@ TEST(DataCarryingTest, OneAxisFactors) {
             for (int stride = 1; stride < length; ++stride) {
                 for (int members = 2; stride * members <= length; ++members) {
                     if (length % (stride * members) == 0) {
-                        prove_all(slice, {{0, stride, members}});
+                        prove_gatherings(slice, {{0, stride, members}});
                     }
                 }
             }
         }
     }
-    prove_all(box({8, 1, 1}, 1), {{0, 1, 2}, {0, 4, 2}});   // x%2 x/4
-    prove_all(box({12, 1, 1}, 0), {{0, 1, 3}, {0, 6, 2}});  // x%3 x/6
+    prove_gatherings(box({8, 1, 1}, 1), {{0, 1, 2}, {0, 4, 2}});   // x%2 x/4
+    prove_gatherings(box({12, 1, 1}, 0), {{0, 1, 3}, {0, 6, 2}});  // x%3 x/6
 }
 
 /// All operations and algorithms; the caps and the wrapping go round.
@@ -116,9 +116,10 @@ TEST(DataCarryingTest, TwoAxes) {
                 const topology::Lattice slice = box({x, y, 1}, wrapped);
                 for (const Operation operation : gathering_operations()) {
                     for (const AlgorithmInfo& info : gathering_algorithms()) {
-                        Case c = make(slice, whole_axes(slice), operation, info.algorithm);
-                        c.options.message_cap = sim::Bytes(kCaps[turn++ % 3]);
-                        prove(c);
+                        Case c =
+                            make_gathering(slice, whole_axes(slice), operation, info.algorithm);
+                        c.options.message_cap = sim::Bytes(kShareCaps[turn++ % 3]);
+                        prove_gathering(c);
                         ASSERT_FALSE(HasFailure());
                     }
                 }
@@ -136,11 +137,11 @@ TEST(DataCarryingTest, ThreeAxes) {
                 box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
             for (const Operation operation : gathering_operations()) {
                 for (const AlgorithmInfo& info : gathering_algorithms()) {
-                    Case c = make(slice, whole_axes(slice), operation, info.algorithm);
+                    Case c = make_gathering(slice, whole_axes(slice), operation, info.algorithm);
                     c.options.chunks = slice.size() > 32 ? 1 : 3;
                     c.options.chunks_on_lines = slice.size() > 32 ? 1 : 2;
-                    c.options.message_cap = sim::Bytes(kCaps[turn / 3 % 2]);
-                    prove(c);
+                    c.options.message_cap = sim::Bytes(kShareCaps[turn / 3 % 2]);
+                    prove_gathering(c);
                     ASSERT_FALSE(HasFailure());
                 }
                 ++turn;
@@ -154,7 +155,7 @@ TEST(DataCarryingTest, RandomGroups) {
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        prove(random_case(random, 8, 36));
+        prove_gathering(random_case(random, 8, 36));
         ASSERT_FALSE(HasFailure());
     }
 }

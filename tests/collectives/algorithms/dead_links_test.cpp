@@ -9,7 +9,7 @@
 namespace podsim::collectives {
 namespace {
 
-Case make_case(Operation operation, const topology::Lattice& slice, Algorithm algorithm) {
+Case make_on_whole_slice(Operation operation, const topology::Lattice& slice, Algorithm algorithm) {
     Case c;
     c.operation = operation;
     c.slice = slice;
@@ -58,12 +58,12 @@ TEST(DeadLinksTest, ARingWithADeadLinkIsALine) {
     for (const Operation operation : gathering_operations()) {
         for (int length = 3; length <= 6; ++length) {
             const sim::Time line = run_checked([&] {
-                Case c = make_case(operation, box({length, 1, 1}, 0), Algorithm::two_way);
+                Case c = make_on_whole_slice(operation, box({length, 1, 1}, 0), Algorithm::two_way);
                 c.options.dead_links = topology::DeadLinks(c.slice);
                 return c;
             }());
             for (int at = 0; at < length; ++at) {
-                Case c = make_case(operation, box({length, 1, 1}, 1), Algorithm::two_way);
+                Case c = make_on_whole_slice(operation, box({length, 1, 1}, 1), Algorithm::two_way);
                 kill(c, {at, 0, 0}, 0);
                 EXPECT_EQ(run_checked(c), line) << describe(c) << " dead at " << at;
             }
@@ -81,8 +81,8 @@ TEST(DeadLinksTest, EveryMemberGetsItsDataAroundRandomDeadLinks) {
         if (whole_axes(slice).empty()) {
             continue;
         }
-        Case c = make_case(random.pick(gathering_operations()), slice,
-                           random.coin() ? Algorithm::weighted : Algorithm::two_way);
+        Case c = make_on_whole_slice(random.pick(gathering_operations()), slice,
+                                     random.coin() ? Algorithm::weighted : Algorithm::two_way);
         if (random.coin()) {
             c.group = random_group(random, slice);
         }
@@ -115,13 +115,14 @@ TEST(DeadLinksTest, SaysWhatCannotRun) {
         }
         return std::string("nothing");
     };
-    Case line = make_case(Operation::all_gather, box({4, 1, 1}, 0), Algorithm::two_way);
+    Case line = make_on_whole_slice(Operation::all_gather, box({4, 1, 1}, 0), Algorithm::two_way);
     kill(line, {1, 0, 0}, 0);
     EXPECT_EQ(
         problem(line),
         "a collective cannot run: the link along x at chip 1,0,0 is dead, and so are the ways "
         "round it");
-    Case exchange = make_case(Operation::all_to_all, box({4, 1, 1}, 1), Algorithm::automatic);
+    Case exchange =
+        make_on_whole_slice(Operation::all_to_all, box({4, 1, 1}, 1), Algorithm::automatic);
     kill(exchange, {1, 0, 0}, 0);
     EXPECT_EQ(problem(exchange),
               "all-to-all cannot run: it does not go round the dead links of its axes");

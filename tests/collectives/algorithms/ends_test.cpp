@@ -15,10 +15,10 @@ namespace podsim::collectives {
 namespace {
 
 constexpr double kShare = 48e3;  ///< bytes of one member
-constexpr std::array kOperations{Operation::permute, Operation::send, Operation::broadcast,
-                                 Operation::gather, Operation::scatter};
+constexpr std::array kWithEnds{Operation::permute, Operation::send, Operation::broadcast,
+                               Operation::gather, Operation::scatter};
 
-Case make(const topology::Lattice& slice, const Group& group, Operation operation) {
+Case make_with_ends(const topology::Lattice& slice, const Group& group, Operation operation) {
     Case c;
     c.operation = operation;
     c.slice = slice;
@@ -31,7 +31,7 @@ Case make(const topology::Lattice& slice, const Group& group, Operation operatio
     return c;
 }
 
-void prove(const Case& c) {
+void prove_carried(const Case& c) {
     ASSERT_EQ(carry(c), "") << describe(c);
     if (::testing::Test::HasFailure()) {
         ADD_FAILURE() << describe(c);
@@ -40,9 +40,9 @@ void prove(const Case& c) {
 
 /// Every operation, with ends that go round all places, a cap that cuts a share in pieces, and both
 /// latency rules.
-void prove_all(const topology::Lattice& slice, const Group& group, std::size_t& turn) {
-    for (const Operation operation : kOperations) {
-        Case c = make(slice, group, operation);
+void prove_with_ends(const topology::Lattice& slice, const Group& group, std::size_t& turn) {
+    for (const Operation operation : kWithEnds) {
+        Case c = make_with_ends(slice, group, operation);
         ++turn;
         c.ends.root = slice.point(static_cast<int>(turn % static_cast<std::size_t>(slice.size())));
         c.ends.to =
@@ -54,7 +54,7 @@ void prove_all(const topology::Lattice& slice, const Group& group, std::size_t& 
         c.options.message_cap = sim::Bytes(turn % 2 == 0 ? 1e9 : kShare / 3.5);
         c.link.rule = turn % 3 == 0 ? sim::LatencyRule::floor : sim::LatencyRule::additive;
         if (operation != Operation::send || slice.size() > 1) {
-            prove(c);
+            prove_carried(c);
         }
     }
 }
@@ -65,14 +65,14 @@ TEST(EndsTest, OneAxisFromAndToEveryChip) {
         for (const unsigned wrapped : {0U, 1U}) {
             const topology::Lattice slice = box({length, 1, 1}, wrapped);
             for (const double cap : {1e9, kShare / 1.5, kShare / 5}) {
-                for (const Operation operation : kOperations) {
-                    Case c = make(slice, whole_axes(slice), operation);
+                for (const Operation operation : kWithEnds) {
+                    Case c = make_with_ends(slice, whole_axes(slice), operation);
                     c.options.message_cap = sim::Bytes(cap);
                     for (int root = 0; root < length; ++root) {
                         for (int to = 0; to < length; ++to) {
                             c.ends = {slice.point(root), slice.point(to), to - root};
                             if (root != to) {
-                                prove(c);
+                                prove_carried(c);
                                 ASSERT_FALSE(HasFailure());
                             }
                         }
@@ -91,7 +91,7 @@ TEST(EndsTest, OneAxisFactors) {
             for (int stride = 1; stride < length; ++stride) {
                 for (int members = 2; stride * members <= length; ++members) {
                     if (length % (stride * members) == 0) {
-                        prove_all(slice, {{0, stride, members}}, turn);
+                        prove_with_ends(slice, {{0, stride, members}}, turn);
                         ASSERT_FALSE(HasFailure());
                     }
                 }
@@ -99,9 +99,9 @@ TEST(EndsTest, OneAxisFactors) {
         }
     }
     for (const unsigned wrapped : {0U, 1U}) {
-        prove_all(box({8, 1, 1}, wrapped), {{0, 1, 2}, {0, 4, 2}}, turn);      // x%2 x/4
-        prove_all(box({4, 6, 1}, 3 * wrapped), {{0, 2, 2}, {1, 1, 3}}, turn);  // x/2 y%3
-        prove_all(box({4, 6, 1}, 3 * wrapped), {{1, 1, 6}}, turn);             // y
+        prove_with_ends(box({8, 1, 1}, wrapped), {{0, 1, 2}, {0, 4, 2}}, turn);      // x%2 x/4
+        prove_with_ends(box({4, 6, 1}, 3 * wrapped), {{0, 2, 2}, {1, 1, 3}}, turn);  // x/2 y%3
+        prove_with_ends(box({4, 6, 1}, 3 * wrapped), {{1, 1, 6}}, turn);             // y
         ASSERT_FALSE(HasFailure());
     }
 }
@@ -113,7 +113,7 @@ TEST(EndsTest, TwoAxes) {
             for (const unsigned wrapped : {0U, 1U, 2U, 3U}) {
                 const topology::Lattice slice = box({x, y, 1}, wrapped);
                 for (int again = 0; again < 4 && slice.size() > 1; ++again) {
-                    prove_all(slice, whole_axes(slice), turn);
+                    prove_with_ends(slice, whole_axes(slice), turn);
                 }
                 ASSERT_FALSE(HasFailure());
             }
@@ -127,7 +127,7 @@ TEST(EndsTest, ThreeAxes) {
         for (unsigned wrapped = 0; wrapped < 8; ++wrapped) {
             const topology::Lattice slice =
                 box({1 + shape / 16, 1 + shape / 4 % 4, 1 + shape % 4}, wrapped);
-            prove_all(slice, whole_axes(slice), turn);
+            prove_with_ends(slice, whole_axes(slice), turn);
             ASSERT_FALSE(HasFailure());
         }
     }
@@ -139,7 +139,7 @@ TEST(EndsTest, TwistedSlices) {
                                         topology::Point{4, 4, 8}, topology::Point{4, 8, 8}}) {
         const topology::Lattice slice = twisted(shape);
         for (const unsigned axes : {7U, 1U, 4U}) {
-            prove_all(slice, whole_axes(slice, axes), turn);
+            prove_with_ends(slice, whole_axes(slice, axes), turn);
             ASSERT_FALSE(HasFailure());
         }
     }
@@ -149,7 +149,7 @@ TEST(EndsTest, RandomCases) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         Random random(seed);
         Case c = random_case(random, 8, 36);
-        c.operation = random.pick(kOperations);
+        c.operation = random.pick(kWithEnds);
         c.algorithm = Algorithm::automatic;
         c.ends.root = c.slice.point(random.below(c.slice.size()));
         c.ends.to = c.slice.point(random.below(c.slice.size()));
@@ -160,18 +160,18 @@ TEST(EndsTest, RandomCases) {
             continue;
         }
         SCOPED_TRACE("seed " + std::to_string(seed));
-        prove(c);
+        prove_carried(c);
         ASSERT_FALSE(HasFailure());
     }
 }
 
-sim::Time simulated(const Case& c) {
+sim::Time time_of(const Case& c) {
     return run_on(folded(c), c).result.end;
 }
 
 /// v5e: 45 GB/s and 1 us a link.
 Case on_v5e(const topology::Lattice& slice, Operation operation, double v) {
-    Case c = make(slice, whole_axes(slice), operation);
+    Case c = make_with_ends(slice, whole_axes(slice), operation);
     c.v = sim::Bytes(v);
     c.link = {.rate = sim::BytesPerSecond(4.5e10), .latency = sim::Seconds(1e-6)};
     c.options.hop_bytes = sim::Bytes(4.5e4);
@@ -184,10 +184,10 @@ Case on_v5e(const topology::Lattice& slice, Operation operation, double v) {
 // the 6 us.
 TEST(EndsTest, SendAcrossAMesh) {
     Case c = on_v5e(box({4, 4, 1}, 0), Operation::send, 16777216);
-    EXPECT_EQ(simulated(c).ps, 6'000'000 + 2 * 93'206'756);
+    EXPECT_EQ(time_of(c).ps, 6'000'000 + 2 * 93'206'756);
     // One byte: both routes are of least length, half a byte each, 11.1 ps; 6 us and 12 ps.
     c.v = sim::Bytes(1);
-    EXPECT_EQ(simulated(c).ps, 6'000'000 + 12);
+    EXPECT_EQ(time_of(c).ps, 6'000'000 + 12);
 }
 
 // Neighbours on a mesh 4x4, (1,1) to (2,1): the direct link, and detours of 3 links. In bytes at 45 GB/s
@@ -213,7 +213,7 @@ TEST(EndsTest, SendTakesDetoursWhenTheyPay) {
     EXPECT_EQ(std::accumulate(four.begin(), four.end(), 0), 16);
     // 1800 kB: T = (1800 + 720) / 4 = 630 kB: 14 us in all, but for the rounding of shares.
     c.v = sim::Bytes(1800e3);
-    EXPECT_NEAR(static_cast<double>(simulated(c).ps), 14e6, 2);
+    EXPECT_NEAR(static_cast<double>(time_of(c).ps), 14e6, 2);
 }
 
 // All routes of a send end within the rounding of their messages.
@@ -243,7 +243,7 @@ TEST(EndsTest, GatherBalancesTheLinksOfACorner) {
     EXPECT_NEAR(carried({0, 1, 0}, 1), 8053063680.0, 1);
 }
 
-/// bound / simulated for large arrays; every root.
+/// bound / time_of for large arrays; every root.
 TEST(EndsTest, NearTheBound) {
     for (const topology::Lattice& slice : {box({4, 4, 1}, 0), box({4, 4, 4}, 7), box({8, 4, 2}, 0),
                                            box({6, 5, 1}, 1), twisted({4, 4, 8})}) {
@@ -257,7 +257,7 @@ TEST(EndsTest, NearTheBound) {
                 c.ends.root = slice.point(root);
                 const double bound = physical_bound(c.call(), c.link.rate).value();
                 const double least = operation == Operation::broadcast ? 0.95 : 0.999;
-                EXPECT_GE(bound / simulated(c).seconds(), least) << describe(c);
+                EXPECT_GE(bound / time_of(c).seconds(), least) << describe(c);
             }
         }
     }
@@ -308,9 +308,9 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
     c.link.latency = {};
     c.options.hop_bytes = {};
     c.algorithm = Algorithm::shortest;
-    EXPECT_EQ(simulated(c).ps, 160'000'000);
+    EXPECT_EQ(time_of(c).ps, 160'000'000);
     c.algorithm = Algorithm::automatic;
-    EXPECT_EQ(simulated(c).ps, 120'000'000);
+    EXPECT_EQ(time_of(c).ps, 120'000'000);
     EXPECT_EQ(folded(c).size(), 1);
     // With 45 kB of latency a link it pays if half a share is more than 4 links: from 360 kB on.
     c.options.hop_bytes = sim::Bytes(45e3);
@@ -326,7 +326,7 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
 TEST(EndsTest, SaysWhatCarriesTheBytes) {
     const auto built = [](Operation operation, const topology::Lattice& slice, double v,
                           const Ends& ends) {
-        Case c = make(slice, whole_axes(slice), operation);
+        Case c = make_with_ends(slice, whole_axes(slice), operation);
         c.v = sim::Bytes(v);
         c.ends = ends;
         const CollectiveSchedule schedule = run_on(slice, c).built;
@@ -352,11 +352,11 @@ TEST(EndsTest, SaysWhatCarriesTheBytes) {
 
 /// Only whole neighbours have the broadcast's time; one member, or none besides, takes no time.
 TEST(EndsTest, ClosedFormsOfGroupsApart) {
-    Case c = make(box({8, 1, 1}, 1), {{0, 2, 4}}, Operation::broadcast);
+    Case c = make_with_ends(box({8, 1, 1}, 1), {{0, 2, 4}}, Operation::broadcast);
     EXPECT_EQ(closed_form(c.call(), c.options, c.link), std::nullopt);
     c.group = {};
     EXPECT_EQ(closed_form(c.call(), c.options, c.link), sim::Time{});
-    c = make(box({8, 1, 1}, 1), {}, Operation::send);
+    c = make_with_ends(box({8, 1, 1}, 1), {}, Operation::send);
     EXPECT_EQ(closed_form(c.call(), c.options, c.link), run_on(c.slice, c).result.end);
 }
 

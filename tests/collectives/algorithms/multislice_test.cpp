@@ -18,7 +18,8 @@ namespace {
 using topology::Point;
 
 /// v5p's links: PCIe 15 GB/s and 1 us, DCN 25 GB/s a host and 10 us, ICI 90 GB/s and 1 us.
-SlicesCase make_case(Operation operation, const topology::Lattice& slice, int slices, double v) {
+SlicesCase make_slices_case(Operation operation, const topology::Lattice& slice, int slices,
+                            double v) {
     SlicesCase c;
     c.within.operation = operation;
     c.within.slice = slice;
@@ -32,8 +33,8 @@ SlicesCase make_case(Operation operation, const topology::Lattice& slice, int sl
 }
 
 /// What goes between slices.
-constexpr std::array kOperations{Operation::all_gather, Operation::reduce_scatter,
-                                 Operation::all_reduce, Operation::all_to_all};
+constexpr std::array kAcrossSlices{Operation::all_gather, Operation::reduce_scatter,
+                                   Operation::all_reduce, Operation::all_to_all};
 
 void expect_data_arrives(const SlicesCase& c) {
     std::optional<SlicesCarrier> carrier;
@@ -70,7 +71,7 @@ TEST(MultisliceTest, DataArrivesOnEveryKindOfSlice) {
                             box({3, 2, 1}, 2), box({2, 2, 2}, 7), box({2, 2, 2}, 0),
                             box({1, 1, 1}, 0), twisted({2, 2, 4})};
     for (const topology::Lattice& slice : slices) {
-        for (const Operation operation : kOperations) {
+        for (const Operation operation : kAcrossSlices) {
             for (const auto& [count, across] : {std::pair{2, topology::SliceFactor{1, 2}},
                                                 {3, topology::SliceFactor{1, 3}},
                                                 {4, topology::SliceFactor{1, 4}},
@@ -81,7 +82,7 @@ TEST(MultisliceTest, DataArrivesOnEveryKindOfSlice) {
                         if (algorithm == Algorithm::flat && operation == Operation::all_to_all) {
                             continue;
                         }
-                        SlicesCase c = make_case(operation, slice, count, 4e6);
+                        SlicesCase c = make_slices_case(operation, slice, count, 4e6);
                         c.across = across;
                         c.within.group = in_slice ? whole_axes(slice) : Group{};
                         c.within.algorithm = algorithm;
@@ -124,7 +125,7 @@ std::size_t stands_for(const topology::Places& fold, const Point& chip) {
     return static_cast<std::size_t>(fold.index(place));
 }
 
-void expect_fold_is_equal(const SlicesCase& c) {
+void expect_fold_of_slices_is_equal(const SlicesCase& c) {
     const topology::Places fold = c.folded();
     const topology::Places places = c.whole();
     const Outcome small = run_on(fold, c);
@@ -153,7 +154,7 @@ TEST(MultisliceTest, FoldedIsUnfolded) {
         Random random(seed);
         const SlicesCase c = random_slices_case(random, 9, 40, 4);
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(c));
-        expect_fold_is_equal(c);
+        expect_fold_of_slices_is_equal(c);
         ASSERT_FALSE(HasFailure());
         folded += c.folded().size() < c.within.slice.size() ? 1 : 0;
         for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
@@ -184,8 +185,8 @@ TEST(MultisliceTest, AgreesWithTheBruteForce) {
 /// hosts send to one host at the same time, alike in all but their place.
 TEST(MultisliceTest, SmallerHostsAtTheEndOfARing) {
     for (const int length : {3, 5, 7}) {
-        for (const Operation operation : kOperations) {
-            SlicesCase c = make_case(operation, box({length, 1, 1}, 1), 2, 1e6);
+        for (const Operation operation : kAcrossSlices) {
+            SlicesCase c = make_slices_case(operation, box({length, 1, 1}, 1), 2, 1e6);
             c.within.group = whole_axes(c.within.slice);
             c.within.options.chunks_between_slices = 2;
             c.host_box = {2, 1, 1};
@@ -202,7 +203,7 @@ TEST(MultisliceTest, SmallerHostsAtTheEndOfARing) {
 /// cut through: each message goes on when its head has come, so that the last byte is 1 + 10 + 1 us behind.
 TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
     for (const double cap : {1e9, 15e6 / 4}) {
-        SlicesCase c = make_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 30e6);
+        SlicesCase c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 30e6);
         c.within.options.message_cap = sim::Bytes(cap);
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 1'012'000'000);
         EXPECT_EQ(brute_force(c).ps, 1'012'000'000);
@@ -215,7 +216,7 @@ TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
         c.within.operation = Operation::all_to_all;
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 512'000'000);
         // Three slices: two blocks of 10 MB one after the other on the chip's PCIe link, 2/3 ms each.
-        c = make_case(Operation::all_gather, box({1, 1, 1}, 0), 3, 30e6);
+        c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 3, 30e6);
         c.within.options.message_cap = sim::Bytes(1e9);
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 2 * 666'666'667 + 12'000'000);
     }
@@ -225,12 +226,12 @@ TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
 /// d = 0.6 us on the host's link (1.2 us when oversubscribed twice).
 TEST(MultisliceTest, ChipsOfAHostShareItsLink) {
     const auto run = [](int chips, double oversubscription) {
-        SlicesCase c = make_case(Operation::all_gather, box({chips, 1, 1}, 1), 2, 2 * 60e3);
+        SlicesCase c = make_slices_case(Operation::all_gather, box({chips, 1, 1}, 1), 2, 2 * 60e3);
         c.within.options.message_cap = sim::Bytes(15e3);
         c.host_box = {chips, 1, 1};
         c.dcn.rate = c.dcn.rate / oversubscription;
         EXPECT_EQ(brute_force(c).ps, run_on(c.whole(), c).result.end.ps);
-        expect_fold_is_equal(c);
+        expect_fold_of_slices_is_equal(c);
         return run_on(c.folded(), c).result.end.ps;
     };
     constexpr std::int64_t kLatency = 12'000'000;
@@ -248,7 +249,7 @@ TEST(MultisliceTest, ChipsOfAHostShareItsLink) {
 /// Four messages of 1 us over PCIe keep the faster links behind it for just as long: a link is held until
 /// the last byte has come, which takes the latency of the link before, not its own.
 TEST(MultisliceTest, TheNetworksLatencyDoesNotHoldTheHostsLink) {
-    SlicesCase c = make_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 2 * 60e3);
+    SlicesCase c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 2 * 60e3);
     c.within.options.message_cap = sim::Bytes(15e3);
     const Outcome run = run_on(c.folded(), c);
     EXPECT_EQ(run.result.links[kDcnOut].busy.ps, 4'000'000);
@@ -260,7 +261,7 @@ TEST(MultisliceTest, TheNetworksLatencyDoesNotHoldTheHostsLink) {
 ///   AllToAll: (S - 1) n pairs of V / (n S)^2.
 TEST(MultisliceTest, BytesBetweenSlices) {
     const auto bytes = [](Operation operation, Algorithm algorithm) {
-        SlicesCase c = make_case(operation, box({4, 2, 1}, 1), 3, 24e6);
+        SlicesCase c = make_slices_case(operation, box({4, 2, 1}, 1), 3, 24e6);
         c.within.group = whole_axes(c.within.slice);
         c.within.algorithm = algorithm;
         c.host_box = {2, 2, 1};
@@ -349,7 +350,8 @@ TEST(MultisliceTest, LargeArraysComeNearTheBound) {
                                Large{Operation::all_reduce, {8, 8, 8}, 2, 1e9, 0.95},
                                Large{Operation::all_reduce, {4, 4, 4}, 32, 1e9, 0.94},
                                Large{Operation::all_to_all, {4, 4, 4}, 4, 1e9, 0.96}}) {
-        SlicesCase c = make_case(large.operation, box(large.shape, 7), large.slices, large.v);
+        SlicesCase c =
+            make_slices_case(large.operation, box(large.shape, 7), large.slices, large.v);
         c.within.group = whole_axes(c.within.slice);
         c.host_box = {2, 2, 1};
         const Case& w = c.within;

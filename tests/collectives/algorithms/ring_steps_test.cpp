@@ -17,13 +17,13 @@ namespace {
 
 using topology::box;
 
-struct Case {
+struct NamedGroup {
     const char* name;
     topology::Lattice slice;
     Group group;
 };
 
-std::vector<Case> cases() {
+std::vector<NamedGroup> named_groups() {
     return {{"ring of 2", box({2, 1, 1}, 7), {{0, 1, 2}}},
             {"ring of 4", box({4, 2, 1}, 7), {{0, 1, 4}}},
             {"ring of 5", box({5, 1, 1}, 7), {{0, 1, 5}}},
@@ -41,7 +41,7 @@ std::vector<Case> cases() {
 class RingSteps : public ::testing::TestWithParam<std::tuple<int, bool>> {
 protected:
     void SetUp() override {
-        const Case one = cases()[static_cast<std::size_t>(std::get<0>(GetParam()))];
+        const NamedGroup one = named_groups()[static_cast<std::size_t>(std::get<0>(GetParam()))];
         SCOPED_TRACE(one.name);
         slice_ = one.slice;
         group_ = one.group;
@@ -257,9 +257,10 @@ TEST_P(RingSteps, ReversedEveryContributionArrivesOnce) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, RingSteps,
-                         ::testing::Combine(::testing::Range(0, static_cast<int>(cases().size())),
-                                            ::testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(
+    Groups, RingSteps,
+    ::testing::Combine(::testing::Range(0, static_cast<int>(named_groups().size())),
+                       ::testing::Bool()));
 
 // 0 2 4 5 3 1: every link of the line carries one block each way.
 TEST(RingByTwos, LoadsEveryLinkOnceEachWay) {
@@ -303,10 +304,10 @@ std::string message(const std::function<void()>& action) {
 // Members 1 and 2 of 4 send to 0 and 1, or to 2 and 3, over the links of their stride; nobody round the end. On a ring, a
 // block of neighbours, a strided ring and a line.
 TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
-    for (const Case& one : {Case{"ring", box({4, 2, 1}, 7), {{0, 1, 4}}},
-                            Case{"block", box({8, 1, 1}, 7), {{0, 1, 4}}},
-                            Case{"strided", box({8, 1, 1}, 7), {{0, 2, 4}}},
-                            Case{"line", box({2, 4, 1}, 0), {{1, 1, 4}}}}) {
+    for (const NamedGroup& one : {NamedGroup{"ring", box({4, 2, 1}, 7), {{0, 1, 4}}},
+                                  NamedGroup{"block", box({8, 1, 1}, 7), {{0, 1, 4}}},
+                                  NamedGroup{"strided", box({8, 1, 1}, 7), {{0, 2, 4}}},
+                                  NamedGroup{"line", box({2, 4, 1}, 0), {{1, 1, 4}}}}) {
         SCOPED_TRACE(one.name);
         const topology::AxisFactor& factor = one.group.front();
         for (const int direction : {1, -1}) {

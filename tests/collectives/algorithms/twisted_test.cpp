@@ -19,7 +19,7 @@ constexpr std::array kShapes{topology::Point{2, 2, 4}, topology::Point{2, 4, 4},
                              topology::Point{4, 4, 8}, topology::Point{4, 8, 8}};
 
 template <class Carrier>
-void prove(const Case& c) {
+void prove_twisted(const Case& c) {
     std::optional<Carrier> carrier;
     const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
         return &carrier.emplace(c, built);
@@ -38,8 +38,8 @@ void prove(const Case& c) {
     }
 }
 
-Case make(const topology::Lattice& slice, const Group& group, Operation operation,
-          Algorithm algorithm) {
+Case make_twisted(const topology::Lattice& slice, const Group& group, Operation operation,
+                  Algorithm algorithm) {
     Case c;
     c.operation = operation;
     c.slice = slice;
@@ -62,10 +62,10 @@ TEST(TwistedTest, WholeSlicesCarryData) {
                     if (slice.size() > 32 && cap < 1e9) {
                         continue;
                     }
-                    Case c = make(slice, whole_axes(slice), operation, info.algorithm);
+                    Case c = make_twisted(slice, whole_axes(slice), operation, info.algorithm);
                     c.options.message_cap = sim::Bytes(cap);
                     EXPECT_EQ(folded(c).size(), 1);
-                    prove<TwistedCarrier>(c);
+                    prove_twisted<TwistedCarrier>(c);
                     ASSERT_FALSE(HasFailure());
                 }
             }
@@ -86,7 +86,7 @@ TEST(TwistedTest, AxesCarryData) {
             for (const Operation operation : gathering_operations()) {
                 const Algorithm algorithm =
                     group.size() > 1 ? Algorithm::weighted : Algorithm::two_way;
-                prove<DataCarrier>(make(slice, group, operation, algorithm));
+                prove_twisted<DataCarrier>(make_twisted(slice, group, operation, algorithm));
                 ASSERT_FALSE(HasFailure());
             }
         }
@@ -118,7 +118,7 @@ TEST(TwistedTest, IsNearTheBound) {
                                          topology::Point{8, 8, 16}, topology::Point{8, 16, 16}}) {
         const topology::Lattice slice = twisted(shape);
         for (const Operation operation : gathering_operations()) {
-            Case c = make(slice, whole_axes(slice), operation, Algorithm::automatic);
+            Case c = make_twisted(slice, whole_axes(slice), operation, Algorithm::automatic);
             c.options = {};
             c.v = sim::Bytes(1e9);
             c.link.latency = sim::Seconds(1e-6);

@@ -13,7 +13,7 @@ double book(const CollectiveCall& call, double hop, const SliceLinks& links = {}
     return book_time(call, kLink, sim::Seconds(hop), links).value();
 }
 
-CollectiveCall whole(Operation operation, const topology::Lattice& slice) {
+CollectiveCall call_on_all(Operation operation, const topology::Lattice& slice) {
     return {.operation = operation,
             .slice = slice,
             .members = {whole_axes(slice)},
@@ -23,30 +23,30 @@ CollectiveCall whole(Operation operation, const topology::Lattice& slice) {
 /// Twice an AllGather's 500, or twice its two hops; a quarter for the AllToAll.
 TEST(BookTimeTest, MultiplesOfAnAllGather) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
-    EXPECT_EQ(book(whole(Operation::all_reduce, ring), 300), 1200);
-    EXPECT_EQ(book(whole(Operation::all_to_all, ring), 1), 125);
-    EXPECT_EQ(book(whole(Operation::all_to_all, ring), 400), 200);
-    EXPECT_EQ(book(whole(Operation::all_to_all, box({4, 1, 1}, 0)), 1), 187.5);
+    EXPECT_EQ(book(call_on_all(Operation::all_reduce, ring), 300), 1200);
+    EXPECT_EQ(book(call_on_all(Operation::all_to_all, ring), 1), 125);
+    EXPECT_EQ(book(call_on_all(Operation::all_to_all, ring), 400), 200);
+    EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 1, 1}, 0)), 1), 187.5);
 }
 
 /// A ring of 4 counts two links and 2 hops, a line of 4 one link and 3 hops; with a line 15/16 of V move.
 TEST(BookTimeTest, ARingBesideALine) {
-    const CollectiveCall call = whole(Operation::all_gather, box({4, 4, 1}, 1));
+    const CollectiveCall call = call_on_all(Operation::all_gather, box({4, 4, 1}, 1));
     EXPECT_EQ(book(call, 1), 312.5);
     EXPECT_EQ(book(call, 100), 500);
 }
 
 /// Two factors of one axis have its links once: 3/4 of V over one; each walks its own hop.
 TEST(BookTimeTest, TwoFactorsOfOneAxis) {
-    CollectiveCall call = whole(Operation::all_gather, box({8, 1, 1}, 0));
+    CollectiveCall call = call_on_all(Operation::all_gather, box({8, 1, 1}, 0));
     call.members.group = {{0, 1, 2}, {0, 4, 2}};
     EXPECT_EQ(book(call, 1), 750);
     EXPECT_EQ(book(call, 400), 800);
 }
 
-/// The whole of a twisted slice counts rings along all axes.
+/// The call_on_all of a twisted slice counts rings along all axes.
 TEST(BookTimeTest, ATwistedSlice) {
-    const CollectiveCall call = whole(Operation::all_gather, twisted({2, 2, 4}));
+    const CollectiveCall call = call_on_all(Operation::all_gather, twisted({2, 2, 4}));
     EXPECT_EQ(book(call, 1), 1000.0 / 6);
     EXPECT_EQ(book(call, 100), 400);
     CollectiveCall short_axis = call;
@@ -57,14 +57,14 @@ TEST(BookTimeTest, ATwistedSlice) {
 /// From the second chip of a line of 4: two links, two hops to the farther end. From an end: one, three.
 TEST(BookTimeTest, FromAndToARoot) {
     const topology::Lattice line = box({4, 1, 1}, 0);
-    CollectiveCall broadcast = whole(Operation::broadcast, line);
+    CollectiveCall broadcast = call_on_all(Operation::broadcast, line);
     EXPECT_EQ(book(broadcast, 1), 1000);
     EXPECT_EQ(book(broadcast, 400), 1200);
     broadcast.ends.root = {1, 0, 0};
     EXPECT_EQ(book(broadcast, 1), 500);
     EXPECT_EQ(book(broadcast, 300), 600);
     for (const Operation operation : {Operation::gather, Operation::scatter}) {
-        CollectiveCall spread = whole(operation, line);
+        CollectiveCall spread = call_on_all(operation, line);
         EXPECT_EQ(book(spread, 1), 750);
         spread.ends.root = {2, 0, 0};
         EXPECT_EQ(book(spread, 1), 375);
@@ -91,9 +91,9 @@ TEST(BookTimeTest, ASend) {
 
 /// V / n over one link; on a line the last member's share goes all the way back.
 TEST(BookTimeTest, APermute) {
-    EXPECT_EQ(book(whole(Operation::permute, box({4, 1, 1}, 1)), 100), 250);
-    EXPECT_EQ(book(whole(Operation::permute, box({4, 1, 1}, 0)), 100), 300);
-    CollectiveCall two = whole(Operation::permute, box({4, 1, 1}, 1));
+    EXPECT_EQ(book(call_on_all(Operation::permute, box({4, 1, 1}, 1)), 100), 250);
+    EXPECT_EQ(book(call_on_all(Operation::permute, box({4, 1, 1}, 0)), 100), 300);
+    CollectiveCall two = call_on_all(Operation::permute, box({4, 1, 1}, 1));
     two.ends.shift = 2;
     EXPECT_EQ(book(two, 200), 400);
 }

@@ -10,15 +10,15 @@
 namespace podsim::collectives {
 namespace {
 
-constexpr auto kGather = Operation::all_gather;
-constexpr auto kScatter = Operation::reduce_scatter;
-constexpr auto kReduce = Operation::all_reduce;
+constexpr auto kAllGather = Operation::all_gather;
+constexpr auto kReduceScatter = Operation::reduce_scatter;
+constexpr auto kAllReduce = Operation::all_reduce;
 constexpr sim::Bytes kV{1000};
-constexpr sim::BytesPerSecond kLink{1};
+constexpr sim::BytesPerSecond kLinkRate{1};
 
 double bound(Operation operation, const topology::Lattice& slice, const Group& group) {
     return physical_bound({.operation = operation, .slice = slice, .members = {group}, .bytes = kV},
-                          kLink)
+                          kLinkRate)
         .value();
 }
 
@@ -35,15 +35,15 @@ TEST(BoundsTest, LinksPerChip) {
 }
 
 TEST(BoundsTest, LeastTraffic) {
-    const LeastTraffic gather = least_traffic(kGather, 4, kV);
+    const LeastTraffic gather = least_traffic(kAllGather, 4, kV);
     EXPECT_EQ(gather.receive.value(), 750);
     EXPECT_EQ(gather.send.value(), 250);
     EXPECT_EQ(gather.mean.value(), 750);
-    const LeastTraffic scatter = least_traffic(kScatter, 4, kV);
+    const LeastTraffic scatter = least_traffic(kReduceScatter, 4, kV);
     EXPECT_EQ(scatter.receive.value(), 250);
     EXPECT_EQ(scatter.send.value(), 750);
     EXPECT_EQ(scatter.mean.value(), 750);
-    const LeastTraffic reduce = least_traffic(kReduce, 4, kV);
+    const LeastTraffic reduce = least_traffic(kAllReduce, 4, kV);
     EXPECT_EQ(reduce.receive.value(), 1000);
     EXPECT_EQ(reduce.send.value(), 1000);
     EXPECT_EQ(reduce.mean.value(), 1500);
@@ -56,52 +56,53 @@ TEST(BoundsTest, RingsAndLines) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     const topology::Lattice line = box({4, 1, 1}, 0);
     const Group group = whole_axes(ring);
-    EXPECT_EQ(bound(kGather, ring, group), 375);  // 750 over two links
-    EXPECT_EQ(bound(kScatter, ring, group), 375);
-    EXPECT_EQ(bound(kReduce, ring, group), 750);  // twice that
-    EXPECT_EQ(bound(kGather, line, group), 750);  // an end has one link
-    EXPECT_EQ(bound(kScatter, line, group), 750);
-    EXPECT_EQ(bound(kReduce, line, group), 1000);  // V over an end's link; 6000 over 6 links
-    EXPECT_EQ(bound(kGather, ring, {}), 0);
+    EXPECT_EQ(bound(kAllGather, ring, group), 375);  // 750 over two links
+    EXPECT_EQ(bound(kReduceScatter, ring, group), 375);
+    EXPECT_EQ(bound(kAllReduce, ring, group), 750);  // twice that
+    EXPECT_EQ(bound(kAllGather, line, group), 750);  // an end has one link
+    EXPECT_EQ(bound(kReduceScatter, line, group), 750);
+    EXPECT_EQ(bound(kAllReduce, line, group), 1000);  // V over an end's link; 6000 over 6 links
+    EXPECT_EQ(bound(kAllGather, ring, {}), 0);
     // Infinite rates: no time at all.
-    EXPECT_EQ(physical_bound({.operation = kGather, .slice = ring, .members = {group}, .bytes = kV},
-                             sim::BytesPerSecond::infinity())
-                  .value(),
-              0);
+    EXPECT_EQ(
+        physical_bound({.operation = kAllGather, .slice = ring, .members = {group}, .bytes = kV},
+                       sim::BytesPerSecond::infinity())
+            .value(),
+        0);
 }
 
 TEST(BoundsTest, SeveralAxes) {
     const topology::Lattice torus = box({4, 4, 4}, 7);
-    EXPECT_DOUBLE_EQ(bound(kGather, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 6);
-    EXPECT_DOUBLE_EQ(bound(kReduce, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 3);
+    EXPECT_DOUBLE_EQ(bound(kAllGather, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 6);
+    EXPECT_DOUBLE_EQ(bound(kAllReduce, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 3);
     // A mesh of 3 x 3: the corner has two links for 8/9 of V.
     const topology::Lattice mesh = box({3, 3, 1}, 0);
-    EXPECT_DOUBLE_EQ(bound(kGather, mesh, whole_axes(mesh)), 1000.0 * 8 / 9 / 2);
+    EXPECT_DOUBLE_EQ(bound(kAllGather, mesh, whole_axes(mesh)), 1000.0 * 8 / 9 / 2);
     // AllReduce: a corner V / 2; all: 2 x 8 V over 24 directed links is 2/3 V.
-    EXPECT_DOUBLE_EQ(bound(kReduce, mesh, whole_axes(mesh)), 1000.0 * 2 / 3);
+    EXPECT_DOUBLE_EQ(bound(kAllReduce, mesh, whole_axes(mesh)), 1000.0 * 2 / 3);
     // A ring of 4 beside a line of 4: at an end of the line three links for 15/16 of V.
     const topology::Lattice mixed = box({4, 4, 1}, 1);
-    EXPECT_DOUBLE_EQ(bound(kGather, mixed, whole_axes(mixed)), 1000.0 * 15 / 16 / 3);
+    EXPECT_DOUBLE_EQ(bound(kAllGather, mixed, whole_axes(mixed)), 1000.0 * 15 / 16 / 3);
     // A line of 2 beside a ring of 16: three links for 31/32 of V.
     const topology::Lattice slab = box({2, 16, 1}, 2);
-    EXPECT_DOUBLE_EQ(bound(kGather, slab, whole_axes(slab)), 1000.0 * 31 / 32 / 3);
+    EXPECT_DOUBLE_EQ(bound(kAllGather, slab, whole_axes(slab)), 1000.0 * 31 / 32 / 3);
 }
 
 /// Strided groups share links: what they need across a cut adds up.
 TEST(BoundsTest, StridedGroupsAreCut) {
     // x/4 of a line of 8: pairs (c, c + 4). Across the middle each of 4 pairs sends V/2 each way
     // over one link: 2 V.
-    EXPECT_EQ(bound(kGather, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
-    EXPECT_EQ(bound(kScatter, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
+    EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
+    EXPECT_EQ(bound(kReduceScatter, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
     // AllReduce: each half needs V of each pair: 4 V.
-    EXPECT_EQ(bound(kReduce, box({8, 1, 1}, 0), {{0, 4, 2}}), 4000);
+    EXPECT_EQ(bound(kAllReduce, box({8, 1, 1}, 0), {{0, 4, 2}}), 4000);
     // The same on a ring: any 4 neighbours have two links in.
-    EXPECT_EQ(bound(kGather, box({8, 1, 1}, 1), {{0, 4, 2}}), 1000);
+    EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 4, 2}}), 1000);
     // x/2 of a ring of 8: two groups of 4; an arc of 4 lacks half of V of each: V over 2 links. Of
     // 2, holding one of each: 3/4 of each over 2 links, 3/4 V. The arc of one chip: 3/8 V.
-    EXPECT_EQ(bound(kGather, box({8, 1, 1}, 1), {{0, 2, 4}}), 750);
+    EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 2, 4}}), 750);
     // Blocks of neighbours, x%4: lines of 4, whose ends have one link.
-    EXPECT_EQ(bound(kGather, box({8, 1, 1}, 1), {{0, 1, 4}}), 750);
+    EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 1, 4}}), 750);
 }
 
 TEST(BoundsTest, BookTime) {
@@ -110,19 +111,19 @@ TEST(BoundsTest, BookTime) {
                           .slice = slice,
                           .members = {whole_axes(slice)},
                           .bytes = kV},
-                         kLink, sim::Seconds(hop))
+                         kLinkRate, sim::Seconds(hop))
             .value();
     };
-    EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 1), 500);    // V / W
-    EXPECT_EQ(book(kGather, box({4, 1, 1}, 1), 300), 600);  // two hops either way
-    EXPECT_EQ(book(kGather, box({5, 1, 1}, 1), 300), 750);  // 5 / 2 hops
-    EXPECT_EQ(book(kGather, box({4, 1, 1}, 0), 1), 750);    // 3 hops of V/4, one way
-    EXPECT_EQ(book(kGather, box({4, 1, 1}, 0), 400), 1200);
-    EXPECT_EQ(book(kScatter, box({4, 1, 1}, 0), 400), 1200);
-    EXPECT_EQ(book(kReduce, box({4, 1, 1}, 1), 1), 1000);
-    EXPECT_EQ(book(kGather, box({4, 4, 1}, 3), 1), 250);    // two axes
-    EXPECT_EQ(book(kGather, box({4, 6, 1}, 3), 100), 500);  // 2 + 3 hops
-    EXPECT_EQ(book(kGather, box({1, 1, 1}, 0), 100), 0);
+    EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 1), 1), 500);    // V / W
+    EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 1), 300), 600);  // two hops either way
+    EXPECT_EQ(book(kAllGather, box({5, 1, 1}, 1), 300), 750);  // 5 / 2 hops
+    EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 0), 1), 750);    // 3 hops of V/4, one way
+    EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 0), 400), 1200);
+    EXPECT_EQ(book(kReduceScatter, box({4, 1, 1}, 0), 400), 1200);
+    EXPECT_EQ(book(kAllReduce, box({4, 1, 1}, 1), 1), 1000);
+    EXPECT_EQ(book(kAllGather, box({4, 4, 1}, 3), 1), 250);    // two axes
+    EXPECT_EQ(book(kAllGather, box({4, 6, 1}, 3), 100), 500);  // 2 + 3 hops
+    EXPECT_EQ(book(kAllGather, box({1, 1, 1}, 0), 100), 0);
 }
 
 /// The default algorithm on v5p, 1e9 bytes over the whole slice: bound / simulated.
@@ -134,7 +135,7 @@ TEST(BoundsTest, TheDefaultIsNearTheBound) {
     for (const Row& row : {Row{{16, 20, 28}, 0.97}, Row{{4, 4, 4}, 0.97}, Row{{8, 8, 8}, 0.97},
                            Row{{16, 16, 16}, 0.97}, Row{{8, 16, 16}, 0.97}, Row{{4, 8, 16}, 0.96},
                            Row{{4, 4, 16}, 0.96}, Row{{4, 4, 64}, 0.96}}) {
-        for (const Operation operation : {kGather, kScatter}) {
+        for (const Operation operation : {kAllGather, kReduceScatter}) {
             Case c = on_chip("v5p", row.shape, operation, 7, 1e9);
             c.algorithm = picked(c);
             EXPECT_EQ(folded(c).size(), 1);

@@ -4,20 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "collectives/paths/ports.h"
-#include "topology/chips/chip.h"
+#include "tests/scenarios/explain/small_machine.h"
 
 namespace podsim::scenarios {
 namespace {
 
-IdealHardware machine(topology::Point shape, topology::Wraparound wraparound, int slices = 1) {
-    IdealHardware hardware;
-    hardware.chip = topology::find_chip("v5e");
-    hardware.chip.wraparound.value = wraparound;
-    hardware.shape = shape;
-    hardware.slice = topology::make_slice(hardware.chip, shape, false);
-    hardware.slices = slices;
-    return hardware;
-}
+using testing::machine_of;
 
 /// A run of 1000 ps on those places, all of whose links are held for `busy`.
 class HandMadeRun {
@@ -41,7 +33,7 @@ private:
 
 // All of x's links within a hundredth of the busiest; y's are held less. A ring of 4 and 2 lines of 4: 8 x 2 links.
 TEST(LimitingLinks, OfAClassThatIsBusyEverywhereHaveNoPlace) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::every_axis);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::every_axis);
     const collectives::Members all{{{0, 1, 4}, {1, 1, 2}}, {}};
     const Layout layout = lay_out(hardware, Fold::off, {all}, all);
     HandMadeRun run(layout, collectives::kIciPorts, 891);
@@ -62,7 +54,7 @@ TEST(LimitingLinks, OfAClassThatIsBusyEverywhereHaveNoPlace) {
 
 // One link of a line of 4 by 2 lines: +x from 1 to 2, at y=1. Lines have 3 links each way, 12 in all.
 TEST(LimitingLinks, NameThePlaceOfOne) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}, {1, 1, 2}}, {}}});
     HandMadeRun run(layout, collectives::kIciPorts, 0);
     run.hold(layout.places.index({1, 1, 0}, 0), collectives::port_of(0, 1), 500);
@@ -86,7 +78,7 @@ TEST(LimitingLinks, NameThePlaceOfOne) {
 
 // A folded ring stands for all its links: one representative, 4 x 2 chips, one axis not in use.
 TEST(LimitingLinks, OfAFoldedRunCountForTheWholeSlice) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::every_axis, 3);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::every_axis, 3);
     const Layout layout = lay_out(hardware, Fold::automatic, {{{{0, 1, 4}}, {}}});
     ASSERT_EQ(layout.places.size(), 1);
     HandMadeRun run(layout, collectives::kIciPorts, 0);
@@ -104,7 +96,7 @@ TEST(LimitingLinks, OfAFoldedRunCountForTheWholeSlice) {
 
 // PCIe of 16 chips, DCN of 2 hosts; a chip that does not stand for its host has no DCN link.
 TEST(LimitingLinks, OfHostsAreSomeOrAll) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never, 2);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::never, 2);
     const Layout layout = lay_out(hardware, Fold::off, {{{}, {1, 2}}}, {{}, {1, 2}});
     HandMadeRun run(layout, collectives::kAllPorts, 0);
     run.hold(0, collectives::kPcieToHost, 800);
@@ -125,7 +117,7 @@ TEST(LimitingLinks, OfHostsAreSomeOrAll) {
 }
 
 TEST(LimitingLinks, OfARunOfNoTimeAreNone) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {}}});
     sim::ExecutionResult run;
     run.links.resize(8 * collectives::kIciPorts);

@@ -4,20 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "collectives/paths/ports.h"
-#include "topology/chips/chip.h"
+#include "tests/scenarios/explain/small_machine.h"
 
 namespace podsim::scenarios {
 namespace {
 
-IdealHardware machine(topology::Point shape, topology::Wraparound wraparound, int slices = 1) {
-    IdealHardware hardware;
-    hardware.chip = topology::find_chip("v5e");
-    hardware.chip.wraparound.value = wraparound;
-    hardware.shape = shape;
-    hardware.slice = topology::make_slice(hardware.chip, shape, false);
-    hardware.slices = slices;
-    return hardware;
-}
+using testing::machine_of;
 
 /// Whose members are unlike, so that none stands for another.
 const collectives::Members kAlongX{{{0, 1, 4}}, {}};
@@ -40,7 +32,7 @@ void use(sim::ExecutionResult& run, std::size_t ports, int place, std::size_t po
 // A line of 4 chips has 6 links, 3 each way; a ring of 4 has 8.
 TEST(LinkUse, CountsTheLinksThatLinesHave) {
     for (const bool ring : {false, true}) {
-        const IdealHardware hardware = machine(
+        const IdealHardware hardware = machine_of(
             {4, 1, 1}, ring ? topology::Wraparound::every_axis : topology::Wraparound::never);
         const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {}}}, kAlongX);
         sim::ExecutionResult run = idle_run(layout, collectives::kIciPorts);
@@ -59,7 +51,7 @@ TEST(LinkUse, CountsTheLinksThatLinesHave) {
 
 // A run that takes no time has held nothing.
 TEST(LinkUse, OfARunWithoutLengthIsNothing) {
-    const IdealHardware hardware = machine({4, 1, 1}, topology::Wraparound::never);
+    const IdealHardware hardware = machine_of({4, 1, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {}}}, kAlongX);
     sim::ExecutionResult run = idle_run(layout, collectives::kIciPorts);
     run.end = sim::Time{};
@@ -71,7 +63,7 @@ TEST(LinkUse, OfARunWithoutLengthIsNothing) {
 
 // Axes are classes of their own; an unwrapped axis beside a wrapped one.
 TEST(LinkUse, KeepsAxesApart) {
-    const IdealHardware hardware = machine({2, 4, 1}, topology::Wraparound::never);
+    const IdealHardware hardware = machine_of({2, 4, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 2}, {1, 1, 4}}, {}}});
     sim::ExecutionResult run = idle_run(layout, collectives::kIciPorts);
     use(run, collectives::kIciPorts, 1, collectives::port_of(1, 1), 1000, 5000);
@@ -87,7 +79,7 @@ TEST(LinkUse, KeepsAxesApart) {
 
 // A host of 4 x 2 chips in each of two slices: PCIe each way a chip, DCN each way a host.
 TEST(LinkUse, CountsHostsAndTheirChips) {
-    const IdealHardware hardware = machine({4, 2, 1}, topology::Wraparound::never, 2);
+    const IdealHardware hardware = machine_of({4, 2, 1}, topology::Wraparound::never, 2);
     ASSERT_EQ(hardware.chip.host_shape.value, (topology::Point{4, 2, 1}));
     const Layout layout = lay_out(hardware, Fold::off, {{{}, {1, 2}}}, {{}, {1, 2}});
     const std::size_t ports = collectives::kAllPorts;
@@ -110,7 +102,7 @@ TEST(LinkUse, CountsHostsAndTheirChips) {
 }
 
 TEST(LinkUse, OfARunOfNoTimeIsNone) {
-    const IdealHardware hardware = machine({4, 1, 1}, topology::Wraparound::never);
+    const IdealHardware hardware = machine_of({4, 1, 1}, topology::Wraparound::never);
     const Layout layout = lay_out(hardware, Fold::off, {{{{0, 1, 4}}, {}}});
     sim::ExecutionResult run = idle_run(layout, collectives::kIciPorts);
     run.end = {};

@@ -12,12 +12,9 @@
 namespace podsim::scenarios {
 namespace {
 
+using testing::ceil_ps;
 using testing::make_scenario;
 using CollectiveMatmulFile = CommandTest;
-
-std::int64_t up(double seconds) {
-    return sim::round_up(sim::Seconds(seconds)).ps;
-}
 
 /// A 1024 x 2048 by 2048 x n product in bf16, rows of the left operand gathered: V is 4 MiB.
 Program gathered_rows(const IdealHardware& hardware, const collectives::Group& group, double n,
@@ -54,14 +51,14 @@ TEST(CollectiveMatmul, OnARingOfFourByHand) {
     const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     const collectives::Group ring{{0, 1, 4}};
     const std::int64_t a = 1'000'000;
-    const std::int64_t tau = up(1048576 / 90e9);
+    const std::int64_t tau = ceil_ps(1048576 / 90e9);
     EXPECT_EQ(tau, 11'650'845);
     const double hbm = hardware.chip.hbm_bandwidth.value.value();
-    const std::int64_t p = up((1048576.0 + 524288 + 65536) / hbm);
+    const std::int64_t p = ceil_ps((1048576.0 + 524288 + 65536) / hbm);
     EXPECT_EQ(time_of(hardware, gathered_rows(hardware, ring, 128, false)), 3 * (tau + a) + p);
     EXPECT_EQ(time_of(hardware, gathered_rows(hardware, ring, 128, true)),
-              tau + a + up(524288 / 90e9) + a + p);
-    const std::int64_t long_part = up(2.0 * 256 * 2048 * 65536 / 459e12);
+              tau + a + ceil_ps(524288 / 90e9) + a + p);
+    const std::int64_t long_part = ceil_ps(2.0 * 256 * 2048 * 65536 / 459e12);
     EXPECT_EQ(time_of(hardware, gathered_rows(hardware, ring, 65536, false)), 4 * long_part);
     EXPECT_EQ(time_of(hardware, gathered_rows(hardware, ring, 65536, true)), 4 * long_part);
 }
@@ -74,9 +71,9 @@ TEST(CollectiveMatmul, OnALineOfFourByHand) {
         const IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = slice});
         const collectives::Group line{{1, 1, 4}};
         const std::int64_t a = 1'000'000;
-        const std::int64_t tau = up(1048576 / 45e9);
+        const std::int64_t tau = ceil_ps(1048576 / 45e9);
         const double hbm = hardware.chip.hbm_bandwidth.value.value();
-        const std::int64_t p = up((1048576.0 + 524288 + 65536) / hbm);
+        const std::int64_t p = ceil_ps((1048576.0 + 524288 + 65536) / hbm);
         for (const bool two_way : {false, true}) {
             EXPECT_EQ(time_of(hardware, gathered_rows(hardware, line, 128, two_way)),
                       3 * tau + 5 * a + p);
@@ -91,8 +88,8 @@ TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
     auto& matmul = std::get<StageCompute>(program.stages[0].work);
     matmul.gather->bytes = sim::Bytes(64.0 * 1024 * 1024);
     const double hbm = hardware.chip.hbm_bandwidth.value.value();
-    const std::int64_t p = up((1048576.0 + 524288 + 65536) / hbm);
-    EXPECT_EQ(time_of(hardware, program), 3 * (4 * up(4194304 / 90e9) + 1'000'000) + p);
+    const std::int64_t p = ceil_ps((1048576.0 + 524288 + 65536) / hbm);
+    EXPECT_EQ(time_of(hardware, program), 3 * (4 * ceil_ps(4194304 / 90e9) + 1'000'000) + p);
 }
 
 TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
@@ -193,7 +190,7 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
 }
 
 /// From the first compute of a layer to that of the next, forward, in the steady state.
-double period(std::int64_t d_ff) {
+double overlapped_period(std::int64_t d_ff) {
     Scenario scenario = make_scenario("v5p", {16, 4, 4}, testing::two_matmuls(4, d_ff),
                                       {{"data", "y z"}, {"tensor", "x"}}, 16 * 128, 128);
     scenario.hardware.chip.mxu_dimension.value = 1;
@@ -209,15 +206,15 @@ double period(std::int64_t d_ff) {
 // 4 B D F / (Y C) of math against 2 x 2 B D (n-1)/n / W of the gather and the scatter. The compute line is
 // drawn through the periods at large F, the plateau is the period at a small one.
 TEST(CollectiveMatmulStep, TurningPointIsThatOfTheReferenceText) {
-    const double far = period(256 * 1024);
-    const double farther = period(512 * 1024);
+    const double far = overlapped_period(256 * 1024);
+    const double farther = overlapped_period(512 * 1024);
     const double slope = (farther - far) / (256 * 1024);
-    const double plateau = period(256);
+    const double plateau = overlapped_period(256);
     const double knee = (plateau - (far - slope * 256 * 1024)) / slope;
     const double expected = 16 * 2550 * 15.0 / 16;
     EXPECT_NEAR(knee / expected, 1, 0.05);
     // Between the two it is within a part of the larger.
-    EXPECT_GE(period(static_cast<std::int64_t>(expected) / 16 * 16), plateau);
+    EXPECT_GE(overlapped_period(static_cast<std::int64_t>(expected) / 16 * 16), plateau);
 }
 
 // ---- files

@@ -10,13 +10,8 @@ namespace podsim::scenarios {
 namespace {
 
 using testing::make_scenario;
+using testing::small_experts;
 using testing::sum;
-
-workloads::ModelSpec small_experts() {
-    workloads::ModelSpec model = testing::small_model(4);
-    model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
-    return model;
-}
 
 void expect_bounds_and_sums(const StepResult& result) {
     const auto bound = sim::round_down(result.lower.time).ps;
@@ -35,7 +30,7 @@ TEST(Experts, FoldedStepsEqualUnfoldedOnes) {
         {{"fsdp", "x"}, {"tensor", "y"}, {"expert", "z"}}};
     for (const auto& mesh : meshes) {
         SCOPED_TRACE(mesh.back().second);
-        Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_experts(), mesh, 64, 256);
+        Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_experts(4), mesh, 64, 256);
         scenario.step().plan.experts.imbalance = 1.25;
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult unfolded = simulate_step(scenario, Fold::off);
@@ -58,7 +53,7 @@ TEST(Experts, PathsFoldAndKeepTheirBounds) {
         const bool of_all = matmul == ExpertMatmul::dense_of_all;
         SCOPED_TRACE(static_cast<int>(matmul));
         Scenario scenario =
-            make_scenario("v5p", {4, 4, 4}, small_experts(),
+            make_scenario("v5p", {4, 4, 4}, small_experts(4),
                           {{"fsdp", "x y"}, {of_all ? "data" : "expert", "z"}}, 64, 256);
         workloads::TrainingPlan& plan = scenario.step().plan;
         plan.moe.matmul = matmul;

@@ -36,7 +36,7 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
 }
 
 /// From the first compute of one layer to that of the next, in the middle of a pass.
-double period(const Scenario& scenario, const std::string& pass) {
+double layer_period(const Scenario& scenario, const std::string& pass) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto start = [&](int layer) {
         return testing::start_of(result, "layer " + std::to_string(layer) + ' ' + pass);
@@ -63,8 +63,8 @@ TEST(Knee, FullyShardedOverOneTwoAndThreeAxes) {
         members *= 16;
         const double found = knee(
             [&](std::int64_t tokens) {
-                return period(layer_of({16, 16, 16}, 1, meshes[axes - 1], 32768, tokens),
-                              "forward");
+                return layer_period(layer_of({16, 16, 16}, 1, meshes[axes - 1], 32768, tokens),
+                                    "forward");
             },
             64, 16384);
         const double expected = kAlpha / axes * (members - 1) / members;
@@ -78,7 +78,7 @@ TEST(Knee, DataParallelBetweenSlices) {
     constexpr int kSlices = 8;
     const double found = knee(
         [&](std::int64_t tokens) {
-            return period(
+            return layer_period(
                 layer_of({4, 4, 4}, kSlices, {{"data", "slice"}, {"fsdp", "x y z"}}, 32768, tokens),
                 "backward");
         },
@@ -111,7 +111,7 @@ TEST(Knee, FullyShardedAndTensorOneAfterTheOther) {
     Scenario communication = mixed(d_ff, at, true);
     communication.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
     const double expected = math * (255.0 / 256 + 15.0 / 16) / 2;
-    EXPECT_NEAR(period(communication, "forward") / expected, 1, 0.05);
+    EXPECT_NEAR(layer_period(communication, "forward") / expected, 1, 0.05);
 }
 
 // Beside each other on their own axes each has the whole of the math to hide behind: B / N = alpha^2 / (M_X M_Y F).
@@ -122,7 +122,7 @@ TEST(Knee, FullyShardedAndTensorBesideEachOther) {
     const auto at = static_cast<std::int64_t>(std::lround(tokens));
     Scenario communication = mixed(d_ff, at, false);
     communication.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
-    EXPECT_NEAR(period(communication, "forward") / math, 1, 0.05);
+    EXPECT_NEAR(layer_period(communication, "forward") / math, 1, 0.05);
 }
 
 // Overlapped tensor over two axes of 16, Y = 256, F swept: F = Y alpha / n_axes (n - 1)/n, where 4 B D F / (Y C) of math meets
@@ -135,7 +135,7 @@ TEST(Knee, OverlappedTensorOverTwoAxes) {
             scenario.step().model.vocabulary = 256;
         scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
             scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), true);
-        return period(scenario, "forward");
+        return layer_period(scenario, "forward");
     };
     const double found = knee(at, 256, 4096 * 256);
     const double expected = 256 * kAlpha / 2 * 255 / 256;
@@ -164,7 +164,7 @@ TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
         scenario.step().model.heads = scenario.step().model.kv_heads = 64;
         scenario.step().plan.overlap.collectives_in_flight = 1;
         scenario.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
-        simulated.push_back(period(scenario, "forward"));
+        simulated.push_back(layer_period(scenario, "forward"));
     }
     EXPECT_EQ(std::ranges::min_element(text) - text.begin(), 1);
     EXPECT_EQ(std::ranges::min_element(simulated) - simulated.begin(), 1);

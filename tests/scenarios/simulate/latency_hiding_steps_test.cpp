@@ -80,12 +80,12 @@ TEST(LatencyHidingSteps, AWeightGradientHidesAReduceScatter) {
     EXPECT_EQ(chain.exposed_total.ps, 10 * kCollective);
     EXPECT_EQ(hidden.exposed_total.ps, 7 * kCollective);
     testing::expect_exact_sums(hidden);
-    const auto span_of = [&](const std::string& name) {
-        return *std::ranges::find(hidden.spans, "layer 0 backward " + name, &Span::name);
+    const auto backward = [&](const std::string& name) {
+        return testing::span_of(hidden, "layer 0 backward " + name);
     };
-    const Span scatter = span_of("scatter attention input gradient");
-    const Span beside = span_of("down weight gradient");
-    EXPECT_EQ(scatter.start, span_of("qkv input gradient").end);
+    const Span scatter = backward("scatter attention input gradient");
+    const Span beside = backward("down weight gradient");
+    EXPECT_EQ(scatter.start, backward("qkv input gradient").end);
     EXPECT_EQ(scatter.start, beside.start);
     EXPECT_LT(scatter.end, beside.end);
 }

@@ -13,11 +13,13 @@
 namespace podsim::scenarios {
 namespace {
 
+using testing::floor_ps;
 using ::testing::HasSubstr;
 using testing::make_scenario;
 using ::testing::Not;
 using testing::random_scenario;
 using testing::small_model;
+using testing::span_of;
 using testing::sum;
 using workloads::LayerTensor;
 using workloads::RematPolicy;
@@ -32,19 +34,6 @@ Scenario offloading(workloads::TensorSet offload) {
     scenario.step().plan.remat.policy = RematPolicy::named;
     scenario.step().plan.remat.names.offload = offload;
     return scenario;
-}
-
-const Span& span_of(const StepResult& result, const std::string& name) {
-    for (const Span& span : result.spans) {
-        if (span.name == name) {
-            return span;
-        }
-    }
-    throw std::runtime_error("no operation " + name);
-}
-
-std::int64_t floor_ps(sim::Seconds seconds) {
-    return sim::round_down(seconds).ps;
 }
 
 sim::Time share_of(const std::vector<Share>& shares, const std::string& name) {
@@ -86,7 +75,7 @@ TEST(OffloadStep, BytesAndTimesOfTheLinks) {
     const LinkUse& pcie = *found;
     EXPECT_NEAR(pcie.bytes.value(), 4 * (kRow + kQkv), 1);
     EXPECT_NEAR(pcie.busiest_bytes.value(), 4 * (kRow + kQkv), 1);
-    const Span& first = span_of(result, "layer 0 forward offload decoder_layer_input");
+    const Span first = span_of(result, "layer 0 forward offload decoder_layer_input");
     EXPECT_EQ(first.track, "offload");
     EXPECT_EQ(first.start, span_of(result, "embedding forward scatter rows").end);
     EXPECT_EQ(first.end - first.start,

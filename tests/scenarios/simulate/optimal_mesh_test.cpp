@@ -111,7 +111,7 @@ double share_of_axes(const topology::Lattice& slice, const collectives::Group& g
     return (lines ? (ways - 1) / ways : 1) / axes;
 }
 
-double text_of(const Scenario& scenario) {
+double text_sum(const Scenario& scenario) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     const topology::Lattice& slice = scenario.hardware.slice;
     const auto parameters =
@@ -144,8 +144,8 @@ double bound_of(const Scenario& scenario, const workloads::StepProgram& program)
     return sum.value();
 }
 
-/// Forward and backward period of a layer in the middle of a pass.
-double period(const Scenario& scenario) {
+/// Forward and backward period of a layer in the middle of a pass, together.
+double both_periods(const Scenario& scenario) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto start = [&](int layer, const char* pass) {
         const std::string name = "layer " + std::to_string(layer) + ' ' + pass;
@@ -159,13 +159,13 @@ double period(const Scenario& scenario) {
            2;
 }
 
-struct Case {
+struct TextChoice {
     topology::Point shape;
     std::int64_t tokens_per_chip;
     int tensor;  ///< ways of the least sum
 };
 
-class OptimalMesh : public ::testing::TestWithParam<Case> {};
+class OptimalMesh : public ::testing::TestWithParam<TextChoice> {};
 
 // Meshes are simulated in the order of their physical bounds, until the bound alone is above the best period: the
 // others cannot be better.
@@ -179,11 +179,11 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
         if (added) {
             program->second = workloads::build_step(scenario.step().model, scenario.step().plan);
         }
-        mesh.text = text_of(scenario);
+        mesh.text = text_sum(scenario);
         mesh.bound = bound_of(scenario, program->second);
     }
     const Candidate chosen = *std::ranges::min_element(meshes, {}, &Candidate::text);
-    const double at_chosen = period(scenario_of(shape, chosen, tokens));
+    const double at_chosen = both_periods(scenario_of(shape, chosen, tokens));
     EXPECT_NEAR(at_chosen / chosen.text, 1, 0.01);
     EXPECT_EQ(members(chosen.tensor), tensor);
 
@@ -194,7 +194,7 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
         if (mesh.bound >= best) {
             break;
         }
-        const double found = period(scenario_of(shape, mesh, tokens));
+        const double found = both_periods(scenario_of(shape, mesh, tokens));
         EXPECT_GE(found, mesh.bound);
         best = std::min(best, found);
         ++simulated;
@@ -205,9 +205,10 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
 
 // With 512 tokens a chip FSDP alone waits for the links (below 850 on three axes), with 2048 it does not.
 INSTANTIATE_TEST_SUITE_P(Llama3, OptimalMesh,
-                         ::testing::Values(Case{{16, 16, 32}, 512, 8}, Case{{16, 20, 28}, 512, 8},
-                                           Case{{16, 16, 32}, 2048, 4},
-                                           Case{{16, 20, 28}, 2048, 4}));
+                         ::testing::Values(TextChoice{{16, 16, 32}, 512, 8},
+                                           TextChoice{{16, 20, 28}, 512, 8},
+                                           TextChoice{{16, 16, 32}, 2048, 4},
+                                           TextChoice{{16, 20, 28}, 2048, 4}));
 
 }  // namespace
 }  // namespace podsim::scenarios

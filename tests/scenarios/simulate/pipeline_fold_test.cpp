@@ -10,7 +10,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::kLayers;
+using testing::kPipelineLayers;
 using testing::latent_experts;
 using testing::pipeline_on;
 using testing::sum;
@@ -58,7 +58,7 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
         Scenario scenario =
             pipeline_on({4, 4, 4}, cases[i].mesh, 64, cases[i].schedule, 4, cases[i].chunks);
         if (cases[i].experts) {
-            scenario.step().model = latent_experts(kLayers);
+            scenario.step().model = latent_experts(kPipelineLayers);
         }
         scenario.step().model.tied_embeddings = cases[i].tied;
         scenario.step().plan.experts.loads = cases[i].loads;

@@ -17,7 +17,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::kLayers;
+using testing::kPipelineLayers;
 using testing::latent_experts;
 using testing::make_scenario;
 using testing::pipeline_on;
@@ -39,7 +39,7 @@ Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int ch
                             : dense,
                     std::int64_t{16} * microbatches, schedule, microbatches, chunks);
     if (experts) {
-        scenario.step().model = latent_experts(kLayers);
+        scenario.step().model = latent_experts(kPipelineLayers);
         scenario.step().plan.batch.tokens *= 8;  // the MXU decides
     }
     scenario.step().plan.layers_only = true;

@@ -10,13 +10,14 @@
 
 namespace podsim::scenarios::testing {
 
-inline constexpr std::int64_t kLayers = 16;
+inline constexpr std::int64_t kPipelineLayers = 16;
 
 inline Scenario pipeline_on(topology::Point shape,
                             const std::vector<std::pair<std::string, std::string>>& mesh,
                             std::int64_t sequences, workloads::PipelineSchedule schedule,
                             int microbatches, int chunks = 1) {
-    Scenario scenario = make_scenario("v5p", shape, small_model(kLayers), mesh, sequences, 512);
+    Scenario scenario =
+        make_scenario("v5p", shape, small_model(kPipelineLayers), mesh, sequences, 512);
     scenario.step().plan.ways.pipeline = scenario.step().mesh.size("pipeline");
     scenario.step().plan.pipeline.schedule = schedule;
     scenario.step().plan.batch.microbatches = microbatches;

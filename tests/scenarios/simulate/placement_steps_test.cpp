@@ -28,7 +28,7 @@ Scenario plain(Scenario scenario, bool ring) {
     return scenario;
 }
 
-struct Case {
+struct PlainCase {
     testing::Mesh mesh;
     int chips = 0;  ///< that are simulated
     bool one_axis = true;
@@ -39,8 +39,8 @@ struct Case {
 // A whole axis, a block of neighbours, a strided factor (which keeps the axis's length), a line, two axes; with
 // tensor, expert and data ways beside it. The axis of context is not folded; those of others are, to their own period, and
 // blocks and lines of these are their mirror images.
-const std::vector<Case>& cases() {
-    static const std::vector<Case> all{
+const std::vector<PlainCase>& plain_cases() {
+    static const std::vector<PlainCase> all{
         {{{"fsdp", "x y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x"}, {"tensor", "y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x y z/2"}, {"context", "z%2"}}, 2},
@@ -53,7 +53,7 @@ const std::vector<Case>& cases() {
 }
 
 TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
-    for (const Case& one : cases()) {
+    for (const PlainCase& one : plain_cases()) {
         for (const bool ring : {false, true}) {
             SCOPED_TRACE(::testing::PrintToString(one.mesh) + (ring ? " ring" : " gathered"));
             if (ring && !one.one_axis) {
@@ -194,12 +194,12 @@ TEST(PlainPlacementStep, CollectivesWaitForTheLastRank) {
     EXPECT_EQ(step.workload.operations.size(), static_cast<std::size_t>(collectives));
 }
 
-constexpr const char* kGood =
+constexpr const char* kLongContext =
     "hardware: {chip: v5p, slice: 4x4x4, profile: ideal}\nmodel: llama-3-8b\n"
     "batch: {tokens: 256Ki, sequence: 16384}\nmesh: {fsdp: x y, context: z}\n";
 
 TEST_F(PlacementFile, ReportSaysWhatItCosts) {
-    const std::string file = write(std::string(kGood) + "training: {placement: plain}\n");
+    const std::string file = write(std::string(kLongContext) + "training: {placement: plain}\n");
     const Outcome run = podsim({"run", file, "--what-if"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out,
@@ -211,7 +211,7 @@ TEST_F(PlacementFile, ReportSaysWhatItCosts) {
     const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
     EXPECT_EQ(json["imbalance"]["attention_over_mean"], 1.75);
     EXPECT_EQ(json["imbalance"]["reported_member"], "context rank 3");
-    const std::string even = write(std::string(kGood));
+    const std::string even = write(std::string(kLongContext));
     const Json zig_zag = Json::parse(podsim({"run", even, "--json", "-"}).out);
     EXPECT_EQ(json["imbalance"]["even_step_time_s"], zig_zag["step_time_s"]);
     EXPECT_FALSE(zig_zag.contains("imbalance"));
@@ -226,7 +226,7 @@ TEST_F(PlacementFile, SaysWhatIsWrong) {
         return outcome.err.substr(outcome.err.find(".yaml:") + 6);
     };
     EXPECT_EQ(
-        error(std::string(kGood) + "training: {placement: zigzag}\n"),
+        error(std::string(kLongContext) + "training: {placement: zigzag}\n"),
         "5:23: unknown training.placement 'zigzag'; did you mean 'zig-zag'? allowed: zig-zag, "
         "plain\n");
     EXPECT_EQ(

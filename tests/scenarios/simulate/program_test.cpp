@@ -4,10 +4,12 @@
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
 namespace {
 
+using testing::ceil_ps;
 using ProgramFile = CommandTest;
 
 Program offload(int pieces) {
@@ -34,10 +36,6 @@ IdealHardware v5e() {
     return hardware_from_options({.chip = "v5e", .slice = "4x4"});
 }
 
-std::int64_t up(double seconds) {
-    return sim::round_up(sim::Seconds(seconds)).ps;
-}
-
 // The reference text's question 6 of section 2: 66 ms over PCIe, 167 ms over ICI, 21 ms of HBM, in all 150 to
 // 200 ms. In 64 pieces of 16 MiB a chip:
 //   the first piece crosses PCIe in 4 messages of 4 MiB at 15 GB/s and 1 us,
@@ -46,9 +44,9 @@ std::int64_t up(double seconds) {
 //   197 TFLOP/s, longer than its bytes at 810 GB/s.
 TEST(Program, LoadGatherMultiply) {
     const ProgramResult result = simulate_program(v5e(), offload(64), Fold::automatic);
-    const std::int64_t first = 4 * up(4194304 / 15e9) + 1'000'000;
+    const std::int64_t first = 4 * ceil_ps(4194304 / 15e9) + 1'000'000;
     const double gather = 15.0 / 16 * 17179869184.0 / 90e9;
-    const std::int64_t last = up(2.0 * 128 * 2048 * 131072 / 197e12);
+    const std::int64_t last = ceil_ps(2.0 * 128 * 2048 * 131072 / 197e12);
     EXPECT_EQ(result.stages[1].began.ps, first);
     EXPECT_EQ(result.time.ps - result.stages[1].ended.ps, last);
     EXPECT_NEAR(result.lower.value(), gather, 1e-12);
@@ -79,7 +77,7 @@ TEST(Program, OnePieceIsOneStageAfterTheOther) {
     }
     EXPECT_EQ(whole.time.ps, sum);
     // 256 messages of 4 MiB over PCIe, one after the other.
-    EXPECT_EQ(whole.stages[0].ended.ps, 256 * up(4194304 / 15e9) + 1'000'000);
+    EXPECT_EQ(whole.stages[0].ended.ps, 256 * ceil_ps(4194304 / 15e9) + 1'000'000);
 }
 
 // Without a root all chips are alike.

@@ -10,12 +10,10 @@
 namespace podsim::scenarios {
 namespace {
 
+using testing::ceil_ps;
+
 constexpr std::int64_t kHbm = 810'000'000'000;  ///< v5e, bytes a second
 constexpr std::int64_t kIci = 45'000'000'000;
-
-std::int64_t up(double seconds) {
-    return sim::round_up(sim::Seconds(seconds)).ps;
-}
 
 /// Pairs of neighbours bring each other half of `gathered` bytes, then all chips read `read`, in two pieces: the second
 /// gather runs beside the first read.
@@ -43,9 +41,9 @@ ProgramResult decode_like(HbmRule hbm, double gathered, double read) {
 TEST(SharedHbm, ADecodeLikeStepIsLaterByWhatItsBytesDemand) {
     const ProgramResult alone = decode_like(HbmRule::separate, 4.5e6, 81e6);
     const ProgramResult shared = decode_like(HbmRule::shared, 4.5e6, 81e6);
-    const std::int64_t hold = up(2.25e6 / 45e9);
+    const std::int64_t hold = ceil_ps(2.25e6 / 45e9);
     const std::int64_t latency = 1'000'000;
-    const std::int64_t read = up(81e6 / 810e9);
+    const std::int64_t read = ceil_ps(81e6 / 810e9);
     EXPECT_EQ(alone.time.ps, hold + latency + 2 * read);
     const sim::Work demand = std::llround(81e6 / (static_cast<double>(read) / 1e12));
     const sim::Work left = demand * read - sim::Work{kHbm - 2 * kIci} * (hold - latency);

@@ -15,24 +15,15 @@
 namespace podsim::scenarios {
 namespace {
 
+using testing::floor_ps;
 using testing::make_scenario;
 using testing::random_scenario;
 using testing::small_model;
 using testing::sum;
 
-std::int64_t floor_ps(sim::Seconds seconds) {
-    return sim::round_down(seconds).ps;
-}
-
-/// The longest span of a collective whose name contains the text.
-sim::Time span_of(const StepResult& result, const std::string& name) {
-    for (const Span& span : result.spans) {
-        if (span.name == name) {
-            return span.end - span.start;
-        }
-    }
-    ADD_FAILURE() << "no operation " << name;
-    return {};
+double duration_of(const StepResult& result, const std::string& name) {
+    const Span span = testing::span_of(result, name);
+    return (span.end - span.start).seconds();
 }
 
 Scenario fsdp_8b(std::int64_t tokens_per_chip) {
@@ -48,9 +39,8 @@ TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
     for (const std::int64_t tokens : {3400, 3456}) {
         const StepResult result = simulate_step(fsdp_8b(tokens), Fold::automatic);
         EXPECT_EQ(result.lower.bound, "compute");
-        const double edges =
-            span_of(result, "embedding forward gather weights").seconds() +
-            span_of(result, "embedding backward reduce-scatter gradients").seconds();
+        const double edges = duration_of(result, "embedding forward gather weights") +
+                             duration_of(result, "embedding backward reduce-scatter gradients");
         const auto shared =
             std::ranges::find(result.gap, "HBM shared with collectives", &Share::name);
         ASSERT_NE(shared, result.gap.end());

@@ -53,7 +53,7 @@ Scenario scenario_with(const std::vector<std::string>& settings) {
     return load_scenario(source, settings);
 }
 
-std::string text_of(const Scenario& scenario, Fold fold, StepMemory* memory) {
+std::string json_of(const Scenario& scenario, Fold fold, StepMemory* memory) {
     const StepResult result = simulate_step(scenario, fold, {.explain = false, .memory = memory});
     return step_json(scenario, result, judge(scenario, result), std::nullopt).dump();
 }
@@ -65,16 +65,16 @@ TEST(StepMemory, ChangesNoStep) {
     for (const auto& change : kChanges) {
         SCOPED_TRACE(change.empty() ? "" : change.front());
         scenarios.push_back(scenario_with(change));
-        alone.push_back(text_of(scenarios.back(), Fold::automatic, nullptr));
+        alone.push_back(json_of(scenarios.back(), Fold::automatic, nullptr));
     }
     StepMemory memory;
     for (int time = 0; time < 80; ++time) {
         const std::size_t i = random() % scenarios.size();
         SCOPED_TRACE(kChanges[i].empty() ? "" : kChanges[i].front());
-        EXPECT_EQ(text_of(scenarios[i], Fold::automatic, &memory), alone[i]) << "time " << time;
+        EXPECT_EQ(json_of(scenarios[i], Fold::automatic, &memory), alone[i]) << "time " << time;
         if (time % 8 == 0) {
-            EXPECT_EQ(text_of(scenarios[i], Fold::off, &memory),
-                      text_of(scenarios[i], Fold::off, nullptr));
+            EXPECT_EQ(json_of(scenarios[i], Fold::off, &memory),
+                      json_of(scenarios[i], Fold::off, nullptr));
         }
     }
 }

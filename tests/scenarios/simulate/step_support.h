@@ -75,6 +75,13 @@ inline workloads::ModelSpec two_matmuls(std::int64_t layers, std::int64_t d_ff) 
     return model;
 }
 
+/// Routed experts beside a shared one, behind a dense layer.
+inline workloads::ModelSpec small_experts(std::int64_t layers) {
+    workloads::ModelSpec model = small_model(layers);
+    model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
+    return model;
+}
+
 /// Matmuls at their peak and nothing but them: no padding, HBM and vector unit infinitely fast.
 inline void leave_math_alone(topology::ChipSpec& chip) {
     chip.mxu_dimension.value = 1;
@@ -94,6 +101,24 @@ inline void count_flops(topology::ChipSpec& chip) {
 inline sim::Time sum(const std::vector<Share>& shares) {
     return std::accumulate(shares.begin(), shares.end(), sim::Time{},
                            [](sim::Time total, const Share& share) { return total + share.time; });
+}
+
+/// Picoseconds as of what is simulated, which rounds up, and of bounds.
+inline std::int64_t ceil_ps(double seconds) {
+    return sim::round_up(sim::Seconds(seconds)).ps;
+}
+inline std::int64_t floor_ps(sim::Seconds seconds) {
+    return sim::round_down(seconds).ps;
+}
+
+/// The first operation of that name.
+inline Span span_of(const StepResult& result, const std::string& name) {
+    const auto found = std::ranges::find(result.spans, name, &Span::name);
+    if (found == result.spans.end()) {
+        ADD_FAILURE() << "no operation " << name;
+        return {};
+    }
+    return *found;
 }
 
 /// Where the first compute operation of that name, or that begins with it, starts.

@@ -14,7 +14,7 @@ using testing::make_scenario;
 using testing::small_model;
 using TensorTransposeFile = CommandTest;
 
-struct Case {
+struct WeightStationary {
     std::vector<std::pair<std::string, std::string>> mesh;
     workloads::RematPolicy remat = workloads::RematPolicy::block;
     bool parallel = false;
@@ -25,7 +25,7 @@ struct Case {
 // With 16 ways four heads of keys and values are split by columns, which both axes gather.
 TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
     using workloads::RematPolicy;
-    const std::vector<Case> cases{
+    const std::vector<WeightStationary> cases{
         {{{"tensor", "x"}, {"tensor_transpose", "y"}, {"fsdp", "z"}}},
         {{{"tensor", "x%2"}, {"tensor_transpose", "y"}, {"fsdp", "x/2"}, {"context", "z"}},
          RematPolicy::none},

@@ -15,17 +15,12 @@ namespace podsim::scenarios {
 namespace {
 
 using testing::make_scenario;
+using testing::small_experts;
 using UnequalExpertsFile = CommandTest;
-
-workloads::ModelSpec small_experts() {
-    workloads::ModelSpec model = testing::small_model(3);
-    model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
-    return model;
-}
 
 Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
                  const char* chip = "v5p") {
-    Scenario scenario = make_scenario(chip, shape, small_experts(), mesh, 64, 256);
+    Scenario scenario = make_scenario(chip, shape, small_experts(3), mesh, 64, 256);
     const int ranks = scenario.step().plan.ways.expert;
     for (int rank = 0; rank < ranks; ++rank) {
         scenario.step().plan.experts.loads.push_back(2.0 * (ranks - rank) / (ranks + 1));
@@ -132,12 +127,12 @@ TEST(UnequalExpertsStep, FullestRankSetsThePaceExactly) {
     expect_pace({4, 0, 0, 0});
 }
 
-constexpr const char* kGood =
+constexpr const char* kMixtral =
     "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mixtral-8x7b\n"
     "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y, expert: z}\ntraining: ";
 
 TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
-    const std::string file = write(std::string(kGood) + "{expert_imbalance: [4, 2, 1, 1]}\n");
+    const std::string file = write(std::string(kMixtral) + "{expert_imbalance: [4, 2, 1, 1]}\n");
     const Outcome run = podsim({"run", file, "--show", "memory"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, ::testing::HasSubstr("  unequal experts over expert (4): the fullest rank "
@@ -146,19 +141,19 @@ TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
     const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
     EXPECT_EQ(json["imbalance"]["expert_tokens_over_mean"], 2);
     const Json even =
-        Json::parse(podsim({"run", write(std::string(kGood) + "{}\n"), "--json", "-"}).out);
+        Json::parse(podsim({"run", write(std::string(kMixtral) + "{}\n"), "--json", "-"}).out);
     EXPECT_EQ(json["imbalance"]["even_step_time_s"], even["step_time_s"]);
-    const Json same =
-        Json::parse(podsim({"run", write(std::string(kGood) + "{expert_imbalance: [3, 3, 3, 3]}\n"),
-                            "--json", "-"})
-                        .out);
+    const Json same = Json::parse(
+        podsim({"run", write(std::string(kMixtral) + "{expert_imbalance: [3, 3, 3, 3]}\n"),
+                "--json", "-"})
+            .out);
     EXPECT_EQ(same["step_time_s"], even["step_time_s"]);
 }
 
 // Only proportions count, also where the sum of the shares is beyond a double.
 TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
     const auto loads = [&](const std::string& list) {
-        return load_scenario(write(std::string(kGood) + "{expert_imbalance: " + list + "}\n"))
+        return load_scenario(write(std::string(kMixtral) + "{expert_imbalance: " + list + "}\n"))
             .step()
             .plan.experts.loads;
     };
@@ -171,7 +166,7 @@ TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
 
 TEST_F(UnequalExpertsFile, SaysWhatIsWrong) {
     const auto error = [&](const std::string& training) {
-        const Outcome outcome = podsim({"run", write(kGood + training + "\n")});
+        const Outcome outcome = podsim({"run", write(kMixtral + training + "\n")});
         EXPECT_EQ(outcome.status, 2);
         return outcome.err.substr(outcome.err.find(".yaml:") + 6);
     };

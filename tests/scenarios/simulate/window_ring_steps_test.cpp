@@ -18,7 +18,7 @@ using testing::make_scenario;
 using workloads::Placement;
 using WindowRingFile = CommandTest;
 
-struct Case {
+struct WindowCase {
     std::vector<std::pair<std::string, std::string>> mesh;
     int chips = 0;  ///< that are simulated
     topology::Point shape{4, 4, 4};
@@ -26,8 +26,8 @@ struct Case {
 };
 
 // A whole axis, a block of neighbours, a strided factor, a line; with tensor, expert and pipeline ways beside it.
-const std::vector<Case>& cases() {
-    static const std::vector<Case> all{
+const std::vector<WindowCase>& window_cases() {
+    static const std::vector<WindowCase> all{
         {{{"fsdp", "x y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x"}, {"tensor", "y"}, {"context", "z"}}, 4},
         {{{"fsdp", "x y z/2"}, {"context", "z%2"}}, 2},
@@ -39,7 +39,7 @@ const std::vector<Case>& cases() {
 }
 
 /// Layers that see 640 of 4096 keys, and every third all of them.
-Scenario windowed(const Case& one, Placement placement) {
+Scenario windowed(const WindowCase& one, Placement placement) {
     workloads::ModelSpec model = testing::small_model(4);
     model.window = 640;
     model.global_every = 3;
@@ -56,7 +56,7 @@ Scenario windowed(const Case& one, Placement placement) {
 }
 
 TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
-    for (const Case& one : cases()) {
+    for (const WindowCase& one : window_cases()) {
         for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
             SCOPED_TRACE(::testing::PrintToString(one.mesh) +
                          (placement == Placement::plain ? " plain" : " zig-zag"));
@@ -72,7 +72,7 @@ TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
 // Many layers alike, which may be counted.
 TEST(WindowRingStep, ReuseChangesNothing) {
     for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
-        Scenario scenario = windowed(cases().front(), placement);
+        Scenario scenario = windowed(window_cases().front(), placement);
         scenario.step().model.layers = 24;
         scenario.step().model.global_every = 0;
         const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);
@@ -89,13 +89,13 @@ TEST(WindowRingStep, ReuseChangesNothing) {
     }
 }
 
-constexpr const char* kGood =
+constexpr const char* kMistral =
     "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mistral-7b\n"
     "batch: {tokens: 512Ki, sequence: 32768}\n";
 
 TEST_F(WindowRingFile, ReportSaysWhatTheWindowCosts) {
     const std::string file =
-        write(std::string(kGood) + "mesh: {fsdp: x y, context: z}\noverlap: {context: ring}\n");
+        write(std::string(kMistral) + "mesh: {fsdp: x y, context: z}\noverlap: {context: ring}\n");
     const Outcome run = podsim({"run", file, "--what-if"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, ::testing::HasSubstr("  a window in a ring over context (4): the fullest "
@@ -109,7 +109,7 @@ TEST_F(WindowRingFile, ReportSaysWhatTheWindowCosts) {
 
 TEST_F(WindowRingFile, SaysWhatIsWrong) {
     const auto error = [&](const std::string& text) {
-        const Outcome outcome = podsim({"run", write(std::string(kGood) + text)});
+        const Outcome outcome = podsim({"run", write(std::string(kMistral) + text)});
         EXPECT_EQ(outcome.status, 2);
         return outcome.err.substr(outcome.err.find(".yaml:") + 6);
     };

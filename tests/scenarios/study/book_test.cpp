@@ -12,7 +12,6 @@ namespace podsim::scenarios {
 namespace {
 
 using Book = CommandTest;
-using Json = nlohmann::json;
 
 TEST_F(Book, EveryScenarioHolds) {
     const Outcome outcome =

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "scenarios/text/json_text.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -15,7 +16,6 @@
 namespace podsim::scenarios {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using SweepCommand = CommandTest;
 using small_sweep::kSmall;
 using small_sweep::kVary;

@@ -9,7 +9,7 @@
 namespace podsim::sim {
 namespace {
 
-constexpr int kPlaces = 6;
+constexpr int kRingPlaces = 6;
 
 /// Two operations of many sends and some work on a ring whose links differ.
 /// With `memory`, every other one has a memory that may be asked for more than it gives.
@@ -28,13 +28,13 @@ Workload random_workload(std::uint64_t seed, bool memory = false) {
         }
         sends.push_back(send);
     }
-    Machine machine = row_of(kPlaces, true, {static_cast<std::int64_t>(random() % 3) * 250});
+    Machine machine = row_of(kRingPlaces, true, {static_cast<std::int64_t>(random() % 3) * 250});
     machine.rule = random() % 2 == 0 ? LatencyRule::additive : LatencyRule::floor;
     machine.isolated_operations = random() % 4 == 0;
     for (LinkSpec& link : machine.links) {
         link.rate = BytesPerSecond(1e12 / static_cast<double>(1 + random() % 3));
     }
-    const Schedule schedule = schedule_of(sends, 1, std::vector<std::uint32_t>(kPlaces));
+    const Schedule schedule = schedule_of(sends, 1, std::vector<std::uint32_t>(kRingPlaces));
     Workload workload = workload_of(machine, {schedule, schedule},
                                     {operation(0), work(300), operation(1, {50}), work(20)});
     workload.operations[0].priority_class = 1;
@@ -74,8 +74,8 @@ TEST(QueuesTest, RunsAreEqual) {
 /// A hundred alike layers, played once: the pending events are moved, with any queue.
 TEST(QueuesTest, RepeatsAreSkipped) {
     Schedule schedule = schedule_of({{.distance = 2, .bytes = 400}, {.distance = -1, .bytes = 90}},
-                                    1, std::vector<std::uint32_t>(kPlaces));
-    Workload workload = workload_of(row_of(kPlaces, true, {30}), {schedule}, {});
+                                    1, std::vector<std::uint32_t>(kRingPlaces));
+    Workload workload = workload_of(row_of(kRingPlaces, true, {30}), {schedule}, {});
     workload.operations.assign(100, {.schedule = 0, .priority_class = 0});
     TaskGraph& graph = workload.graphs[0];
     for (std::uint32_t layer = 0; layer < 100; ++layer) {

@@ -15,7 +15,7 @@ namespace {
 constexpr int kRing = 6;
 
 /// Many roots of several phases over one to three links both ways, some transfers after them.
-std::vector<Send> random_sends(std::mt19937_64& random) {
+std::vector<Send> random_roots(std::mt19937_64& random) {
     std::vector<Send> sends;
     for (std::uint32_t i = 0; i < 60; ++i) {
         Send send;
@@ -73,7 +73,7 @@ TEST(RootRowsTest, AsIfAllWaitedFromTheStart) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);
-        const std::vector<Send> sends = random_sends(random);
+        const std::vector<Send> sends = random_roots(random);
         Workload in_rows = two_operations(sends, seed);
         Workload at_once = two_operations(behind_a_join(sends), seed);
         for (const QueueKind queue : {QueueKind::waves, QueueKind::radix}) {

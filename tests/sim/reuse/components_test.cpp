@@ -7,10 +7,9 @@
 namespace podsim::sim {
 namespace {
 
-constexpr std::uint32_t A = kAbsent;
-constexpr std::uint32_t kLayers = 100;
-constexpr std::uint32_t kMessage = kLayers;      ///< an operation
-constexpr std::uint32_t kReceive = 2 * kLayers;  ///< a task
+constexpr std::uint32_t kLayersOfGraph = 100;
+constexpr std::uint32_t kMessage = kLayersOfGraph;      ///< an operation
+constexpr std::uint32_t kReceive = 2 * kLayersOfGraph;  ///< a task
 
 Task after(Task task, std::vector<std::uint32_t> before) {
     task.after = std::move(before);
@@ -29,9 +28,9 @@ Workload layers_beside_a_message(Task last) {
                                        {.role = 0, .distance = -1, .bytes = 1000, .to_role = 2}},
                                       3, {}),
                           schedule_of({{.role = 0, .bytes = 250, .to_role = 1}}, 2, {})};
-    workload.placements = {{0, 1, A}, {1, 2, 0}};
+    workload.placements = {{0, 1, kAbsent}, {1, 2, 0}};
     TaskGraph layers;
-    for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
+    for (std::uint32_t layer = 0; layer < kLayersOfGraph; ++layer) {
         layers.marks.push_back(2 * layer);
         layers.tasks.push_back(work(100));
         if (layer > 0) {
@@ -80,7 +79,7 @@ TEST(ComponentsTest, AMessageMayComeWhileLayersAreSkipped) {
 /// is then held until 5310, and the bytes that were to go at 5100 are 210 late, as is place 1 from then on. Layers
 /// after that are skipped again.
 TEST(ComponentsTest, AMessageThatStartsSomethingIsWaitedFor) {
-    const Runs runs(layers_beside_a_message(operation(kLayers + 1)));
+    const Runs runs(layers_beside_a_message(operation(kLayersOfGraph + 1)));
     EXPECT_EQ(runs.with.end, Time{10060 + 210});
     EXPECT_GT(runs.with.played_events, 50 * 5U);
     EXPECT_LT(runs.with.played_events, 75 * 5U);
@@ -93,7 +92,7 @@ TEST(ComponentsTest, SharedLinksAreNotSkipped) {
     workload.schedules = {
         schedule_of({{.role = 0, .distance = -1, .bytes = 60, .to_role = 1}}, 2, {}),
         workload.schedules[1]};
-    workload.placements[0] = {1, 0, A};
+    workload.placements[0] = {1, 0, kAbsent};
     const Runs runs(workload);
     EXPECT_EQ(runs.with.end, Time{10067 + 960});
     EXPECT_EQ(runs.with.played_events, runs.with.events);

@@ -11,10 +11,10 @@ namespace podsim::sim {
 namespace {
 
 constexpr std::uint32_t kPlaces = 3;
-constexpr std::uint32_t kLayers = 10;
 
 /// Layers of work and an operation on a ring: a transfer over two links, one over one, and one that needs both.
 Workload layers() {
+    constexpr std::uint32_t kLayers = 10;
     const Schedule schedule =
         schedule_of({{.distance = 2, .bytes = 400}, {.bytes = 90}, {.bytes = 10, .after = {0, 1}}},
                     1, std::vector<std::uint32_t>(kPlaces));

@@ -12,7 +12,7 @@ namespace {
 
 using Sizes = std::vector<std::pair<std::string, int>>;
 
-const PlacingOrder kOrder{.slices = {"c"}};
+const PlacingOrder kSliceOrder{.slices = {"c"}};
 
 /// `x%2 y | z`: the factors of each axis in the order of the sizes.
 std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool split,
@@ -24,7 +24,7 @@ std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool
     }
     std::string text;
     bool first = true;
-    const DeviceMesh mesh = map_mesh_as_jax(slice, named, kOrder, split, slices);
+    const DeviceMesh mesh = map_mesh_as_jax(slice, named, kSliceOrder, split, slices);
     for (const LogicalAxis& axis : mesh.axes()) {
         text += first ? "" : " | ";
         first = false;
@@ -82,7 +82,7 @@ TEST(MapMeshAsJax, SeveralSlices) {
 
 TEST(MapMeshAsJax, Messages) {
     const auto error = [](const std::string& shape, const Sizes& sizes) {
-        return error_of([&] { map_mesh_as_jax(box(shape), sizes, kOrder, false); });
+        return error_of([&] { map_mesh_as_jax(box(shape), sizes, kSliceOrder, false); });
     };
     EXPECT_EQ(
         error("4x4x4", {{"data", 2}, {"fsdp", 8}, {"tensor", 4}}),
@@ -111,7 +111,7 @@ TEST(MapMeshAsJax, EverySplitOfTheChipsHasAMapping) {
             random.pick(slice.lengths) *= prime;
             random.pick(sizes).second *= prime;
         }
-        const DeviceMesh mesh = map_mesh_as_jax(slice, sizes, kOrder, true);
+        const DeviceMesh mesh = map_mesh_as_jax(slice, sizes, kSliceOrder, true);
         for (std::size_t a = 0; a < sizes.size(); ++a) {
             ASSERT_EQ(mesh.axes()[a].size(), sizes[a].second)
                 << "seed " << kSeed << ", round " << i;

@@ -1,8 +1,8 @@
 // The reference text's step with the loading of weights (section 7), by hand.
 #include <cmath>
 #include <gtest/gtest.h>
-#include <limits>
 
+#include "tests/workloads/analytic/by_hand.h"
 #include "workloads/analytic/book_step.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
@@ -10,53 +10,27 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::book_model;
+using testing::book_plan;
+using testing::kNever;
+using testing::torus;
 using topology::DeviceMesh;
-using topology::Lattice;
 using Parts = std::vector<std::string>;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-Lattice torus(int x, int y = 1) {
-    return {{x, y, 1}, {true, true, true}, {}};
-}
-
-/// An HBM that loads 2^22 bytes a second, so that 2^21 parameters of bf16 take one.
-MachineRates rates(double flops, double link) {
+/// An HBM that loads 2^22 bytes a second, so that 2^21 parameters of bf16 take one: a layer of the model 2 + 4 s, the table 4 s.
+MachineRates loading_rates(double flops, double link) {
     MachineRates machine{sim::FlopsPerSecond(flops), sim::BytesPerSecond(0x1p22),
                          sim::BytesPerSecond(link), 1};
     machine.hbm_shared = true;
     return machine;
 }
 
-// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192: attention 2^22 (Q, K, V, out 2^20 each), MLP 2^23, the table 2^23:
-// 2 + 4 s a layer, 4 s the table.
-ModelSpec model_of(std::int64_t layers) {
-    return {.name = "book",
-            .source = "this test",
-            .layers = layers,
-            .d_model = 1024,
-            .d_ff = 4096,
-            .heads = 8,
-            .kv_heads = 8,
-            .head_dim = 128,
-            .vocabulary = 8192,
-            .gated_mlp = false};
-}
-
-TrainingPlan plan_of(std::int64_t tokens) {
-    TrainingPlan plan;
-    plan.batch.tokens = tokens;
-    plan.batch.sequence = 4096;
-    plan.remat.policy = RematPolicy::none;
-    return plan;
-}
-
 // Without FLOPs: forward 6 s a layer, backward 6 s read and 6 s of gradients written; the table 4 s, then 8. Gradients of 4
 // bytes take twice as long.
 TEST(BookLoading, WeightsAreReadForwardAndBackwardAndTheirGradientsWritten) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     const auto step = [&](double flops = kNever) {
-        return book_step(model_of(2), plan, {}, rates(flops, 1));
+        return book_step(book_model(2), plan, {}, loading_rates(flops, 1));
     };
     EXPECT_DOUBLE_EQ(step().time.value(), 2 * (6 + 12) + 4 + 8);
     EXPECT_EQ(step().loading.parts(), (Parts{"forward", "backward", "unembedding"}));
@@ -75,28 +49,29 @@ TEST(BookLoading, WeightsAreReadForwardAndBackwardAndTheirGradientsWritten) {
 // At 2^39 3 s below 6, to which attention's 1 s is added: forward 7, backward 12 + 2; the table 2 below 4, 4 below 8. A private
 // HBM loads nothing.
 TEST(BookLoading, IsInPlaceOfTheMatmulsFlopsAndAttentionApart) {
-    const TrainingPlan plan = plan_of(1 << 16);
-    const BookEstimate slow = book_step(model_of(1), plan, {}, rates(0x1p37, 1));
+    const TrainingPlan plan = book_plan(1 << 16);
+    const BookEstimate slow = book_step(book_model(1), plan, {}, loading_rates(0x1p37, 1));
     EXPECT_DOUBLE_EQ(slow.time.value(), (12 + 4) + (24 + 8) + 8 + 16);
     EXPECT_TRUE(slow.loading.parts().empty());
-    const BookEstimate fast = book_step(model_of(1), plan, {}, rates(0x1p39, 1));
+    const BookEstimate fast = book_step(book_model(1), plan, {}, loading_rates(0x1p39, 1));
     EXPECT_DOUBLE_EQ(fast.time.value(), (6 + 1) + (12 + 2) + 4 + 8);
     EXPECT_EQ(fast.loading.parts().size(), 3);
     // At 2^38 FLOPs and loading take the same: 6 s, 12 s, 4 s, 8 s. The loading is not what bounds.
-    EXPECT_TRUE(book_step(model_of(1), plan, {}, rates(0x1p38, 1)).loading.parts().empty());
-    MachineRates machine = rates(0x1p39, 1);
+    EXPECT_TRUE(
+        book_step(book_model(1), plan, {}, loading_rates(0x1p38, 1)).loading.parts().empty());
+    MachineRates machine = loading_rates(0x1p39, 1);
     machine.hbm_shared = false;
-    const BookEstimate apart = book_step(model_of(1), plan, {}, machine);
+    const BookEstimate apart = book_step(book_model(1), plan, {}, machine);
     EXPECT_DOUBLE_EQ(apart.time.value(), (3 + 1) + (6 + 2) + 2 + 4);
     EXPECT_TRUE(apart.loading.parts().empty());
 }
 
 // Recomputation reads again what it runs: everything, or of named tensors the projections whose results are not kept.
 TEST(BookLoading, RecomputationReadsItsWeightsAgain) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.layers_only = true;
     const auto backward = [&] {
-        return book_step(model_of(1), plan, {}, rates(kNever, 1)).time.value() - 6;
+        return book_step(book_model(1), plan, {}, loading_rates(kNever, 1)).time.value() - 6;
     };
     plan.remat = {.policy = RematPolicy::block};
     EXPECT_DOUBLE_EQ(backward(), 12 + 6);
@@ -116,11 +91,11 @@ TEST(BookLoading, RecomputationReadsItsWeightsAgain) {
 // Over fsdp every chip reads all that it gathers; over tensor a quarter. What is not gathered is read as it is stored: 4 bytes,
 // with ZeRO-1 in the copy of 2. Quantised weights come in one byte by their gather, but for the table.
 TEST(BookLoading, BytesAreThoseThatAChipReads) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.forward_only = true;
     const auto step = [&](const char* axis) {
-        return book_step(model_of(1), plan, DeviceMesh(torus(4), {{axis, {{0, 1, 4}}}}),
-                         rates(kNever, 0x1p60))
+        return book_step(book_model(1), plan, DeviceMesh(torus(4), {{axis, {{0, 1, 4}}}}),
+                         loading_rates(kNever, 0x1p60))
             .time.value();
     };
     plan.ways.fsdp = 4;
@@ -128,10 +103,10 @@ TEST(BookLoading, BytesAreThoseThatAChipReads) {
     plan.precision.parameters = 4;
     EXPECT_DOUBLE_EQ(step("fsdp"), 6 + 4);
     plan.precision.matmul = MatmulDtype::int8;
-    MachineRates machine = rates(kNever, 0x1p60);
+    MachineRates machine = loading_rates(kNever, 0x1p60);
     machine.int8 = sim::FlopsPerSecond::infinity();
     EXPECT_DOUBLE_EQ(
-        book_step(model_of(1), plan, DeviceMesh(torus(4), {{"fsdp", {{0, 1, 4}}}}), machine)
+        book_step(book_model(1), plan, DeviceMesh(torus(4), {{"fsdp", {{0, 1, 4}}}}), machine)
             .time.value(),
         3 + 4);
     plan.precision.matmul = MatmulDtype::bf16;
@@ -145,14 +120,14 @@ TEST(BookLoading, BytesAreThoseThatAChipReads) {
 // Four experts on two chips, 2^23 parameters each, 4 s; attention and the router 2 s + 2^-9. With rows for all, both of a chip are
 // read. Two tokens of one expert each, one on each of two chips: one row touches one of the two, 4 s. All gradients are written.
 TEST(BookLoading, OfExpertsThoseThatAreTouched) {
-    ModelSpec model = model_of(1);
+    ModelSpec model = book_model(1);
     model.experts = {.count = 4, .per_token = 1, .d_ff = 4096};
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.layers_only = true;
     plan.ways.expert = 2;
     const DeviceMesh mesh(torus(2), {{"expert", {{0, 1, 2}}}});
     const auto step = [&] {
-        return book_step(model, plan, mesh, rates(kNever, 0x1p60)).time.value();
+        return book_step(model, plan, mesh, loading_rates(kNever, 0x1p60)).time.value();
     };
     const double dense = 2 + 0x1p-9;
     EXPECT_DOUBLE_EQ(step(), (dense + 8) + 2 * (dense + 8));
@@ -165,16 +140,18 @@ TEST(BookLoading, OfExpertsThoseThatAreTouched) {
 
 // Where the links take longer still, they are what bounds: at W = 2^21 the gather of 6 x 2^22 bytes takes 12 s forward.
 TEST(BookLoading, IsNotWhatBoundsBesideSlowerLinks) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.fsdp = 4;
     plan.layers_only = true;
     const DeviceMesh mesh(torus(4), {{"fsdp", {{0, 1, 4}}}});
-    const BookEstimate slow = book_step(model_of(1), plan, mesh, rates(kNever, 0x1p20));
+    const BookEstimate slow = book_step(book_model(1), plan, mesh, loading_rates(kNever, 0x1p20));
     EXPECT_DOUBLE_EQ(slow.time.value(), 12 + 24);
     EXPECT_TRUE(slow.loading.parts().empty());
     // At twice that both take the same, and beyond the loading decides.
-    EXPECT_EQ(book_step(model_of(1), plan, mesh, rates(kNever, 0x1p21)).loading.parts().size(), 0);
-    EXPECT_EQ(book_step(model_of(1), plan, mesh, rates(kNever, 0x1p22)).loading.parts(),
+    EXPECT_EQ(
+        book_step(book_model(1), plan, mesh, loading_rates(kNever, 0x1p21)).loading.parts().size(),
+        0);
+    EXPECT_EQ(book_step(book_model(1), plan, mesh, loading_rates(kNever, 0x1p22)).loading.parts(),
               (Parts{"forward", "backward"}));
 }
 

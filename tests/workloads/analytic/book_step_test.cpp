@@ -2,58 +2,33 @@
 #include "workloads/analytic/book_step.h"
 
 #include <gtest/gtest.h>
-#include <limits>
 #include <vector>
 
+#include "tests/workloads/analytic/by_hand.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 namespace {
 
+using testing::book_model;
+using testing::book_plan;
+using testing::kNever;
+using testing::torus;
 using topology::DeviceMesh;
-using topology::Lattice;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();  // FLOP/s: only links count
-
-Lattice torus(int x, int y = 1) {
-    return {{x, y, 1}, {true, true, true}, {}};
-}
-
-MachineRates rates(double flops, double link) {
+MachineRates step_rates(double flops, double link) {
     return {sim::FlopsPerSecond(flops), sim::BytesPerSecond(1), sim::BytesPerSecond(link), 1};
-}
-
-// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192: attention 2^22, MLP 2^23, P = 3 x 2^22, the table 2^23.
-ModelSpec model_of(std::int64_t layers) {
-    return {.name = "book",
-            .source = "this test",
-            .layers = layers,
-            .d_model = 1024,
-            .d_ff = 4096,
-            .heads = 8,
-            .kv_heads = 8,
-            .head_dim = 128,
-            .vocabulary = 8192,
-            .gated_mlp = false};
-}
-
-TrainingPlan plan_of(std::int64_t tokens) {
-    TrainingPlan plan;
-    plan.batch.tokens = tokens;
-    plan.batch.sequence = 4096;
-    plan.remat.policy = RematPolicy::none;
-    return plan;
 }
 
 // 2^16 tokens in 8 microbatches: forward 2 P t = 3 x 2^36 and a = 2^36 FLOPs, 1 s a layer, backward 2 s; the unembedding
 // 0.5 and 1 s. Four layers: 12 s a microbatch, 1.5 s beside.
 TEST(BookStep, PipelinesAddTheirBubble) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.batch.microbatches = 8;
     const auto step = [&] {
-        return book_step(model_of(4), plan, DeviceMesh(torus(4), {{"pipeline", {{0, 1, 4}}}}),
-                         rates(0x1p38, 1))
+        return book_step(book_model(4), plan, DeviceMesh(torus(4), {{"pipeline", {{0, 1, 4}}}}),
+                         step_rates(0x1p38, 1))
             .time.value();
     };
     EXPECT_DOUBLE_EQ(step(), 8 * 12 + 8 * 1.5);
@@ -75,12 +50,12 @@ TEST(BookStep, PipelinesAddTheirBubble) {
 
 // Over one axis at W = 2^23: two reductions of P x 2 bytes 6 s, of the table 4 s.
 TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.data = 4;
-    const ModelSpec model = model_of(2);
+    const ModelSpec model = book_model(2);
     const DeviceMesh mesh(torus(4), {{"data", {{0, 1, 4}}}});
     const auto step = [&] {
-        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value();
+        return book_step(model, plan, mesh, step_rates(kNever, 0x1p22)).time.value();
     };
     const double updated = static_cast<double>(count_parameters(model).total) * 2 / 0x1p23;
     EXPECT_DOUBLE_EQ(step(), 2 * 6 + 4);
@@ -92,7 +67,7 @@ TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
     plan.precision.gradients = plan.precision.parameters = 4;
     EXPECT_DOUBLE_EQ(step(), 2 * 6 + 4 + updated);
     // Once a step, however many microbatches.
-    plan = plan_of(1 << 16);
+    plan = book_plan(1 << 16);
     plan.ways.data = plan.batch.microbatches = 4;
     EXPECT_DOUBLE_EQ(step(), 2 * 6 + 4);
     plan.zero = 1;
@@ -103,14 +78,14 @@ TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
 // Four experts on four chips, two a token: t = 2^14, one exchange 4 t k D b / (4 W) = 2^28 / 2^25 = 8 s. What is gathered over
 // the axis is all but the experts: attention and the router, g = (2^22 + 2^12) x 2 / 2^23 s.
 TEST(BookStep, ExpertsExchangeTokens) {
-    ModelSpec model = model_of(2);
+    ModelSpec model = book_model(2);
     model.experts = {.count = 4, .per_token = 2, .d_ff = 4096};
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.expert = 4;
     const double g = 1 + 0x1p-10;
     const DeviceMesh mesh(torus(4), {{"expert", {{0, 1, 4}}}});
     const auto step = [&] {
-        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value();
+        return book_step(model, plan, mesh, step_rates(kNever, 0x1p22)).time.value();
     };
     EXPECT_DOUBLE_EQ(step(), 2 * (g + 2 * 8 + 2 * g + 2 * 8) + 2 + 2);
     plan.remat.policy = RematPolicy::block;
@@ -122,7 +97,7 @@ TEST(BookStep, ExpertsExchangeTokens) {
     }
     // On four slices of one chip: of the t k D b = 2^26 bytes of a chip three quarters leave it, at 2^23 in 6 s.
     plan.remat.policy = RematPolicy::none;
-    MachineRates machine = rates(kNever, 0x1p200);
+    MachineRates machine = step_rates(kNever, 0x1p200);
     machine.between_slices = {
         .pcie = sim::BytesPerSecond(1), .dcn = sim::BytesPerSecond(0x1p23), .hosts = 1};
     const DeviceMesh slices(torus(1), {{"expert", {{topology::kSliceAxis, 1, 4}}}}, 4);
@@ -133,25 +108,26 @@ TEST(BookStep, ExpertsExchangeTokens) {
 // The experts' own weights over fsdp: 4 x 2^23 parameters / 2 ways of expert x 2 bytes = 2^25 over one axis, 4 s; all others
 // over fsdp x expert, two axes, half of the 1 + 2^-10 s that one axis takes.
 TEST(BookStep, WeightsOfExpertsAreGatheredWithoutTheirAxis) {
-    ModelSpec model = model_of(1);
+    ModelSpec model = book_model(1);
     model.experts = {.count = 4, .per_token = 1, .d_ff = 4096};
-    TrainingPlan plan = plan_of(4 * 4096);
+    TrainingPlan plan = book_plan(4 * 4096);
     plan.ways.expert = plan.ways.fsdp = 2;
     const DeviceMesh mesh(torus(2, 2), {{"expert", {{0, 1, 2}}}, {"fsdp", {{1, 1, 2}}}});
     const double g = (1 + 0x1p-10) / 2 + 4;
     // t = 4096: an exchange 2 t D b / (4 W) = 2^24 / 2^25.
     const double exchange = 0.5;
-    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value(),
+    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, step_rates(kNever, 0x1p22)).time.value(),
                      g + 2 * exchange + 2 * g + 2 * exchange + 1 + 1);
 }
 
 // 2^16 tokens on one chip at 2^37 FLOP/s: 2 P t 12 s, a 4 s; the unembedding 8 + 16 s. Backward 24 s and a twice or three times;
 // again runs what is not named of out (2^20 parameters, 1 s), gate_up (2^22, 4 s) and of queries, keys and values (3 s).
 TEST(BookStep, NamedTensorsRunTheRestAgain) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     const auto backward = [&](TensorSet save) {
         plan.remat = {.policy = RematPolicy::named, .names = {.save = save}};
-        return book_step(model_of(1), plan, {}, rates(0x1p37, 1)).time.value() - (12 + 4) - 24;
+        return book_step(book_model(1), plan, {}, step_rates(0x1p37, 1)).time.value() - (12 + 4) -
+               24;
     };
     using enum LayerTensor;
     EXPECT_DOUBLE_EQ(backward({qkv, attended, out, gate_up}), 24 + 2 * 4);
@@ -162,22 +138,23 @@ TEST(BookStep, NamedTensorsRunTheRestAgain) {
     EXPECT_DOUBLE_EQ(backward({}), 24 + 3 * 4 + 8);
     // All of the forward pass again, the last matmul too.
     plan.remat = {.policy = RematPolicy::block};
-    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, rates(0x1p37, 1)).time.value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(1), plan, {}, step_rates(0x1p37, 1)).time.value(),
                      16 + 24 + 24 + 12 + 3 * 4);
 }
 
 // Half as wide matmuls run at another rate; attention and logits stay in bf16.
 TEST(BookStep, MatmulsRunAtTheRateOfTheirPrecision) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.precision.matmul = MatmulDtype::int8;
-    MachineRates machine = rates(0x1p37, 1);
+    MachineRates machine = step_rates(0x1p37, 1);
     machine.int8 = sim::FlopsPerSecond(0x1p38);
-    EXPECT_DOUBLE_EQ(book_step(model_of(1), plan, {}, machine).time.value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(1), plan, {}, machine).time.value(),
                      6 + 4 + 12 + 2 * 4 + 8 + 16);
     // Backward in bf16: the twelfth of the parameters that projects outputs, the third of attention, or all.
     const auto backward = [&](MatrixSet bf16) {
         plan.precision.bf16_backward = bf16;
-        return book_step(model_of(1), plan, {}, machine).time.value() - (6 + 4) - 2 * 4 - (8 + 16);
+        return book_step(book_model(1), plan, {}, machine).time.value() - (6 + 4) - 2 * 4 -
+               (8 + 16);
     };
     const MatrixSet mlp({Matrix::gate_up, Matrix::down});
     const MatrixSet qkv({Matrix::latent, Matrix::qkv});
@@ -192,12 +169,12 @@ TEST(BookStep, MatmulsRunAtTheRateOfTheirPrecision) {
 // Tensor over four chips: rows of t D b = 2^16 x 2^11 bytes, 16 s at 2^23. Four of them forward, six backward, where a parallel
 // block has half; the unembedding has one each way. Without an output of its own, named remat adds the sums again.
 TEST(BookStep, RowsOfBlocksOverTensor) {
-    ModelSpec model = model_of(1);
-    TrainingPlan plan = plan_of(1 << 16);
+    ModelSpec model = book_model(1);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.tensor = 4;
     const DeviceMesh mesh(torus(4), {{"tensor", {{0, 1, 4}}}});
     const auto rows = [&] {
-        return book_step(model, plan, mesh, rates(kNever, 0x1p22)).time.value() / 16;
+        return book_step(model, plan, mesh, step_rates(kNever, 0x1p22)).time.value() / 16;
     };
     EXPECT_DOUBLE_EQ(rows(), 4 + 6 + 2);
     plan.remat = {.policy = RematPolicy::named, .names = {}};
@@ -222,15 +199,15 @@ TEST(BookStep, RowsOfBlocksOverTensor) {
 
 // Two slices of two chips: both chips' gradients over the slice's two hosts, 2 x 2 P / 2 x 2 bytes at 2 x 2^23.
 TEST(BookStep, GroupsOfASliceShareItsHosts) {
-    TrainingPlan plan = plan_of(1 << 16);
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.data = plan.ways.fsdp = 2;
     const DeviceMesh mesh(torus(2),
                           {{"data", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}}, 2);
-    MachineRates machine = rates(kNever, 0x1p200);
+    MachineRates machine = step_rates(kNever, 0x1p200);
     machine.chips_per_slice = 2;
     machine.between_slices = {
         .pcie = sim::BytesPerSecond(1), .dcn = sim::BytesPerSecond(0x1p23), .hosts = 2};
-    EXPECT_DOUBLE_EQ(book_step(model_of(2), plan, mesh, machine).time.value(), 2 * 3 + 2);
+    EXPECT_DOUBLE_EQ(book_step(book_model(2), plan, mesh, machine).time.value(), 2 * 3 + 2);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
+#include "tests/workloads/analytic/by_hand.h"
 #include "workloads/analytic/roofline.h"
 
 namespace podsim::workloads {
@@ -13,28 +14,18 @@ namespace {
 
 using collectives::HostDirection;
 using collectives::Operation;
+using testing::one_ring;
+using testing::program_of;
 using topology::DeviceMesh;
 using topology::Lattice;
 
-Lattice ring(int length) {
-    return {{length, 1, 1}, {true, false, false}, {}};
-}
-
 /// One byte a second over an ICI link; what computes takes no time.
-MachineRates rates(double pcie, double dcn, int hosts) {
+MachineRates link_rates(double pcie, double dcn, int hosts) {
     MachineRates machine{sim::FlopsPerSecond::infinity(), sim::BytesPerSecond::infinity(),
                          sim::BytesPerSecond(1)};
     machine.between_slices = {
         .pcie = sim::BytesPerSecond(pcie), .dcn = sim::BytesPerSecond(dcn), .hosts = hosts};
     return machine;
-}
-
-StepProgram of(std::vector<Work> works) {
-    StepProgram program;
-    for (Work& work : works) {
-        program.ops.push_back({"op", Pass::forward, 0, std::move(work), {}});
-    }
-    return program;
 }
 
 StepPrograms of_stages(std::vector<StepProgram> programs) {
@@ -55,73 +46,75 @@ Handover receives(std::uint32_t from, double bytes) {
 
 // 60 + 30 bytes to the host and 100 back at 10 a second: 10 s each way at the least, 19 s one after the other.
 TEST(RooflineLinks, TransfersWithTheHostGoBothWaysAtOnce) {
-    const StepProgram program = of({HostTransfer{HostDirection::to_host, sim::Bytes(60)},
-                                    HostTransfer{HostDirection::to_chip, sim::Bytes(100)},
-                                    HostTransfer{HostDirection::to_host, sim::Bytes(30)}});
-    const MachineRates machine = rates(10, 1, 1);
-    const LowerBound lower = roofline_lower(program, ring(1), {}, machine);
+    const StepProgram program = program_of({HostTransfer{HostDirection::to_host, sim::Bytes(60)},
+                                            HostTransfer{HostDirection::to_chip, sim::Bytes(100)},
+                                            HostTransfer{HostDirection::to_host, sim::Bytes(30)}});
+    const MachineRates machine = link_rates(10, 1, 1);
+    const LowerBound lower = roofline_lower(program, one_ring(1), {}, machine);
     EXPECT_EQ(lower.time.value(), 10);
     EXPECT_EQ(lower.bound, "pcie");
     EXPECT_EQ(lower.link_classes, collectives::kPcieClass);
-    EXPECT_EQ(roofline_serial(program, ring(1), {}, machine).value(), 19);
+    EXPECT_EQ(roofline_serial(program, one_ring(1), {}, machine).value(), 19);
     // To the host more: 12 s.
-    const StepProgram more = of({HostTransfer{HostDirection::to_host, sim::Bytes(120)},
-                                 HostTransfer{HostDirection::to_chip, sim::Bytes(100)}});
-    EXPECT_EQ(roofline_lower(more, ring(1), {}, machine).time.value(), 12);
+    const StepProgram more = program_of({HostTransfer{HostDirection::to_host, sim::Bytes(120)},
+                                         HostTransfer{HostDirection::to_chip, sim::Bytes(100)}});
+    EXPECT_EQ(roofline_lower(more, one_ring(1), {}, machine).time.value(), 12);
 }
 
 // Two slices of two chips. An AllReduce of 80 bytes over the slices: each chip receives 80, a slice 160. Over two hosts at
 // 5 a second 16 s, over two PCIe links at 10 a second 8 s.
 TEST(RooflineLinks, SlicesShareTheirHosts) {
-    const Lattice slice = ring(2);
+    const Lattice slice = one_ring(2);
     const DeviceMesh mesh(slice, {{"data", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}},
                           2);
-    const StepProgram program =
-        of({Collective{Operation::all_reduce, Purpose::gradients, {"data"}, sim::Bytes(80)}});
-    const LowerBound dcn = roofline_lower(program, slice, mesh, rates(10, 5, 2));
+    const StepProgram program = program_of(
+        {Collective{Operation::all_reduce, Purpose::gradients, {"data"}, sim::Bytes(80)}});
+    const LowerBound dcn = roofline_lower(program, slice, mesh, link_rates(10, 5, 2));
     EXPECT_EQ(dcn.time.value(), 16);
     EXPECT_EQ(dcn.bound, "dcn");
     EXPECT_EQ(dcn.link_classes, collectives::kDcnClass);
-    const LowerBound pcie = roofline_lower(program, slice, mesh, rates(2, 5, 2));
+    const LowerBound pcie = roofline_lower(program, slice, mesh, link_rates(2, 5, 2));
     EXPECT_EQ(pcie.time.value(), 40);
     EXPECT_EQ(pcie.bound, "pcie");
     // What the chips exchange with their hosts goes over the same PCIe links: another 30 bytes of each.
     StepProgram both = program;
     both.ops.push_back(
         {"fetch", Pass::forward, 0, HostTransfer{HostDirection::to_chip, sim::Bytes(30)}, {}});
-    EXPECT_EQ(roofline_lower(both, slice, mesh, rates(2, 5, 2)).time.value(), 55);
+    EXPECT_EQ(roofline_lower(both, slice, mesh, link_rates(2, 5, 2)).time.value(), 55);
     // Over data and fsdp, 2 x 2 members: a group of both chips of a slice moves half of it for each.
-    const StepProgram wide = of(
+    const StepProgram wide = program_of(
         {Collective{Operation::all_reduce, Purpose::gradients, {"data", "fsdp"}, sim::Bytes(80)}});
-    EXPECT_EQ(roofline_lower(wide, slice, mesh, rates(1e9, 5, 2)).link_classes,
+    EXPECT_EQ(roofline_lower(wide, slice, mesh, link_rates(1e9, 5, 2)).link_classes,
               collectives::kDcnClass);
-    EXPECT_EQ(roofline_lower(wide, slice, mesh, rates(1e9, 5, 2)).time.value(), 8);
+    EXPECT_EQ(roofline_lower(wide, slice, mesh, link_rates(1e9, 5, 2)).time.value(), 8);
 }
 
 // Four stages round a ring: 40 bytes from the first to the second over one route, which has two links into the chip.
 TEST(RooflineLinks, HandoversWithinASlice) {
-    const Lattice slice = ring(4);
+    const Lattice slice = one_ring(4);
     const DeviceMesh mesh(slice, {{"pipeline", {{0, 1, 4}}}});
     const StepPrograms stages =
-        of_stages({of({sends(1, 40)}), of({receives(0, 40)}), of({}), of({})});
-    const LowerBound lower = roofline_lower(stages, slice, mesh, rates(10, 10, 1));
+        of_stages({program_of({sends(1, 40)}), program_of({receives(0, 40)}), program_of({}),
+                   program_of({})});
+    const LowerBound lower = roofline_lower(stages, slice, mesh, link_rates(10, 10, 1));
     EXPECT_EQ(lower.time.value(), 20);
     EXPECT_EQ(lower.bound, "ici x");
-    EXPECT_EQ(roofline_serial(stages, slice, mesh, rates(10, 10, 1)).value(), 40);
+    EXPECT_EQ(roofline_serial(stages, slice, mesh, link_rates(10, 10, 1)).value(), 40);
 }
 
 // From slice to slice 30 bytes of each of two chips: 60 over one host at 5 a second, over each chip's PCIe link 30.
 TEST(RooflineLinks, HandoversBetweenSlices) {
-    const Lattice slice = ring(2);
+    const Lattice slice = one_ring(2);
     const DeviceMesh mesh(slice,
                           {{"pipeline", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}}, 2);
-    const StepPrograms stages = of_stages({of({sends(1, 30)}), of({receives(0, 30)})});
-    EXPECT_EQ(roofline_lower(stages, slice, mesh, rates(10, 5, 1)).time.value(), 12);
-    EXPECT_EQ(roofline_lower(stages, slice, mesh, rates(10, 5, 1)).bound, "dcn");
-    EXPECT_EQ(roofline_lower(stages, slice, mesh, rates(1, 5, 1)).time.value(), 30);
-    EXPECT_EQ(roofline_lower(stages, slice, mesh, rates(1, 5, 1)).bound, "pcie");
-    EXPECT_EQ(roofline_serial(stages, slice, mesh, rates(10, 5, 1)).value(), 12);
-    EXPECT_EQ(roofline_serial(stages, slice, mesh, rates(1, 5, 1)).value(), 30);
+    const StepPrograms stages =
+        of_stages({program_of({sends(1, 30)}), program_of({receives(0, 30)})});
+    EXPECT_EQ(roofline_lower(stages, slice, mesh, link_rates(10, 5, 1)).time.value(), 12);
+    EXPECT_EQ(roofline_lower(stages, slice, mesh, link_rates(10, 5, 1)).bound, "dcn");
+    EXPECT_EQ(roofline_lower(stages, slice, mesh, link_rates(1, 5, 1)).time.value(), 30);
+    EXPECT_EQ(roofline_lower(stages, slice, mesh, link_rates(1, 5, 1)).bound, "pcie");
+    EXPECT_EQ(roofline_serial(stages, slice, mesh, link_rates(10, 5, 1)).value(), 12);
+    EXPECT_EQ(roofline_serial(stages, slice, mesh, link_rates(1, 5, 1)).value(), 30);
 }
 
 // A line of four of which the second to the fourth send 40 bytes each: 30 of 40 on average, over 1.5 links on average.
@@ -132,29 +125,29 @@ TEST(RooflineLinks, StepsInWhichOnlySomeSend) {
     step.step.emplace();
     step.step->bytes = sim::Bytes(40);
     step.step->senders = {1, 3};
-    const LowerBound lower = roofline_lower(of({step}), line, mesh, rates(10, 10, 1));
+    const LowerBound lower = roofline_lower(program_of({step}), line, mesh, link_rates(10, 10, 1));
     EXPECT_EQ(lower.time.value(), 20);
     EXPECT_EQ(lower.bound, "ici x");
 }
 
 // Four members of 64 bytes: pairs of 4. Who takes twice the mean takes 3 x 4 x 2 = 24 over two links.
 TEST(RooflineLinks, UnequalMembersOfAnExchange) {
-    const Lattice slice = ring(4);
+    const Lattice slice = one_ring(4);
     const DeviceMesh mesh(slice, {{"expert", {{0, 1, 4}}}});
     Collective exchange{Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(64)};
     exchange.loads = {2, 1, 0.5, 0.5};
     StepPrograms programs;
-    programs.programs.assign(4, of({exchange}));
+    programs.programs.assign(4, program_of({exchange}));
     programs.axes = {"pipeline", "expert"};
-    EXPECT_EQ(roofline_lower(programs, slice, mesh, rates(10, 10, 1)).time.value(), 12);
+    EXPECT_EQ(roofline_lower(programs, slice, mesh, link_rates(10, 10, 1)).time.value(), 12);
     for (StepProgram& program : programs.programs) {
         std::get<Collective>(program.ops[0].work).returning = true;
     }
-    EXPECT_EQ(roofline_lower(programs, slice, mesh, rates(10, 10, 1)).time.value(), 12);
+    EXPECT_EQ(roofline_lower(programs, slice, mesh, link_rates(10, 10, 1)).time.value(), 12);
     // Of the rank alone that takes half of the mean: it sends 4 x (4 - 1/2) = 14.
-    programs.programs = {of({}), of({}), programs.programs[2], of({})};
+    programs.programs = {program_of({}), program_of({}), programs.programs[2], program_of({})};
     std::get<Collective>(programs.programs[2].ops[0].work).returning = false;
-    EXPECT_EQ(roofline_lower(programs, slice, mesh, rates(10, 10, 1)).time.value(), 7);
+    EXPECT_EQ(roofline_lower(programs, slice, mesh, link_rates(10, 10, 1)).time.value(), 7);
 }
 
 // Ranks of an axis of two factors, inner one first, are not in the order of the chips.
@@ -172,7 +165,7 @@ TEST(RooflineLinks, LoadsByThePlacesOfAGroup) {
 
 // Of several programs the one that has most of each.
 TEST(RooflineLinks, TheProgramWithMostCounts) {
-    MachineRates machine = rates(1, 1, 1);
+    MachineRates machine = link_rates(1, 1, 1);
     machine.flops = sim::FlopsPerSecond(1);
     machine.hbm = sim::BytesPerSecond(1);
     machine.vpu = sim::FlopsPerSecond(1);
@@ -180,15 +173,16 @@ TEST(RooflineLinks, TheProgramWithMostCounts) {
         return Compute{sim::Flops(flops), {}, sim::Bytes(bytes), sim::Flops(vector)};
     };
     StepPrograms programs;
-    programs.programs = {of({compute(10, 1, 2), compute(5, 1, 1)}), of({compute(12, 7, 5)})};
+    programs.programs = {program_of({compute(10, 1, 2), compute(5, 1, 1)}),
+                         program_of({compute(12, 7, 5)})};
     programs.axes = {"pipeline", "context"};
-    const DeviceMesh mesh(ring(2), {{"context", {{0, 1, 2}}}});
-    const LowerBound lower = roofline_lower(programs, ring(2), mesh, machine);
+    const DeviceMesh mesh(one_ring(2), {{"context", {{0, 1, 2}}}});
+    const LowerBound lower = roofline_lower(programs, one_ring(2), mesh, machine);
     EXPECT_EQ(lower.compute.value(), 15);
     EXPECT_EQ(lower.hbm.value(), 7);
     EXPECT_EQ(lower.vpu.value(), 5);
     EXPECT_EQ(lower.time.value(), 15);
-    EXPECT_EQ(roofline_serial(programs, ring(2), mesh, machine).value(), 15);
+    EXPECT_EQ(roofline_serial(programs, one_ring(2), mesh, machine).value(), 15);
 }
 
 }  // namespace

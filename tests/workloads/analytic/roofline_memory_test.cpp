@@ -1,10 +1,10 @@
 // The bound of an HBM that kernels and messages share, by hand.
 #include <gtest/gtest.h>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/workloads/analytic/by_hand.h"
 #include "workloads/analytic/least_traffic.h"
 #include "workloads/analytic/roofline.h"
 
@@ -13,14 +13,11 @@ namespace {
 
 using collectives::HostDirection;
 using collectives::Operation;
+using testing::kNever;
+using testing::one_ring;
+using testing::program_of;
 using topology::DeviceMesh;
 using topology::Lattice;
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-Lattice ring(int length) {
-    return {{length, 1, 1}, {true, false, false}, {}};
-}
 
 /// An HBM of 4 bytes a second behind links that are never the bound.
 MachineRates shared(double ici = 1e9, double pcie = 1e9) {
@@ -29,14 +26,6 @@ MachineRates shared(double ici = 1e9, double pcie = 1e9) {
         .pcie = sim::BytesPerSecond(pcie), .dcn = sim::BytesPerSecond(1e9), .hosts = 1};
     machine.hbm_shared = true;
     return machine;
-}
-
-StepProgram of(std::vector<Work> works) {
-    StepProgram program;
-    for (Work& work : works) {
-        program.ops.push_back({"op", Pass::forward, 0, std::move(work), {}});
-    }
-    return program;
 }
 
 Collective over(const char* axis, Operation operation, double bytes) {
@@ -55,68 +44,72 @@ double hbm_of(const StepPrograms& programs, const Lattice& slice, const DeviceMe
 // Four members of 64 bytes. An AllGather reads 16 and writes 48: 16 s at 4 a second, all there is to the step. With a private
 // HBM, the links: 48 bytes over two at 1e9 a second.
 TEST(RooflineMemory, AnAllGatherAloneReadsItsShardAndWritesTheRest) {
-    const DeviceMesh mesh(ring(4), {{"fsdp", {{0, 1, 4}}}});
-    const StepProgram program = of({over("fsdp", Operation::all_gather, 64)});
-    const LowerBound lower = roofline_lower(program, ring(4), mesh, shared());
+    const DeviceMesh mesh(one_ring(4), {{"fsdp", {{0, 1, 4}}}});
+    const StepProgram program = program_of({over("fsdp", Operation::all_gather, 64)});
+    const LowerBound lower = roofline_lower(program, one_ring(4), mesh, shared());
     EXPECT_EQ(lower.time.value(), 16);
     EXPECT_EQ(lower.bound, "hbm");
     EXPECT_EQ(lower.hbm_kernels.value(), 0);
     MachineRates machine = shared();
     machine.hbm_shared = false;
-    const LowerBound apart = roofline_lower(program, ring(4), mesh, machine);
+    const LowerBound apart = roofline_lower(program, one_ring(4), mesh, machine);
     EXPECT_EQ(apart.time.value(), 48 / 2e9);
     EXPECT_EQ(apart.hbm.value(), 0);
     EXPECT_EQ(apart.bound, "ici x");
-    EXPECT_EQ(roofline_serial(program, ring(4), mesh, shared()),
-              roofline_serial(program, ring(4), mesh, machine));
+    EXPECT_EQ(roofline_serial(program, one_ring(4), mesh, shared()),
+              roofline_serial(program, one_ring(4), mesh, machine));
 }
 
 // Kernels' 20 bytes, and of 64 among four: AllGather 64, ReduceScatter 64 + 16 + 2 x 48, AllReduce 64 + 64 + 2 x 48, AllToAll
 // 12 each way. One member moves nothing.
 TEST(RooflineMemory, KernelsAndEveryCollectiveAddUp) {
-    const DeviceMesh mesh(ring(4), {{"fsdp", {{0, 1, 4}}}});
+    const DeviceMesh mesh(one_ring(4), {{"fsdp", {{0, 1, 4}}}});
     const auto total = [&](Operation operation) {
-        return 4 * hbm_of(of({reads(12), over("fsdp", operation, 64), reads(8)}), ring(4), mesh);
+        return 4 * hbm_of(program_of({reads(12), over("fsdp", operation, 64), reads(8)}),
+                          one_ring(4), mesh);
     };
     EXPECT_EQ(total(Operation::all_gather), 20 + 64);
     EXPECT_EQ(total(Operation::reduce_scatter), 20 + 176);
     EXPECT_EQ(total(Operation::all_reduce), 20 + 224);
     EXPECT_EQ(total(Operation::all_to_all), 20 + 24);
-    EXPECT_EQ(4 * hbm_of(of({reads(20), over("data", Operation::all_reduce, 64)}), ring(4), mesh),
+    EXPECT_EQ(4 * hbm_of(program_of({reads(20), over("data", Operation::all_reduce, 64)}),
+                         one_ring(4), mesh),
               20);
-    const LowerBound lower = roofline_lower(
-        of({reads(12), over("fsdp", Operation::all_gather, 64)}), ring(4), mesh, shared());
+    const LowerBound lower =
+        roofline_lower(program_of({reads(12), over("fsdp", Operation::all_gather, 64)}),
+                       one_ring(4), mesh, shared());
     EXPECT_EQ(lower.hbm_kernels.value(), 3);
 }
 
 // What goes to the host is read, what comes is written: 60 + 100. Two slices of two: among all four, not the two of a slice.
 TEST(RooflineMemory, HostsAndOtherSlices) {
-    EXPECT_EQ(4 * hbm_of(of({HostTransfer{HostDirection::to_host, sim::Bytes(60)},
-                             HostTransfer{HostDirection::to_chip, sim::Bytes(100)}}),
-                         ring(1), {}),
+    EXPECT_EQ(4 * hbm_of(program_of({HostTransfer{HostDirection::to_host, sim::Bytes(60)},
+                                     HostTransfer{HostDirection::to_chip, sim::Bytes(100)}}),
+                         one_ring(1), {}),
               160);
-    const DeviceMesh mesh(ring(2),
+    const DeviceMesh mesh(one_ring(2),
                           {{"data", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}}, 2);
     Collective both = over("data", Operation::reduce_scatter, 64);
-    EXPECT_EQ(4 * hbm_of(of({both}), ring(2), mesh), 3 * 64 - 32);
+    EXPECT_EQ(4 * hbm_of(program_of({both}), one_ring(2), mesh), 3 * 64 - 32);
     both.axes = {"data", "fsdp"};
-    EXPECT_EQ(4 * hbm_of(of({both}), ring(2), mesh), 3 * 64 - 16);
+    EXPECT_EQ(4 * hbm_of(program_of({both}), one_ring(2), mesh), 3 * 64 - 16);
     // Blocks of 4 of three others come and go at each, where in a slice alone it were one of 16.
     both.operation = Operation::all_to_all;
-    EXPECT_EQ(memory_traffic(of({both}), 0, mesh, shared()).each.value(), 24);
+    EXPECT_EQ(memory_traffic(program_of({both}), 0, mesh, shared()).each.value(), 24);
 }
 
 // Two stages: the first reads the 30 bytes that it hands over, the other writes them, beside kernels of its own.
 TEST(RooflineMemory, HandoversAreReadAndWritten) {
-    const DeviceMesh mesh(ring(2), {{"pipeline", {{0, 1, 2}}}});
+    const DeviceMesh mesh(one_ring(2), {{"pipeline", {{0, 1, 2}}}});
     const auto stages = [&](double first, double second) {
         StepPrograms programs;
         programs.programs = {
-            of({reads(first), Handover{.sends = true, .peer = 1, .bytes = sim::Bytes(30)}}),
-            of({Handover{.sends = false, .peer = 0, .bytes = sim::Bytes(30)}, reads(second)})};
+            program_of({reads(first), Handover{.sends = true, .peer = 1, .bytes = sim::Bytes(30)}}),
+            program_of(
+                {Handover{.sends = false, .peer = 0, .bytes = sim::Bytes(30)}, reads(second)})};
         programs.stages = 2;
         programs.axes = {"pipeline"};
-        return 4 * hbm_of(programs, ring(2), mesh);
+        return 4 * hbm_of(programs, one_ring(2), mesh);
     };
     EXPECT_EQ(stages(10, 20), 50);
     EXPECT_EQ(stages(20, 10), 50);
@@ -126,13 +119,13 @@ TEST(RooflineMemory, HandoversAreReadAndWritten) {
 // each. With kernels of 10 and 20 bytes (10 + 20) / 2 + 160 together, above 20 + 64; with 300 and 20 no more than 320, and 364 at
 // the first.
 TEST(RooflineMemory, UnequalMembersHaveTheMeanTogetherAndTheLeastEach) {
-    const DeviceMesh mesh(ring(2), {{"context", {{0, 1, 2}}}});
+    const DeviceMesh mesh(one_ring(2), {{"context", {{0, 1, 2}}}});
     const auto members = [&](double first, double second) {
         StepPrograms programs;
         const Collective sum = over("context", Operation::reduce_scatter, 64);
-        programs.programs = {of({reads(first), sum}), of({reads(second), sum})};
+        programs.programs = {program_of({reads(first), sum}), program_of({reads(second), sum})};
         programs.axes = {"pipeline", "context"};
-        return roofline_lower(programs, ring(2), mesh, shared());
+        return roofline_lower(programs, one_ring(2), mesh, shared());
     };
     EXPECT_EQ(4 * members(10, 20).hbm.value(), 175);
     EXPECT_EQ(4 * members(10, 20).hbm_kernels.value(), 15);
@@ -142,57 +135,57 @@ TEST(RooflineMemory, UnequalMembersHaveTheMeanTogetherAndTheLeastEach) {
 
 // An exchange of 64 among four in pairs of 4: who takes twice the mean takes 24 and gives 8.
 TEST(RooflineMemory, OfUnequalExchangesEachChipsOwn) {
-    const DeviceMesh mesh(ring(4), {{"expert", {{0, 1, 4}}}});
+    const DeviceMesh mesh(one_ring(4), {{"expert", {{0, 1, 4}}}});
     Collective exchange = over("expert", Operation::all_to_all, 64);
     exchange.loads = {2, 1, 0.5, 0.5};
     StepPrograms programs;
-    programs.programs.assign(4, of({exchange}));
+    programs.programs.assign(4, program_of({exchange}));
     programs.axes = {"pipeline", "expert"};
     EXPECT_EQ(memory_traffic(programs, 0, mesh, shared()).each.value(), 24 + 8);
     EXPECT_EQ(memory_traffic(programs, 2, mesh, shared()).mean.value(), 6 + 14);
-    EXPECT_EQ(4 * hbm_of(programs, ring(4), mesh), 32);
+    EXPECT_EQ(4 * hbm_of(programs, one_ring(4), mesh), 32);
 }
 
 // Of four members the last three send 40 bytes: 30 read and 30 written on the mean, with sums 30 read again. The steps of a
 // gather count as one in whole.
 TEST(RooflineMemory, RingSteps) {
-    const DeviceMesh mesh(ring(4), {{"context", {{0, 1, 4}}}});
+    const DeviceMesh mesh(one_ring(4), {{"context", {{0, 1, 4}}}});
     Collective step = over("context", Operation::all_gather, 40);
     step.step.emplace();
     step.step->bytes = sim::Bytes(40);
-    EXPECT_EQ(4 * hbm_of(of({step}), ring(4), mesh), 40);
+    EXPECT_EQ(4 * hbm_of(program_of({step}), one_ring(4), mesh), 40);
     step.step->senders = {1, 3};
-    EXPECT_EQ(4 * hbm_of(of({step}), ring(4), mesh), 60);
-    EXPECT_EQ(memory_traffic(of({step}), 0, mesh, shared()).each.value(), 0);
+    EXPECT_EQ(4 * hbm_of(program_of({step}), one_ring(4), mesh), 60);
+    EXPECT_EQ(memory_traffic(program_of({step}), 0, mesh, shared()).each.value(), 0);
     step.operation = Operation::reduce_scatter;
-    EXPECT_EQ(4 * hbm_of(of({step}), ring(4), mesh), 90);
+    EXPECT_EQ(4 * hbm_of(program_of({step}), one_ring(4), mesh), 90);
 }
 
 // A link of infinite rate is held for no time, in which nothing is read or written.
 TEST(RooflineMemory, NothingGoesOverLinksThatTakeNoTime) {
-    const DeviceMesh mesh(ring(2),
+    const DeviceMesh mesh(one_ring(2),
                           {{"data", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}}, 2);
-    const StepProgram within = of({over("fsdp", Operation::all_gather, 64)});
-    const StepProgram between = of({over("data", Operation::all_gather, 64)});
-    const StepProgram host = of({HostTransfer{HostDirection::to_host, sim::Bytes(60)}});
-    EXPECT_EQ(hbm_of(within, ring(2), mesh, shared(kNever)), 0);
-    EXPECT_EQ(hbm_of(within, ring(2), mesh, shared(1e9, kNever)), 16);
-    EXPECT_EQ(hbm_of(between, ring(2), mesh, shared(kNever)), 16);
-    EXPECT_EQ(hbm_of(between, ring(2), mesh, shared(1e9, kNever)), 0);
-    EXPECT_EQ(hbm_of(host, ring(2), mesh, shared(kNever)), 15);
-    EXPECT_EQ(hbm_of(host, ring(2), mesh, shared(1e9, kNever)), 0);
+    const StepProgram within = program_of({over("fsdp", Operation::all_gather, 64)});
+    const StepProgram between = program_of({over("data", Operation::all_gather, 64)});
+    const StepProgram host = program_of({HostTransfer{HostDirection::to_host, sim::Bytes(60)}});
+    EXPECT_EQ(hbm_of(within, one_ring(2), mesh, shared(kNever)), 0);
+    EXPECT_EQ(hbm_of(within, one_ring(2), mesh, shared(1e9, kNever)), 16);
+    EXPECT_EQ(hbm_of(between, one_ring(2), mesh, shared(kNever)), 16);
+    EXPECT_EQ(hbm_of(between, one_ring(2), mesh, shared(1e9, kNever)), 0);
+    EXPECT_EQ(hbm_of(host, one_ring(2), mesh, shared(kNever)), 15);
+    EXPECT_EQ(hbm_of(host, one_ring(2), mesh, shared(1e9, kNever)), 0);
     StepPrograms stages;
-    stages.programs = {of({Handover{.sends = true, .peer = 1, .bytes = sim::Bytes(32)}}),
-                       of({Handover{.sends = false, .peer = 0, .bytes = sim::Bytes(32)}})};
+    stages.programs = {program_of({Handover{.sends = true, .peer = 1, .bytes = sim::Bytes(32)}}),
+                       program_of({Handover{.sends = false, .peer = 0, .bytes = sim::Bytes(32)}})};
     stages.stages = 2;
     stages.axes = {"pipeline"};
-    const DeviceMesh near(ring(2), {{"pipeline", {{0, 1, 2}}}});
-    EXPECT_EQ(hbm_of(stages, ring(2), near, shared(kNever)), 0);
-    EXPECT_EQ(hbm_of(stages, ring(2), near, shared(1e9, kNever)), 8);
-    const DeviceMesh far(ring(2),
+    const DeviceMesh near(one_ring(2), {{"pipeline", {{0, 1, 2}}}});
+    EXPECT_EQ(hbm_of(stages, one_ring(2), near, shared(kNever)), 0);
+    EXPECT_EQ(hbm_of(stages, one_ring(2), near, shared(1e9, kNever)), 8);
+    const DeviceMesh far(one_ring(2),
                          {{"pipeline", {{topology::kSliceAxis, 1, 2}}}, {"fsdp", {{0, 1, 2}}}}, 2);
-    EXPECT_EQ(hbm_of(stages, ring(2), far, shared(kNever)), 8);
-    EXPECT_EQ(hbm_of(stages, ring(2), far, shared(1e9, kNever)), 0);
+    EXPECT_EQ(hbm_of(stages, one_ring(2), far, shared(kNever)), 8);
+    EXPECT_EQ(hbm_of(stages, one_ring(2), far, shared(1e9, kNever)), 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "tests/workloads/analytic/by_hand.h"
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/book_step.h"
 #include "workloads/analytic/compute_time.h"
@@ -13,12 +14,9 @@ namespace podsim::workloads {
 namespace {
 
 using testing::Random;
+using testing::torus;
 using topology::DeviceMesh;
 using topology::Lattice;
-
-Lattice torus(int x, int y, int z) {
-    return {{x, y, z}, {true, true, true}, {}};
-}
 
 MachineRates rates(double flops, double hbm, double ici, int mxu = 1) {
     return {sim::FlopsPerSecond(flops), sim::BytesPerSecond(hbm), sim::BytesPerSecond(ici), mxu};
@@ -52,7 +50,7 @@ TEST(Analytic, ComputeTimeScalesSkippedWorkByThePaddingOfItsShapes) {
     EXPECT_EQ(infinite.total().value(), 0);
 }
 
-StepProgram of(std::vector<Op> ops) {
+StepProgram program_of_ops(std::vector<Op> ops) {
     return {std::move(ops), {}};
 }
 
@@ -70,18 +68,18 @@ TEST(Analytic, LowerBoundIsTheTightestSetOfAxes) {
     const DeviceMesh mesh(slice, {{"a", {{0, 1, 4}}}, {"b", {{1, 1, 4}}}});
     const MachineRates machine = rates(1, 1, 1);
     // Each chip receives 3/4 of 80 over the two links of x: 30 s.
-    const StepProgram one = of({collective(Operation::all_gather, {"a"}, 80)});
+    const StepProgram one = program_of_ops({collective(Operation::all_gather, {"a"}, 80)});
     EXPECT_EQ(roofline_lower(one, slice, mesh, machine).time.value(), 30);
     EXPECT_EQ(roofline_lower(one, slice, mesh, machine).bound, "ici x");
     // Another 60 over y at the same time: x+y 120 bytes over four links, still 30 s, as
     // tight as x.
-    const StepProgram two = of({collective(Operation::all_gather, {"a"}, 80),
-                                collective(Operation::reduce_scatter, {"b"}, 80)});
+    const StepProgram two = program_of_ops({collective(Operation::all_gather, {"a"}, 80),
+                                            collective(Operation::reduce_scatter, {"b"}, 80)});
     EXPECT_EQ(roofline_lower(two, slice, mesh, machine).time.value(), 30);
     EXPECT_EQ(roofline_lower(two, slice, mesh, machine).bound, "ici x");
     // An AllGather over both, 15/16 of 160 = 150 bytes: (150 + 60) / 4 links = 52.5 s.
-    const StepProgram both = of({collective(Operation::all_gather, {"a", "b"}, 160),
-                                 collective(Operation::all_gather, {"a"}, 80)});
+    const StepProgram both = program_of_ops({collective(Operation::all_gather, {"a", "b"}, 160),
+                                             collective(Operation::all_gather, {"a"}, 80)});
     EXPECT_EQ(roofline_lower(both, slice, mesh, machine).time.value(), 52.5);
     EXPECT_EQ(roofline_lower(both, slice, mesh, machine).bound, "ici x+y");
     EXPECT_EQ(roofline_lower(both, slice, mesh, machine).links.value(), 52.5);
@@ -90,8 +88,8 @@ TEST(Analytic, LowerBoundIsTheTightestSetOfAxes) {
 TEST(Analytic, LowerBoundSumsComputeAndHbm) {
     const Lattice slice = torus(1, 1, 1);
     const StepProgram program =
-        of({{"a", Pass::forward, 0, Compute{sim::Flops(10), {}, sim::Bytes(50)}, {}},
-            {"b", Pass::forward, 0, Compute{sim::Flops(90), {}, sim::Bytes(10)}, {}}});
+        program_of_ops({{"a", Pass::forward, 0, Compute{sim::Flops(10), {}, sim::Bytes(50)}, {}},
+                        {"b", Pass::forward, 0, Compute{sim::Flops(90), {}, sim::Bytes(10)}, {}}});
     const LowerBound lower = roofline_lower(program, slice, {}, rates(10, 10, 1));
     EXPECT_EQ(lower.compute.value(), 10);
     EXPECT_EQ(lower.hbm.value(), 6);

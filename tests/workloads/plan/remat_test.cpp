@@ -19,6 +19,7 @@ using testing::of_layer;
 using testing::one_chip;
 using testing::one_layer;
 using testing::Random;
+using Names = std::vector<std::string>;
 
 TensorSet subset(unsigned bits) {
     TensorSet set;
@@ -49,7 +50,7 @@ std::pair<double, double> host_bytes(const StepProgram& program) {
 }
 
 /// The bytes of one class held while operation `at` runs, in program order.
-double held_at(const StepProgram& program, OpIndex at, MemoryClass memory_class) {
+double held_during(const StepProgram& program, OpIndex at, MemoryClass memory_class) {
     double bytes = 0;
     for (const Buffer& buffer : program.buffers) {
         const OpIndex end =
@@ -109,7 +110,6 @@ TEST(NamedRemat, RunsAgainInOrderWithItsCollectives) {
     const auto again = [&](TensorSet save) {
         return of_layer(build_step(model, named(plan, save)), Pass::recompute);
     };
-    using Names = std::vector<std::string>;
     EXPECT_EQ(again({}),
               (Names{"gather attention input", "qkv", "gather keys and values", "attention", "out",
                      "scatter attention output", "gather mlp input", "gate_up"}));
@@ -187,14 +187,14 @@ TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
         }
         const StepProgram both = build_step(model, named(plan, subset(save), offload));
         const OpIndex loss = find_op(both, "unembedding forward loss");
-        EXPECT_EQ(held_at(both, loss, MemoryClass::activations), 3 * saved);
+        EXPECT_EQ(held_during(both, loss, MemoryClass::activations), 3 * saved);
         EXPECT_EQ(host_bytes(both), std::pair(3 * sent, 3 * sent));
         // Without names only the inputs stay.
         const double named_bytes =
             saved + (offload.has(LayerTensor::input) ? bytes.at(LayerTensor::input) : 0);
         const StepProgram here = build_step(model, named(plan, subset(save)));
         EXPECT_EQ(
-            held_at(here, find_op(here, "unembedding forward loss"), MemoryClass::activations),
+            held_during(here, find_op(here, "unembedding forward loss"), MemoryClass::activations),
             3 * named_bytes);
         EXPECT_EQ(host_bytes(here), std::pair(0.0, 0.0));
     }
@@ -211,7 +211,7 @@ TEST(Offload, PrefetchPlusOneLayersAreInHbm) {
         const StepProgram program = build_step(model, plan);
         for (const char* name :
              {"layer 4 forward attention", "layer 4 backward out weight gradient"}) {
-            EXPECT_EQ(held_at(program, find_op(program, name), MemoryClass::activations),
+            EXPECT_EQ(held_during(program, find_op(program, name), MemoryClass::activations),
                       (prefetch + 1) * row)
                 << prefetch << ' ' << name;
         }
@@ -231,7 +231,7 @@ TEST(Offload, ThePeakFallsByWhatIsFreed) {
     const auto total_at = [&](const StepProgram& program) {
         double sum = 0;
         for (const MemoryClass memory_class : kMemoryClasses) {
-            sum += held_at(program, find_op(program, at), memory_class);
+            sum += held_during(program, find_op(program, at), memory_class);
         }
         return sum;
     };
@@ -327,7 +327,7 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
         EXPECT_EQ(there > 0, !moved.empty());
         const OpIndex end = static_cast<OpIndex>(program.ops.size() - 1);
         for (const MemoryClass transient : {MemoryClass::activations, MemoryClass::buffers}) {
-            EXPECT_EQ(held_at(program, end, transient), 0);
+            EXPECT_EQ(held_during(program, end, transient), 0);
         }
     }
 }

@@ -103,7 +103,7 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
 }
 
 /// Sum of V of a layer's collectives (AllReduce twice), in bytes.
-double bytes_of(const StepProgram& program, int layer, Pass pass, Purpose purpose) {
+double bytes_moved(const StepProgram& program, int layer, Pass pass, Purpose purpose) {
     for (const CollectiveBytes& row : collective_bytes(program)) {
         if (row.layer == layer && row.pass == pass && row.purpose == purpose) {
             return row.bytes.value();
@@ -133,7 +133,7 @@ TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
             static_cast<double>(plan.batch.tokens * 2 * model.kv_heads * model.head_dim) /
             (plan.ways.data * plan.ways.fsdp) / y;
         const auto bytes = [&](Pass pass, Purpose purpose) {
-            return bytes_of(program, 0, pass, purpose);
+            return bytes_moved(program, 0, pass, purpose);
         };
         const bool again = plan.remat.policy == RematPolicy::block;
 

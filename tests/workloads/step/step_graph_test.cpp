@@ -13,26 +13,9 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::find_op;
 using ::testing::Not;
+using testing::one_chip;
+using testing::one_layer;
 using testing::Random;
-
-ModelSpec one_layer() {
-    return {.name = "one layer",
-            .source = "this test",
-            .layers = 1,
-            .d_model = 16,
-            .d_ff = 32,
-            .heads = 4,
-            .kv_heads = 2,
-            .head_dim = 4,
-            .vocabulary = 64};
-}
-
-TrainingPlan one_chip() {
-    TrainingPlan plan;
-    plan.batch.tokens = plan.batch.sequence = 32;
-    plan.remat.policy = RematPolicy::none;
-    return plan;
-}
 
 TEST(StepGraph, ProgramIsADagInOrderAndBuffersAreValid) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {

@@ -15,6 +15,7 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::attention_flops;
 using testing::edges;
 using testing::Random;
 using testing::ring;
@@ -25,19 +26,10 @@ TrainingPlan plain(TrainingPlan plan) {
 }
 
 /// 32 tokens of one sequence on four context ways.
-TrainingPlan four_ways() {
+TrainingPlan plain_four_ways() {
     TrainingPlan plan = plain(testing::one_chip());
     plan.ways.context = 4;
     return plan;
-}
-
-double attention_flops(const StepProgram& program, Pass pass) {
-    double sum = 0;
-    for (const Op& op : program.ops) {
-        const auto* work = std::get_if<Compute>(&op.work);
-        sum += work != nullptr && work->attention && op.pass == pass ? work->flops.value() : 0;
-    }
-    return sum;
 }
 
 // Zig-zag: every rank does the same. The ranks of both placements add up to the same.
@@ -83,7 +75,7 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
 // S = 32, n = 4, N = 4, H = 4: 2 (4 + 4) 4 = 64 FLOPs a pair, of 8 x 8 / 2 (2 r + 1) pairs.
 TEST(PlainPlacement, RankHasItsShare) {
     for (const bool round : {false, true}) {
-        TrainingPlan plan = four_ways();
+        TrainingPlan plan = plain_four_ways();
         if (round) {
             plan.overlap.context_steps = ring(4, false);
         }
@@ -103,7 +95,8 @@ TEST(PlainPlacement, WindowIsWhatTheRanksQueriesSee) {
     model.window = 12;
     double sum = 0;
     for (const auto& [rank, pairs] : {std::pair{0, 32}, {1, 88}, {2, 96}, {3, 96}}) {
-        const StepProgram program = build_step(model, four_ways(), {.stage = 0, .context = rank});
+        const StepProgram program =
+            build_step(model, plain_four_ways(), {.stage = 0, .context = rank});
         EXPECT_EQ(attention_flops(program, Pass::forward), 64 * pairs);
         sum += pairs;
     }
@@ -112,7 +105,7 @@ TEST(PlainPlacement, WindowIsWhatTheRanksQueriesSee) {
 
 // Full attention is the same work wherever its queries lie.
 TEST(PlainPlacement, FullAttentionIsOneProgram) {
-    TrainingPlan plan = four_ways();
+    TrainingPlan plan = plain_four_ways();
     plan.attention.causal = false;
     EXPECT_EQ(build_stages(testing::one_layer(), plan).programs.size(), 1U);
 }
@@ -128,7 +121,7 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
     for (const double b : {1.0, 2.0}) {
         for (int rank = 0; rank < 4; ++rank) {
             Shard shard =
-                make_shard(testing::one_layer(), four_ways(), {.stage = 0, .context = rank});
+                make_shard(testing::one_layer(), plain_four_ways(), {.stage = 0, .context = rank});
             if (b == 2) {
                 shard.vmem = 0;
                 ASSERT_EQ(query_block_rows(shard),
@@ -153,7 +146,7 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
 
 // In round s rank 1 of a ring of 4 holds the block of rank 1 - s: its own, 0, 3, 2. The last two pass by.
 TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
-    TrainingPlan plan = four_ways();
+    TrainingPlan plan = plain_four_ways();
     plan.overlap.context_steps = ring(4, false);
     const StepProgram program = build_step(testing::one_layer(), plan, {.stage = 0, .context = 1});
     EXPECT_THAT(
@@ -181,7 +174,7 @@ TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
 
 // On a line of 4 the ring is 0, 2, 3, 1: rank 1 gets its own block, 3, 2, 0, and rank 2 its own, 0, 1, 3.
 TEST(PlainPlacement, RingByTwosBringsOtherBlocks) {
-    TrainingPlan plan = four_ways();
+    TrainingPlan plan = plain_four_ways();
     plan.overlap.context_steps = ring(4, false, false);
     std::map<int, std::vector<std::string>> parts;
     for (int rank = 0; rank < 4; ++rank) {
@@ -229,7 +222,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
 
 // Contiguous blocks need no pairs of pieces.
 TEST(PlainPlacement, SequenceSplitsIntoBlocksAlone) {
-    TrainingPlan plan = four_ways();
+    TrainingPlan plan = plain_four_ways();
     plan.batch.tokens = plan.batch.sequence = 28;
     EXPECT_NO_THROW(validate(plan, testing::one_layer()));
     plan.attention.placement = Placement::zig_zag;

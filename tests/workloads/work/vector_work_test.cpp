@@ -102,7 +102,7 @@ TEST(VectorWork, OperationsTakeTheLongestOfMxuHbmAndVpu) {
     EXPECT_EQ(roofline_serial(program, {}, {}, rates).value(), 100);
 }
 
-Shard shard_of(double context, bool causal, double window, double vmem) {
+Shard shard_in_blocks(double context, bool causal, double window, double vmem) {
     ModelSpec model = one_layer();
     model.heads = 8;
     model.head_dim = 128;
@@ -122,31 +122,31 @@ Shard shard_of(double context, bool causal, double window, double vmem) {
 TEST(VectorWork, QueryBlocksFollowFromVmem) {
     const double large = 64.0 * 1024 * 1024;
     const double small = large / 4;
-    EXPECT_EQ(query_block_rows(shard_of(1, true, 0, large)), 8192);
-    EXPECT_EQ(query_block_rows(shard_of(1, true, 0, small)), 2048);
+    EXPECT_EQ(query_block_rows(shard_in_blocks(1, true, 0, large)), 8192);
+    EXPECT_EQ(query_block_rows(shard_in_blocks(1, true, 0, small)), 2048);
     // Full attention: every block reads all keys.
-    EXPECT_EQ(key_value_passes(shard_of(1, false, 0, large), false), 2);
-    EXPECT_EQ(key_value_passes(shard_of(1, false, 0, small), false), 8);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 0, large), false), 2);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 0, small), false), 8);
     // Causal: (1 + 2) / 2 and (1 + ... + 8) / 8.
-    EXPECT_EQ(key_value_passes(shard_of(1, true, 0, large), false), 1.5);
-    EXPECT_EQ(key_value_passes(shard_of(1, true, 0, small), false), 4.5);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, large), false), 1.5);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, small), false), 4.5);
     // Two context ways: a chip has pieces 0 and 3 of four of 1024 queries, two blocks each, which see 512, 1024, 3584
     // and 4096 keys.
-    EXPECT_EQ(key_value_passes(shard_of(2, true, 0, small), false),
+    EXPECT_EQ(key_value_passes(shard_in_blocks(2, true, 0, small), false),
               (512.0 + 1024 + 3584 + 4096) / 4096);
     // A window of 1024: blocks of 512 see 512, 1024, then 1536 six times. Full: all eight see 1536.
-    EXPECT_EQ(key_value_passes(shard_of(1, true, 1024, small), true),
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 1024, small), true),
               (512.0 + 1024 + 6 * 1536) / 4096);
-    EXPECT_EQ(key_value_passes(shard_of(1, false, 1024, small), true), 8 * 1536.0 / 4096);
-    EXPECT_EQ(key_value_passes(shard_of(1, true, 1024, small), false), 4.5);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 1024, small), true), 8 * 1536.0 / 4096);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 1024, small), false), 4.5);
     // The chip with piece 0 sees fewer keys: 512, 1024, 1536, 1536; the other has 1536 four times.
-    EXPECT_EQ(key_value_passes(shard_of(2, true, 1024, small), true), 4 * 1536.0 / 4096);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(2, true, 1024, small), true), 4 * 1536.0 / 4096);
     // All of it in VMEM: once.
-    EXPECT_EQ(key_value_passes(shard_of(1, true, 0, 1e18), false), 1);
+    EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, 1e18), false), 1);
 }
 
 TEST(VectorWork, AttentionReadsKeysAndValuesOncePerBlock) {
-    const Shard s = shard_of(1, true, 0, 16.0 * 1024 * 1024);
+    const Shard s = shard_in_blocks(1, true, 0, 16.0 * 1024 * 1024);
     const double queries = 4096 * 8 * (128 + 128) * 2.0;
     const double keys = 4096 * 2 * (128 + 128) * 2.0;
     EXPECT_EQ(attention_forward(s, false).hbm.value(), queries + 4.5 * keys);

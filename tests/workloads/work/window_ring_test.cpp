@@ -18,6 +18,7 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::attention_flops;
 using testing::Random;
 using Way = WindowRing::Way;
 
@@ -126,15 +127,6 @@ TEST(WindowRing, BringsWhatQueriesSeeOnceAndNothingElse) {
             }
         }
     }
-}
-
-double attention_flops(const StepProgram& program, Pass pass) {
-    double sum = 0;
-    for (const Op& op : program.ops) {
-        const auto* work = std::get_if<Compute>(&op.work);
-        sum += work != nullptr && work->attention && op.pass == pass ? work->flops.value() : 0;
-    }
-    return sum;
 }
 
 // The dot products of all ranks are those of whole sequences, S W - W^2 / 2 pairs each, to the last FLOP; and each rank's
