@@ -105,5 +105,25 @@ TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     EXPECT_THAT(line({"model_name=llama3.1-8b", zero}, "training"), Not(HasSubstr("zero")));
 }
 
+// Without the custom gradient of the sort it is that of jnp.take, a scatter-add (moe.py); dense experts are not sorted.
+TEST_F(MaxTextStep, SortsRowsAsItsFileSays) {
+    const auto training = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> keys{"model_name=mixtral-8x7b"};
+        keys.insert(keys.end(), more.begin(), more.end());
+        return line(keys, "training");
+    };
+    EXPECT_THAT(training({"use_custom_sort_vjp=true"}), Not(HasSubstr("moe")));
+    EXPECT_THAT(training({"use_custom_sort_vjp=false"}), HasSubstr("moe: {sort_vjp: scatter-add}"));
+    EXPECT_THAT(
+        training({"use_custom_sort_vjp=false", "sparse_matmul=false", "capacity_factor=1.25"}),
+        HasSubstr("capacity_factor: 1.25, moe: {matmul: dense}"));
+    const std::string older = path("older.yml");
+    write("base_output_directory: x\nmodel_name: mixtral-8x7b\nlogits_dot_in_fp32: false\n",
+          "older.yml");
+    EXPECT_THAT(podsim({"import", "maxtext", older, "compile_topology=v6e-256"}).out,
+                HasSubstr("the file is older than use_custom_sort_vjp, when gradients of sorted "
+                          "rows were added into zeros"));
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
