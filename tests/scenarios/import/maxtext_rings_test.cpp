@@ -8,6 +8,7 @@
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/load/load.h"
 #include "scenarios/maxtext/maxtext_keys.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 #include "topology/mesh/mesh.h"
 
