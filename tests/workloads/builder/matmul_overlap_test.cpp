@@ -59,7 +59,7 @@ ModelSpec one_layer() {
     return model;
 }
 
-TrainingPlan four_ways(bool two_way) {
+TrainingPlan four_tensor_ways(bool two_way) {
     TrainingPlan plan = testing::one_chip();
     plan.ways.tensor = 4;
     plan.overlap.tensor_steps = ring(4, two_way);
@@ -68,7 +68,7 @@ TrainingPlan four_ways(bool two_way) {
 
 // The permute of chunk i + 1 depends on chunk i alone, partial matmul i on chunk i (and the stream).
 TEST(CollectiveMatmul, OneWayGatherThenScatter) {
-    const StepProgram program = build_step(one_layer(), four_ways(false));
+    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
     EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
                 ::testing::ElementsAre(
                     "gate_up 1/4: scatter out step 1, out 4/4,",
@@ -85,7 +85,7 @@ TEST(CollectiveMatmul, OneWayGatherThenScatter) {
 
 // Blocks go both ways, half of the opposite one each way.
 TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
-    const StepProgram program = build_step(one_layer(), four_ways(true));
+    const StepProgram program = build_step(one_layer(), four_tensor_ways(true));
     EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
                 ::testing::ElementsAre(
                     "gate_up 1/4: scatter out step 2, scatter out step 1, out 4/4,",
@@ -110,7 +110,7 @@ TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
 // A part of 8 of 32 rows: 2 x 8 x 16 x 16 FLOPs; it reads 8 x 16 rows and all 16 x 16 weights, writes
 // 8 x 16, 2 bytes each, and does a quarter of the norm's 4 r D b = 1024 bytes.
 TEST(CollectiveMatmul, APartReadsAllWeights) {
-    const StepProgram program = build_step(one_layer(), four_ways(false));
+    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
     const auto& part = std::get<Compute>(
         program.ops[testing::find_op(program, "layer 0 forward gate_up 2/4")].work);
     EXPECT_EQ(part.flops, sim::Flops(2 * 8 * 16 * 16));
@@ -165,7 +165,7 @@ TEST(RingAttention, BytesAndFlops) {
 // A block goes on when it has come; the gradients of a block follow it one step behind the attention to it, and
 // the last to come are those of the chip's own.
 TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
-    TrainingPlan plan = four_ways(false);
+    TrainingPlan plan = four_tensor_ways(false);
     plan.ways.tensor = 1;
     plan.overlap.tensor_steps.reset();
     plan.ways.context = 4;
@@ -209,7 +209,7 @@ TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
 
 // What the weight gradients alone need is gathered beside the input gradient.
 TEST(CollectiveMatmul, TheThirdGatherRunsBesideTheInputGradient) {
-    const StepProgram program = build_step(one_layer(), four_ways(false));
+    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
     const auto lines = edges(program, "backward", "gather mlp input", "gate_up weight gradient");
     EXPECT_EQ(lines.front(), "gather mlp input: down weight gradient,");
     EXPECT_EQ(lines[1], "gate_up input gradient 1/4: down weight gradient,");

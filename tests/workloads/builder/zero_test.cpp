@@ -35,7 +35,7 @@ ModelSpec tiny() {
             .gated_mlp = false};
 }
 
-TrainingPlan four_ways(int zero) {
+TrainingPlan four_data_ways(int zero) {
     TrainingPlan plan;
     plan.batch.sequence = 8;
     plan.batch.tokens = 32;
@@ -55,13 +55,13 @@ double bytes_of(const StepProgram& program, Purpose purpose) {
 
 // Gradients: AllReduce twice the 2-byte array, ReduceScatter once; parameters gathered once.
 TEST(Zero, BytesOfEveryStage) {
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(0)), Purpose::gradients), 2 * 2 * 404);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(0)), Purpose::weights), 0);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(1)), Purpose::gradients), 2 * 404);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(1)), Purpose::weights), 2 * 404);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(2)), Purpose::gradients), 2 * 404);
-    EXPECT_EQ(bytes_of(build_step(tiny(), four_ways(2)), Purpose::weights), 2 * 404);
-    TrainingPlan plan = four_ways(2);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(0)), Purpose::gradients), 2 * 2 * 404);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(0)), Purpose::weights), 0);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(1)), Purpose::gradients), 2 * 404);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(1)), Purpose::weights), 2 * 404);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(2)), Purpose::gradients), 2 * 404);
+    EXPECT_EQ(bytes_of(build_step(tiny(), four_data_ways(2)), Purpose::weights), 2 * 404);
+    TrainingPlan plan = four_data_ways(2);
     plan.precision.parameters = plan.precision.gradients =
         4;  // masters stay where they are updated
     EXPECT_EQ(bytes_of(build_step(tiny(), plan), Purpose::gradients), 4 * 404);
@@ -71,7 +71,7 @@ TEST(Zero, BytesOfEveryStage) {
 // ZeRO-1 scatters sums over m microbatches once, ZeRO-2 the gradients of each.
 TEST(Zero, BytesOverMicrobatches) {
     for (const int zero : {0, 1, 2}) {
-        TrainingPlan plan = four_ways(zero);
+        TrainingPlan plan = four_data_ways(zero);
         plan.batch.tokens = 4 * 32;
         plan.batch.microbatches = 4;
         EXPECT_EQ(bytes_of(build_step(tiny(), plan), Purpose::gradients), (zero == 0   ? 2
@@ -139,7 +139,7 @@ TEST(Zero, MemoryOfEveryStageAndPrecision) {
     for (const double parameters : {2.0, 4.0}) {
         for (const double moment : {2.0, 4.0}) {
             for (const double gradient : {2.0, 4.0}) {
-                TrainingPlan plan = four_ways(0);
+                TrainingPlan plan = four_data_ways(0);
                 plan.precision.parameters = parameters;
                 plan.precision.optimizer_moment = moment;
                 plan.precision.gradients = gradient;
@@ -165,7 +165,7 @@ TEST(Zero, MemoryOfEveryStageAndPrecision) {
 }
 
 TEST(Zero, UpdatesFollowAllReductionsAndGathersTheirUpdate) {
-    const StepProgram program = build_step(tiny(), four_ways(2));
+    const StepProgram program = build_step(tiny(), four_data_ways(2));
     std::vector<std::string> tail;
     for (const Op& op : program.ops) {
         if (op.pass == Pass::optimizer) {
@@ -186,7 +186,7 @@ TEST(Zero, UpdatesFollowAllReductionsAndGathersTheirUpdate) {
                 ElementsAre(update));
     // A quarter of 136: parameters, gradient, moments, as the whole update reads and writes them.
     EXPECT_EQ(std::get<Compute>(program.ops[update].work).hbm.value(), 34 * (2 + 2 + 2 + 4 * 4));
-    TrainingPlan plan = four_ways(1);
+    TrainingPlan plan = four_data_ways(1);
     plan.precision.parameters = 4;
     plan.precision.optimizer_moment = 2;
     const StepProgram masters = build_step(tiny(), plan);
@@ -198,7 +198,7 @@ TEST(Zero, UpdatesFollowAllReductionsAndGathersTheirUpdate) {
 TEST(Zero, ATiedTableIsUpdatedAndGatheredOnce) {
     ModelSpec model = tiny();
     model.tied_embeddings = true;
-    const StepProgram program = build_step(model, four_ways(1));
+    const StepProgram program = build_step(model, four_data_ways(1));
     EXPECT_EQ(bytes_of(program, Purpose::weights), 2 * (404 - 64));
     const auto& gather =
         std::get<Collective>(program.ops[find_op(program, "optimizer gather unembedding")].work);
@@ -206,7 +206,7 @@ TEST(Zero, ATiedTableIsUpdatedAndGatheredOnce) {
 }
 
 TEST(Zero, RefusedWithoutDataAndBeyondTwo) {
-    TrainingPlan plan = four_ways(1);
+    TrainingPlan plan = four_data_ways(1);
     plan.ways.data = 1;
     EXPECT_EQ(message_of([&] { validate(plan, tiny()); }),
               "zero = 1 shards over data, but data = 1; leave it out; fsdp is ZeRO-3 already");
@@ -228,7 +228,7 @@ std::vector<double> reductions_of(const StepProgram& program) {
 
 // Gradients of 2 bytes in the order of the backward pass: unembedding 136, layers 272 and 272, embedding 128.
 TEST(Buckets, MergeAndSplitGroups) {
-    TrainingPlan plan = four_ways(0);
+    TrainingPlan plan = four_data_ways(0);
     EXPECT_THAT(reductions_of(build_step(tiny(), plan)), ElementsAre(136, 272, 272, 128));
     plan.overlap.bucket = sim::Bytes(400);
     EXPECT_THAT(reductions_of(build_step(tiny(), plan)), ElementsAre(400, 400, 8));
@@ -309,7 +309,7 @@ bool follows(const StepProgram& program, OpIndex later, OpIndex earlier) {
 // layer 0's backward pass, which the embedding's waits for.
 TEST(LoopedLayers, ReductionsBetweenSlicesRunOnIntoTheNextTurn) {
     for (const bool runs_on : {false, true}) {
-        TrainingPlan plan = four_ways(0);
+        TrainingPlan plan = four_data_ways(0);
         plan.overlap.layer_loop = true;
         plan.overlap.data_runs_on = runs_on;
         const StepProgram program = build_step(tiny(), plan);
@@ -333,7 +333,7 @@ TEST(LoopedLayers, ReductionsBetweenSlicesRunOnIntoTheNextTurn) {
 // n lanes: the i-th collective waits for the (i - n)-th.
 TEST(CollectivesInFlight, FollowOneAnotherInProgramOrder) {
     for (const int limit : {1, 3}) {
-        TrainingPlan plan = four_ways(2);
+        TrainingPlan plan = four_data_ways(2);
         plan.ways.fsdp = plan.ways.tensor = 1;
         plan.ways.context = 2;
         plan.overlap.prefetch_layers = 2;
