@@ -116,7 +116,7 @@ constexpr std::array kVersion3{
 constexpr std::string_view kPriorStraggler =
     "few of its steps have several slices: a few per cent for a doubling (podsim calibrate)";
 constexpr std::string_view kKernelTpu7x =
-    "attention kernels of tpu7x reach 0.62 to 0.76 of the peak, padded, on 4k to 128k tokens "
+    "attention kernels of tpu7x, padded, on 4k to 128k tokens, forward and backward "
     "(openxla/tokamax, splash_attention/microbenchmarks.pdf)";
 
 /// Version 4: attention by its kernels, with the softmax that they hide; experts' rows at a rate of their own; fitted to more steps, and
