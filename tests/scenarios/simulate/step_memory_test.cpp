@@ -11,6 +11,7 @@
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
 namespace {
