@@ -18,7 +18,7 @@ constexpr std::array kPriors{
     Prior{"hbm", 0.85, 0.1, true, "copies reach 0.83 (v6e) and 0.87 (tpu7x)"},
     Prior{"fusion", 0.5, 0.5, false, "no measurement: the middle of its range"},
     Prior{"gather", 0.3, 0.5, true,
-          "rows of 4 KB reach 0.20 on v5p, of 12 KB 0.54 on tpu7x, of HBM bandwidth"},
+          "rows of 4 KB reach 0.20 on v5p, of 12 KB 0.15 to 0.54 on tpu7x, of HBM bandwidth"},
     Prior{"ici", 0.85, 0.15, true,
           "AllGathers and an AllReduce reach 0.69 to 0.99 of the book's rate"},
     Prior{"dcn", 0.7, 0.3, true,

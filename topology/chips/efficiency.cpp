@@ -113,6 +113,12 @@ constexpr std::array kVersion3{
     Measured{"tpu7x", "launch_s", 1.2e-5, kTinyTpu7x},
 };
 
+constexpr std::string_view kFittedByChip =
+    "fitted to the published steps of the chip (podsim calibrate scenarios/published --per-chip "
+    "mxu,straggler --pooled gather)";
+constexpr std::string_view kPooledGather =
+    "fitted to the published steps of all chips (podsim calibrate scenarios/published --per-chip "
+    "mxu,straggler --pooled gather)";
 constexpr std::string_view kPriorStraggler =
     "few of its steps have several slices: a few per cent for a doubling (podsim calibrate)";
 constexpr std::string_view kKernelTpu7x =
@@ -122,16 +128,16 @@ constexpr std::string_view kKernelTpu7x =
 /// Version 4: attention by its kernels, with the softmax that they hide; experts' rows at a rate of their own; fitted to more steps, and
 /// tpu7x's matmuls to its steps as those of other chips.
 constexpr std::array kVersion4{
-    Measured{"v4p", "mxu", 0.717, kFitted},
-    Measured{"v5e", "mxu", 0.815, kFitted},
-    Measured{"v5p", "mxu", 0.809, kFitted},
-    Measured{"v6e", "mxu", 0.627, kFitted},
-    Measured{"tpu7x", "mxu", 0.712, kFitted},
+    Measured{"v4p", "mxu", 0.717, kFittedByChip},
+    Measured{"v5e", "mxu", 0.815, kFittedByChip},
+    Measured{"v5p", "mxu", 0.809, kFittedByChip},
+    Measured{"v6e", "mxu", 0.627, kFittedByChip},
+    Measured{"tpu7x", "mxu", 0.712, kFittedByChip},
     Measured{"", "attention", 0.694, kKernelTpu7x},
     Measured{"", "fusion", 0.5, kPriorFusion},
-    Measured{"", "gather", 0.1175, kPooled},
+    Measured{"", "gather", 0.1175, kPooledGather},
     Measured{"", "straggler", 0.02, kPriorStraggler},
-    Measured{"v5e", "straggler", 0.0337, kFitted},
+    Measured{"v5e", "straggler", 0.0337, kFittedByChip},
     Measured{"", "hbm", 0.858, kMeanOfChips},
     Measured{"v6e", "hbm", 0.850, kCopyV6e},
     Measured{"tpu7x", "hbm", 0.867, kCopyTpu7x},

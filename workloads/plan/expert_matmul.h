@@ -27,7 +27,7 @@ struct ExpertPath {
     ExpertTile tile{};
     bool served =
         false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not `tile`
-    /// Devices that a chip is to JAX: each sorts its own tokens, and tiles and fetches for itself.
+    /// Devices that a chip is to JAX in training: each sorts its own tokens, and tiles and fetches for itself.
     int devices = 1;
     /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros, as of any gather.
     bool custom_sort_vjp = true;

@@ -109,8 +109,8 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     if (plan.inference && experts.tokens > 0 && !plan.moe.of_all()) {
         const double drawn =
             shard.tokens * plan.ways.expert;  // tokens that these experts could meet
-        experts.reached = reached_groups(drawn / (plan.moe.sparse() ? plan.moe.devices : 1),
-                                         experts.tokens / (drawn * experts.held), experts.held);
+        experts.reached =
+            reached_groups(drawn, experts.tokens / (drawn * experts.held), experts.held);
     }
     experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
     experts.shared_width = static_cast<double>(model.shared_columns()) / plan.ways.of_matrix();

@@ -13,6 +13,8 @@
 namespace podsim::workloads {
 namespace {
 
+using testing::book_model;
+using testing::book_plan;
 using testing::Random;
 using testing::torus;
 using topology::DeviceMesh;
@@ -132,42 +134,21 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
     }
 }
 
-// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192, L = 2: P = 2^22 + 2^23 = 12,582,912;
-// S = 4096.
-ModelSpec book_model() {
-    return {.name = "book",
-            .source = "this test",
-            .layers = 2,
-            .d_model = 1024,
-            .d_ff = 4096,
-            .heads = 8,
-            .kv_heads = 8,
-            .head_dim = 128,
-            .vocabulary = 8192,
-            .gated_mlp = false};
-}
-
-TrainingPlan book_plan() {
-    TrainingPlan plan;
-    plan.batch.tokens = 65536;
-    plan.batch.sequence = 4096;
-    return plan;
-}
-
+// Of by_hand.h with L = 2: P = 2^22 + 2^23 = 12,582,912; S = 4096, 65536 tokens.
 // fsdp 16 over x and y, tensor 4 over z, block remat: t = 4096, a = 2^33, forward
 // 2 P t / 4 + a = 2^35 FLOPs, one second; the unembedding 2^34. W = 2^23:
 //   gather = P / 4 x 2 / 2^24 = 0.375 s, rows = 2^23 / 2^23 = 1 s
 //   forward  max(1, 0.375 + 4) = 4.375        backward max(3, 0.375 + 0.375 + 8) = 8.75
 //   unembedding: gather of 2^23 = 0.25; max(0.5, 1.25) + max(1, 1.25) = 2.5
 TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
-    TrainingPlan plan = book_plan();
+    TrainingPlan plan = book_plan(1 << 16);
     plan.remat.policy = RematPolicy::block;
     plan.ways.fsdp = 16;
     plan.ways.tensor = 4;
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"fsdp", {{0, 1, 4}, {1, 1, 4}}}, {"tensor", {{2, 1, 4}}}});
     const auto step = [&](double link) {
-        return book_step(book_model(), plan, mesh, rates(0x1p35, 1, link)).time.value();
+        return book_step(book_model(2), plan, mesh, rates(0x1p35, 1, link)).time.value();
     };
     EXPECT_DOUBLE_EQ(step(0x1p22), 2 * (4.375 + 8.75) + 2.5);
     // Sixteen times the links: compute-bound everywhere.
@@ -187,16 +168,16 @@ TEST(Analytic, BookStepOfFsdpAndTensorByHand) {
 //   forward max(1, 1.5 + 2) = 3.5             backward max(2, 1.5 + 1.875 + 4) = 7.375
 //   unembedding: max(0.5, 1) + max(1, 1 + 0.25) = 2.25
 TEST(Analytic, BookStepOfDataContextAndFsdpByHand) {
-    TrainingPlan plan = book_plan();
+    TrainingPlan plan = book_plan(1 << 16);
     plan.ways.data = plan.ways.context = plan.ways.fsdp = 4;
     plan.remat.policy = RematPolicy::none;
     const DeviceMesh mesh(torus(4, 4, 4),
                           {{"data", {{0, 1, 4}}}, {"context", {{1, 1, 4}}}, {"fsdp", {{2, 1, 4}}}});
-    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p22)).time.value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(2), plan, mesh, rates(0x1p35, 1, 0x1p22)).time.value(),
                      2 * (3.5 + 7.375) + 2.25);
     plan.attention.causal =
         false;  // a doubles: 1.25 s forward, hidden; without communication it shows
-    EXPECT_DOUBLE_EQ(book_step(book_model(), plan, mesh, rates(0x1p35, 1, 0x1p42)).time.value(),
+    EXPECT_DOUBLE_EQ(book_step(book_model(2), plan, mesh, rates(0x1p35, 1, 0x1p42)).time.value(),
                      2 * (1.25 + 2.5) + 0.5 + 1);
 }
 
