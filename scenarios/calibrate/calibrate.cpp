@@ -157,7 +157,7 @@ std::vector<std::optional<double>> held_out(const Fit& fit, Group group, Simulat
     if (groups.size() < 2) {
         return predicted;
     }
-    std::vector<Trial> trials;
+    std::vector<FitTrial> trials;
     std::vector<std::size_t> places;
     for (const std::string& one : groups) {
         std::vector<bool> left_out;

@@ -39,7 +39,7 @@ Bounds bounds_of(const std::vector<Unknown>& unknowns) {
 }
 
 VectorXd logarithms(const FitProblem& problem, const VectorXd& u, SimulatedTimes& times) {
-    std::vector<Trial> trials;
+    std::vector<FitTrial> trials;
     for (const Measurement& measurement : problem.measurements) {
         trials.push_back({&measurement, efficiency_at(problem, measurement.chip, u)});
     }
@@ -60,7 +60,7 @@ MatrixXd derivatives(const FitProblem& problem, const VectorXd& u, const VectorX
         double step;
     };
     const Bounds bounds = bounds_of(problem.unknowns);
-    std::vector<Trial> trials;
+    std::vector<FitTrial> trials;
     std::vector<Cell> cells;
     for (Index column = 0; column < u.size(); ++column) {
         const double step = u[column] + kStep <= bounds.most[column] ? kStep : -kStep;

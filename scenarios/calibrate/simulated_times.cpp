@@ -68,7 +68,7 @@ private:
 SimulatedTimes::SimulatedTimes(int jobs, Watch* watch) : jobs_(jobs), watch_(watch) {}
 SimulatedTimes::~SimulatedTimes() = default;
 
-SimulatedTimes::Steps& SimulatedTimes::steps_of(const Trial& trial, const Scenario& scenario) {
+SimulatedTimes::Steps& SimulatedTimes::steps_of(const FitTrial& trial, const Scenario& scenario) {
     topology::Efficiency without_host = trial.efficiency;
     without_host.host_s = 0;
     const std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ SimulatedTimes::Steps& SimulatedTimes::steps_of(const Trial& trial, const Scenar
     return *steps;
 }
 
-SimulatedTimes::Key SimulatedTimes::key_of(const Trial& trial) {
+SimulatedTimes::Key SimulatedTimes::key_of(const FitTrial& trial) {
     Key key{trial.measurement->number, {}};
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
         key.second.push_back(trial.efficiency.*(factor.value));
@@ -87,11 +87,11 @@ SimulatedTimes::Key SimulatedTimes::key_of(const Trial& trial) {
     return key;
 }
 
-std::vector<double> SimulatedTimes::of(std::span<const Trial> trials) {
+std::vector<double> SimulatedTimes::of(std::span<const FitTrial> trials) {
     using Clock = std::chrono::steady_clock;
     std::vector<Key> keys;
     std::vector<std::size_t> missing;
-    for (const Trial& trial : trials) {
+    for (const FitTrial& trial : trials) {
         Key key = key_of(trial);
         if (!times_.contains(key) && std::ranges::find(keys, key) == keys.end()) {
             missing.push_back(keys.size());
@@ -109,7 +109,7 @@ std::vector<double> SimulatedTimes::of(std::span<const Trial> trials) {
     run_in_order(
         0, missing.size(), jobs_,
         [&](std::size_t i) {
-            const Trial& trial = trials[missing[i]];
+            const FitTrial& trial = trials[missing[i]];
             const Scenario scenario = with_factors(*trial.measurement->scenario, trial.efficiency);
             const Clock::time_point begin = Clock::now();
             const double time = scenario.serving != nullptr

@@ -18,7 +18,7 @@ namespace podsim::scenarios {
 /// held to, of tokens a second that of one.
 double simulated_reference(const Scenario& scenario, Watch* watch = nullptr);
 
-struct Trial {
+struct FitTrial {
     const Measurement* measurement = nullptr;
     topology::Efficiency efficiency;
 };
@@ -29,15 +29,15 @@ public:
     ~SimulatedTimes();
 
     /// Seconds of each trial, in their order.
-    std::vector<double> of(std::span<const Trial> trials);
-    double of(const Trial& trial) { return of(std::span(&trial, 1)).front(); }
+    std::vector<double> of(std::span<const FitTrial> trials);
+    double of(const FitTrial& trial) { return of(std::span(&trial, 1)).front(); }
 
 private:
     using Key = std::pair<std::size_t, std::vector<double>>;
     class Steps;
 
-    static Key key_of(const Trial& trial);
-    Steps& steps_of(const Trial& trial, const Scenario& scenario);
+    static Key key_of(const FitTrial& trial);
+    Steps& steps_of(const FitTrial& trial, const Scenario& scenario);
 
     int jobs_;
     Watch* watch_;

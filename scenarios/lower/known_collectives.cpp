@@ -12,7 +12,7 @@ namespace {
 /// Folded steps simulate a few places; of more, tables of displacements take longer to make than schedules.
 constexpr int kMostPlaces = 64;
 /// Some 75 MB of each thread, with what is known of mirrors. What was kept until then is let go, and kept anew where it comes again.
-constexpr std::size_t kMostMessages = 250'000;
+constexpr std::size_t kMostKept = 250'000;
 constexpr std::size_t kMostAlgorithms = 100'000;
 
 }  // namespace
@@ -85,7 +85,7 @@ KnownSchedules& KnownCollectives::on(const AchievedHardware& hardware, const Lay
     if (!hardware.perturbations.empty() || layout.places.size() > kMostPlaces) {
         return of_one_step_.emplace(layout);
     }
-    if (messages() > kMostMessages) {
+    if (messages() > kMostKept) {
         kept_.clear();
     }
     Where where(links_of(hardware), shape_of(layout.places),

@@ -9,7 +9,7 @@ if(npm_page)
     COMMAND ${PODSIM_NODE} ${web}/build.mjs ${npm_page}/node_modules ${page_parts}
     DEPENDS ${web_files} ${npm_page}/installed VERBATIM)
   set_source_files_properties(${page_parts} PROPERTIES COMPILE_OPTIONS "-Wno-overlength-strings"
-    SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+    SKIP_UNITY_BUILD_INCLUSION ON)
 else()
   message(STATUS "podsim is built without pages (--report)")
   set(page_parts ${CMAKE_CURRENT_LIST_DIR}/no_page_parts.cpp)

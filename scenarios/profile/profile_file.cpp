@@ -19,25 +19,25 @@
 namespace podsim::scenarios {
 namespace {
 
-using Kind = YamlNode::Kind;
+using NodeKind = YamlNode::Kind;
 
 constexpr double kWidestBand = 10;  // of the measured time
 
 /// A key of the file: how it is written, and what it holds.
 struct Key {
     std::string_view name;
-    Kind kind;
+    NodeKind kind;
     std::string_view form;
     bool required;
 };
 constexpr Key kTopKeys[] = {
-    {"name", Kind::scalar, "name: ours", true},
-    {"version", Kind::scalar, "version: 2026-11-22", true},
-    {"chips", Kind::map, "chips: {v5e: {mxu: 0.79}}", true},
-    {"band", Kind::map, "band: {like: 0.06, unlike: 0.12, measured: [v5e dense bf16]}", false}};
-constexpr Key kBandKeys[] = {{"like", Kind::scalar, "like: 0.06", true},
-                             {"unlike", Kind::scalar, "unlike: 0.12", true},
-                             {"measured", Kind::sequence, "measured: [v5e dense bf16]", true}};
+    {"name", NodeKind::scalar, "name: ours", true},
+    {"version", NodeKind::scalar, "version: 2026-11-22", true},
+    {"chips", NodeKind::map, "chips: {v5e: {mxu: 0.79}}", true},
+    {"band", NodeKind::map, "band: {like: 0.06, unlike: 0.12, measured: [v5e dense bf16]}", false}};
+constexpr Key kBandKeys[] = {{"like", NodeKind::scalar, "like: 0.06", true},
+                             {"unlike", NodeKind::scalar, "unlike: 0.12", true},
+                             {"measured", NodeKind::sequence, "measured: [v5e dense bf16]", true}};
 
 /// Checks that a map has only those keys, each in its form, and all that it must have.
 void check_keys(const YamlNode& map, std::span<const Key> keys, const std::string& what) {
@@ -67,7 +67,7 @@ void check_keys(const YamlNode& map, std::span<const Key> keys, const std::strin
 
 double number_of(const YamlNode::Entry& entry, double least, double most) {
     try {
-        if (entry.value.kind != Kind::scalar) {
+        if (entry.value.kind != NodeKind::scalar) {
             throw sim::InputError(
                 fmt::format("'{}' holds {}", entry.key, describe(entry.value.kind)),
                 "write a number");
@@ -89,7 +89,7 @@ const YamlNode::Entry& entry_of(const YamlNode& map, std::string_view key) {
 }
 
 topology::Efficiency read_factors(const YamlNode::Entry& chip) {
-    if (chip.value.kind != Kind::map) {
+    if (chip.value.kind != NodeKind::map) {
         throw sim::InputError(fmt::format("'{}' holds {}", chip.key, describe(chip.value.kind)),
                               fmt::format("write {}: {{mxu: 0.79}}", chip.key), chip.mark);
     }
@@ -112,7 +112,7 @@ ErrorBand read_band(const YamlNode& band) {
     read.unlike = number_of(entry_of(band, "unlike"), read.like, kWidestBand);
     for (const YamlNode& item : band.find("measured")->items) {
         const std::optional<StepKind> kind =
-            item.kind == Kind::scalar ? parse_step_kind(item.text) : std::nullopt;
+            item.kind == NodeKind::scalar ? parse_step_kind(item.text) : std::nullopt;
         if (!kind.has_value()) {
             throw sim::InputError(fmt::format("{} is no kind of step", in_quotes(item.text)),
                                   "write a chip, dense or experts, and bf16 or quantised, such as "
@@ -149,7 +149,7 @@ std::string profile_text(const Profile& profile) {
 
 Profile read_profile_file(const std::string& path) {
     const YamlNode root = parse_yaml(read_text_file(path), path);
-    if (root.kind != Kind::map) {
+    if (root.kind != NodeKind::map) {
         throw sim::InputError(
             fmt::format("a profile is a map, this file holds {}", describe(root.kind)),
             "make one with podsim calibrate --write", {path, 0, 0});

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongest = 500us;
+constexpr auto kLongestWait = 500us;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void OwnThreads::begin(Piece piece) {
 
 std::optional<EndedPiece> OwnThreads::take() {
     std::unique_lock lock(mutex_);
-    if (!ready_.wait_for(lock, kLongest, [&] { return !ended_.empty(); })) {
+    if (!ready_.wait_for(lock, kLongestWait, [&] { return !ended_.empty(); })) {
         return std::nullopt;
     }
     EndedPiece ended = std::move(ended_.front());

@@ -14,22 +14,22 @@
 namespace podsim::scenarios {
 namespace {
 
-using Message = nlohmann::json;
+using JsonMessage = nlohmann::json;
 
 // The first of a piece.
 constexpr const char* kBound = "bound";
 constexpr const char* kRefine = "refine";
 constexpr const char* kTry = "try";
 
-std::string text_of(const Message& message) {
+std::string text_of(const JsonMessage& message) {
     std::string text;
-    Message::to_cbor(message, text);
+    JsonMessage::to_cbor(message, text);
     return text;
 }
 
-Message to_json(const PlanFacts& facts) {
+JsonMessage to_json(const PlanFacts& facts) {
     const auto or_null = [](const std::optional<double>& value) {
-        return value ? Message(*value) : Message();
+        return value ? JsonMessage(*value) : JsonMessage();
     };
     return {facts.setting,
             facts.least_peak,
@@ -42,7 +42,7 @@ Message to_json(const PlanFacts& facts) {
             or_null(facts.run_tokens)};
 }
 
-PlanFacts facts_of(const Message& message) {
+PlanFacts facts_of(const JsonMessage& message) {
     const auto value = [&](std::size_t i) {
         return message[i].is_null() ? std::nullopt : std::optional(message[i].get<double>());
     };
@@ -59,16 +59,16 @@ PlanFacts facts_of(const Message& message) {
     return facts;
 }
 
-Message to_json(const RoughGroup& group) {
+JsonMessage to_json(const RoughGroup& group) {
     return {to_json(group.facts), group.bound.ps, group.meshes};
 }
 
-RoughGroup group_of(const Message& message) {
+RoughGroup group_of(const JsonMessage& message) {
     return {facts_of(message[0]), {message[1]}, message[2].get<std::vector<std::uint32_t>>()};
 }
 
-Message to_json(const BoundedPlans& plans) {
-    Message facts = Message::array();
+JsonMessage to_json(const BoundedPlans& plans) {
+    JsonMessage facts = JsonMessage::array();
     for (const PlanFacts& one : plans.facts) {
         facts.push_back(to_json(one));
     }
@@ -82,7 +82,7 @@ Message to_json(const BoundedPlans& plans) {
         facts_of_plans.push_back(one.facts);
         meshes.push_back(one.mesh);
     }
-    Message rough = Message::array();
+    JsonMessage rough = JsonMessage::array();
     for (const RoughGroup& group : plans.rough) {
         rough.push_back(to_json(group));
     }
@@ -101,12 +101,12 @@ std::string PlanWork::to_refine(const RoughGroup& group) {
 }
 
 BoundedPlans PlanWork::bounded(const std::string& result) {
-    const Message message = Message::from_cbor(result);
+    const JsonMessage message = JsonMessage::from_cbor(result);
     if (message.is_null()) {
         throw Stopped({.phase = Phase::bounding});
     }
     BoundedPlans plans;
-    for (const Message& one : message[0]) {
+    for (const JsonMessage& one : message[0]) {
         plans.facts.push_back(facts_of(one));
     }
     for (std::size_t i = 0; i < message[1].size(); ++i) {
@@ -116,7 +116,7 @@ BoundedPlans PlanWork::bounded(const std::string& result) {
     plans.enumerated = message[5];
     plans.refused = message[6].get<std::map<std::string, std::uint64_t>>();
     plans.unfit = message[7];
-    for (const Message& one : message[8]) {
+    for (const JsonMessage& one : message[8]) {
         plans.rough.push_back(group_of(one));
     }
     return plans;
@@ -127,8 +127,8 @@ std::string PlanWork::to_try(const PlanFacts& facts, const Candidate& candidate,
     return text_of({kTry, facts.setting, candidate.mesh, longest.ps});
 }
 
-Trial PlanWork::trial(const std::string& result) {
-    const Message message = Message::from_cbor(result);
+CandidateRun PlanWork::trial(const std::string& result) {
+    const JsonMessage message = JsonMessage::from_cbor(result);
     return {.stopped = message[0],
             .is_whole = message[1],
             .refused = message[2],
@@ -137,24 +137,25 @@ Trial PlanWork::trial(const std::string& result) {
 }
 
 std::string PlanWork::work(const std::string& piece) {
-    const Message message = Message::from_cbor(piece);
+    const JsonMessage message = JsonMessage::from_cbor(piece);
     if (message[0] != kTry) {
         try {
             return text_of(to_json(message[0] == kBound
                                        ? bounding_.bound(message[1], &pieces_)
                                        : bounding_.refined(group_of(message[1]), &pieces_)));
         } catch (const Stopped&) {
-            return text_of(Message());
+            return text_of(JsonMessage());
         }
     }
     PlanFacts facts;
     facts.setting = message[1];
-    const Trial trial =
+    const CandidateRun trial =
         simulate(facts, {.bound = {}, .facts = 0, .mesh = message[2], .likely = {}}, {message[3]});
     return text_of({trial.stopped, trial.is_whole, trial.refused, trial.step_time.ps, trial.peak});
 }
 
-Trial PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate, sim::Time longest) {
+CandidateRun PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate,
+                                sim::Time longest) {
     try {
         const Scenario scenario = space_.scenario(facts, candidate);
         const StepResult result =

@@ -14,7 +14,7 @@
 namespace podsim::scenarios {
 
 /// What a simulation of a candidate came to.
-struct Trial {
+struct CandidateRun {
     bool stopped = false;   ///< it was ended by a wish from outside
     bool is_whole = false;  ///< it has come to its end
     std::string refused{};
@@ -39,11 +39,11 @@ public:
     /// Simulates a candidate; a run is ended that is proven to take more than `longest`. The result is `trial`.
     static std::string to_try(const PlanFacts& facts, const Candidate& candidate,
                               sim::Time longest);
-    static Trial trial(const std::string& result);
+    static CandidateRun trial(const std::string& result);
 
 private:
-    [[nodiscard]] Trial simulate(const PlanFacts& facts, const Candidate& candidate,
-                                 sim::Time longest);
+    [[nodiscard]] CandidateRun simulate(const PlanFacts& facts, const Candidate& candidate,
+                                        sim::Time longest);
 
     const SearchSpace& space_;
     const Bounding bounding_;

@@ -125,7 +125,7 @@ private:
         if (ended_) {
             return;
         }
-        std::map<std::size_t, Trial> known;  // of records, by turn
+        std::map<std::size_t, CandidateRun> known;  // of records, by turn
         crew_.run(
             0, order.size(), [&](std::size_t turn) { return piece(order[turn], turn, known); },
             [&](std::size_t turn, const std::string& result) {
@@ -150,13 +150,13 @@ private:
 
     /// What there is to do of a candidate: nothing of one that is useless, known from a record, or another shard's.
     std::optional<std::string> piece(std::size_t i, std::size_t turn,
-                                     std::map<std::size_t, Trial>& known) {
+                                     std::map<std::size_t, CandidateRun>& known) {
         const std::scoped_lock lock(mutex_);
         if (tally_.is_useless(i)) {
             return std::nullopt;
         }
         const sim::Time longest = tally_.longest_of_use(i);
-        const Trial* const found =
+        const CandidateRun* const found =
             options_.record != nullptr ? options_.record->find(tally_.place(i)) : nullptr;
         if (found != nullptr && (found->is_whole || found->step_time > longest)) {
             known[turn] = *found;
@@ -169,9 +169,9 @@ private:
     }
 
     void take(std::size_t i, std::size_t turn, const std::string& result,
-              std::map<std::size_t, Trial>& known) {
+              std::map<std::size_t, CandidateRun>& known) {
         const std::scoped_lock lock(mutex_);
-        const Trial trial = result.empty() ? known[turn] : PlanWork::trial(result);
+        const CandidateRun trial = result.empty() ? known[turn] : PlanWork::trial(result);
         known.erase(turn);
         ended_ = ended_ || trial.stopped;
         if (ended_) {
@@ -199,7 +199,7 @@ private:
         const std::unordered_set<std::uint64_t> news(places.begin(), places.end());
         for (std::size_t i = 0; i < tally_.size() && !news.empty(); ++i) {
             const std::uint64_t place = tally_.place(i);
-            const Trial* const trial =
+            const CandidateRun* const trial =
                 news.contains(place) ? options_.record->find(place) : nullptr;
             if (trial != nullptr) {
                 tally_.hear(i, *trial);

@@ -60,7 +60,7 @@ void SearchTally::pass(const NextGroups& next) {
     next_rough_ = next.end;
 }
 
-void SearchTally::take(std::size_t i, const Trial& trial) {
+void SearchTally::take(std::size_t i, const CandidateRun& trial) {
     const bool useless = is_useless(i);
     if (!useless && trial.step_time.ps == 0 && trial.refused.empty()) {
         return;
@@ -75,7 +75,7 @@ void SearchTally::take(std::size_t i, const Trial& trial) {
 }
 
 /// All that was proven of other plans would be in doubt.
-void SearchTally::check_bound(std::size_t i, const Trial& trial, bool recorded) const {
+void SearchTally::check_bound(std::size_t i, const CandidateRun& trial, bool recorded) const {
     const sim::Time bound = candidate(i).bound;
     if (trial.is_whole && trial.refused.empty() && trial.step_time < bound) {
         if (recorded) {
@@ -92,7 +92,7 @@ void SearchTally::check_bound(std::size_t i, const Trial& trial, bool recorded) 
 }
 
 /// What came of a candidate that was not useless when its turn came.
-void SearchTally::count(std::size_t i, const Trial& trial) {
+void SearchTally::count(std::size_t i, const CandidateRun& trial) {
     Candidate longer = candidate(i);
     longer.bound = std::max(longer.bound, trial.step_time);
     if (is_useless(facts(i), longer)) {
@@ -123,19 +123,19 @@ void SearchTally::comes_near(sim::Time least) {
     result_.nearest = std::min(result_.nearest, least);
 }
 
-bool SearchTally::fits(std::size_t i, const Trial& trial) const {
+bool SearchTally::fits(std::size_t i, const CandidateRun& trial) const {
     return trial.peak <= facts(i).capacity * (1 - spec_.asked.memory_margin);
 }
 
 /// Once, though a shard may hear of it from another before its turn comes.
-void SearchTally::add_answer(std::size_t i, const Trial& trial) {
+void SearchTally::add_answer(std::size_t i, const CandidateRun& trial) {
     if (answered_.insert(place(i)).second) {
         answers_.add({candidate(i), facts(i), trial.step_time, trial.peak, place(i),
                       space_.kind(facts(i), candidate(i))});
     }
 }
 
-void SearchTally::hear(std::size_t i, const Trial& trial) {
+void SearchTally::hear(std::size_t i, const CandidateRun& trial) {
     if (trial.is_whole && trial.refused.empty() && fits(i, trial) &&
         is_wanted(spec_, facts(i), trial.step_time)) {
         add_answer(i, trial);

@@ -57,10 +57,10 @@ public:
 
     /// In the order of the candidates. What was begun before the proof was there, and is now proven useless, is not counted as simulated;
     /// nor is what its own run proves useless, whether the run was ended for it or not. Throws std::logic_error for a step below its bound.
-    void take(std::size_t i, const Trial& trial);
-    void check_bound(std::size_t i, const Trial& trial, bool recorded) const;
+    void take(std::size_t i, const CandidateRun& trial);
+    void check_bound(std::size_t i, const CandidateRun& trial, bool recorded) const;
     /// A trial of another shard, which may be one of the answers.
-    void hear(std::size_t i, const Trial& trial);
+    void hear(std::size_t i, const CandidateRun& trial);
 
     /// What was found, and what is left: `is_own` says what this shard would have tried itself.
     [[nodiscard]] SearchResult result(const std::function<bool(std::size_t)>& is_own) &&;
@@ -69,10 +69,10 @@ private:
     [[nodiscard]] bool is_useless(const PlanFacts& facts, const Candidate& candidate) const {
         return prunes_ && answers_.is_useless(facts, candidate);
     }
-    void count(std::size_t i, const Trial& trial);
+    void count(std::size_t i, const CandidateRun& trial);
     void comes_near(sim::Time least);
-    [[nodiscard]] bool fits(std::size_t i, const Trial& trial) const;
-    void add_answer(std::size_t i, const Trial& trial);
+    [[nodiscard]] bool fits(std::size_t i, const CandidateRun& trial) const;
+    void add_answer(std::size_t i, const CandidateRun& trial);
     void count_the_rest(const std::function<bool(std::size_t)>& is_own);
 
     const SearchSpace& space_;

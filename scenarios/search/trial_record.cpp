@@ -20,7 +20,7 @@ Line head_of(const SearchSpace& space, std::uint64_t place) {
     return {{"search", {{"fingerprint", space.fingerprint()}, {"place", place}}}};
 }
 
-Line line_of(const Trial& trial, Line line) {
+Line line_of(const CandidateRun& trial, Line line) {
     if (!trial.refused.empty()) {
         line["refused"] = trial.refused;
     } else if (trial.is_whole) {
@@ -33,7 +33,7 @@ Line line_of(const Trial& trial, Line line) {
 }
 
 /// Throws where the line has none of what a trial may be.
-Trial trial_of(const Line& line) {
+CandidateRun trial_of(const Line& line) {
     if (line.contains("refused")) {
         const std::string reason = line.at("refused");
         return {.is_whole = true,
@@ -80,13 +80,13 @@ TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
     }
 }
 
-const Trial* TrialRecord::find(std::uint64_t place) const {
+const CandidateRun* TrialRecord::find(std::uint64_t place) const {
     const auto found = trials_.find(place);
     return found == trials_.end() ? nullptr : &found->second;
 }
 
 void TrialRecord::add(std::uint64_t place, const std::vector<std::string>& set,
-                      const Trial& trial) {
+                      const CandidateRun& trial) {
     trials_[place] = trial;
     if (own_.path.empty()) {
         return;
@@ -141,7 +141,7 @@ void TrialRecord::take(const std::string& line, const File& file,
         const Line& head = read.at("search");
         if (head.at("fingerprint") == space_.fingerprint()) {
             const std::uint64_t place = head.at("place");
-            const Trial trial = trial_of(read);
+            const CandidateRun trial = trial_of(read);
             const auto [known, added] = trials_.try_emplace(place, trial);
             const bool says_more = !known->second.is_whole &&
                                    (trial.is_whole || trial.step_time > known->second.step_time);

@@ -35,8 +35,8 @@ public:
     TrialRecord(const SearchSpace& space, Paths paths);
 
     /// What came of the candidate at that place.
-    [[nodiscard]] const Trial* find(std::uint64_t place) const;
-    void add(std::uint64_t place, const std::vector<std::string>& set, const Trial& trial);
+    [[nodiscard]] const CandidateRun* find(std::uint64_t place) const;
+    void add(std::uint64_t place, const std::vector<std::string>& set, const CandidateRun& trial);
 
     /// Of the others' files, what has been added since they were last read: its places.
     std::vector<std::uint64_t> read_others();
@@ -57,7 +57,7 @@ private:
     std::optional<RecordLock> lock_;
     File own_;
     std::vector<File> others_;
-    std::unordered_map<std::uint64_t, Trial> trials_;
+    std::unordered_map<std::uint64_t, CandidateRun> trials_;
     std::ofstream out_;
 };
 

@@ -28,7 +28,7 @@ template <class Work, class Done, class Stop>
 void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Done done, Stop stop,
                   std::size_t waiting_per_thread = 4) {
     using Result = decltype(work(first));
-    struct Piece {
+    struct Ordered {
         std::size_t index = 0;
         std::optional<Result> result;
         std::exception_ptr failure;
@@ -47,7 +47,7 @@ void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Don
         return next++;
     };
     const auto work_on = [&](std::size_t i) {
-        Piece piece{.index = i, .result = {}, .failure = {}};
+        Ordered piece{.index = i, .result = {}, .failure = {}};
         try {
             piece.result.emplace(work(i));
         } catch (...) {
@@ -56,7 +56,7 @@ void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Don
         }
         return piece;
     };
-    const auto finish = [&](Piece piece) {
+    const auto finish = [&](Ordered piece) {
         if (failure) {
             return;
         }
@@ -74,8 +74,8 @@ void run_in_order(std::size_t first, std::size_t count, int jobs, Work work, Don
         tbb::parallel_pipeline(
             waiting_per_thread * threads,
             tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, next_piece) &
-                tbb::make_filter<std::size_t, Piece>(tbb::filter_mode::parallel, work_on) &
-                tbb::make_filter<Piece, void>(tbb::filter_mode::serial_in_order, finish));
+                tbb::make_filter<std::size_t, Ordered>(tbb::filter_mode::parallel, work_on) &
+                tbb::make_filter<Ordered, void>(tbb::filter_mode::serial_in_order, finish));
     });
     if (failure) {
         std::rethrow_exception(failure);

@@ -27,7 +27,7 @@ std::string option_of(const std::string& key, const std::string& value) {
     return fmt::format("--vary {}", printable(key + '=' + value));
 }
 
-Json json_of(const YamlNode& node) {
+Json json_of_yaml(const YamlNode& node) {
     Json json;
     switch (node.kind) {
         case YamlNode::Kind::null:
@@ -38,13 +38,13 @@ Json json_of(const YamlNode& node) {
         case YamlNode::Kind::sequence:
             json = Json::array();
             for (const YamlNode& item : node.items) {
-                json.push_back(json_of(item));
+                json.push_back(json_of_yaml(item));
             }
             break;
         case YamlNode::Kind::map:
             json = Json::object();
             for (const YamlNode::Entry& entry : node.entries) {
-                json[entry.key] = json_of(entry.value);
+                json[entry.key] = json_of_yaml(entry.value);
             }
             break;
     }
@@ -54,8 +54,8 @@ Json json_of(const YamlNode& node) {
 /// The values as texts, no two alike.
 void add_texts(Varied& varied, const sim::SourceMark& mark) {
     for (const YamlNode& value : varied.values) {
-        varied.texts.push_back(value.kind == YamlNode::Kind::scalar ? value.text
-                                                                    : json_line(json_of(value)));
+        varied.texts.push_back(
+            value.kind == YamlNode::Kind::scalar ? value.text : json_line(json_of_yaml(value)));
         if (std::ranges::count(varied.texts, varied.texts.back()) > 1) {
             throw sim::InputError(
                 fmt::format("the value {} is given twice", in_quotes(varied.texts.back())),
@@ -238,7 +238,7 @@ Json Sweep::head(std::size_t index) const {
     const std::vector<std::size_t> chosen = choice(index);
     Json settings = Json::object();
     for (std::size_t key = 0; key < varied_.size(); ++key) {
-        settings[varied_[key].key] = json_of(varied_[key].values[chosen[key]]);
+        settings[varied_[key].key] = json_of_yaml(varied_[key].values[chosen[key]]);
     }
     return {{"sweep", {{"fingerprint", fingerprint_}, {"index", index}, {"of", size_}}},
             {"settings", std::move(settings)}};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostHeads = 1 << 16;
 constexpr std::int64_t kWidestHead = 1 << 16;
-constexpr std::int64_t kLongest = 1LL << 30;
+constexpr std::int64_t kLongestSequence = 1LL << 30;
 constexpr std::pair<std::string_view, bool> kPasses[] = {{"forward", false}, {"backward", true}};
 
 }  // namespace
@@ -38,8 +38,8 @@ StageCompute read_attention_stage(const Reader& stage, const Hardware& hardware)
     model.head_dim = stage["head_dim"].require().whole(1, kWidestHead, 1);
     model.d_model = model.heads * model.head_dim;
     workloads::TrainingPlan plan;
-    plan.batch.sequence = stage["sequence"].require().whole(1, kLongest, 1);
-    plan.batch.tokens = plan.batch.sequence * stage["sequences"].whole(1, kLongest, 1);
+    plan.batch.sequence = stage["sequence"].require().whole(1, kLongestSequence, 1);
+    plan.batch.tokens = plan.batch.sequence * stage["sequences"].whole(1, kLongestSequence, 1);
     plan.attention = read_attention_kernels(stage);
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     workloads::Shard shard = workloads::make_shard(model, plan);

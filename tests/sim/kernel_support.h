@@ -93,6 +93,14 @@ inline Schedule schedule_of(const std::vector<Send>& sends, std::size_t roles,
     return schedule;
 }
 
+/// In tables of placements: a role that is not there.
+inline constexpr std::uint32_t A = kAbsent;
+
+inline Task after(Task task, std::vector<std::uint32_t> before) {
+    task.after = std::move(before);
+    return task;
+}
+
 inline Task operation(std::uint32_t number, Time launch = {}) {
     Task task;
     task.operation = number;

@@ -15,7 +15,7 @@
 #include "workloads/program/step_program.h"
 #include "workloads/validation/validate_plan.h"
 
-namespace podsim::workloads::testing {
+namespace podsim::workloads::samples {
 
 class Random {
 public:
@@ -309,4 +309,4 @@ inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
     }
 }
 
-}  // namespace podsim::workloads::testing
+}  // namespace podsim::workloads::samples

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "tests/collectives/carriers/checks.h"
-#include "tests/collectives/carriers/slices_brute_force.h"
-#include "tests/collectives/carriers/slices_carrier.h"
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_brute_force.h"
+#include "tests/collectives/slices/slices_carrier.h"
+#include "tests/collectives/slices/slices_support.h"
 #include "topology/lattice/hosts.h"
 
 namespace podsim::collectives {

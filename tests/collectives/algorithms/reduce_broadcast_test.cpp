@@ -17,9 +17,9 @@ namespace {
 
 /// Moves sets of contributors (bit = chip) for every message: partial sums must be disjoint, results
 /// complete.
-class Carrier : public sim::Observer {
+class ReduceBroadcastCarrier : public sim::Observer {
 public:
-    Carrier(const CollectiveSchedule& built, std::size_t places) : built_(built) {
+    ReduceBroadcastCarrier(const CollectiveSchedule& built, std::size_t places) : built_(built) {
         const std::uint32_t messages = built.payloads.front().unit;
         held_.assign(messages, std::vector<std::uint64_t>(places));
         done_ = held_;
@@ -78,9 +78,10 @@ TEST(ReduceBroadcast, EveryMemberHoldsEveryContributionOnce) {
         for (const double bytes : {100.0, 9000.0, 3e6}) {
             SCOPED_TRACE(length);
             Case c = line_case(length, bytes);
-            std::unique_ptr<Carrier> carrier;
+            std::unique_ptr<ReduceBroadcastCarrier> carrier;
             run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
-                carrier = std::make_unique<Carrier>(built, static_cast<std::size_t>(length));
+                carrier = std::make_unique<ReduceBroadcastCarrier>(
+                    built, static_cast<std::size_t>(length));
                 return carrier.get();
             });
             const std::uint64_t all = (std::uint64_t{1} << length) - 1;

@@ -3,7 +3,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "tests/collectives/carriers/collective_support.h"
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_support.h"
 
 namespace podsim::collectives {
 namespace {

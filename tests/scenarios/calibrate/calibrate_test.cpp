@@ -28,7 +28,7 @@ std::vector<Scenario> measured_with(const std::vector<std::pair<std::string, dou
     std::vector<Scenario> scenarios;
     for (const auto& [chip, share] : mxu) {
         for (const int slices : {1, 64}) {
-            Scenario scenario = testing::make_scenario(chip, {4, 4, 1}, testing::small_model(4),
+            Scenario scenario = samples::make_scenario(chip, {4, 4, 1}, samples::small_model(4),
                                                        {{"fsdp", "x y"}}, 2048, 512);
             scenario.step().plan.remat.policy = workloads::RematPolicy::block;
             if (slices > 1) {

@@ -14,7 +14,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Cli = CommandTest;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 void expect_usage_error(const std::vector<std::string>& args, const std::string& message) {
     const Outcome outcome = podsim(args);
@@ -31,8 +31,8 @@ constexpr const char* kRunUsage =
 /// `v2, v3, ...`: what a catalogue holds.
 std::string names_of(const std::string& catalogue) {
     std::string names;
-    const Json list = Json::parse(podsim({"list", catalogue, "--json", "-"}).out);
-    for (const Json& entry : list["entries"]) {
+    const SortedJson list = SortedJson::parse(podsim({"list", catalogue, "--json", "-"}).out);
+    for (const SortedJson& entry : list["entries"]) {
         names += (names.empty() ? "" : ", ") + entry["name"].get<std::string>();
     }
     return names;
@@ -193,12 +193,12 @@ TEST_F(Cli, TopologyJson) {
     const Outcome outcome =
         podsim({"topology", "--chip", "v4p", "--slice", "4x4x8", "--twisted", "--json", "-"});
     EXPECT_EQ(outcome.status, 0);
-    const Json json = Json::parse(outcome.out);
+    const SortedJson json = SortedJson::parse(outcome.out);
     EXPECT_EQ(json["schema"], "podsim/2");
     EXPECT_EQ(json["chips"], 128);
     EXPECT_EQ(json["hosts"], 32);
     EXPECT_EQ(json["ici_links"], 384);
-    EXPECT_EQ(json["wrapped"], Json({true, true, true}));
+    EXPECT_EQ(json["wrapped"], SortedJson({true, true, true}));
     EXPECT_EQ(json["diameter_hops"], 6);   // facts: twisted 4x4x8
     EXPECT_EQ(json["mean_hops"], 3.4375);  // facts: 3.438
     EXPECT_TRUE(json["bisection_links"].is_number_integer());
@@ -208,27 +208,28 @@ TEST_F(Cli, TopologyJson) {
     EXPECT_EQ(json["bf16_flops_per_s"], 128 * 2.75e14);
     EXPECT_EQ(json["hbm_bytes"], 128 * 32.0 * 1024 * 1024 * 1024);
     EXPECT_EQ(json["links"]["ici"],
-              (Json{{"directed_links", 768}, {"rate_bytes_per_s", 768 * 4.5e10}}));
+              (SortedJson{{"directed_links", 768}, {"rate_bytes_per_s", 768 * 4.5e10}}));
     EXPECT_EQ(json["links"]["hbm"],
-              (Json{{"directed_links", 256}, {"rate_bytes_per_s", 128 * 1.2e12}}));
+              (SortedJson{{"directed_links", 256}, {"rate_bytes_per_s", 128 * 1.2e12}}));
     EXPECT_EQ(json["links"]["pcie"],
-              (Json{{"directed_links", 256}, {"rate_bytes_per_s", 256 * 1.6e10}}));
+              (SortedJson{{"directed_links", 256}, {"rate_bytes_per_s", 256 * 1.6e10}}));
     EXPECT_EQ(json["links"]["dcn"],
-              (Json{{"directed_links", 64}, {"rate_bytes_per_s", 64 * 2.5e10}}));
+              (SortedJson{{"directed_links", 64}, {"rate_bytes_per_s", 64 * 2.5e10}}));
 }
 
 // A slice of 2x2 is a ring of 4 chips; without two of its links along x it is two pairs.
 TEST_F(Cli, TopologyOfSeveralSlicesAndWithoutDeadLinks) {
-    const Json two = Json::parse(
+    const SortedJson two = SortedJson::parse(
         podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--slices", "2", "--json", "-"})
             .out);
     EXPECT_EQ(two["chips"], 8);
     EXPECT_EQ(two["hosts"], 2);
     EXPECT_EQ(two["ici_links"], 8);
     EXPECT_EQ(two["diameter_hops"], 2);
-    const Json cut = Json::parse(podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--dead",
-                                         "x@0,0", "--dead", "x@0,1", "--json", "-"})
-                                     .out);
+    const SortedJson cut =
+        SortedJson::parse(podsim({"topology", "--chip", "v5e", "--slice", "2x2", "--dead", "x@0,0",
+                                  "--dead", "x@0,1", "--json", "-"})
+                              .out);
     EXPECT_EQ(cut["ici_links"], 2);
     EXPECT_EQ(cut["chips_cut_off"], 2);
     EXPECT_EQ(cut["diameter_hops"], 1);
@@ -367,17 +368,18 @@ TEST_F(Cli, ListsOneEntryWithItsSources) {
 
 // Rates as in facts of the reference text, section 2: v5p has 459 TFLOP/s in bf16, 2.8 TB/s of HBM and 90 GB/s a link one way.
 TEST_F(Cli, ListsAsJson) {
-    const Json chips = Json::parse(podsim({"list", "chips", "v5p", "--json", "-"}).out);
+    const SortedJson chips = SortedJson::parse(podsim({"list", "chips", "v5p", "--json", "-"}).out);
     EXPECT_EQ(chips["catalogue"], "chips");
     ASSERT_EQ(chips["entries"].size(), 1U);
-    const Json& chip = chips["entries"][0];
+    const SortedJson& chip = chips["entries"][0];
     EXPECT_EQ(chip["name"], "v5p");
     EXPECT_EQ(chip["bf16_flops_per_s"], 4.59e14);
     EXPECT_EQ(chip["hbm_bytes_per_s"], 2.8e12);
     EXPECT_EQ(chip["ici_one_way_book_bytes_per_s"], 9e10);
     EXPECT_EQ(chip["host"], "2x2x1");
     EXPECT_EQ(chip["sources"].size() + 1, chip.size() - 1);  // all but its name and this have one
-    EXPECT_EQ(Json::parse(podsim({"list", "chips", "--json", "-"}).out)["entries"].size(), 7U);
+    EXPECT_EQ(SortedJson::parse(podsim({"list", "chips", "--json", "-"}).out)["entries"].size(),
+              7U);
     const Outcome written = podsim({"list", "algorithms", "--json", path("a.json")});
     EXPECT_EQ(written.out, podsim({"list", "algorithms"}).out);
     EXPECT_GT(std::filesystem::file_size(path("a.json")), 0U);

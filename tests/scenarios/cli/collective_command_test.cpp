@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using CollectiveCommand = CommandTest;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 CollectiveRequest make_request(const std::string& chip, const std::string& slice,
                                const std::string& axes, Operation operation, Algorithm algorithm,
@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::int64_t>> gap_in_ns(const CollectiveResu
     return terms;
 }
 
-using Terms = std::vector<std::pair<std::string, std::int64_t>>;
+using NamedTerms = std::vector<std::pair<std::string, std::int64_t>>;
 
 // Two-way ring of 4 on v5p: r = 90 GB/s, a = 1 us; V = 3.6 MB, blocks of 0.9 MB, one message each.
 // Step 1 takes 10 us and 1 us; step 2 moves half a block each way, 5 us and 1 us: 17 us, 15 us of them
@@ -52,7 +52,7 @@ TEST(CollectiveGap, TwoWayRingOfFour) {
         Fold::automatic);
     EXPECT_EQ(result.simulated.ps, 17'000'000);
     EXPECT_EQ(gap_in_ns(result),
-              (Terms{{"launch", 0}, {"latency", 2000}, {"uneven load", 0}, {"idle", 0}}));
+              (NamedTerms{{"launch", 0}, {"latency", 2000}, {"uneven load", 0}, {"idle", 0}}));
     EXPECT_EQ(result.parts.latency.ps, 2'000'000);
     EXPECT_EQ(result.parts.bandwidth.ps, 15'000'000);
     EXPECT_EQ(result.regime(), Regime::between);
@@ -70,7 +70,7 @@ TEST(CollectiveGap, OneWayRingOfFour) {
         Fold::automatic);
     EXPECT_EQ(result.simulated.ps, 33'000'000);
     EXPECT_EQ(gap_in_ns(result),
-              (Terms{{"launch", 0}, {"latency", 3000}, {"uneven load", 15000}, {"idle", 0}}));
+              (NamedTerms{{"launch", 0}, {"latency", 3000}, {"uneven load", 15000}, {"idle", 0}}));
     EXPECT_EQ(result.limiting.at(0).place, "+x");
     EXPECT_EQ(result.limiting.at(0).links, 64);
     EXPECT_EQ(result.limiting.at(0).of, 128);
@@ -84,7 +84,7 @@ TEST(CollectiveGap, LineOfFourGathers) {
         Fold::automatic);
     EXPECT_EQ(result.simulated.ps, 33'000'000);
     EXPECT_EQ(gap_in_ns(result),
-              (Terms{{"launch", 0}, {"latency", 3000}, {"uneven load", 0}, {"idle", 0}}));
+              (NamedTerms{{"launch", 0}, {"latency", 3000}, {"uneven load", 0}, {"idle", 0}}));
     // From 2 to 3 and from 1 to 0, on 4 lines; 6 links a line.
     EXPECT_EQ(result.limiting.at(0).place, "+x, from x=2 to x=3");
     EXPECT_EQ(result.limiting.at(0).links, 8);
@@ -101,8 +101,9 @@ TEST(CollectiveGap, LineOfFourReducesAndGathers) {
     request.hardware.chip.collective_launch.value = sim::Seconds(2.5e-6);
     const CollectiveResult result = simulate_collective(request, Fold::automatic);
     EXPECT_EQ(result.simulated.ps, 68'500'000);
-    EXPECT_EQ(gap_in_ns(result),
-              (Terms{{"launch", 2500}, {"latency", 6000}, {"uneven load", 0}, {"idle", 20000}}));
+    EXPECT_EQ(
+        gap_in_ns(result),
+        (NamedTerms{{"launch", 2500}, {"latency", 6000}, {"uneven load", 0}, {"idle", 20000}}));
     EXPECT_EQ(result.limiting.at(0).place, "");
 }
 
@@ -223,7 +224,7 @@ TEST_F(CollectiveCommand, OverSlicesSaysHowManyThereAre) {
 }
 
 TEST_F(CollectiveCommand, JsonSaysWhy) {
-    const Json json = Json::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
+    const SortedJson json = SortedJson::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
     EXPECT_EQ(json["requested_algorithm"], "auto");
     EXPECT_EQ(json["algorithm"], "two-way");
     EXPECT_EQ(json["gap_s"].size(), 4U);
@@ -254,7 +255,7 @@ TEST_F(CollectiveCommand, AllToAllPicksShortestRoutes) {
 
 std::vector<double> swept(const std::string& range) {
     std::vector<double> bytes;
-    for (const Json& run : Json::parse(podsim(ring(range, {"--json", "-"})).out)) {
+    for (const SortedJson& run : SortedJson::parse(podsim(ring(range, {"--json", "-"})).out)) {
         bytes.push_back(run["bytes"]);
     }
     return bytes;
@@ -299,8 +300,8 @@ TEST_F(CollectiveCommand, SweepsWriteCsvAndTheJsonOfEachSize) {
     std::ifstream csv_file(path("s.csv"));
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(csv_file), {}), csv);
     std::ifstream json_file(path("s.json"));
-    Json one = Json::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
-    Json first = Json::parse(json_file)[0];
+    SortedJson one = SortedJson::parse(podsim(ring("3.6e6", {"--json", "-"})).out);
+    SortedJson first = SortedJson::parse(json_file)[0];
     one.erase("wall_time_s");
     first.erase("wall_time_s");
     EXPECT_EQ(first, one);

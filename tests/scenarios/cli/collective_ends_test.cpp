@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 /// On v5e 4x4 with 16777216 B.
 std::vector<std::string> on_v5e(std::vector<std::string> more) {
@@ -37,14 +37,14 @@ TEST(CollectiveEnds, SendFromCornerToCorner) {
                            "6 hops\n  2 disjoint routes of 6, 6 links\n"));
     std::vector<std::string> as_json = on_v5e(send);
     as_json.insert(as_json.end(), {"--json", "-"});
-    const Json json = Json::parse(podsim(as_json).out);
+    const SortedJson json = SortedJson::parse(podsim(as_json).out);
     EXPECT_DOUBLE_EQ(json["simulated_s"].get<double>(), 192.413512e-6);
     EXPECT_DOUBLE_EQ(json["analytic_s"].get<double>(), 192.413512e-6);
     EXPECT_DOUBLE_EQ(json["physical_bound_s"].get<double>(), 16777216 / 9e10);
     EXPECT_EQ(json["members"], 2);
     EXPECT_EQ(json["axes"], "");
-    EXPECT_EQ(json["from"], (Json{0, 0}));
-    EXPECT_EQ(json["to"], (Json{3, 3}));
+    EXPECT_EQ(json["from"], (SortedJson{0, 0}));
+    EXPECT_EQ(json["to"], (SortedJson{3, 3}));
     EXPECT_DOUBLE_EQ(json["bus_bandwidth_bytes_per_s"].get<double>(), 16777216 / 192.413512e-6);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Command = CommandTest;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 /// Two layers on 8 chips: simulated in a blink, folded or not.
 constexpr const char* kSmall =
@@ -24,9 +24,9 @@ constexpr const char* kSmall =
     "batch: {tokens: 32Ki, sequence: 4096}\n"
     "mesh: {fsdp: x y z}\n";
 
-Json read_json(const std::string& path) {
+SortedJson read_json(const std::string& path) {
     std::ifstream file(path);
-    return Json::parse(file);
+    return SortedJson::parse(file);
 }
 
 TEST_F(Command, RunPrintsAReport) {
@@ -41,10 +41,10 @@ TEST_F(Command, JsonAloneOrBesideTheReport) {
     const std::string file = write(kSmall);
     const Outcome alone = podsim({"run", file, "--json", "-"});
     EXPECT_EQ(alone.status, 0);
-    Json printed = Json::parse(alone.out);
+    SortedJson printed = SortedJson::parse(alone.out);
     const Outcome beside = podsim({"run", file, "--json", path("r.json")});
     EXPECT_THAT(beside.out, StartsWith("small\n"));
-    Json written = read_json(path("r.json"));
+    SortedJson written = read_json(path("r.json"));
     printed.erase("wall_time_s");
     written.erase("wall_time_s");
     EXPECT_EQ(printed, written);
@@ -52,8 +52,9 @@ TEST_F(Command, JsonAloneOrBesideTheReport) {
 
 TEST_F(Command, UnfoldedRunsSayTheSame) {
     const std::string file = write(kSmall);
-    const Json folded = Json::parse(podsim({"run", file, "--json", "-"}).out);
-    const Json full = Json::parse(podsim({"run", file, "--json", "-", "--fold", "off"}).out);
+    const SortedJson folded = SortedJson::parse(podsim({"run", file, "--json", "-"}).out);
+    const SortedJson full =
+        SortedJson::parse(podsim({"run", file, "--json", "-", "--fold", "off"}).out);
     EXPECT_EQ(folded["step_time_s"], full["step_time_s"]);
     EXPECT_EQ(full["simulated_chips"], 8);
 }
@@ -77,8 +78,8 @@ TEST_F(Command, UnfoldedStepsOfInferenceTakeAsLong) {
 }
 
 TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
-    const Json json = Json::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
-    const auto sum = [](const Json& object) {
+    const SortedJson json = SortedJson::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
+    const auto sum = [](const SortedJson& object) {
         double total = 0;
         for (const auto& [name, seconds] : object.items()) {
             total += seconds.get<double>();
@@ -98,8 +99,8 @@ TEST_F(Command, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
     const std::string file = write(kSmall);
     EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
     EXPECT_EQ(podsim({"run", file, "--trace", path("all.json"), "--trace-all"}).status, 0);
-    const auto messages = [](const Json& trace) {
-        return std::ranges::count_if(trace["traceEvents"], [](const Json& event) {
+    const auto messages = [](const SortedJson& trace) {
+        return std::ranges::count_if(trace["traceEvents"], [](const SortedJson& event) {
             return event["ph"] == "X" && event["args"].contains("hop");
         });
     };
@@ -117,8 +118,8 @@ TEST_F(Command, AProgramHasATrace) {
         "hardware: {chip: v5p, slice: 4x4x4}\n"
         "program: {stages: [{do: all-gather, axes: x, bytes: 1 GB}]}\n");
     EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
-    const Json events = read_json(path("t.json"))["traceEvents"];
-    EXPECT_TRUE(std::ranges::any_of(events, [](const Json& event) {
+    const SortedJson events = read_json(path("t.json"))["traceEvents"];
+    EXPECT_TRUE(std::ranges::any_of(events, [](const SortedJson& event) {
         return event["ph"] == "X" && event["args"].contains("bound_us");
     }));
 }
@@ -141,10 +142,10 @@ TEST_F(Command, CompareTakesFilesAndFolders) {
     EXPECT_EQ(text.status, 0);
     EXPECT_THAT(text.out, StartsWith("scenario  simulated"));
     EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 3);
-    const Json json = Json::parse(podsim({"compare", folder, "--json", "-"}).out);
+    const SortedJson json = SortedJson::parse(podsim({"compare", folder, "--json", "-"}).out);
     EXPECT_EQ(json["schema"], "podsim/2");
     ASSERT_EQ(json["scenarios"].size(), 2U);
-    for (const Json& scenario : json["scenarios"]) {
+    for (const SortedJson& scenario : json["scenarios"]) {
         EXPECT_GE(scenario["ratio"]["roofline_lower"], 1);
         EXPECT_EQ(scenario["holds"], true);
     }
@@ -172,7 +173,7 @@ TEST_F(Command, CollectiveHasTheKeysOfTheContract) {
         podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather", "--axes",
                 "xyz", "--bytes", "1e9", "--json", "-"});
     EXPECT_EQ(outcome.status, 0);
-    const Json json = Json::parse(outcome.out);
+    const SortedJson json = SortedJson::parse(outcome.out);
     EXPECT_EQ(json["schema"], "podsim/2");
     for (const char* const key :
          {"simulated_s", "analytic_s", "book_s", "physical_bound_s", "algorithm", "hops", "events",
@@ -191,7 +192,7 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
     const std::string message =
         "s.yaml: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, "
         "take 10778615 days; check the batch, the model and the chip's FLOPs\n";
-    const Json estimate = Json::parse(
+    const SortedJson estimate = SortedJson::parse(
         podsim({"estimate", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti", "--json", "-"})
             .out);

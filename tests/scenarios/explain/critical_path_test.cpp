@@ -17,13 +17,13 @@
 namespace podsim::scenarios {
 namespace {
 
+using samples::random_scenario;
+using samples::sum;
 using sim::operation;
 using sim::row_of;
 using sim::schedule_of;
 using sim::work;
 using sim::workload_of;
-using testing::random_scenario;
-using testing::sum;
 
 using Times = std::map<std::string, std::int64_t>;
 
@@ -113,8 +113,8 @@ TEST(CriticalPath, AddsUpToTheStepAndIsTheSameWithoutReuseOrFolding) {
 
 // Arrivals of one instant are recorded in another order where repeats are skipped; the path is the same.
 TEST(CriticalPath, DoesNotDependOnTheOrderOfArrivalsAtAnInstant) {
-    Scenario scenario = testing::make_scenario(
-        "v5p", {2, 4, 4}, testing::small_model(12),
+    Scenario scenario = samples::make_scenario(
+        "v5p", {2, 4, 4}, samples::small_model(12),
         {{"context", "x"}, {"tensor", "y%2 z%2"}, {"data", "y/2"}, {"fsdp", "z/2"}}, 16, 512);
     scenario.hardware.latency = LatencyRule::floor;
     EXPECT_EQ(times(simulate_step(scenario, Fold::automatic).critical_path),
@@ -152,7 +152,7 @@ TEST(CriticalPath, NamesTheResourceThatAnOperationTakesLongestOn) {
 // On one chip the path is every operation, each on its resource.
 TEST(CriticalPath, OfOneChipHasEveryOperationOnItsResource) {
     const Scenario scenario =
-        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 300);
+        samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 2, 300);
     const workloads::MachineRates rates = achieved_rates(AchievedHardware(scenario.hardware));
     Times expected;
     for (const workloads::Op& op :
@@ -169,7 +169,7 @@ TEST(CriticalPath, OfOneChipHasEveryOperationOnItsResource) {
 // A step that never waits is its work alone.
 TEST(CriticalPath, OfOneChipIsItsCompute) {
     const Scenario scenario =
-        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(12), {}, 2, 256);
+        samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(12), {}, 2, 256);
     const StepResult result = simulate_step(scenario, Fold::automatic);
     sim::Time compute;
     for (const Share& share : result.critical_path) {

@@ -81,7 +81,7 @@ TEST(HbmUse, IsNeverAboveOne) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        Scenario scenario = testing::random_scenario(random);
+        Scenario scenario = samples::random_scenario(random);
         scenario.hardware.hbm = HbmRule::shared;
         const StepResult result =
             simulate_step(scenario, Fold::automatic, {.reuse = true, .explain = false});

@@ -12,8 +12,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
+using samples::make_scenario;
+using samples::small_model;
 
 sim::Time term(const std::vector<Share>& shares, const std::string& name) {
     const auto found = std::ranges::find(shares, name, &Share::name);
@@ -51,7 +51,7 @@ TEST(IdleLinks, RestForAllOfWhatBlockingCollectivesWaitFor) {
                 EXPECT_EQ(term(result.gap, "idle links: " + pass.name), pass.time) << pass.name;
             }
             EXPECT_EQ(term(result.gap, "idle links: exposed AllGather over tensor (tensor)").ps, 0);
-            EXPECT_EQ(testing::sum(result.gap).ps,
+            EXPECT_EQ(samples::sum(result.gap).ps,
                       result.step_time.ps - sim::round_down(result.lower.time).ps);
         }
     }

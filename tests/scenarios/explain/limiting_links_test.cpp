@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::machine_of;
+using samples::machine_of;
 
 /// A run of 1000 ps on those places, all of whose links are held for `busy`.
 class HandMadeRun {

@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::machine_of;
+using samples::machine_of;
 
 /// Whose members are unlike, so that none stands for another.
 const collectives::Members kAlongX{{{0, 1, 4}}, {}};

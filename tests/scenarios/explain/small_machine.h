@@ -4,7 +4,7 @@
 #include "scenarios/spec/hardware.h"
 #include "topology/chips/chip.h"
 
-namespace podsim::scenarios::testing {
+namespace podsim::scenarios::samples {
 
 inline IdealHardware machine_of(topology::Point shape, topology::Wraparound wraparound,
                                 int slices = 1) {
@@ -17,4 +17,4 @@ inline IdealHardware machine_of(topology::Point shape, topology::Wraparound wrap
     return hardware;
 }
 
-}  // namespace podsim::scenarios::testing
+}  // namespace podsim::scenarios::samples

@@ -32,7 +32,7 @@ Terms terms_of(const std::vector<Share>& gap) {
 /// Gradients are reduced over data and over context while weights are gathered over fsdp: several collectives want the
 /// links at once. Compute is the bound.
 Scenario crowded(int layers = 4) {
-    Scenario scenario = testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(layers),
+    Scenario scenario = samples::make_scenario("v5p", {4, 4, 4}, samples::small_model(layers),
                                                {{"fsdp", "x y"}, {"data", "z"}}, 64, 4096);
     scenario.hardware.chip.collective_launch.value = sim::Seconds(3e-6);
     topology::Efficiency& efficiency = scenario.hardware.efficiency;
@@ -119,14 +119,14 @@ TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
     EXPECT_EQ(shares[6].name, "contention");
     EXPECT_EQ(shares[6].time, ends.no_latency - ends.isolated);
     EXPECT_GT(shares[6].time.ps, 0);
-    EXPECT_EQ(testing::sum(shares).ps, ends.whole.ps - sim::round_down(lower.time).ps);
+    EXPECT_EQ(samples::sum(shares).ps, ends.whole.ps - sim::round_down(lower.time).ps);
 }
 
 /// One chip: what the bound leaves is read off each operation's own times.
 TEST(StepGap, OfOneChipIsItsPaddingAndWhatItsResourcesTakeBeyondEachOther) {
     for (const double hbm : {1e15, 1e11}) {
         Scenario scenario =
-            testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 300);
+            samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 2, 300);
         scenario.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond(hbm);
         const StepResult result = simulate_step(scenario, Fold::automatic);
         const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);

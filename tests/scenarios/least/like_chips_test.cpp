@@ -110,7 +110,7 @@ std::string random_mesh(const topology::Point& shape, bool experts, std::mt19937
     return mesh + "}";
 }
 
-struct Slice {
+struct SliceShape {
     const char* chip;
     const char* text;
     topology::Point shape;
@@ -119,11 +119,11 @@ struct Slice {
 /// Of a random mesh, with few layers or many; nothing where it is refused.
 std::optional<Scenario> random_step(std::mt19937_64& random, const std::string& tensor,
                                     std::string& text) {
-    static const std::vector<Slice> slices{
+    static const std::vector<SliceShape> slices{
         {"v5p", "4x4x4", {4, 4, 4}},   {"v5p", "4x8x8", {4, 8, 8}}, {"v5p", "8x12x12", {8, 12, 12}},
         {"v5p", "4x8x20", {4, 8, 20}}, {"v5p", "2x2x4", {2, 2, 4}}, {"v5e", "8x16", {8, 16, 1}},
         {"v5e", "16x16", {16, 16, 1}}};
-    const Slice& slice = slices[random() % slices.size()];
+    const SliceShape& slice = slices[random() % slices.size()];
     const bool experts = random() % 4 == 0;
     const std::string mesh = random_mesh(slice.shape, experts, random);
     const auto any = [&](const std::vector<std::string>& values) {

@@ -139,14 +139,14 @@ TEST_F(Profile, CostsAreTermsOfTheGap) {
     EXPECT_EQ(with.lower.time, without.lower.time);
     EXPECT_EQ(with.serial, without.serial);
     EXPECT_EQ(with.book, without.book);
-    EXPECT_EQ(testing::sum(with.gap).ps - testing::sum(without.gap).ps,
+    EXPECT_EQ(samples::sum(with.gap).ps - samples::sum(without.gap).ps,
               with.step_time.ps - without.step_time.ps);
     for (const char* name : {"stragglers", "kernels below peak"}) {
         EXPECT_TRUE(std::ranges::any_of(with.gap, [&](const Share& share) {
             return share.name == name && share.time.ps > 0;
         })) << name;
     }
-    EXPECT_EQ(testing::sum(with.critical_path), with.step_time);
+    EXPECT_EQ(samples::sum(with.critical_path), with.step_time);
     EXPECT_EQ(simulate_step(measured, Fold::off).step_time, with.step_time);
 }
 

@@ -202,7 +202,7 @@ TEST(Programs, OfOneCollectiveHaveAGapThatAddsUpUnderAnyProfile) {
                                                    {"idle", 0},
                                                    {"links below their rate", 1'000'000'000}}));
     ASSERT_TRUE(result.book.has_value());
-    EXPECT_EQ(testing::sum(result.gap_to_book).ps,
+    EXPECT_EQ(samples::sum(result.gap_to_book).ps,
               result.time.ps - sim::round_down(*result.book).ps);
 }
 
@@ -239,7 +239,7 @@ TEST(Programs, CutEveryStageInPieces) {
 
 /// Blocking tensor collectives stand on the chain, so the step is longer by a launch for each.
 TEST(Steps, PayALaunchForEveryCollectiveOnTheChain) {
-    Scenario scenario = testing::make_scenario("v5p", {4, 1, 1}, testing::small_model(3),
+    Scenario scenario = samples::make_scenario("v5p", {4, 1, 1}, samples::small_model(3),
                                                {{"tensor", "x"}}, 4, 512);
     scenario.step().plan.forward_only = true;
     scenario.step().plan.layers_only = true;

@@ -16,9 +16,9 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
-using testing::sum;
+using samples::make_scenario;
+using samples::small_model;
+using samples::sum;
 using Kind = Perturbation::Kind;
 using BadPerturbation = CommandTest;
 

@@ -33,7 +33,7 @@ TEST(StepOutline, IsBelowRandomSteps) {
     std::mt19937_64 random(20261123);
     for (int i = 0; i < 120; ++i) {
         SCOPED_TRACE(i);
-        Scenario scenario = testing::random_scenario(random);
+        Scenario scenario = samples::random_scenario(random);
         scenario.step().model.layers *= i % 3 == 0 ? 12 : 1;
         expect_below(scenario);
     }

@@ -94,7 +94,7 @@ TEST(TimesLeft, NeverIsMoreThanIsLeft) {
     }
     std::mt19937_64 random(20261126);
     for (int i = 0; i < 80; ++i) {
-        scenarios.push_back(testing::random_scenario(random));
+        scenarios.push_back(samples::random_scenario(random));
     }
     int known = 0;
     KnownBounds bounds;

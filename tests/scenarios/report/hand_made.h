@@ -5,7 +5,7 @@
 
 #include "scenarios/simulate/simulate.h"
 
-namespace podsim::scenarios::testing {
+namespace podsim::scenarios::samples {
 
 inline constexpr std::int64_t kMs = 1'000'000'000;  // picoseconds
 
@@ -42,4 +42,4 @@ inline StepResult hand_made() {
     return result;
 }
 
-}  // namespace podsim::scenarios::testing
+}  // namespace podsim::scenarios::samples

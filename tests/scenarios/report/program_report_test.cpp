@@ -11,7 +11,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::kMs;
+using samples::kMs;
 using ProgramReport = CommandTest;
 
 ProgramResult hand_made_program() {

@@ -19,8 +19,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::hand_made;
-using testing::kMs;
+using samples::hand_made;
+using samples::kMs;
 
 // A row of the vocabulary for a row of sources, in one order; a key for a part; programs where the vocabulary says so.
 TEST(Quantities, NamesAndSourcesAreComplete) {

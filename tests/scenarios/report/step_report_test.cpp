@@ -18,10 +18,10 @@
 namespace podsim::scenarios {
 namespace {
 
+using samples::hand_made;
+using samples::kMs;
 using ::testing::EndsWith;
-using testing::hand_made;
 using ::testing::HasSubstr;
-using testing::kMs;
 using ::testing::Not;
 using Report = CommandTest;
 

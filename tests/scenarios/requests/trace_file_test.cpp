@@ -8,7 +8,7 @@
 namespace podsim::scenarios {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string trace_error_of(const std::string& text) {
     try {
         (void)parse_trace(text, "t.csv");
     } catch (const sim::InputError& error) {
@@ -35,31 +35,31 @@ TEST(TraceFile, finds_columns_by_their_names) {
 }
 
 TEST(TraceFile, says_what_is_wrong_and_where) {
-    EXPECT_EQ(error_of(""),
+    EXPECT_EQ(trace_error_of(""),
               "t.csv:1:1: the trace has no column 'arrival_s'; begin it with a line such as "
               "arrival_s,prompt,output");
-    EXPECT_EQ(error_of("arrival_s,promt,output\n"),
+    EXPECT_EQ(trace_error_of("arrival_s,promt,output\n"),
               "t.csv:1:11: unknown column 'promt'; did you mean 'prompt'? allowed: arrival_s, "
               "prompt, output, prefix, class");
-    EXPECT_EQ(error_of("arrival_s,prompt,prompt\n"),
+    EXPECT_EQ(trace_error_of("arrival_s,prompt,prompt\n"),
               "t.csv:1:18: the column 'prompt' stands twice; leave one out");
-    EXPECT_EQ(error_of("arrival_s,prompt\n"),
+    EXPECT_EQ(trace_error_of("arrival_s,prompt\n"),
               "t.csv:1:1: the trace has no column 'output'; begin it with a line such as "
               "arrival_s,prompt,output");
     const std::string head = "arrival_s,prompt,output,prefix\n";
-    EXPECT_EQ(error_of(head),
+    EXPECT_EQ(trace_error_of(head),
               "t.csv:1:1: the trace has no requests; write a line for each below the header");
-    EXPECT_EQ(error_of(head + "0,1\n"),
+    EXPECT_EQ(trace_error_of(head + "0,1\n"),
               "t.csv:2:1: 2 cells where the header has 4; write one for each column");
-    EXPECT_EQ(error_of(head + "0,1,1,0\n0,x,1,0\n"),
+    EXPECT_EQ(trace_error_of(head + "0,1,1,0\n0,x,1,0\n"),
               "t.csv:3:3: 'x' is no prompt; write a whole number from 1 to 16777216");
-    EXPECT_EQ(error_of(head + "0,5,1,5\n"),
+    EXPECT_EQ(trace_error_of(head + "0,5,1,5\n"),
               "t.csv:2:7: '5' is no prefix; write a whole number from 0 to 4");
-    EXPECT_EQ(error_of(head + "-1,5,1,0\n"),
+    EXPECT_EQ(trace_error_of(head + "-1,5,1,0\n"),
               "t.csv:2:1: '-1' is no arrival; write seconds from 0 to 1000000");
-    EXPECT_EQ(error_of(head + "nan,5,1,0\n"),
+    EXPECT_EQ(trace_error_of(head + "nan,5,1,0\n"),
               "t.csv:2:1: 'nan' is no arrival; write seconds from 0 to 1000000");
-    EXPECT_EQ(error_of(head + "2,5,1,0\n1,5,1,0\n"),
+    EXPECT_EQ(trace_error_of(head + "2,5,1,0\n1,5,1,0\n"),
               "t.csv:3:1: the request arrives before the one above it; sort the rows by arrival");
 }
 

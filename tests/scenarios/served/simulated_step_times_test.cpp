@@ -12,8 +12,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
+using samples::make_scenario;
+using samples::small_model;
 using workloads::CachedRun;
 
 Scenario server() {

@@ -12,8 +12,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::ceil_ps;
-using testing::make_scenario;
+using samples::ceil_ps;
+using samples::make_scenario;
 using CollectiveMatmulFile = CommandTest;
 
 /// A 1024 x 2048 by 2048 x n product in bf16, rows of the left operand gathered: V is 4 MiB.
@@ -117,7 +117,7 @@ void overlap(Scenario& scenario, bool two_way) {
 }
 
 workloads::ModelSpec model() {
-    workloads::ModelSpec spec = testing::small_model(3);
+    workloads::ModelSpec spec = samples::small_model(3);
     spec.d_model = 2048;
     spec.d_ff = 8192;
     spec.heads = spec.kv_heads = 64;
@@ -155,7 +155,7 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
                 EXPECT_EQ(folded.step_time, whole.step_time);
                 EXPECT_EQ(folded.links.front().bytes, whole.links.front().bytes);
                 EXPECT_GE(folded.step_time.seconds(), folded.lower.time.value());
-                EXPECT_EQ(testing::sum(folded.gap).ps,
+                EXPECT_EQ(samples::sum(folded.gap).ps,
                           folded.step_time.ps - sim::round_down(folded.lower.time).ps);
                 if (two_way) {
                     EXPECT_LE(folded.step_time, blocking.step_time);
@@ -191,14 +191,14 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
 
 /// From the first compute of a layer to that of the next, forward, in the steady state.
 double overlapped_period(std::int64_t d_ff) {
-    Scenario scenario = make_scenario("v5p", {16, 4, 4}, testing::two_matmuls(4, d_ff),
+    Scenario scenario = make_scenario("v5p", {16, 4, 4}, samples::two_matmuls(4, d_ff),
                                       {{"data", "y z"}, {"tensor", "x"}}, 16 * 128, 128);
     scenario.hardware.chip.mxu_dimension.value = 1;
     scenario.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
     overlap(scenario, true);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
-    return testing::start_of(result, "layer 2 forward") -
-           testing::start_of(result, "layer 1 forward");
+    return samples::start_of(result, "layer 2 forward") -
+           samples::start_of(result, "layer 1 forward");
 }
 
 // Overlapped tensor parallelism on one axis of v5p turns from compute to communication at

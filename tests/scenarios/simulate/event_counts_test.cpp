@@ -174,7 +174,7 @@ TEST(EventCounts, AllToAll) {
 /// grow. A chip of an unfolded step has as many as its representative.
 TEST(EventCounts, Steps) {
     const auto run = [](std::int64_t layers, Fold fold) {
-        return simulate_step(testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(layers),
+        return simulate_step(samples::make_scenario("v5p", {4, 4, 4}, samples::small_model(layers),
                                                     {{"fsdp", "y z"}, {"tensor", "x"}}, 32, 1024),
                              fold, {.reuse = true, .explain = false});
     };

@@ -9,9 +9,9 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_experts;
-using testing::sum;
+using samples::make_scenario;
+using samples::small_experts;
+using samples::sum;
 
 void expect_bounds_and_sums(const StepResult& result) {
     const auto bound = sim::round_down(result.lower.time).ps;

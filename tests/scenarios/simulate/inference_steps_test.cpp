@@ -16,7 +16,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using namespace testing;
+using namespace samples;
 using workloads::CachedRun;
 using workloads::CacheSplit;
 using workloads::ModelSpec;
@@ -213,7 +213,7 @@ TEST(InferenceSteps, WaysBeyondTheKeyHeadsRepeatThemOrShareTheirCache) {
     EXPECT_EQ(cache({{"tensor", "x"}, {"cache", "y"}}, CacheSplit::sequence), one_head / 2);
 }
 
-struct Layout {
+struct MeshLayout {
     ModelSpec model;
     topology::Point shape;
     Mesh mesh;
@@ -222,7 +222,7 @@ struct Layout {
     int microbatches = 1;
 };
 
-std::vector<Layout> layouts() {
+std::vector<MeshLayout> layouts() {
     return {
         {small_model(3), {4, 4, 4}, {{"tensor", "x"}, {"data", "y z"}}, {{32, 1, 500}}},
         {small_model(3),
@@ -266,7 +266,7 @@ std::vector<Layout> layouts() {
 }
 
 TEST(InferenceSteps, FoldedEqualsUnfoldedAndNoStepBeatsItsBound) {
-    for (const Layout& one : layouts()) {
+    for (const MeshLayout& one : layouts()) {
         Scenario scenario = inference("v5p", one.shape, one.model, one.mesh, one.runs, one.split);
         scenario.step().plan.batch.microbatches = one.microbatches;
         const StepResult folded = simulate_step(scenario, Fold::automatic);

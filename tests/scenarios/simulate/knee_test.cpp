@@ -14,15 +14,15 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::Mesh;
+using samples::Mesh;
 
 /// Sequences as short as they may be: attention between them counts nothing.
 Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int64_t d_ff,
                   std::int64_t tokens_per_shard) {
     Scenario scenario =
-        testing::make_scenario("v5p", shape, testing::two_matmuls(12, d_ff), mesh, 1, 16, slices);
+        samples::make_scenario("v5p", shape, samples::two_matmuls(12, d_ff), mesh, 1, 16, slices);
     topology::ChipSpec& chip = scenario.hardware.chip;
-    testing::leave_math_alone(chip);
+    samples::leave_math_alone(chip);
     chip.hbm_capacity.value = sim::Bytes::infinity();
     for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
         latency->value = sim::Seconds(0);
@@ -39,7 +39,7 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
 double layer_period(const Scenario& scenario, const std::string& pass) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto start = [&](int layer) {
-        return testing::start_of(result, "layer " + std::to_string(layer) + ' ' + pass);
+        return samples::start_of(result, "layer " + std::to_string(layer) + ' ' + pass);
     };
     return pass == "forward" ? (start(6) - start(4)) / 2 : (start(2) - start(4)) / 2;
 }

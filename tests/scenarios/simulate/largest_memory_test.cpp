@@ -33,7 +33,7 @@ std::vector<MemoryUse> memory_by_stage(const Scenario& scenario) {
 TEST(Memory, IsThatOfTheStageThatNeedsMost) {
     for (const std::int64_t vocabulary : {std::int64_t{128}, std::int64_t{1} << 20}) {
         Scenario scenario =
-            testing::pipeline_on({4, 4, 2}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 64,
+            samples::pipeline_on({4, 4, 2}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 64,
                                  workloads::PipelineSchedule::one_f_one_b, 4, 1);
         scenario.step().model.vocabulary = vocabulary;
         const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});

@@ -12,13 +12,13 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
+using samples::make_scenario;
+using samples::small_model;
 using workloads::SchedulePolicy;
 
 Scenario random_hiding(std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    Scenario scenario = testing::random_scenario(random);
+    Scenario scenario = samples::random_scenario(random);
     workloads::Overlap& overlap = scenario.step().plan.overlap;
     overlap.schedule = SchedulePolicy::latency_hiding;
     for (int& bound : overlap.async) {
@@ -31,7 +31,7 @@ Scenario random_hiding(std::uint64_t seed) {
 TEST(LatencyHidingSteps, FoldedEqualUnfoldedWithExactSumsAboveTheBound) {
     for (std::uint64_t seed = 0; seed < 16; ++seed) {
         SCOPED_TRACE(seed);
-        testing::expect_folded_equals_unfolded(random_hiding(seed));
+        samples::expect_folded_equals_unfolded(random_hiding(seed));
     }
 }
 
@@ -50,10 +50,10 @@ TEST(LatencyHidingSteps, AreTheSameWhereRepeatsArePlayed) {
 
 /// A layer of a plain MLP of D = 8192 and F = 8192 over tensor 2, attention next to nothing, a FLOP a picosecond.
 Scenario one_mlp(SchedulePolicy schedule) {
-    workloads::ModelSpec model = testing::two_matmuls(1, 8192);
+    workloads::ModelSpec model = samples::two_matmuls(1, 8192);
     model.parallel_block = false;
     Scenario scenario = make_scenario("v5e", {2, 1, 1}, model, {{"tensor", "x"}}, 1, 1024);
-    testing::count_flops(scenario.hardware.chip);
+    samples::count_flops(scenario.hardware.chip);
     // Half of the 1024 x 8192 rows in bf16 in 20 ms.
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond(8388608 / 20e-3);
     scenario.hardware.hbm = HbmRule::separate;
@@ -79,9 +79,9 @@ TEST(LatencyHidingSteps, AWeightGradientHidesAReduceScatter) {
     EXPECT_EQ(chain.compute, hidden.compute);
     EXPECT_EQ(chain.exposed_total.ps, 10 * kCollective);
     EXPECT_EQ(hidden.exposed_total.ps, 7 * kCollective);
-    testing::expect_exact_sums(hidden);
+    samples::expect_exact_sums(hidden);
     const auto backward = [&](const std::string& name) {
-        return testing::span_of(hidden, "layer 0 backward " + name);
+        return samples::span_of(hidden, "layer 0 backward " + name);
     };
     const Span scatter = backward("scatter attention input gradient");
     const Span beside = backward("down weight gradient");

@@ -12,9 +12,9 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
-using testing::sum;
+using samples::make_scenario;
+using samples::small_model;
+using samples::sum;
 
 /// A step of two slices with the axis `data` across them, and what is in them on the others.
 Scenario two_slices(topology::Point shape,

@@ -13,14 +13,14 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::floor_ps;
+using samples::floor_ps;
+using samples::make_scenario;
+using samples::random_scenario;
+using samples::small_model;
+using samples::span_of;
+using samples::sum;
 using ::testing::HasSubstr;
-using testing::make_scenario;
 using ::testing::Not;
-using testing::random_scenario;
-using testing::small_model;
-using testing::span_of;
-using testing::sum;
 using workloads::LayerTensor;
 using workloads::RematPolicy;
 

@@ -76,7 +76,7 @@ Scenario scenario_of(const topology::Point& shape, const Candidate& mesh, std::i
     model.vocabulary = kMostTensor;
     const std::int64_t chips = std::int64_t{1} * shape[0] * shape[1] * shape[2];
     Scenario scenario =
-        testing::make_scenario("v5p", shape, model, {{"fsdp", "x y z"}}, chips, sequence);
+        samples::make_scenario("v5p", shape, model, {{"fsdp", "x y z"}}, chips, sequence);
     scenario.step().mesh = topology::DeviceMesh(scenario.hardware.slice,
                                                 {{"fsdp", mesh.fsdp}, {"tensor", mesh.tensor}});
     topology::ChipSpec& chip = scenario.hardware.chip;

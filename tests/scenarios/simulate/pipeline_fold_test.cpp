@@ -10,10 +10,10 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::kPipelineLayers;
-using testing::latent_experts;
-using testing::pipeline_on;
-using testing::sum;
+using samples::kPipelineLayers;
+using samples::latent_experts;
+using samples::pipeline_on;
+using samples::sum;
 using workloads::PipelineSchedule;
 
 // With a stride, or with rows shared out over tensor, a message crosses as many links as the stages are apart.

@@ -18,8 +18,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
+using samples::make_scenario;
+using samples::small_model;
 using workloads::PipelineSchedule;
 
 template <class T>
@@ -30,7 +30,6 @@ T one_of(std::mt19937_64& random, const std::vector<T>& choices) {
 /// Any schedule, odd and even numbers of microbatches, stages over an ICI axis, half of one (whose links
 /// they share) or slices, stages of 7 to 18 layers.
 Scenario random_pipeline(std::mt19937_64& random) {
-    using Mesh = std::vector<std::pair<std::string, std::string>>;
     const Mesh mesh = one_of<Mesh>(random, {{{"pipeline", "z"}, {"fsdp", "x y"}},
                                             {{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},
                                             {{"pipeline", "x/2"}, {"fsdp", "x%2 y z"}},

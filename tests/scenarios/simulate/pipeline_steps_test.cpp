@@ -17,12 +17,12 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::kPipelineLayers;
-using testing::latent_experts;
-using testing::make_scenario;
-using testing::pipeline_on;
-using testing::small_model;
-using testing::sum;
+using samples::kPipelineLayers;
+using samples::latent_experts;
+using samples::make_scenario;
+using samples::pipeline_on;
+using samples::small_model;
+using samples::sum;
 using workloads::PipelineSchedule;
 using Kind = workloads::PipelineUnit::Kind;
 

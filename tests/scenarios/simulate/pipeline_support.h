@@ -8,7 +8,7 @@
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
-namespace podsim::scenarios::testing {
+namespace podsim::scenarios::samples {
 
 inline constexpr std::int64_t kPipelineLayers = 16;
 
@@ -34,4 +34,4 @@ inline workloads::ModelSpec latent_experts(std::int64_t layers) {
     return model;
 }
 
-}  // namespace podsim::scenarios::testing
+}  // namespace podsim::scenarios::samples

@@ -16,7 +16,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
+using samples::make_scenario;
 using PlacementFile = CommandTest;
 
 Scenario plain(Scenario scenario, bool ring) {
@@ -29,7 +29,7 @@ Scenario plain(Scenario scenario, bool ring) {
 }
 
 struct PlainCase {
-    testing::Mesh mesh;
+    samples::Mesh mesh;
     int chips = 0;  ///< that are simulated
     bool one_axis = true;
     topology::Point shape{4, 4, 4};
@@ -59,13 +59,13 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
             if (ring && !one.one_axis) {
                 continue;
             }
-            workloads::ModelSpec model = testing::small_model(2);
+            workloads::ModelSpec model = samples::small_model(2);
             Scenario base = make_scenario(one.chip, one.shape, model, one.mesh, 32, 4096);
             if (base.step().plan.ways.expert > 1) {
                 base.step().model.experts = {.count = 8, .per_token = 2, .d_ff = 1024};
             }
             const Scenario scenario = plain(base, ring);
-            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+            const StepResult folded = samples::expect_folded_equals_unfolded(scenario);
             EXPECT_EQ(folded.simulated_chips, one.chips);
             const auto rank = static_cast<int>(base.step().plan.ways.context) - 1;
             EXPECT_EQ(folded.reported_member, "context rank " + std::to_string(rank));
@@ -80,9 +80,9 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
             SCOPED_TRACE(::testing::PrintToString(std::pair{kind, ring}));
             Scenario scenario = plain(
                 make_scenario(
-                    "v5p", {4, 4, 4}, testing::small_model(4),
-                    kind == 0 ? testing::Mesh{{"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}
-                              : testing::Mesh{{"fsdp", "x y"}, {"context", "z"}},
+                    "v5p", {4, 4, 4}, samples::small_model(4),
+                    kind == 0 ? samples::Mesh{{"pipeline", "x"}, {"fsdp", "y"}, {"context", "z"}}
+                              : samples::Mesh{{"fsdp", "x y"}, {"context", "z"}},
                     64, 4096),
                 ring);
             if (kind == 0) {
@@ -102,7 +102,7 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
                                           {"context", {{2, 1, 4}}}},
                                          2);
             }
-            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+            const StepResult folded = samples::expect_folded_equals_unfolded(scenario);
             EXPECT_LT(folded.simulated_chips, scenario.hardware.chips());
         }
     }
@@ -110,9 +110,9 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
 
 /// Links, HBM and the vector unit cost nothing, and a FLOP takes a picosecond.
 Scenario compute_bound(int layers) {
-    Scenario scenario = make_scenario("v5p", {4, 4, 4}, testing::small_model(layers),
+    Scenario scenario = make_scenario("v5p", {4, 4, 4}, samples::small_model(layers),
                                       {{"fsdp", "x y"}, {"context", "z"}}, 16, 4096);
-    testing::count_flops(scenario.hardware.chip);
+    samples::count_flops(scenario.hardware.chip);
     return scenario;
 }
 
@@ -165,7 +165,7 @@ TEST(PlainPlacementStep, SlowestRankSetsThePaceExactly) {
 
 // A collective over context is one operation: no rank ends it before the last has begun it.
 TEST(PlainPlacementStep, CollectivesWaitForTheLastRank) {
-    const Scenario scenario = plain(make_scenario("v5p", {4, 4, 4}, testing::small_model(2),
+    const Scenario scenario = plain(make_scenario("v5p", {4, 4, 4}, samples::small_model(2),
                                                   {{"fsdp", "x y"}, {"context", "z"}}, 64, 4096),
                                     false);
     const auto programs = workloads::build_stages(scenario.step().model, scenario.step().plan);

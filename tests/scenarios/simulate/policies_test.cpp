@@ -11,10 +11,10 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::random_scenario;
-using testing::small_model;
-using testing::sum;
+using samples::make_scenario;
+using samples::random_scenario;
+using samples::small_model;
+using samples::sum;
 using workloads::MatmulDtype;
 
 /// A random scenario with random policies.

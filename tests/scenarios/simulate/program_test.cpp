@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::ceil_ps;
+using samples::ceil_ps;
 using ProgramFile = CommandTest;
 
 Program offload(int pieces) {

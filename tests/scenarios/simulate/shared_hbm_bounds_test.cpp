@@ -18,7 +18,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
+using samples::make_scenario;
 
 void slow_down_hbm(Scenario& scenario, double times) {
     scenario.hardware.hbm = HbmRule::shared;
@@ -53,7 +53,7 @@ Messages messages_of(const Scenario& scenario) {
 std::vector<Scenario> special_steps() {
     std::vector<Scenario> steps;
     for (const auto placement : {workloads::Placement::zig_zag, workloads::Placement::plain}) {
-        workloads::ModelSpec model = testing::small_model(4);
+        workloads::ModelSpec model = samples::small_model(4);
         model.window = 640;
         model.global_every = 3;
         Scenario window =
@@ -67,25 +67,25 @@ std::vector<Scenario> special_steps() {
         window.step().plan.overlap.context_steps.reset();
         steps.push_back(window);
     }
-    Scenario matmul = make_scenario("v5e", {4, 4, 1}, testing::small_model(3),
+    Scenario matmul = make_scenario("v5e", {4, 4, 1}, samples::small_model(3),
                                     {{"fsdp", "x"}, {"tensor", "y"}}, 16, 512);
     matmul.step().plan.overlap.tensor_steps =
         collectives::step_gather(matmul.hardware.slice, matmul.step().mesh.group({"tensor"}), true);
     steps.push_back(matmul);
-    Scenario offload = make_scenario("v5p", {4, 4, 4}, testing::small_model(4),
+    Scenario offload = make_scenario("v5p", {4, 4, 4}, samples::small_model(4),
                                      {{"fsdp", "x y"}, {"tensor", "z"}}, 64, 512);
     offload.step().plan.remat.policy = workloads::RematPolicy::named;
     offload.step().plan.remat.names.offload = {workloads::LayerTensor::qkv};
     steps.push_back(offload);
-    Scenario experts = make_scenario("v5p", {4, 4, 4}, testing::latent_experts(3),
+    Scenario experts = make_scenario("v5p", {4, 4, 4}, samples::latent_experts(3),
                                      {{"fsdp", "x"}, {"tensor", "y"}, {"expert", "z"}}, 64, 256);
     steps.push_back(experts);
     experts.step().plan.experts.loads = {2, 1, 0.5, 0.5};
     steps.push_back(experts);
-    steps.push_back(testing::pipeline_on({4, 4, 4}, {{"pipeline", "x"}, {"fsdp", "y z"}}, 64,
+    steps.push_back(samples::pipeline_on({4, 4, 4}, {{"pipeline", "x"}, {"fsdp", "y z"}}, 64,
                                          workloads::PipelineSchedule::zero_bubble, 8));
     for (const char* across : {"data", "fsdp"}) {
-        Scenario slices = make_scenario("v5p", {2, 2, 4}, testing::small_model(3),
+        Scenario slices = make_scenario("v5p", {2, 2, 4}, samples::small_model(3),
                                         {{"tensor", "x"}, {"fsdp", "y z"}}, 64, 512);
         slices.hardware.slices = 2;
         slices.step().mesh = topology::DeviceMesh(
@@ -107,7 +107,7 @@ bool expect_bounds_hold(Scenario scenario, double slower) {
     const Messages messages = messages_of(scenario);
     EXPECT_LE(messages.least, messages.moved * (1 + 1e-9));
     const StepResult result = simulate_step(scenario, Fold::automatic);
-    testing::expect_exact_sums(result);
+    samples::expect_exact_sums(result);
     EXPECT_LE(result.lower.hbm_kernels, result.lower.hbm);
     const bool counted = result.lower.bound == "hbm" && result.lower.hbm_kernels < result.lower.hbm;
     EXPECT_EQ(std::ranges::count(result.gap, "HBM of messages", &Share::name), counted ? 1 : 0);
@@ -125,7 +125,7 @@ TEST(SharedHbmBounds, HoldOfRandomSteps) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = testing::random_scenario(random);
+        const Scenario scenario = samples::random_scenario(random);
         counted += expect_bounds_hold(scenario, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 8 : 64) ? 1 : 0;
     }
     EXPECT_GT(counted, 10) << "the test should exercise the bound";

@@ -10,7 +10,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::ceil_ps;
+using samples::ceil_ps;
 
 constexpr std::int64_t kHbm = 810'000'000'000;  ///< v5e, bytes a second
 constexpr std::int64_t kIci = 45'000'000'000;
@@ -104,7 +104,7 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
 
 // With infinite HBM nothing is shared; the gap has what sharing costs.
 TEST(SharedHbm, IsATermOfTheGap) {
-    Scenario scenario = testing::make_scenario("v5e", {4, 4, 1}, testing::small_model(4),
+    Scenario scenario = samples::make_scenario("v5e", {4, 4, 1}, samples::small_model(4),
                                                {{"fsdp", "x"}, {"tensor", "y"}}, 16, 512);
     scenario.hardware.hbm = HbmRule::separate;
     const sim::Time alone = simulate_step(scenario, Fold::automatic).step_time;

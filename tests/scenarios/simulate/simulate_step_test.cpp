@@ -15,14 +15,14 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::floor_ps;
-using testing::make_scenario;
-using testing::random_scenario;
-using testing::small_model;
-using testing::sum;
+using samples::floor_ps;
+using samples::make_scenario;
+using samples::random_scenario;
+using samples::small_model;
+using samples::sum;
 
 double duration_of(const StepResult& result, const std::string& name) {
-    const Span span = testing::span_of(result, name);
+    const Span span = samples::span_of(result, name);
     return (span.end - span.start).seconds();
 }
 

@@ -10,7 +10,7 @@ namespace podsim::scenarios {
 namespace {
 
 Scenario small() {
-    return testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(4),
+    return samples::make_scenario("v5p", {4, 4, 4}, samples::small_model(4),
                                   {{"fsdp", "x y z"}, {"data", "slice"}}, 64, 1024, 2);
 }
 
@@ -47,10 +47,10 @@ TEST(StepRates, AreTokensAndFlopsOverTheStep) {
 
 /// The LLaMA 3-8B step that is nearest to its peak: links, HBM and vector unit take no time.
 Scenario llama_at_its_peak() {
-    Scenario scenario = testing::make_scenario(
+    Scenario scenario = samples::make_scenario(
         "v5p", {4, 4, 4}, workloads::find_model("llama-3-8b"), {{"fsdp", "x y z"}}, 256, 4096);
     scenario.step().plan.remat.policy = workloads::RematPolicy::none;
-    testing::leave_math_alone(scenario.hardware.chip);
+    samples::leave_math_alone(scenario.hardware.chip);
     scenario.hardware.chip.ici_latency.value = sim::Seconds(0);
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
     return scenario;
@@ -74,7 +74,7 @@ TEST(StepRates, ALookupIsNoMatmul) {
 /// A random step in which hardly anything but its matmuls takes time.
 Scenario random_math(std::mt19937_64& random) {
     const auto coin = [&] { return random() % 2 == 0; };
-    Scenario scenario = testing::random_scenario(random);
+    Scenario scenario = samples::random_scenario(random);
     workloads::ModelSpec& model = scenario.step().model;
     model.vocabulary = coin() ? 4096 : 131072;
     model.positions = coin() ? 4096 : 0;
@@ -93,7 +93,7 @@ Scenario random_math(std::mt19937_64& random) {
         plan.precision.matmul = workloads::MatmulDtype::int8;
     }
     topology::ChipSpec& chip = scenario.hardware.chip;
-    testing::leave_math_alone(chip);
+    samples::leave_math_alone(chip);
     chip.ici_latency.value = chip.collective_launch.value = sim::Seconds(0);
     chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
     chip.int8_ops.value = chip.bf16_flops.value * (coin() ? 2.0 : 0.5);
@@ -183,7 +183,7 @@ TEST(StepRates, OfACollectiveAreReachedAndItsBoundsIdeal) {
     EXPECT_EQ(half.book, ideal.book);
     // How the array is cut into messages may follow the rate.
     EXPECT_NEAR(half.parts.bandwidth.seconds() / ideal.parts.bandwidth.seconds(), 2, 0.02);
-    EXPECT_EQ(testing::sum(half.gap).ps,
+    EXPECT_EQ(samples::sum(half.gap).ps,
               half.simulated.ps - sim::round_down(half.physical_bound).ps);
     ASSERT_EQ(ideal.gap.size(), 4U);
     ASSERT_EQ(half.gap.size(), 5U);

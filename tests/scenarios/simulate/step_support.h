@@ -13,7 +13,7 @@
 #include "scenarios/spec/training_step.h"
 #include "topology/chips/chip.h"
 
-namespace podsim::scenarios::testing {
+namespace podsim::scenarios::samples {
 
 /// Logical axes with their factors.
 using Mesh = std::vector<std::pair<std::string, std::string>>;
@@ -248,4 +248,4 @@ inline Scenario random_scenario(std::mt19937_64& random) {
     return scenario;
 }
 
-}  // namespace podsim::scenarios::testing
+}  // namespace podsim::scenarios::samples

@@ -10,8 +10,8 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_model;
+using samples::make_scenario;
+using samples::small_model;
 using TensorTransposeFile = CommandTest;
 
 struct WeightStationary {
@@ -52,7 +52,7 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
         plan.pipeline.schedule = cases[i].schedule;
         plan.batch.microbatches = plan.ways.pipeline;
         workloads::validate(plan, model);
-        EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
+        EXPECT_LT(samples::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
 }
 
@@ -61,7 +61,7 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
 //   (4 B D / X + (4 B F + 2 B (Q + O)) / Y) (3 / 4) / 180e9,  Q = 48, O = 16
 // and the sums of a norm, AllReduce of 4 B / Y bytes, 1e-4 of that.
 TEST(TensorTransposeStep, TimeOfALayerIsThatOfItsBytes) {
-    workloads::ModelSpec model = testing::two_matmuls(8, 16384);
+    workloads::ModelSpec model = samples::two_matmuls(8, 16384);
     model.d_model = 4096;
     model.norms = 1;
     Scenario scenario =
@@ -69,11 +69,11 @@ TEST(TensorTransposeStep, TimeOfALayerIsThatOfItsBytes) {
                       {{"tensor", "x"}, {"tensor_transpose", "y"}, {"data", "z"}}, 4 * 512, 16);
     topology::ChipSpec& chip = scenario.hardware.chip;
     chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
-    testing::leave_math_alone(chip);
+    samples::leave_math_alone(chip);
     chip.ici_latency.value = sim::Seconds(0);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
-    const double two_layers = testing::start_of(result, "layer 5 forward qkv") -
-                              testing::start_of(result, "layer 3 forward qkv");
+    const double two_layers = samples::start_of(result, "layer 5 forward qkv") -
+                              samples::start_of(result, "layer 3 forward qkv");
     const double tokens = 8192;
     const double bytes = 4 * tokens * 4096 / 4 + (4 * tokens * 16384 + 2 * tokens * (48 + 16)) / 4;
     EXPECT_NEAR(two_layers / 2 / (bytes * 0.75 / 180e9), 1, 2e-3);

@@ -14,11 +14,11 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
-using testing::small_experts;
+using samples::make_scenario;
+using samples::small_experts;
 using UnequalExpertsFile = CommandTest;
 
-Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
+Scenario unequal(const samples::Mesh& mesh, topology::Point shape = {4, 4, 4},
                  const char* chip = "v5p") {
     Scenario scenario = make_scenario(chip, shape, small_experts(3), mesh, 64, 256);
     const int ranks = scenario.step().plan.ways.expert;
@@ -32,7 +32,7 @@ Scenario unequal(const testing::Mesh& mesh, topology::Point shape = {4, 4, 4},
 // rank, and beside plain causal placement, whose axis is not folded either.
 TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
     struct Case {
-        testing::Mesh mesh;
+        samples::Mesh mesh;
         int chips = 0;
         bool plain = false;
         topology::Point shape{4, 4, 4};
@@ -51,7 +51,7 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         if (one.plain) {
             scenario.step().plan.attention.placement = workloads::Placement::plain;
         }
-        const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+        const StepResult folded = samples::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
         // Ranks that wait hold gathered weights for longer: the highest peak need not be the fullest rank's.
@@ -84,7 +84,7 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
                     scenario.step().plan.overlap.tensor_steps = collectives::step_gather(
                         scenario.hardware.slice, scenario.step().mesh.group({"tensor"}), true);
                 }
-                const StepResult result = testing::expect_folded_equals_unfolded(scenario);
+                const StepResult result = samples::expect_folded_equals_unfolded(scenario);
                 EXPECT_DOUBLE_EQ(result.imbalance->experts, std::ranges::max(loads));
             }
         }
@@ -101,7 +101,7 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
         scenario.step().plan.ways.pipeline = scenario.step().plan.batch.microbatches = 4;
         scenario.step().plan.pipeline.schedule = schedule;
         workloads::validate(scenario.step().plan, scenario.step().model);
-        EXPECT_LT(testing::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
+        EXPECT_LT(samples::expect_folded_equals_unfolded(scenario).simulated_chips, 64);
     }
 }
 
@@ -111,7 +111,7 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
 void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
     scenario.step().plan.experts.loads = loads;
-    testing::count_flops(scenario.hardware.chip);
+    samples::count_flops(scenario.hardware.chip);
     const StepResult result = simulate_step(scenario, Fold::automatic);
     scenario.step().plan.experts.loads.clear();
     const StepResult even = simulate_step(scenario, Fold::automatic);

@@ -14,7 +14,7 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::make_scenario;
+using samples::make_scenario;
 using workloads::Placement;
 using WindowRingFile = CommandTest;
 
@@ -40,7 +40,7 @@ const std::vector<WindowCase>& window_cases() {
 
 /// Layers that see 640 of 4096 keys, and every third all of them.
 Scenario windowed(const WindowCase& one, Placement placement) {
-    workloads::ModelSpec model = testing::small_model(4);
+    workloads::ModelSpec model = samples::small_model(4);
     model.window = 640;
     model.global_every = 3;
     Scenario scenario = make_scenario(one.chip, one.shape, model, one.mesh, 64, 4096);
@@ -61,7 +61,7 @@ TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
             SCOPED_TRACE(::testing::PrintToString(one.mesh) +
                          (placement == Placement::plain ? " plain" : " zig-zag"));
             const Scenario scenario = windowed(one, placement);
-            const StepResult folded = testing::expect_folded_equals_unfolded(scenario);
+            const StepResult folded = samples::expect_folded_equals_unfolded(scenario);
             EXPECT_EQ(folded.simulated_chips, one.chips);
             ASSERT_TRUE(folded.imbalance);
             EXPECT_EQ(folded.imbalance->even_step.has_value(), placement == Placement::plain);

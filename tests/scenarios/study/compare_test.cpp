@@ -11,8 +11,8 @@
 namespace podsim::scenarios {
 namespace {
 
+using samples::kMs;
 using ::testing::ElementsAre;
-using testing::kMs;
 
 Verdict verdict_of(const std::string& quantity, double value, double reference, double within) {
     Verdict verdict;
@@ -79,7 +79,7 @@ protected:
         Comparison row;
         row.scenario = load_scenario(write("name: one\n" + std::string(kGood)));
         row.family = "f";
-        row.result = testing::hand_made();
+        row.result = samples::hand_made();
         row.simulated = 0.75;
         row.book = 0.5;
         row.lower = 0.25;

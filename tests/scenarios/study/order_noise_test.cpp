@@ -71,7 +71,7 @@ TEST_F(OrderNoiseTest, IsWhatLiesOutsideOfWhatAThingCanCost) {
 // On one chip operations follow each other: each takes between its time and f times it, but for rounding up to a picosecond.
 TEST_F(OrderNoiseTest, IsNoneOnOneChip) {
     const Scenario scenario =
-        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 2, 256);
+        samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 2, 256);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     EXPECT_LT(order_noise(scenario, result, true)->share, 1e-6);
     StepResult large = result;

@@ -41,7 +41,7 @@ std::int64_t share(const std::vector<Share>& shares, const std::string& name) {
 // larger of the others over all operations, and nothing overlaps better.
 TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     const Scenario scenario =
-        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(3), {}, 2, 256);
+        samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(3), {}, 2, 256);
     const auto program = workloads::build_step(scenario.step().model, scenario.step().plan);
     const workloads::MachineRates rates = ideal_rates(scenario.hardware);
     std::int64_t mxu = 0;
@@ -64,7 +64,7 @@ TEST(WhatIf, OnOneChipOneResourceIsLeft) {
 // bytes.
 TEST(WhatIf, MatmulsOfEveryDtypeTakeNoTime) {
     Scenario scenario =
-        testing::make_scenario("v5e", {1, 1, 1}, testing::small_model(2), {}, 16, 1024);
+        samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 16, 1024);
     scenario.hardware.chip.fp8_flops.value = scenario.hardware.chip.int8_ops.value;
     scenario.step().plan.precision.matmul = workloads::MatmulDtype::int8;
     const auto of_int8 = ceilings_of(scenario);

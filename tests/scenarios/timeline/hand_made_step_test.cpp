@@ -9,11 +9,11 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::brief;
+using samples::brief;
+using samples::find_track;
+using samples::timeline_of;
 using ::testing::ElementsAre;
-using testing::find_track;
 using ::testing::IsEmpty;
-using testing::timeline_of;
 using workloads::OpIndex;
 using workloads::Pass;
 
@@ -22,8 +22,8 @@ constexpr std::int64_t kUs = 1'000'000;
 /// Two chips in a row: 1 TFLOP/s, 1 GB/s links of 1 us.
 Scenario two_chips() {
     Scenario scenario =
-        testing::make_scenario("v5e", {2, 1, 1}, testing::small_model(2), {{"fsdp", "x"}}, 2, 512);
-    testing::leave_math_alone(scenario.hardware.chip);
+        samples::make_scenario("v5e", {2, 1, 1}, samples::small_model(2), {{"fsdp", "x"}}, 2, 512);
+    samples::leave_math_alone(scenario.hardware.chip);
     scenario.hardware.hbm = HbmRule::separate;
     scenario.hardware.chip.bf16_flops.value = sim::FlopsPerSecond(1e12);
     scenario.hardware.chip.ici_one_way_book.value = sim::BytesPerSecond(1e9);

@@ -8,9 +8,9 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::brief;
+using samples::brief;
+using samples::find_track;
 using ::testing::ElementsAre;
-using testing::find_track;
 
 StageResult stage(const std::string& name, const std::string& resource, std::int64_t began,
                   std::int64_t ended) {

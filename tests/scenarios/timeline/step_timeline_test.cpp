@@ -16,9 +16,9 @@
 namespace podsim::scenarios {
 namespace {
 
-using testing::find_track;
-using testing::simulate_with_trail;
-using testing::timeline_of;
+using samples::find_track;
+using samples::simulate_with_trail;
+using samples::timeline_of;
 
 void expect_whole_tracks(const Timeline& timeline) {
     for (const Timeline::FilledProcess& process : timeline.processes) {
@@ -143,14 +143,14 @@ TEST(StepTimeline, AddsUpAndNeverOverlapsWhateverTheStep) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        Scenario scenario = testing::random_scenario(random);
+        Scenario scenario = samples::random_scenario(random);
         scenario.hardware.hbm = seed % 2 == 0 ? HbmRule::shared : HbmRule::separate;
         expect_sound(scenario);
     }
 }
 
 TEST(StepTimeline, OfAPipelineHasAProcessForEveryStage) {
-    const Scenario scenario = testing::pipeline_on({4, 4, 4}, {{"pipeline", "z"}, {"fsdp", "x y"}},
+    const Scenario scenario = samples::pipeline_on({4, 4, 4}, {{"pipeline", "z"}, {"fsdp", "x y"}},
                                                    64, workloads::PipelineSchedule::one_f_one_b, 4);
     expect_sound(scenario);
     const StepResult result = simulate_with_trail(scenario);
@@ -175,7 +175,7 @@ TEST(StepTimeline, IsTheSameWithoutReuseOrFolding) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
-        const Scenario scenario = testing::random_scenario(random);
+        const Scenario scenario = samples::random_scenario(random);
         const auto text = [&](Fold fold, bool reuse) {
             return text_of(scenario, *simulate_with_trail(scenario, fold, reuse).trail,
                            Detail::all);
@@ -188,7 +188,7 @@ TEST(StepTimeline, IsTheSameWithoutReuseOrFolding) {
 
 // A link is held as long as its messages together, and as its use says.
 TEST(StepTimeline, LinksAreHeldAsLongAsTheirMessages) {
-    const Scenario scenario = testing::make_scenario("v5p", {4, 4, 4}, testing::small_model(8),
+    const Scenario scenario = samples::make_scenario("v5p", {4, 4, 4}, samples::small_model(8),
                                                      {{"fsdp", "x y z"}}, 64, 512);
     const StepResult result = simulate_with_trail(scenario);
     const StepTrail& trail = *result.trail;
@@ -217,7 +217,7 @@ TEST(StepTimeline, LinksAreHeldAsLongAsTheirMessages) {
 // each, but for the two steady windows, and still add up.
 TEST(StepTimeline, OfALongStepIsToldByLayer) {
     const Scenario scenario =
-        testing::pipeline_on({4, 4, 2}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 2048,
+        samples::pipeline_on({4, 4, 2}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 2048,
                              workloads::PipelineSchedule::one_f_one_b, 128);
     const StepResult result = simulate_with_trail(scenario);
     std::size_t operations = 0;
@@ -253,7 +253,7 @@ TEST(StepTimeline, OfALongStepIsToldByLayer) {
 }
 
 TEST(StepTimeline, NothingIsKeptUnlessItIsAskedFor) {
-    const Scenario scenario = testing::make_scenario("v5e", {2, 2, 1}, testing::small_model(2),
+    const Scenario scenario = samples::make_scenario("v5e", {2, 2, 1}, samples::small_model(2),
                                                      {{"fsdp", "x y"}}, 4, 256);
     EXPECT_EQ(simulate_step(scenario, Fold::automatic).trail, nullptr);
 }

@@ -8,7 +8,7 @@
 #include "scenarios/timeline/collected.h"
 #include "scenarios/timeline/step_timeline.h"
 
-namespace podsim::scenarios::testing {
+namespace podsim::scenarios::samples {
 
 inline StepResult simulate_with_trail(const Scenario& scenario, Fold fold = Fold::automatic,
                                       bool reuse = true) {
@@ -49,4 +49,4 @@ inline std::vector<std::string> brief(const Timeline::FilledProcess& process,
     return all;
 }
 
-}  // namespace podsim::scenarios::testing
+}  // namespace podsim::scenarios::samples

@@ -51,7 +51,7 @@ private:
 };
 
 Scenario small_step() {
-    return testing::make_scenario("v5p", {4, 4, 1}, testing::small_model(2),
+    return samples::make_scenario("v5p", {4, 4, 1}, samples::small_model(2),
                                   {{"fsdp", "x"}, {"tensor", "y"}}, 16, 512);
 }
 

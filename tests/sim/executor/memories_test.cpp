@@ -135,7 +135,7 @@ TEST(MemoriesTest, WhatHasBegunIsFollowedFromThenOn) {
 }
 
 /// The reference: every picosecond, all that have work left share the memory; the level by bisection.
-class Reference {
+class ReferenceMemories {
 public:
     struct Job {
         std::vector<std::int64_t> demands;  ///< of its streams, bytes a picosecond
@@ -216,7 +216,7 @@ TEST(MemoriesTest, RunsAreThoseOfEveryPicosecond) {
         const auto from = [&](int least, int most) {
             return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
         };
-        Reference reference;
+        ReferenceMemories reference;
         reference.rate = from(4, 30);
         Machine machine = row_of(1, true, {7}, BytesPerSecond(4e12));
         machine.memory_rate = reference.rate * kPerPs;

@@ -8,13 +8,6 @@
 namespace podsim::sim {
 namespace {
 
-constexpr std::uint32_t A = kAbsent;
-
-Task after(Task task, std::vector<std::uint32_t> before) {
-    task.after = std::move(before);
-    return task;
-}
-
 /// 1000 bytes from role 0 to role 1, one link forward.
 Schedule handover() {
     return schedule_of({{.role = 0, .bytes = 1000, .to_role = 1}}, 2, {});

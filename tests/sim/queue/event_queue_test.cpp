@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(EventQueueTest, Queues);
 
 /// What the queues must do, with no cleverness: a list in push order, searched for the first of the
 /// earliest time.
-class Reference {
+class ReferenceQueue {
 public:
     [[nodiscard]] std::size_t size() const { return events_.size(); }
     [[nodiscard]] Time last() const { return last_; }
@@ -121,7 +121,7 @@ TYPED_TEST(EventQueueTest, RandomTurnsPopTheSameSequence) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);
         TypeParam queue;
-        Reference reference;
+        ReferenceQueue reference;
         std::vector<Event> instant;
         std::vector<Event> expected;
         for (std::uint64_t turn = 0; turn < 600; ++turn) {

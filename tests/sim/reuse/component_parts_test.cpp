@@ -8,8 +8,6 @@
 namespace podsim::sim {
 namespace {
 
-constexpr std::uint32_t A = kAbsent;
-
 /// Places 0 and 1 (graph 0) send over the link from 0 to 1 in operations 0 and 2; place 2 (graph 1) sends to place 3 (its
 /// own too) in operation 1 and to place 1 in operation 3, in which both graphs take part.
 Workload two_graphs() {

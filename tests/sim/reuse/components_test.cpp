@@ -11,11 +11,6 @@ constexpr std::uint32_t kLayersOfGraph = 100;
 constexpr std::uint32_t kMessage = kLayersOfGraph;      ///< an operation
 constexpr std::uint32_t kReceive = 2 * kLayersOfGraph;  ///< a task
 
-Task after(Task task, std::vector<std::uint32_t> before) {
-    task.after = std::move(before);
-    return task;
-}
-
 /// Places 0 and 1 run layers of 100 of work, after each of which 0 sends 1 60 bytes, 1 a picosecond. The sender goes on
 /// at once, so layer k works from 100 k there; at place 1 it begins 60 later, for k > 0. Place 2 works 4030 and sends
 /// both 1000 bytes over the same first link, which come at 5030 and 6030, in the middle of their layers. `last` is

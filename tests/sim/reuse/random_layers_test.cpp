@@ -10,7 +10,7 @@
 namespace podsim::sim {
 namespace {
 
-std::vector<Send> random_sends(std::mt19937_64& random) {
+std::vector<Send> few_sends(std::mt19937_64& random) {
     std::vector<Send> sends;
     const std::uint32_t count = 2 + static_cast<std::uint32_t>(random() % 5);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -41,10 +41,10 @@ Workload random_layers(std::uint64_t seed, bool memory = false) {
         machine.slowdown.back() = 1.5;
     }
     const std::vector<std::uint32_t> one_role(machine.places);
-    Workload workload = workload_of(machine,
-                                    {schedule_of(random_sends(random), 1, one_role),
-                                     schedule_of(random_sends(random), 1, one_role)},
-                                    {});
+    Workload workload = workload_of(
+        machine,
+        {schedule_of(few_sends(random), 1, one_role), schedule_of(few_sends(random), 1, one_role)},
+        {});
     workload.operations.clear();
     constexpr std::uint32_t kLayers = 60;
     const std::int64_t first = 50 + static_cast<std::int64_t>(random() % 300);

@@ -11,10 +11,10 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::book_model;
-using testing::book_plan;
-using testing::kNever;
-using testing::torus;
+using samples::book_model;
+using samples::book_plan;
+using samples::kNever;
+using samples::torus;
 using topology::DeviceMesh;
 
 MachineRates step_rates(double flops, double link) {

@@ -11,7 +11,7 @@
 #include "workloads/plan/plan.h"
 #include "workloads/program/step_program.h"
 
-namespace podsim::workloads::testing {
+namespace podsim::workloads::samples {
 
 /// A rate that is never the bound.
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -55,4 +55,4 @@ inline StepProgram program_of(std::vector<Work> works) {
     return program;
 }
 
-}  // namespace podsim::workloads::testing
+}  // namespace podsim::workloads::samples

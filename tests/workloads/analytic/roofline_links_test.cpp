@@ -14,8 +14,8 @@ namespace {
 
 using collectives::HostDirection;
 using collectives::Operation;
-using testing::one_ring;
-using testing::program_of;
+using samples::one_ring;
+using samples::program_of;
 using topology::DeviceMesh;
 using topology::Lattice;
 

@@ -13,9 +13,9 @@ namespace {
 
 using collectives::HostDirection;
 using collectives::Operation;
-using testing::kNever;
-using testing::one_ring;
-using testing::program_of;
+using samples::kNever;
+using samples::one_ring;
+using samples::program_of;
 using topology::DeviceMesh;
 using topology::Lattice;
 

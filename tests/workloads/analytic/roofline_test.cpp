@@ -13,10 +13,10 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::book_model;
-using testing::book_plan;
-using testing::Random;
-using testing::torus;
+using samples::book_model;
+using samples::book_plan;
+using samples::Random;
+using samples::torus;
 using topology::DeviceMesh;
 using topology::Lattice;
 
@@ -106,8 +106,8 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        const TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        const TrainingPlan plan = samples::random_any_plan(random, true, model);
         Lattice slice{{plan.ways.tensor * plan.ways.data, plan.ways.context * plan.ways.expert,
                        plan.ways.fsdp},
                       {},

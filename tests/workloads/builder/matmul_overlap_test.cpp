@@ -14,9 +14,9 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::edges;
-using testing::Random;
-using testing::ring;
+using samples::edges;
+using samples::Random;
+using samples::ring;
 
 // The table of the reference text counts V of every collective once; ring steps add nothing to it. Parts of
 // a matmul add up to it.
@@ -24,9 +24,9 @@ TEST(CollectiveMatmul, BytesAndFlopsAreThoseOfTheBlockingForm) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
-        testing::name_tensors(random, model, plan);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
+        samples::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram blocking = build_step(model, plan);
         plan.overlap.tensor_steps =
@@ -48,19 +48,19 @@ TEST(CollectiveMatmul, BytesAndFlopsAreThoseOfTheBlockingForm) {
                         flops_by_pass(blocking).of(pass).value(),
                         1e-9 * flops_by_pass(blocking).total().value());
         }
-        testing::expect_buffers_in_order(overlapped);
+        samples::expect_buffers_in_order(overlapped);
     }
 }
 
 /// Every head with keys and values of its own, which four ways share out.
-ModelSpec one_layer() {
-    ModelSpec model = testing::one_layer();
+ModelSpec own_keys() {
+    ModelSpec model = samples::one_layer();
     model.kv_heads = 4;
     return model;
 }
 
 TrainingPlan four_tensor_ways(bool two_way) {
-    TrainingPlan plan = testing::one_chip();
+    TrainingPlan plan = samples::one_chip();
     plan.ways.tensor = 4;
     plan.overlap.tensor_steps = ring(4, two_way);
     return plan;
@@ -68,7 +68,7 @@ TrainingPlan four_tensor_ways(bool two_way) {
 
 // The permute of chunk i + 1 depends on chunk i alone, partial matmul i on chunk i (and the stream).
 TEST(CollectiveMatmul, OneWayGatherThenScatter) {
-    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
+    const StepProgram program = build_step(own_keys(), four_tensor_ways(false));
     EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
                 ::testing::ElementsAre(
                     "gate_up 1/4: scatter out step 1, out 4/4,",
@@ -85,7 +85,7 @@ TEST(CollectiveMatmul, OneWayGatherThenScatter) {
 
 // Blocks go both ways, half of the opposite one each way.
 TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
-    const StepProgram program = build_step(one_layer(), four_tensor_ways(true));
+    const StepProgram program = build_step(own_keys(), four_tensor_ways(true));
     EXPECT_THAT(edges(program, "forward", "gate_up 1/4", "down 4/4"),
                 ::testing::ElementsAre(
                     "gate_up 1/4: scatter out step 2, scatter out step 1, out 4/4,",
@@ -102,7 +102,7 @@ TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
                     "scatter down step 1: scatter down step 3, down 3/4,", "down 4/4: down 3/4,"));
     // Half of V/4 = 32 x 16 x 2 / 4 bytes.
     const auto& half = std::get<Collective>(
-        program.ops[testing::find_op(program, "layer 0 forward scatter down step 3")].work);
+        program.ops[samples::find_op(program, "layer 0 forward scatter down step 3")].work);
     EXPECT_EQ(half.step, (collectives::RingStep{0, -1, sim::Bytes(128)}));
     EXPECT_EQ(half.bytes, sim::Bytes(1024));  // the first of its ReduceScatter counts V
 }
@@ -110,9 +110,9 @@ TEST(CollectiveMatmul, TwoWayGatherThenScatter) {
 // A part of 8 of 32 rows: 2 x 8 x 16 x 16 FLOPs; it reads 8 x 16 rows and all 16 x 16 weights, writes
 // 8 x 16, 2 bytes each, and does a quarter of the norm's 4 r D b = 1024 bytes.
 TEST(CollectiveMatmul, APartReadsAllWeights) {
-    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
+    const StepProgram program = build_step(own_keys(), four_tensor_ways(false));
     const auto& part = std::get<Compute>(
-        program.ops[testing::find_op(program, "layer 0 forward gate_up 2/4")].work);
+        program.ops[samples::find_op(program, "layer 0 forward gate_up 2/4")].work);
     EXPECT_EQ(part.flops, sim::Flops(2 * 8 * 16 * 16));
     EXPECT_EQ(part.hbm, sim::Bytes(2 * (8 * 16 + 16 * 16 + 8 * 16) + 1024 / 4));
     ASSERT_EQ(part.matmuls.size(), 1U);
@@ -127,13 +127,13 @@ TEST(RingAttention, BytesAndFlops) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
+        ModelSpec model = samples::random_any_model(random);
         model.window = model.global_every = 0;
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.ways.context = random.from(2, 5);
         plan.batch.sequence *= std::int64_t{plan.ways.context} * 2;
         plan.batch.tokens *= std::int64_t{plan.ways.context} * 2;
-        testing::name_tensors(random, model, plan);
+        samples::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram gathered = build_step(model, plan);
         plan.overlap.context_steps = ring(plan.ways.context, false, random.coin());
@@ -170,7 +170,7 @@ TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
     plan.overlap.tensor_steps.reset();
     plan.ways.context = 4;
     plan.overlap.context_steps = ring(4, false);
-    const StepProgram program = build_step(one_layer(), plan);
+    const StepProgram program = build_step(own_keys(), plan);
     EXPECT_THAT(
         edges(program, "forward", "attention 1/4", "out"),
         ::testing::ElementsAre("attention 1/4: qkv,", "gather keys and values step 1: qkv,",
@@ -200,7 +200,7 @@ TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
     // 8 x 16 queries, 2 x 8 x 16 keys and values (2 + 1/4) / 2 times and the 8 x 16 outputs so far, and writes those,
     // 2 bytes each.
     const auto& part = std::get<Compute>(
-        program.ops[testing::find_op(program, "layer 0 forward attention 2/4")].work);
+        program.ops[samples::find_op(program, "layer 0 forward attention 2/4")].work);
     EXPECT_EQ(part.flops, sim::Flops(2 * 8 * 4 * 32 * 32 / 2 / 4 / 4));
     EXPECT_EQ(part.hbm, sim::Bytes(2 * (8 * 16 + 2 * 8 * 16 * 9 / 8 + 8 * 16 + 8 * 16)));
     EXPECT_EQ(part.matmuls[0].n, 8);
@@ -209,7 +209,7 @@ TEST(RingAttention, BlocksAndTheirGradientsGoRound) {
 
 // What the weight gradients alone need is gathered beside the input gradient.
 TEST(CollectiveMatmul, TheThirdGatherRunsBesideTheInputGradient) {
-    const StepProgram program = build_step(one_layer(), four_tensor_ways(false));
+    const StepProgram program = build_step(own_keys(), four_tensor_ways(false));
     const auto lines = edges(program, "backward", "gather mlp input", "gate_up weight gradient");
     EXPECT_EQ(lines.front(), "gather mlp input: down weight gradient,");
     EXPECT_EQ(lines[1], "gate_up input gradient 1/4: down weight gradient,");

@@ -16,10 +16,10 @@
 namespace podsim::workloads {
 namespace {
 
+using samples::find_op;
+using samples::Random;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::find_op;
-using testing::Random;
 
 constexpr WeightGroups kFiner[] = {WeightGroups::block, WeightGroups::matmul};
 
@@ -39,7 +39,7 @@ TEST(LayerWeights, AddUpToTheLayer) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
+        ModelSpec model = samples::random_any_model(random);
         model.out_bias = random.coin();
         model.mlp_bias = model.experts.count == 0 && random.coin();
         model.norm = random.coin() ? Norm::layer : Norm::rms;
@@ -50,7 +50,7 @@ TEST(LayerWeights, AddUpToTheLayer) {
 
 // D = 16, F = 32 gated, N = 4, K = 2, H = 4: queries 16, keys and values 8 columns each; a norm of 16 before each block.
 TEST(LayerWeights, ByHand) {
-    const LayerWeights layer = layer_weights(testing::one_layer(), {});
+    const LayerWeights layer = layer_weights(samples::one_layer(), {});
     EXPECT_EQ(layer.of(Matrix::qkv).dense, 16 * (16 + 8 + 8) + 16);
     EXPECT_EQ(layer.of(Matrix::out).dense, 16 * 16);
     EXPECT_EQ(layer.of(Matrix::gate_up).dense, 2 * 16 * 32 + 16);
@@ -61,13 +61,13 @@ TEST(LayerWeights, ByHand) {
 
 /// A plan that puts every kind of gather and reduction in front of layers.
 TrainingPlan random_sharded_plan(Random& random, const ModelSpec& model) {
-    TrainingPlan plan = testing::random_any_plan(random, true, model);
+    TrainingPlan plan = samples::random_any_plan(random, true, model);
     plan.ways.fsdp = std::max(plan.ways.fsdp, 2);
     plan.batch.tokens = plan.batch.sequence * plan.ways.data * plan.ways.fsdp * plan.ways.expert;
     plan.batch.microbatches = random.from(1, 2);
     plan.batch.tokens *= plan.batch.microbatches;
     plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
-    testing::name_tensors(random, model, plan);
+    samples::name_tensors(random, model, plan);
     return plan;
 }
 
@@ -76,7 +76,7 @@ TEST(WeightGroups, BytesAreThoseOfWholeLayers) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
+        const ModelSpec model = samples::random_any_model(random);
         TrainingPlan plan = random_sharded_plan(random, model);
         const StepProgram whole = build_step(model, plan);
         const std::vector<CollectiveBytes> expected = collective_bytes(whole);
@@ -137,7 +137,7 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
+        const ModelSpec model = samples::random_any_model(random);
         TrainingPlan plan = random_sharded_plan(random, model);
         plan.batch.microbatches = 1;
         plan.overlap.weights = WeightGroups::matmul;
@@ -171,7 +171,7 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
 struct Four {
     explicit Four(WeightGroups groups, double prefetch, RematPolicy remat = RematPolicy::none) {
         model.layers = 4;
-        plan = testing::one_chip();
+        plan = samples::one_chip();
         plan.ways.fsdp = 2;
         plan.batch.tokens = 64;
         plan.remat.policy = remat;
@@ -186,7 +186,7 @@ struct Four {
         }
         return names;
     }
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     TrainingPlan plan;
 };
 
@@ -258,7 +258,7 @@ TEST(WeightGroups, HeldByStretches) {
     const auto held = [&](double prefetch, const std::string& name) {
         plan.overlap.prefetch_layers = prefetch;
         const StepProgram program = build_step(model, plan);
-        return testing::held_at(program, "layer 4 " + name, MemoryClass::gathered_weights);
+        return samples::held_at(program, "layer 4 " + name, MemoryClass::gathered_weights);
     };
     // Forward, the one in use and those within the prefetch; freed behind the matmul.
     EXPECT_EQ(held(0, "forward qkv"), 104);
@@ -313,13 +313,13 @@ TEST(WeightGroups, APartOfALayerMayFitAhead) {
 }
 
 TEST(WeightGroups, PartsOfALayerNeedGroups) {
-    TrainingPlan plan = testing::one_chip();
+    TrainingPlan plan = samples::one_chip();
     plan.overlap.prefetch_layers = 0.5;
-    EXPECT_EQ(testing::message_of([&] { validate(plan, testing::one_layer()); }),
+    EXPECT_EQ(samples::message_of([&] { validate(plan, samples::one_layer()); }),
               "prefetch_layers = 0.5 of weights that are gathered by whole layers; write a whole "
               "number, or gather them by block or matmul");
     plan.overlap.weights = WeightGroups::block;
-    EXPECT_NO_THROW(validate(plan, testing::one_layer()));
+    EXPECT_NO_THROW(validate(plan, samples::one_layer()));
 }
 
 }  // namespace

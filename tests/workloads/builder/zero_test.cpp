@@ -14,12 +14,12 @@
 namespace podsim::workloads {
 namespace {
 
+using samples::find_op;
+using samples::message_of;
+using samples::Random;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::find_op;
-using testing::message_of;
 using ::testing::Not;
-using testing::Random;
 
 // A layer 64 + 64 + 8 = 136 parameters (memory_peak_test.cpp), tables of 64, the final norm 4: 2 x 136 + 132 = 404.
 ModelSpec tiny() {
@@ -86,8 +86,8 @@ TEST(Zero, BytesOfRandomPlans) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.ways.data = random.from(2, 4);
         const double x = plan.ways.fsdp * plan.ways.context * plan.ways.expert;
         const double held =
@@ -238,7 +238,7 @@ TEST(Buckets, MergeAndSplitGroups) {
     plan.overlap.bucket = sim::Bytes(1e6);
     const StepProgram program = build_step(tiny(), plan);
     EXPECT_THAT(reductions_of(program), ElementsAre(808));
-    EXPECT_THAT(testing::names(program),
+    EXPECT_THAT(samples::names(program),
                 Contains("optimizer backward all-reduce gradients bucket 0"));
 }
 
@@ -247,8 +247,8 @@ TEST(Buckets, ReduceEverything) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
         const double whole = bytes_of(build_step(model, plan), Purpose::gradients);
         const std::string update =

@@ -13,12 +13,12 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::any_plan;
-using testing::before_all;
+using samples::any_plan;
+using samples::before_all;
+using samples::find_op;
+using samples::Random;
 using ::testing::Contains;
-using testing::find_op;
 using ::testing::Not;
-using testing::Random;
 
 /// Where today's order does not wait for what an operation needs, as it always has:
 /// - a tensor that an overlapped matmul makes goes to the host before all its parts (`qkv 2/2`) and the ring steps that add
@@ -120,7 +120,7 @@ TEST(Needs, NameAProducerAndAReaderOfEverything) {
 struct TwoLayers {
     TwoLayers() {
         model.layers = 2;
-        plan = testing::one_chip();
+        plan = samples::one_chip();
         plan.ways.tensor = plan.ways.fsdp = plan.ways.data = 2;
         plan.batch.tokens = 128;
     }
@@ -135,7 +135,7 @@ struct TwoLayers {
     [[nodiscard]] bool waits(const std::string& later, const std::string& earlier) const {
         return before_all(program, &Op::needs)[find_op(program, later)][find_op(program, earlier)];
     }
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     TrainingPlan plan;
     StepProgram program;
 };
@@ -243,7 +243,7 @@ TEST(Needs, OfReductionsAreAllThatWrote) {
 // Two ways of tensor: a part needs what brings its own rows, a step of the scatter the part that it sends.
 TEST(Needs, OfOverlappedMatmulsArePartByPart) {
     TwoLayers two;
-    two.plan.overlap.tensor_steps = testing::ring(2, false);
+    two.plan.overlap.tensor_steps = samples::ring(2, false);
     two.build();
     using ::testing::ElementsAre;
     const std::string f = "layer 1 forward ";

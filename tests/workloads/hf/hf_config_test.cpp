@@ -345,9 +345,9 @@ TEST_F(HfConfigTest, HostileFiles) {
 
 TEST(HfConfigFile, UnreadableFiles) {
     const std::string remedy = "; name a model's config.json";
-    EXPECT_EQ(testing::message_of([] { read_hf_config("no/such/config.json"); }),
+    EXPECT_EQ(samples::message_of([] { read_hf_config("no/such/config.json"); }),
               "no/such/config.json: cannot read the file: No such file or directory" + remedy);
-    EXPECT_EQ(testing::message_of([] { read_hf_config("/"); }),
+    EXPECT_EQ(samples::message_of([] { read_hf_config("/"); }),
               "/: cannot read the file: Is a directory" + remedy);
 }
 

@@ -15,7 +15,7 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::Random;
+using samples::Random;
 using Kind = PipelineUnit::Kind;
 
 /// The kind of unit of every operation; `forward` for those outside the units.
@@ -47,12 +47,12 @@ Sums collectives_of(const StepProgram& program) {
 }
 
 TrainingPlan split_plan(Random& random, ModelSpec& model) {
-    TrainingPlan plan = testing::random_any_plan(random, false, model);
+    TrainingPlan plan = samples::random_any_plan(random, false, model);
     plan.ways.pipeline = random.from(2, 3);
     plan.pipeline.schedule = PipelineSchedule::zero_bubble;
     plan.batch.microbatches = random.from(1, 4);
     plan.batch.tokens *= plan.batch.microbatches;
-    testing::name_tensors(random, model, plan);
+    samples::name_tensors(random, model, plan);
     model.layers = std::int64_t{plan.ways.pipeline} * random.from(1, 2);
     if (model.experts.count > 0) {
         model.experts.first_dense = random.from(0, static_cast<int>(model.layers));
@@ -73,7 +73,7 @@ TEST(SplitBackward, HasEveryMatmulOnceInEachPass) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
+        ModelSpec model = samples::random_any_model(random);
         const TrainingPlan plan = split_plan(random, model);
         TrainingPlan whole = plan;
         whole.pipeline.schedule = PipelineSchedule::one_f_one_b;
@@ -148,7 +148,7 @@ double held_before_last_unit(const StepProgram& program) {
 
 /// D = 16; 4 heads of 4 + 4; latents of 8 + 6 + 2; 4 experts of 2 x 32, 2 a token, one shared.
 ModelSpec latent_experts() {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.layers = 2;
     model.kv_heads = 4;
     model.latent = {.q_rank = 8, .kv_rank = 6, .rope_dim = 2, .value_dim = 4};

@@ -9,9 +9,9 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::message_of;
+using samples::message_of;
 
-ModelSpec tiny() {
+ModelSpec tiny_model() {
     return {.name = "tiny",
             .source = "this test",
             .layers = 2,
@@ -101,7 +101,7 @@ TEST(Model, LayersFollowThePattern) {
     EXPECT_EQ(pattern(find_model("gemma-3-1b"), &LayerKind::local), "11111011111011111011111011");
     EXPECT_EQ(pattern(find_model("gemma-2-9b"), &LayerKind::local).substr(0, 4), "1010");
     EXPECT_EQ(layer_kinds(find_model("mistral-7b")).at({.local = true}), 32);
-    ModelSpec model = tiny();
+    ModelSpec model = tiny_model();
     model.layers = 8;
     model.experts = {.count = 4, .per_token = 1, .d_ff = 8, .first_dense = 1, .every = 3};
     EXPECT_EQ(pattern(model, &LayerKind::experts), "00010010");
@@ -132,7 +132,7 @@ TEST(Model, EveryCatalogueRowProvesItself) {
 }
 
 TEST(Model, CountsByPart) {
-    ModelSpec model = tiny();
+    ModelSpec model = tiny_model();
     const ParameterCount count = count_parameters(model);
     const LayerParameters layer = count_layer(model, {});
     EXPECT_EQ(layer.attention, 8 * 2 * (4 + 4 + 2 + 2));
@@ -151,20 +151,20 @@ TEST(Model, CountsByPart) {
 }
 
 TEST(Model, FlopsPerToken) {
-    const FlopsPerToken full = training_flops_per_token(tiny(), 64, false);
+    const FlopsPerToken full = training_flops_per_token(tiny_model(), 64, false);
     EXPECT_EQ(full.parameters, 6.0 * (2 * 976 + 264));
     EXPECT_EQ(full.matmul, 6.0 * (2 * 960 + 128));  // no norms, and one table of two
     EXPECT_EQ(full.executed(), full.matmul + full.attention);
-    ModelSpec tied = tiny();
+    ModelSpec tied = tiny_model();
     tied.tied_embeddings = true;
     EXPECT_EQ(training_flops_per_token(tied, 64, false).matmul, full.matmul);
     EXPECT_EQ(full.attention, 12.0 * 64 * 4 * 2 * 2);  // 12 S N H L
-    EXPECT_EQ(training_flops_per_token(tiny(), 64, true).attention, full.attention / 2);
+    EXPECT_EQ(training_flops_per_token(tiny_model(), 64, true).attention, full.attention / 2);
 }
 
 // S = 64, W = 16, one layer of two global: 64^2 + 64 x 16 pairs, causal 64^2 / 2 + 64 x 16 - 16^2 / 2.
 TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
-    ModelSpec model = tiny();
+    ModelSpec model = tiny_model();
     model.window = 16;
     model.global_every = 2;
     const double per_pair = 12.0 * 4 * 2 / 64;  // 12 N H / S
@@ -229,15 +229,15 @@ TEST(Model, UnknownNameHintsAtTheNearest) {
 }
 
 TEST(Model, ImpossibleHyperparametersAreRefused) {
-    ModelSpec model = tiny();
+    ModelSpec model = tiny_model();
     model.layers = 0;
     EXPECT_EQ(message_of([&] { validate(model); }),
               "layers = 0 is out of range; allowed are 1 to 4096");
-    model = tiny();
+    model = tiny_model();
     model.d_ff = -4;
     EXPECT_EQ(message_of([&] { validate(model); }),
               "d_ff = -4 is out of range; allowed are 1 to 4194304");
-    model = tiny();
+    model = tiny_model();
     model.kv_heads = 3;
     EXPECT_EQ(message_of([&] { validate(model); }),
               "kv_heads = 3 does not divide heads = 4; every key/value head serves the same number "
@@ -249,7 +249,7 @@ TEST(Model, ImpossibleHyperparametersAreRefused) {
 
 TEST(Model, ImpossibleStructuresAreRefused) {
     const auto refusal = [](auto&& edit) {
-        ModelSpec model = tiny();
+        ModelSpec model = tiny_model();
         edit(model);
         return message_of([&] { validate(model); });
     };
@@ -273,7 +273,7 @@ TEST(Model, ImpossibleStructuresAreRefused) {
 }
 
 TEST(Model, TheLargestAcceptedModelIsCountedWithoutOverflow) {
-    ModelSpec model = tiny();
+    ModelSpec model = tiny_model();
     model.layers = ModelLimits::layers;
     model.d_model = ModelLimits::d_model;
     model.d_ff = ModelLimits::d_ff;

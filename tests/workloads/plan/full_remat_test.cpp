@@ -12,10 +12,10 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::of_layer;
-using testing::one_chip;
-using testing::one_layer;
-using testing::Random;
+using samples::of_layer;
+using samples::one_chip;
+using samples::one_layer;
+using samples::Random;
 using Names = std::vector<std::string>;
 
 Remat policy(std::string_view name) {
@@ -196,7 +196,7 @@ TEST(FullRemat, ReadIsWhatBackwardOperationsNeed) {
     const auto reads = [](const ModelSpec& model, const std::string& maker) {
         TrainingPlan plan = over_tensor();
         const StepProgram program = build_step(model, plan);
-        const OpIndex made = testing::find_op(program, "layer 0 forward " + maker);
+        const OpIndex made = samples::find_op(program, "layer 0 forward " + maker);
         return std::ranges::any_of(program.ops, [&](const Op& op) {
             return op.pass == Pass::backward && op.layer == 0 &&
                    std::ranges::find(op.needs, made) != op.needs.end();
@@ -217,8 +217,8 @@ TEST(FullRemat, PoliciesAreOrderedByWhatTheyRunAgain) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, false, model);
         const double block = again(model, plan, policy("block"));
         const double full = again(model, plan, policy("full"));
         EXPECT_GE(block * (1 + 1e-12), full);
@@ -236,9 +236,9 @@ TEST(FullRemat, TheBookCountsWhatRuns) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
+        const ModelSpec model = samples::random_any_model(random);
         TrainingPlan plan = one_chip();
-        testing::name_tensors(random, model, plan);
+        samples::name_tensors(random, model, plan);
         plan.remat.policy = random.coin() ? RematPolicy::named : RematPolicy::block;
         double expected = 0;
         for (const auto& [kind, number] : layer_kinds(model)) {

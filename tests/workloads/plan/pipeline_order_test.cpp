@@ -70,9 +70,9 @@ TEST(StageOrder, BubbleFractions) {
 TEST(Stages, TogetherDoTheWholeStep) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
-        testing::Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        samples::Random random(seed);
+        ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, false, model);
         plan.pipeline.schedule = static_cast<PipelineSchedule>(random.from(0, 3));
         plan.ways.pipeline = random.from(2, 4);
         plan.pipeline.chunks =

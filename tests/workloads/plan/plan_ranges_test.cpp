@@ -13,9 +13,9 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::message_of;
-using testing::one_chip;
-using testing::one_layer;
+using samples::message_of;
+using samples::one_chip;
+using samples::one_layer;
 
 struct Range {
     std::string setting;

@@ -15,7 +15,7 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::message_of;
+using samples::message_of;
 
 TrainingPlan quick_start() {
     TrainingPlan plan;
@@ -209,9 +209,9 @@ TEST(Plan, EverySettingHasARange) {
 TEST(Plan, RandomPlansAreLegal) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
-        testing::Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        EXPECT_NO_THROW(validate(testing::random_any_plan(random, true, model), model));
+        samples::Random random(seed);
+        const ModelSpec model = samples::random_any_model(random);
+        EXPECT_NO_THROW(validate(samples::random_any_plan(random, true, model), model));
     }
 }
 

@@ -14,11 +14,11 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::find_op;
-using testing::of_layer;
-using testing::one_chip;
-using testing::one_layer;
-using testing::Random;
+using samples::find_op;
+using samples::of_layer;
+using samples::one_chip;
+using samples::one_layer;
+using samples::Random;
 using Names = std::vector<std::string>;
 
 TensorSet subset(unsigned bits) {
@@ -131,8 +131,8 @@ TEST(NamedRemat, MatmulsIsASetOfNames) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.remat.policy = RematPolicy::matmuls;
         const StepProgram policy = build_step(model, plan);
         TensorSet save{LayerTensor::qkv, LayerTensor::gate_up, LayerTensor::output};
@@ -290,8 +290,8 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, false, model);
         unsigned names = static_cast<unsigned>(random.from(0, 127));
         if (model.parallel_block) {
             names &= ~(1U << static_cast<unsigned>(LayerTensor::out));
@@ -335,7 +335,7 @@ TEST(Offload, ProgramsAreSoundForAnyNames) {
 TEST(NamedRemat, RefusesWhatDoesNotExist) {
     ModelSpec model = one_layer();
     const auto refusal = [&](TensorSet save, TensorSet offload) {
-        return testing::message_of([&] { validate(named(one_chip(), save, offload), model); });
+        return samples::message_of([&] { validate(named(one_chip(), save, offload), model); });
     };
     EXPECT_EQ(refusal({LayerTensor::qkv}, {LayerTensor::qkv}),
               "remat both saves and offloads qkv_proj; name it once: saved tensors stay in HBM, "

@@ -9,12 +9,12 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::held_at;
-using testing::Random;
+using samples::held_at;
+using samples::Random;
 
 // D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer 64 + 64 + 8 = 136 parameters, each
 // table 64, the final norm 4, together 268.
-ModelSpec tiny() {
+ModelSpec small_dense() {
     return {.name = "tiny",
             .source = "this test",
             .layers = 1,
@@ -36,7 +36,7 @@ TEST(Memory, PeakByHand) {
     TrainingPlan plan;
     plan.batch.tokens = plan.batch.sequence = 8;
     plan.remat.policy = RematPolicy::block;
-    const StepProgram program = build_step(tiny(), plan);
+    const StepProgram program = build_step(small_dense(), plan);
     const MemoryPeak peak = peak_in_program_order(program);
     EXPECT_EQ(program.ops[peak.at].name, "layer 0 backward down weight gradient");
     EXPECT_EQ(peak.of(MemoryClass::parameters).value(), 536);
@@ -51,7 +51,7 @@ TEST(Memory, PeakByHand) {
 // What a layer saves, by policy, t = 8 tokens over tensor = 2 (r = 4), in 2-byte elements; layer.h
 // lists it.
 TEST(Memory, SavedActivationsByRemat) {
-    ModelSpec model = tiny();
+    ModelSpec model = small_dense();
     model.heads = 4;
     model.kv_heads = 2;
     model.gated_mlp = true;
@@ -85,8 +85,8 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        const TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        const TrainingPlan plan = samples::random_any_plan(random, true, model);
         const StepProgram program = build_step(model, plan);
         for (const MemoryClass transient :
              {MemoryClass::activations, MemoryClass::buffers, MemoryClass::gathered_weights}) {
@@ -104,7 +104,7 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
 }
 
 TEST(Memory, PrefetchPlusOneGatheredBuffersAreAlive) {
-    ModelSpec model = tiny();
+    ModelSpec model = small_dense();
     model.layers = 8;
     TrainingPlan plan;
     plan.batch.tokens = 16;
@@ -123,7 +123,7 @@ TEST(Memory, PrefetchPlusOneGatheredBuffersAreAlive) {
 }
 
 TEST(Memory, ThePrefetchIsTheLargestThatFits) {
-    ModelSpec model = tiny();
+    ModelSpec model = small_dense();
     model.layers = 8;
     TrainingPlan plan;
     plan.batch.tokens = 16;

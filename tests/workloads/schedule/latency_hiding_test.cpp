@@ -17,10 +17,10 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::any_plan;
-using testing::before_all;
-using testing::find_op;
-using testing::Random;
+using samples::any_plan;
+using samples::before_all;
+using samples::find_op;
+using samples::Random;
 
 /// Any times, the same for the same work.
 std::vector<OperationTimes> any_times(const StepPrograms& programs, std::uint64_t seed) {
@@ -173,8 +173,8 @@ INSTANTIATE_TEST_SUITE_P(Quarters, AnyPlan, ::testing::Range(0, 4));
 
 /// One layer on tensor 2, in a loop.
 struct OneLayer {
-    ModelSpec model = testing::one_layer();
-    TrainingPlan plan = testing::one_chip();
+    ModelSpec model = samples::one_layer();
+    TrainingPlan plan = samples::one_chip();
     OneLayer() {
         plan.ways.tensor = 2;
         plan.overlap.layer_loop = true;
@@ -192,7 +192,7 @@ struct OneLayer {
 };
 
 std::vector<std::string> backward_of(const StepProgram& program) {
-    return testing::of_layer(program, Pass::backward);
+    return samples::of_layer(program, Pass::backward);
 }
 
 // Compute and collectives of 10 each. From the end, by the rules of list_schedule.h: the last scatter's end (1); qkv's weight gradient,
@@ -262,10 +262,10 @@ TEST(LatencyHiding, MembersOfAStageHaveOneOrder) {
     const StepPrograms order = hidden(chain, one.plan.overlap);
     EXPECT_EQ(backward_of(order.programs[0]), backward_of(order.programs[1]));
     // In ring attention a rank leaves out blocks that it does not see.
-    one.plan.overlap.context_steps = testing::ring(2, false);
+    one.plan.overlap.context_steps = samples::ring(2, false);
     const StepPrograms ring = build_stages(one.model, one.plan);
     EXPECT_EQ(
-        testing::message_of([&] { hidden(ring, one.plan.overlap); }),
+        samples::message_of([&] { hidden(ring, one.plan.overlap); }),
         "overlap.schedule = latency_hiding needs one order for all members of a group, and some of "
         "them have operations that others have not; use overlap.schedule: chain, or a "
         "placement that gives all the same blocks");

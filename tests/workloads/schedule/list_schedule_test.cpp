@@ -96,7 +96,7 @@ TEST(ListSchedule, UnboundedFlightsDoNotWaitForEachOther) {
 TEST(ListSchedule, RandomGraphsKeepEveryRule) {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         SCOPED_TRACE(seed);
-        testing::Random random(seed);
+        samples::Random random(seed);
         const std::vector<int> in_flight{random.from(1, 3), random.from(1, 2)};
         std::vector<ScheduleNode> nodes(static_cast<std::size_t>(random.from(1, 60)));
         std::uint32_t turn = 0;

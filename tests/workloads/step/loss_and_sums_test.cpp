@@ -13,11 +13,11 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::compute_of;
+using samples::compute_of;
+using samples::find_op;
+using samples::one_chip;
+using samples::one_layer;
 using ::testing::ElementsAre;
-using testing::find_op;
-using testing::one_chip;
-using testing::one_layer;
 
 // Four microbatches, each a unit forward and a unit backward.
 TEST(BuildStep, AsksForEveryUnitWhetherToGoOn) {

@@ -11,13 +11,13 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::compute_of;
+using samples::compute_of;
+using samples::find_op;
+using samples::one_chip;
+using samples::one_layer;
+using samples::Random;
 using ::testing::Contains;
-using testing::find_op;
 using ::testing::Not;
-using testing::one_chip;
-using testing::one_layer;
-using testing::Random;
 
 // 6 x active matmul parameters x tokens + attention, exactly, for every structure of layers. An untied embedding is looked up (no FLOPs)
 // and norms execute none, so `6 x parameters` counts 6 (V D + norms) more a token than are
@@ -26,8 +26,8 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, false, model);
         plan.remat.policy = RematPolicy::none;
         if (model.window > 0) {
             plan.ways.context = 1;  // with more, chips that see fewer keys count as the fullest
@@ -86,8 +86,8 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.remat.policy = RematPolicy::block;
         const StepProgram program = build_step(model, plan);
         const PassFlops flops = flops_by_pass(program);
@@ -120,8 +120,8 @@ TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_model(random);
-        TrainingPlan plan = testing::random_plan(random, false);
+        const ModelSpec model = samples::random_model(random);
+        TrainingPlan plan = samples::random_plan(random, false);
         plan.remat.policy = random.coin() ? RematPolicy::none : RematPolicy::block;
         const StepProgram program = build_step(model, plan);
         const double x = plan.ways.fsdp * plan.ways.context;
@@ -183,7 +183,7 @@ TEST(Step, ATiedTableIsReducedOnce) {
     plan.ways.fsdp = 2;
     plan.batch.tokens = 64;
     const StepProgram program = build_step(model, plan);
-    EXPECT_THAT(testing::names(program),
+    EXPECT_THAT(samples::names(program),
                 Not(Contains("unembedding backward reduce-scatter gradients")));
     const OpIndex scatter = find_op(program, "embedding backward reduce-scatter gradients");
     EXPECT_EQ(std::get<Collective>(program.ops[scatter].work).bytes.value(), (64 * 16 + 16) * 2);

@@ -9,16 +9,16 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::compute_of;
+using samples::compute_of;
+using samples::one_chip;
+using samples::one_layer;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
-using testing::one_chip;
-using testing::one_layer;
 
 TEST(Step, OneChipRunsTheBareSequence) {
     EXPECT_THAT(
-        testing::names(build_step(one_layer(), one_chip())),
+        samples::names(build_step(one_layer(), one_chip())),
         ElementsAre("embedding forward lookup", "layer 0 forward qkv", "layer 0 forward attention",
                     "layer 0 forward out", "layer 0 forward gate_up", "layer 0 forward down",
                     "unembedding forward logits", "unembedding forward loss",
@@ -67,7 +67,7 @@ TEST(Step, RematBlockRunsTheForwardAgainAndNeedsNoThirdGather) {
     plan.ways.tensor = 2;
     plan.ways.context = 2;
     plan.remat.policy = RematPolicy::block;
-    const std::vector<std::string> names = testing::names(build_step(one_layer(), plan));
+    const std::vector<std::string> names = samples::names(build_step(one_layer(), plan));
     for (const char* what : {"gather attention input", "qkv", "gather keys and values", "attention",
                              "out", "scatter attention output", "gather mlp input", "gate_up",
                              "down", "scatter mlp output"}) {

@@ -9,20 +9,20 @@
 namespace podsim::workloads {
 namespace {
 
+using samples::find_op;
+using samples::one_chip;
+using samples::one_layer;
+using samples::Random;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::find_op;
 using ::testing::Not;
-using testing::one_chip;
-using testing::one_layer;
-using testing::Random;
 
 TEST(StepGraph, ProgramIsADagInOrderAndBuffersAreValid) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        const TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        const TrainingPlan plan = samples::random_any_plan(random, true, model);
         const StepProgram program = build_step(model, plan);
         for (std::size_t i = 0; i < program.ops.size(); ++i) {
             const Op& op = program.ops[i];
@@ -61,8 +61,8 @@ TEST(StepGraph, ProgramIsADagInOrderAndBuffersAreValid) {
 TEST(StepGraph, BlockingCollectivesStandOnTheCriticalPath) {
     Random random(7);
     for (int round = 0; round < 50; ++round) {
-        const ModelSpec model = testing::random_model(random);
-        const StepProgram program = build_step(model, testing::random_plan(random, true));
+        const ModelSpec model = samples::random_model(random);
+        const StepProgram program = build_step(model, samples::random_plan(random, true));
         OpIndex chain = kWholeStep;
         for (std::size_t i = 0; i < program.ops.size(); ++i) {
             const auto* collective = std::get_if<Collective>(&program.ops[i].work);
@@ -137,8 +137,8 @@ TEST(StepGraph, TheOptimizerFollowsEverything) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_model(random);
-        const StepProgram program = build_step(model, testing::random_plan(random, true));
+        const ModelSpec model = samples::random_model(random);
+        const StepProgram program = build_step(model, samples::random_plan(random, true));
         std::vector<bool> before(program.ops.size());
         before.back() = true;
         for (std::size_t i = program.ops.size(); i-- > 0;) {

@@ -9,13 +9,13 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::compute_of;
+using samples::compute_of;
+using samples::find_op;
+using samples::of_layer;
+using samples::one_chip;
+using samples::one_layer;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::find_op;
-using testing::of_layer;
-using testing::one_chip;
-using testing::one_layer;
 
 TEST(Step, ParallelBlockGathersAndScattersOnce) {
     ModelSpec model = one_layer();

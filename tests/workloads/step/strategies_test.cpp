@@ -16,7 +16,7 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::Random;
+using samples::Random;
 
 struct Layer {
     ModelSpec model;

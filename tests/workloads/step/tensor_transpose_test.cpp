@@ -18,15 +18,15 @@ namespace podsim::workloads {
 namespace {
 
 using collectives::Operation;
+using samples::message_of;
+using samples::one_chip;
+using samples::one_layer;
+using samples::Random;
 using ::testing::ElementsAre;
-using testing::message_of;
-using testing::one_chip;
-using testing::one_layer;
-using testing::Random;
 
 /// Sizes are multiples of 8; heads of keys and values divide by all ways.
 ModelSpec random_dense(Random& random) {
-    ModelSpec model = testing::random_model(random);
+    ModelSpec model = samples::random_model(random);
     for (std::int64_t* size : {&model.d_ff, &model.heads, &model.kv_heads, &model.vocabulary}) {
         *size *= 2;
     }
@@ -37,7 +37,7 @@ ModelSpec random_dense(Random& random) {
 }
 
 TrainingPlan random_2d(Random& random) {
-    TrainingPlan plan = testing::random_plan(random, false);
+    TrainingPlan plan = samples::random_plan(random, false);
     plan.ways.tensor = 1 << random.from(1, 2);
     plan.ways.tensor_transpose = plan.ways.tensor == 4 ? 2 : 1 << random.from(1, 2);
     plan.batch.sequence *= 4;  // over context x tensor
@@ -71,7 +71,7 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
         Random random(seed);
         const ModelSpec model = random_dense(random);
         TrainingPlan plan = random_2d(random);
-        testing::name_tensors(random, model, plan);
+        samples::name_tensors(random, model, plan);
         validate(plan, model);
         const StepProgram program = build_step(model, plan);
         const double x = plan.ways.tensor_transpose;
@@ -154,13 +154,13 @@ TEST(TensorTranspose, OperationsOfALayer) {
     TrainingPlan plan = one_chip();
     plan.ways.tensor = plan.ways.tensor_transpose = 2;
     const StepProgram program = build_step(model, plan);
-    EXPECT_THAT(testing::of_layer(program, Pass::forward),
+    EXPECT_THAT(samples::of_layer(program, Pass::forward),
                 ElementsAre("reduce attention norm", "gather attention input", "qkv", "scatter qkv",
                             "attention", "gather attended", "out", "scatter attention output",
                             "reduce mlp norm", "gather mlp input", "gate_up", "scatter gate_up",
                             "gather hidden", "down", "scatter mlp output"));
     EXPECT_THAT(
-        testing::of_layer(program, Pass::backward),
+        samples::of_layer(program, Pass::backward),
         ElementsAre("gather mlp output gradient", "down input gradient", "scatter hidden gradient",
                     "gather hidden", "down weight gradient", "gather mlp input",
                     "gather gate_up gradient", "gate_up input gradient",
@@ -171,22 +171,22 @@ TEST(TensorTranspose, OperationsOfALayer) {
                     "gather qkv gradient", "qkv input gradient", "scatter attention input gradient",
                     "reduce attention norm gradient", "qkv weight gradient"));
     // 32 rows of 16 / 2 columns by 16 / 2 x 2 32 / 2: partial sums of 32 x 32, of which half stay.
-    const Compute gate_up = testing::compute_of(program, "layer 0 forward gate_up");
+    const Compute gate_up = samples::compute_of(program, "layer 0 forward gate_up");
     EXPECT_EQ(gate_up.matmuls[0].m, 32);
     EXPECT_EQ(gate_up.matmuls[0].k, 8);
     EXPECT_EQ(gate_up.matmuls[0].n, 32);
     EXPECT_EQ(gate_up.flops.value(), 2 * 32 * 8 * 32);
-    const Op& scatter = program.ops[testing::find_op(program, "layer 0 forward scatter gate_up")];
+    const Op& scatter = program.ops[samples::find_op(program, "layer 0 forward scatter gate_up")];
     EXPECT_EQ(std::get<Collective>(scatter.work).bytes.value(), 2 * 32 * 32);
     EXPECT_THAT(std::get<Collective>(scatter.work).axes, ElementsAre("tensor_transpose"));
-    const Op& rows = program.ops[testing::find_op(program, "layer 0 forward gather mlp input")];
+    const Op& rows = program.ops[samples::find_op(program, "layer 0 forward gather mlp input")];
     EXPECT_EQ(std::get<Collective>(rows.work).bytes.value(), 2 * 32 * 8);
     EXPECT_THAT(std::get<Collective>(rows.work).axes, ElementsAre("tensor"));
 }
 
 /// Bytes of a class alive just before an operation.
 double held_before(const StepProgram& program, const std::string& name, MemoryClass memory_class) {
-    const OpIndex at = testing::find_op(program, name);
+    const OpIndex at = samples::find_op(program, name);
     double bytes = 0;
     for (const Buffer& buffer : program.buffers) {
         const bool begun = buffer.allocated_at == kWholeStep || buffer.allocated_at < at;
@@ -215,7 +215,7 @@ TEST(TensorTranspose, SavedActivationsAreSharesOfAllWays) {
              {MemoryClass::activations, MemoryClass::buffers, MemoryClass::gathered_weights}) {
             EXPECT_EQ(held_before(two, "optimizer update", transient), 0);
         }
-        testing::expect_buffers_in_order(two);
+        samples::expect_buffers_in_order(two);
     }
 }
 

@@ -11,17 +11,17 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::Random;
+using samples::Random;
 
 ModelSpec four_experts() {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
     return model;
 }
 
 /// 32 tokens each.
 TrainingPlan two_ranks() {
-    TrainingPlan plan = testing::one_chip();
+    TrainingPlan plan = samples::one_chip();
     plan.batch.tokens *= 2;
     plan.ways.expert = 2;
     return plan;
@@ -33,8 +33,8 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         if (plan.ways.expert == 1) {
             continue;
         }
@@ -81,7 +81,7 @@ TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
         const StepProgram program =
             build_step(model, plan, {.stage = 0, .context = 0, .expert = rank});
         const auto work = [&](const std::string& name) {
-            return program.ops[testing::find_op(program, "layer 0 " + name)].work;
+            return program.ops[samples::find_op(program, "layer 0 " + name)].work;
         };
         EXPECT_EQ(std::get<Compute>(work("forward experts gate_up")).flops.value(),
                   2 * rows * 16 * 64);
@@ -106,7 +106,7 @@ TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
     for (const MatmulDtype dtype : {MatmulDtype::bf16, MatmulDtype::int8}) {
         plan.precision.matmul = dtype;
         const StepPrograms both = build_stages(model, plan);
-        EXPECT_EQ(testing::names(both.programs[0]), testing::names(both.programs[1]));
+        EXPECT_EQ(samples::names(both.programs[0]), samples::names(both.programs[1]));
         const auto gradients = [](double elements) { return 2 * 2 * elements; };
         for (const auto& [name, bytes] :
              {std::pair{"forward experts gate_up", 0.0},
@@ -116,7 +116,7 @@ TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
               {"backward experts gate_up input gradient", 0.0},
               {"backward experts gate_up weight gradient", gradients(16 * 64)}}) {
             const Compute work =
-                testing::compute_of(both.programs[1], std::string("layer 0 ") + name);
+                samples::compute_of(both.programs[1], std::string("layer 0 ") + name);
             EXPECT_EQ(work.flops.value(), 0) << name;
             EXPECT_EQ(work.vector.value(), 0) << name;
             EXPECT_EQ(work.hbm.value(), bytes) << name;
@@ -133,8 +133,8 @@ TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan even = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan even = samples::random_any_plan(random, true, model);
         if (even.ways.expert == 1) {
             continue;
         }
@@ -160,12 +160,12 @@ TEST(UnequalExperts, NeedALoadForEveryRank) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
     plan.experts.loads = {1, 1, 1};
-    EXPECT_EQ(testing::message_of([&] { validate(plan, model); }),
+    EXPECT_EQ(samples::message_of([&] { validate(plan, model); }),
               "expert_imbalance has 3 shares, but expert = 2; write one for each rank of the axis "
               "expert");
     plan.experts.loads = {1.5, 0.5};
     plan.experts.capacity_factor = 1.25;
-    EXPECT_EQ(testing::message_of([&] { validate(plan, model); }),
+    EXPECT_EQ(samples::message_of([&] { validate(plan, model); }),
               "capacity_factor beside expert_imbalance; experts are either padded to a capacity or "
               "take what comes: keep one");
 }

@@ -12,7 +12,7 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::Random;
+using samples::Random;
 
 bool left_by_mask(const ScoreArea& area, double query, double key) {
     return !area.causal || (key <= query && (area.window == 0 || key >= query - area.window));
@@ -77,7 +77,7 @@ TrainingPlan plan_of(std::int64_t sequence, AttentionBlocks blocks) {
 
 // Causal: 8192 in blocks of 2048 is 10 of 16 blocks, 0.625 of the square, of 512 136 of 256. MFU's FLOPs stay.
 TEST(ScoreBlocks, OfACausalModel) {
-    const ModelSpec model = testing::one_layer();
+    const ModelSpec model = samples::one_layer();
     for (const auto& [side, share] :
          {std::pair{2048.0, 10.0 / 16}, std::pair{512.0, 136.0 / 256}}) {
         const ScoreBlock block{side, side};
@@ -100,7 +100,7 @@ TEST(ScoreBlocks, OfACausalModel) {
 // blocks of 1024 keys for each query, the one of keys' gradients 6 blocks of 512 queries for each 2048 keys: 2, 2 and 3 times a
 // window of 1024, and (2 x 2 + 3 x 4 + 2 x 3) / 9 = 2.44 times it over 2 + 4 + 3 dot products.
 TEST(ScoreBlocks, OfGemmasWindow) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.window = 1024;
     const double sequence = 1 << 26;
     const Shard shard =
@@ -118,7 +118,7 @@ TEST(ScoreBlocks, OfGemmasWindow) {
 // 4096 queries in blocks of 1024 x 512 with a head of 128: each of 8 heads fetches for its 4 blocks of queries 2, 4, 6 and 8 blocks of
 // keys and values, 20 x 512 x 256 elements. Backward 512 x 1024: 8 blocks of queries for the first block of keys, then 6, 4, 2.
 TEST(ScoreBlocks, FetchWhatTheyVisit) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.heads = 8;
     model.kv_heads = 2;
     model.head_dim = 128;
@@ -140,7 +140,7 @@ TEST(ScoreBlocks, FetchWhatTheyVisit) {
 // A sequence over 4 ranks in 8 pieces of 1024: with blocks that divide a piece every rank computes a quarter of what one chip
 // does. Larger blocks are cut to a piece of queries, and to all keys where these are gathered.
 TEST(ScoreBlocks, OfPartsOfASequenceAddUp) {
-    const ModelSpec model = testing::one_layer();
+    const ModelSpec model = samples::one_layer();
     const ScoreBlock block{512, 512};
     TrainingPlan plan = plan_of(8192, {block, block, block});
     const Compute whole = attention_forward(make_shard(model, plan), false);
@@ -170,7 +170,7 @@ TEST(ScoreBlocks, OfPartsOfASequenceAddUp) {
 
 // Full attention computes every block, the last ones whole.
 TEST(ScoreBlocks, OfFullAttention) {
-    const ModelSpec model = testing::one_layer();
+    const ModelSpec model = samples::one_layer();
     const ScoreBlock block{512, 512};
     TrainingPlan plan = plan_of(1024 + 256, {block, block, block});
     plan.attention.causal = false;

@@ -17,7 +17,7 @@ constexpr double kHeadDim = 128;
 /// One sequence of causal attention in blocks of 512 queries (vector_work_test.cpp), so that blocks read the keys and
 /// values (1 + ... + 8) / 8 = 4.5 times.
 Shard shard_of(BackwardKernels kernels, double context = 1) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.heads = static_cast<std::int64_t>(kHeads);
     model.kv_heads = static_cast<std::int64_t>(kKvHeads);
     model.head_dim = static_cast<std::int64_t>(kHeadDim);

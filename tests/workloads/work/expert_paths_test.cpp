@@ -15,7 +15,7 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::Random;
+using samples::Random;
 
 /// A visit of a tile of rows for a group.
 struct Visit {
@@ -189,7 +189,7 @@ TEST(SparseExperts, OfDeepSeek) {
 // 4096 copies of 2048 tokens: 12 levels of a bitonic sort, 4096 x 12 x 13 / 4 comparisons. Every copy is read and written where
 // rows are gathered, and read once more, with the rows written, where they are summed up.
 TEST(SparseExperts, MoveTheirRows) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.d_model = 32;
     model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
     TrainingPlan plan = plan_of(ExpertMatmul::ideal, 2, 1024);
@@ -222,7 +222,7 @@ TEST(SparseExperts, MoveTheirRows) {
 // The same 2048 tokens on 4 tensor ways, each of which sorts all rows, whole, and a quarter of the results. What does not fit into
 // VMEM moves in the order of indices: copies read and written; with scatter-adds twice that back. What fits does not count.
 TEST(SparseExperts, RowsBeyondVmemMoveByIndex) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.d_model = 32;
     model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
     TrainingPlan plan = plan_of(ExpertMatmul::sparse, 2, 1024);
@@ -248,7 +248,7 @@ TEST(SparseExperts, RowsBeyondVmemMoveByIndex) {
 // Of 4096 sorted rows 2 x 32 columns of gate's and up's biases and 32 of down's: gathered (read and written), then read by what adds
 // them; their gradients added to the rows of the experts.
 TEST(SparseExperts, BiasesAreARowForEachToken) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.d_model = 32;
     model.gated_mlp = true;
     model.experts = {.count = 4, .per_token = 2, .shared = 0, .d_ff = 32};
@@ -310,7 +310,7 @@ TEST(DenseExperts, OfMixtral) {
 
 // C = floor(ceil(S k / E) capacity_factor): 10 x 3 / 8 is 3.75, up to 4, times 1.2 is 4 places.
 TEST(DenseExperts, HaveWholePlaces) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.experts = {.count = 8, .per_token = 3, .shared = 0, .d_ff = 32};
     TrainingPlan plan = plan_of(ExpertMatmul::dense, 5, 10);
     plan.experts.capacity_factor = 1.2;
@@ -321,7 +321,7 @@ TEST(DenseExperts, HaveWholePlaces) {
 
 // Without a capacity every expert computes every token: E / k times the FLOPs.
 TEST(DenseExperts, OfAllTokens) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.experts = {.count = 8, .per_token = 2, .shared = 0, .d_ff = 32};
     const Shard all = make_shard(model, plan_of(ExpertMatmul::dense_of_all, 1, 64));
     const Shard two = make_shard(model, plan_of(ExpertMatmul::ideal, 1, 64));
@@ -351,7 +351,7 @@ TEST(SparseExperts, GatherAllWeightsOverFsdp) {
 }
 
 std::string refusal(const TrainingPlan& plan) {
-    return testing::message_of([&] { validate(plan, find_model("mixtral-8x7b")); });
+    return samples::message_of([&] { validate(plan, find_model("mixtral-8x7b")); });
 }
 
 TEST(ExpertPaths, RefuseWhatTheyCannotDo) {

@@ -15,10 +15,10 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::attention_flops;
-using testing::edges;
-using testing::Random;
-using testing::ring;
+using samples::attention_flops;
+using samples::edges;
+using samples::Random;
+using samples::ring;
 
 TrainingPlan plain(TrainingPlan plan) {
     plan.attention.placement = Placement::plain;
@@ -27,7 +27,7 @@ TrainingPlan plain(TrainingPlan plan) {
 
 /// 32 tokens of one sequence on four context ways.
 TrainingPlan plain_four_ways() {
-    TrainingPlan plan = plain(testing::one_chip());
+    TrainingPlan plan = plain(samples::one_chip());
     plan.ways.context = 4;
     return plan;
 }
@@ -37,9 +37,9 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
+        ModelSpec model = samples::random_any_model(random);
         model.window = model.global_every = 0;
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.attention.causal = true;
         plan.ways.context = random.from(2, 5);
         plan.batch.sequence *= std::int64_t{plan.ways.context} * 2;
@@ -81,7 +81,7 @@ TEST(PlainPlacement, RankHasItsShare) {
         }
         for (int rank = 0; rank < 4; ++rank) {
             const StepProgram program =
-                build_step(testing::one_layer(), plan, {.stage = 0, .context = rank});
+                build_step(samples::one_layer(), plan, {.stage = 0, .context = rank});
             EXPECT_EQ(attention_flops(program, Pass::forward), 64 * 32 * (2 * rank + 1));
             EXPECT_EQ(attention_flops(program, Pass::backward), 2 * 64 * 32 * (2 * rank + 1));
         }
@@ -91,7 +91,7 @@ TEST(PlainPlacement, RankHasItsShare) {
 // A window of 12 in blocks of 8: queries 0 to 11 see 0 to 11 keys before them, the others 12: pairs of blocks
 // are 8 x 8 / 2 = 32; 72 - 32 + 4 x 12 = 88; then 96 each, together 32 x 12 - 72 = 312.
 TEST(PlainPlacement, WindowIsWhatTheRanksQueriesSee) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.window = 12;
     double sum = 0;
     for (const auto& [rank, pairs] : {std::pair{0, 32}, {1, 88}, {2, 96}, {3, 96}}) {
@@ -107,7 +107,7 @@ TEST(PlainPlacement, WindowIsWhatTheRanksQueriesSee) {
 TEST(PlainPlacement, FullAttentionIsOneProgram) {
     TrainingPlan plan = plain_four_ways();
     plan.attention.causal = false;
-    EXPECT_EQ(build_stages(testing::one_layer(), plan).programs.size(), 1U);
+    EXPECT_EQ(build_stages(samples::one_layer(), plan).programs.size(), 1U);
 }
 
 // HBM of a rank's attention where one block of queries holds all 8 (b = 1), and where it holds 4 (b = 2). Queries and
@@ -121,7 +121,7 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
     for (const double b : {1.0, 2.0}) {
         for (int rank = 0; rank < 4; ++rank) {
             Shard shard =
-                make_shard(testing::one_layer(), plain_four_ways(), {.stage = 0, .context = rank});
+                make_shard(samples::one_layer(), plain_four_ways(), {.stage = 0, .context = rank});
             if (b == 2) {
                 shard.vmem = 0;
                 ASSERT_EQ(query_block_rows(shard),
@@ -148,7 +148,7 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
 TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
     TrainingPlan plan = plain_four_ways();
     plan.overlap.context_steps = ring(4, false);
-    const StepProgram program = build_step(testing::one_layer(), plan, {.stage = 0, .context = 1});
+    const StepProgram program = build_step(samples::one_layer(), plan, {.stage = 0, .context = 1});
     EXPECT_THAT(
         edges(program, "forward", "attention 1/4", "out"),
         ::testing::ElementsAre("attention 1/4: qkv,", "gather keys and values step 1: qkv,",
@@ -179,7 +179,7 @@ TEST(PlainPlacement, RingByTwosBringsOtherBlocks) {
     std::map<int, std::vector<std::string>> parts;
     for (int rank = 0; rank < 4; ++rank) {
         for (const Op& op :
-             build_step(testing::one_layer(), plan, {.stage = 0, .context = rank}).ops) {
+             build_step(samples::one_layer(), plan, {.stage = 0, .context = rank}).ops) {
             if (op.pass == Pass::forward && op.name.starts_with("layer 0 forward attention ")) {
                 parts[rank].push_back(op.name.substr(26));
             }
@@ -196,8 +196,8 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, true, model);
+        const ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.attention.causal = true;
         plan.ways.context = random.from(2, 4);
         plan.batch.sequence *= plan.ways.context;
@@ -215,7 +215,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
         };
         for (const StepProgram& program : ranks.programs) {
             EXPECT_EQ(collectives(program), collectives(ranks.programs[0]));
-            testing::expect_buffers_in_order(program);
+            samples::expect_buffers_in_order(program);
         }
     }
 }
@@ -224,9 +224,9 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
 TEST(PlainPlacement, SequenceSplitsIntoBlocksAlone) {
     TrainingPlan plan = plain_four_ways();
     plan.batch.tokens = plan.batch.sequence = 28;
-    EXPECT_NO_THROW(validate(plan, testing::one_layer()));
+    EXPECT_NO_THROW(validate(plan, samples::one_layer()));
     plan.attention.placement = Placement::zig_zag;
-    EXPECT_EQ(testing::message_of([&] { validate(plan, testing::one_layer()); }),
+    EXPECT_EQ(samples::message_of([&] { validate(plan, samples::one_layer()); }),
               "sequence = 28 does not split into the 2 x context = 8 equal pieces of the causal "
               "zig-zag placement; the nearest that work are 24 and 32");
 }

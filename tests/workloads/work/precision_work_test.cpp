@@ -12,8 +12,8 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::find_op;
-using testing::names;
+using samples::find_op;
+using samples::names;
 
 ModelSpec small() {
     return {.name = "small",

@@ -12,9 +12,9 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::find_op;
-using testing::one_chip;
-using testing::one_layer;
+using samples::find_op;
+using samples::one_chip;
+using samples::one_layer;
 
 double vector_of(const ModelSpec& model, const TrainingPlan& plan, const std::string& name) {
     const StepProgram program = build_step(model, plan);

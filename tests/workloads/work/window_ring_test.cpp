@@ -18,21 +18,21 @@
 namespace podsim::workloads {
 namespace {
 
-using testing::attention_flops;
-using testing::Random;
+using samples::attention_flops;
+using samples::Random;
 using Way = WindowRing::Way;
 
 /// 32 tokens of one sequence on four context ways.
 TrainingPlan four_ways(Placement placement) {
-    TrainingPlan plan = testing::one_chip();
+    TrainingPlan plan = samples::one_chip();
     plan.ways.context = 4;
     plan.attention.placement = placement;
-    plan.overlap.context_steps = testing::ring(4, false);
+    plan.overlap.context_steps = samples::ring(4, false);
     return plan;
 }
 
 ModelSpec windowed_layer(std::int64_t window) {
-    ModelSpec model = testing::one_layer();
+    ModelSpec model = samples::one_layer();
     model.window = window;
     return model;
 }
@@ -136,8 +136,8 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = testing::random_any_model(random);
-        TrainingPlan plan = testing::random_any_plan(random, false, model);
+        ModelSpec model = samples::random_any_model(random);
+        TrainingPlan plan = samples::random_any_plan(random, false, model);
         plan.attention.causal = true;
         plan.ways.context = 1 << random.from(1, 3);
         plan.batch.sequence =
@@ -145,10 +145,10 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
         plan.batch.tokens =
             plan.batch.sequence * plan.ways.data * plan.ways.fsdp * plan.ways.expert;
         model.window = random.from(1, static_cast<int>(plan.batch.sequence) - 1);
-        testing::name_tensors(random, model, plan);
+        samples::name_tensors(random, model, plan);
         TrainingPlan whole = plan;
         whole.ways.context = 1;
-        plan.overlap.context_steps = testing::ring(plan.ways.context, false);
+        plan.overlap.context_steps = samples::ring(plan.ways.context, false);
         const StepProgram alone = build_step(model, whole);
         for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
             plan.attention.placement = placement;
@@ -164,7 +164,7 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
                 EXPECT_EQ(sum, attention_flops(alone, pass));
             }
             for (const StepProgram& program : ranks.programs) {
-                testing::expect_buffers_in_order(program);
+                samples::expect_buffers_in_order(program);
             }
         }
     }
@@ -258,7 +258,7 @@ TEST(WindowRing, ReadsTheKeysOfItsWindow) {
 TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
     const StepProgram program =
         build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
-    EXPECT_THAT(testing::edges(program, "forward", "attention 1/3", "out"),
+    EXPECT_THAT(samples::edges(program, "forward", "attention 1/3", "out"),
                 ::testing::ElementsAre(
                     "attention 1/3: qkv,", "gather keys and values up step 1: qkv,",
                     "attention 2/3: attention 1/3, gather keys and values up step 1,",
@@ -266,7 +266,7 @@ TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
                     "attention 3/3: attention 2/3, gather keys and values up step 2,",
                     "out: attention 3/3,"));
     EXPECT_THAT(
-        testing::edges(program, "backward", "attention gradient 1/3", "qkv input gradient"),
+        samples::edges(program, "backward", "attention gradient 1/3", "qkv input gradient"),
         ::testing::ElementsAre(
             "attention gradient 1/3: out weight gradient,",
             "gather keys and values up step 1: out weight gradient,",
@@ -279,7 +279,7 @@ TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
             "qkv input gradient: attention gradient 2/3, scatter attention gradient up step 1,"));
     const auto& back = std::get<Collective>(
         program
-            .ops[testing::find_op(program, "layer 0 backward scatter attention gradient up step 2")]
+            .ops[samples::find_op(program, "layer 0 backward scatter attention gradient up step 2")]
             .work);
     EXPECT_EQ(back.step, (collectives::RingStep{0, -1, sim::Bytes(8 * 32), std::pair{2, 3}}));
 }
@@ -293,7 +293,7 @@ TEST(WindowRing, PiecesAreHeldUntilTheLastPartHasReadThem) {
         std::vector<std::string> names;
         for (const Buffer& buffer : program.buffers) {
             if (buffer.memory_class == MemoryClass::buffers && buffer.bytes == sim::Bytes(bytes) &&
-                buffer.allocated_at == testing::find_op(program, first)) {
+                buffer.allocated_at == samples::find_op(program, first)) {
                 for (const OpIndex op : buffer.freed_after) {
                     names.push_back(program.ops[op].name);
                 }

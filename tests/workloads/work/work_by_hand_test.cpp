@@ -225,7 +225,7 @@ TEST(WorkByHand, QuantisedMatmuls) {
 }
 
 // 12 tokens of copies on this chip's 3 of 24 experts, 2 a token; its own tokens make 20 copies.
-Shard with_experts() {
+Shard shard_with_experts() {
     Shard s = shard();
     s.experts = {.routed = 24,
                  .held = 3,
@@ -242,7 +242,7 @@ Shard with_experts() {
 
 // r of t rows are this chip's: of 60 copies that its tensor group makes r / t = 1/3.
 TEST(WorkByHand, RouterCopiesRowsForTheirExperts) {
-    const Shard s = with_experts();
+    const Shard s = shard_with_experts();
     const double copies = 60.0 * kRows / kTokens * kModel;
     const double copied = (kRows * kModel + copies) * kB;
     const double choice = kRows * 24 * (7 + 2);  // softmax and two comparisons of each logit
@@ -259,7 +259,7 @@ TEST(WorkByHand, RouterCopiesRowsForTheirExperts) {
 }
 
 TEST(WorkByHand, ExpertsMultiplyTheirShareOfTokens) {
-    Shard s = with_experts();
+    Shard s = shard_with_experts();
     const double hidden = 12 * 7;
     expect_work(experts_gate_up_forward(s), {{4, kModel, 14, 3}},
                 12 * (kModel + 14) * kB + 3 * kModel * 14 * kE, 0, 0);
@@ -291,7 +291,7 @@ TEST(WorkByHand, ExpertsMultiplyTheirShareOfTokens) {
 
 // Without tokens experts read no weights, but their gradients are written, as zeroes.
 TEST(WorkByHand, ExpertsWithoutTokens) {
-    Shard s = with_experts();
+    Shard s = shard_with_experts();
     s.experts.tokens = 0;
     s.precision.matmul = MatmulDtype::int8;
     s.experts.gathered = false;

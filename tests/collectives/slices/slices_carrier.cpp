@@ -1,4 +1,4 @@
-#include "tests/collectives/carriers/slices_carrier.h"
+#include "tests/collectives/slices/slices_carrier.h"
 
 #include <algorithm>
 #include <bit>

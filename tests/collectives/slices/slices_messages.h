@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_support.h"
 
 namespace podsim::collectives {
 

@@ -1,4 +1,4 @@
-#include "tests/collectives/carriers/slices_messages.h"
+#include "tests/collectives/slices/slices_messages.h"
 
 #include <algorithm>
 #include <cmath>

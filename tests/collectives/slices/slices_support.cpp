@@ -1,4 +1,4 @@
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_support.h"
 
 #include <array>
 #include <sstream>

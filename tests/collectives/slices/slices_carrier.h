@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/workload/observer.h"
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_support.h"
 
 namespace podsim::collectives {
 

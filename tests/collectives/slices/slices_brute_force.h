@@ -15,7 +15,7 @@
 #pragma once
 
 #include "sim/base/time.h"
-#include "tests/collectives/carriers/slices_support.h"
+#include "tests/collectives/slices/slices_support.h"
 
 namespace podsim::collectives {
 

@@ -1,10 +1,10 @@
-#include "tests/collectives/carriers/slices_brute_force.h"
+#include "tests/collectives/slices/slices_brute_force.h"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-#include "tests/collectives/carriers/slices_messages.h"
+#include "tests/collectives/slices/slices_messages.h"
 
 namespace podsim::collectives {
 namespace {
