@@ -18,7 +18,7 @@ model: {base: mixtral-8x7b}
 batch: {tokens: 256Ki, sequence: 4096}
 mesh: {fsdp: x y, expert: z}
 training: {remat: {save: [qkv_proj], offload: [mlp_hidden]}, precision: int8, bf16_backward: [mlp],
-  moe: {matmul: sparse, tile: [512, 1024, 1024]}, attention_blocks: {q: 512},
+  moe: {matmul: sparse, tile: [512, 1024, 1024], tiles: {down_drhs: [512, 768, 4096]}}, attention_blocks: {q: 512},
   expert_imbalance: {distribution: lognormal, spread: 50 %}}
 overlap: {priority: [tensor, weights, gradients], schedule: latency_hiding, async: {all_gather: 1}}
 perturb: [{kind: slow_chips, x: 0, y: 0, z: 0, slice: 0, factor: 1.1}, {kind: random_chips, spread: 2 %},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/import/maxtext_experts.h"
 #include "scenarios/import/maxtext_import.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -247,33 +248,6 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
                          : fmt::format("attention_blocks: {{{}}}", fmt::join(blocks, ", ")));
 }
 
-void add_experts(MaxTextSettings& settings, const MaxTextModel& model, Parts& parts, Parts& notes) {
-    const double capacity = settings.number("capacity_factor", -1);
-    const bool sparse = settings.flag("sparse_matmul", true);
-    static_cast<void>(settings.flag("megablox", true));
-    if (capacity > 0 && !sparse) {
-        parts.push_back(fmt::format("capacity_factor: {}", capacity));
-        parts.emplace_back("moe: {matmul: dense}");
-    } else if (sparse) {
-        if (!settings.has("use_custom_sort_vjp")) {
-            notes.emplace_back(
-                "the file is older than use_custom_sort_vjp, when gradients of sorted rows were "
-                "added into zeros");
-        }
-        if (!settings.flag("use_custom_sort_vjp", false)) {
-            parts.emplace_back("moe: {sort_vjp: scatter-add}");
-        }
-    } else {
-        settings.cannot("sparse_matmul",
-                        fmt::format("without a capacity_factor all {} experts compute all tokens, "
-                                    "{:.3g} times the work of the {} of a token that are counted",
-                                    model.experts,
-                                    static_cast<double>(model.experts) /
-                                        static_cast<double>(model.experts_per_token),
-                                    model.experts_per_token));
-    }
-}
-
 }  // namespace
 
 std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& model,
@@ -283,7 +257,9 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& mode
     parts.push_back("remat: " + remat(settings, model, notes));
     add_attention(settings, parts, notes);
     if (model.experts > 0) {
-        add_experts(settings, model, parts, notes);
+        for (std::string& part : maxtext_experts(settings, model, notes)) {
+            parts.push_back(std::move(part));
+        }
     }
     if (!settings.has("logits_dot_in_fp32")) {
         notes.emplace_back("the file is older than logits_dot_in_fp32, when logits were fp32");

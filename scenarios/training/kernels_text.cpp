@@ -37,15 +37,18 @@ std::string blocks_text(const workloads::Shard& shard, bool local, const char* l
 }
 
 std::string experts_text(const workloads::Shard& shard) {
-    const workloads::ExpertTile& tile = shard.experts.path.tile;
-    switch (shard.experts.path.matmul) {
+    const workloads::ExpertPath& path = shard.experts.path;
+    const workloads::ExpertTile& tile = path.gate_up.forward;
+    const workloads::ExpertTiles alike{tile, tile, tile};
+    switch (path.matmul) {
         case ExpertMatmul::ideal:
             return "";
         case ExpertMatmul::sparse:
             return fmt::format(
-                "  experts: sparse, tiles of {:g} x {:g} x {:g} compute {:.2f} x what the rows "
+                "  experts: sparse, tiles of {:g} x {:g} x {:g}{} compute {:.2f} x what the rows "
                 "need\n",
                 tile.m, tile.k, tile.n,
+                path.gate_up == alike && path.down == alike ? "" : " and others",
                 tiled(experts_gate_up_forward(shard), experts_down_forward(shard)));
         case ExpertMatmul::dense:
             return fmt::format(

@@ -52,8 +52,8 @@ constexpr std::pair<std::string_view, SortGradient> kSortGradients[] = {
     {"custom", SortGradient::custom}, {"scatter-add", SortGradient::scatter_add}};
 constexpr std::int64_t kMostTile = 1 << 20;
 
-workloads::ExpertTile read_tile(const Reader& tile) {
-    workloads::ExpertTile read;
+workloads::ExpertTile read_tile(const Reader& tile, const workloads::ExpertTile& unless_set = {}) {
+    workloads::ExpertTile read = unless_set;
     if (!tile.present()) {
         return read;
     }
@@ -70,6 +70,19 @@ workloads::ExpertTile read_tile(const Reader& tile) {
     return read;
 }
 
+/// `tile`, and over it those of `tiles`, by product and gradient.
+void read_tiles(const Reader& moe, workloads::ExpertPath& path) {
+    const workloads::ExpertTile all = read_tile(moe["tile"]);
+    const Reader tiles = moe["tiles"];
+    using Tiles = workloads::ExpertTiles;
+    const auto of = [&](std::string_view forward, std::string_view dlhs, std::string_view drhs) {
+        return Tiles{read_tile(tiles[forward], all), read_tile(tiles[dlhs], all),
+                     read_tile(tiles[drhs], all)};
+    };
+    path.gate_up = of("gate_up_forward", "gate_up_dlhs", "gate_up_drhs");
+    path.down = of("down_forward", "down_dlhs", "down_drhs");
+}
+
 /// The path that experts take in a model that has them; `matmul` as written, or by whether there is a capacity.
 void read_path(const Reader& training, std::optional<ExpertMatmul> matmul,
                workloads::ExpertPath& path) {
@@ -84,7 +97,7 @@ void read_path(const Reader& training, std::optional<ExpertMatmul> matmul,
             "capacity_factor of sparse experts, which take what comes",
             "leave it out, or write moe: {matmul: dense}");
     }
-    for (const std::string_view key : {"tile", "sort_vjp"}) {
+    for (const std::string_view key : {"tile", "tiles", "sort_vjp"}) {
         if (!path.sparse() && moe[key].present()) {
             moe[key].refuse(fmt::format("{} of experts that are not sparse", key),
                             "leave it out, or write matmul: sparse");
@@ -96,7 +109,8 @@ void read_moe(const Reader& training, const workloads::ModelSpec& model,
               workloads::TrainingPlan& plan) {
     const Reader moe = training["moe"];
     const auto written = moe["matmul"].choose<ExpertMatmul>(kMatmuls, ExpertMatmul::sparse);
-    const workloads::ExpertTile tile = read_tile(moe["tile"]);
+    workloads::ExpertPath tiled;
+    read_tiles(moe, tiled);
     const auto gradient =
         moe["sort_vjp"].choose<SortGradient>(kSortGradients, SortGradient::custom);
     moe.check({"model", "training.moe.matmul"}, [&] {
@@ -109,7 +123,8 @@ void read_moe(const Reader& training, const workloads::ModelSpec& model,
         }
         read_path(training, moe["matmul"].present() ? std::optional(written) : std::nullopt,
                   plan.moe);
-        plan.moe.tile = tile;
+        plan.moe.gate_up = tiled.gate_up;
+        plan.moe.down = tiled.down;
         plan.moe.custom_sort_vjp = gradient == SortGradient::custom;
     });
 }
@@ -180,7 +195,8 @@ void read_served_experts(const Reader& inference, const topology::DeviceMesh& me
     const Reader moe = inference["moe"];
     const Reader capacity = inference["capacity_factor"];
     plan.moe.matmul = moe["matmul"].choose<ExpertMatmul>(kServedMatmuls, ExpertMatmul::sparse);
-    plan.moe.tile = read_tile(moe["tile"]);
+    const workloads::ExpertTile tile = read_tile(moe["tile"]);
+    plan.moe.gate_up = plan.moe.down = {tile, tile, tile};
     plan.moe.served = plan.moe.sparse() && !moe["tile"].present();
     plan.experts.capacity_factor = capacity.get<double>(parse_multiple, 1);
     moe.check({"model", "inference.moe"}, [&] {

@@ -1,7 +1,7 @@
 // How routed experts are computed: with which matmuls, and what stands around them (work/experts_work.h has the work).
 //
 // Source: MaxText, layers/moe.py (permute, unpermute, sparse_matmul; generate_masks, dense_matmul) and
-// kernels/megablox/gmm.py; the settings are sparse_matmul, capacity_factor, tile_batch_seq, ... and use_custom_sort_vjp.
+// kernels/megablox/gmm.py; the settings are sparse_matmul, capacity_factor, wi_tile_*, wo_tile_* and use_custom_sort_vjp.
 #pragma once
 
 namespace podsim::workloads {
@@ -13,7 +13,8 @@ enum class ExpertMatmul {
     dense_of_all,  ///< no capacity: every expert computes every token
 };
 
-/// Rows, inner dimension and columns of a grouped matmul's tiles.
+/// Rows, inner dimension and columns of a grouped matmul's tiles; of the gradient of matrices their rows and columns, k x n,
+/// and the rows m that are summed over.
 struct ExpertTile {
     double m = 512;
     double k = 1024;
@@ -22,11 +23,21 @@ struct ExpertTile {
     friend bool operator==(const ExpertTile&, const ExpertTile&) = default;
 };
 
+/// Of a product, of the gradient of its rows (dlhs) and of that of its matrices (drhs).
+struct ExpertTiles {
+    ExpertTile forward{};
+    ExpertTile dlhs{};
+    ExpertTile drhs{};
+
+    friend bool operator==(const ExpertTiles&, const ExpertTiles&) = default;
+};
+
 struct ExpertPath {
     ExpertMatmul matmul = ExpertMatmul::ideal;
-    ExpertTile tile{};
+    ExpertTiles gate_up{};
+    ExpertTiles down{};
     bool served =
-        false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not `tile`
+        false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not those above
     /// Devices that a chip is to JAX in training: each sorts its own tokens, and tiles and fetches for itself.
     int devices = 1;
     /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros, as of any gather.

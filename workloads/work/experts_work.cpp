@@ -190,30 +190,32 @@ Compute router_weight_gradient(const Shard& s) {
 
 Compute experts_gate_up_forward(const Shard& s) {
     return grouped(s, s.d_model, s.experts.d_ff, Branches::side_by_side,
-                   biased(s, s.branches * s.experts.d_ff));
+                   s.experts.path.gate_up.forward, biased(s, s.branches * s.experts.d_ff));
 }
 
 Compute experts_down_forward(const Shard& s) {
-    return grouped(s, s.experts.d_ff, s.d_model, Branches::one,
+    return grouped(s, s.experts.d_ff, s.d_model, Branches::one, s.experts.path.down.forward,
                    activation_function(s, s.experts.tokens, s.experts.d_ff) + biased(s, s.d_model));
 }
 
 Compute experts_down_input_gradient(const Shard& s) {
-    return grouped(s, s.d_model, s.experts.d_ff, Branches::one, hidden_gradient(s));
+    return grouped(s, s.d_model, s.experts.d_ff, Branches::one, s.experts.path.down.dlhs,
+                   hidden_gradient(s));
 }
 
 Compute experts_down_weight_gradient(const Shard& s) {
     return grouped_weight_gradient(
-        s, s.experts.d_ff, s.d_model, Branches::one,
+        s, s.experts.d_ff, s.d_model, Branches::one, s.experts.path.down.drhs,
         activation_again(s, s.experts.tokens, s.experts.d_ff) + bias_gradient(s, s.d_model));
 }
 
 Compute experts_gate_up_input_gradient(const Shard& s) {
-    return grouped(s, s.experts.d_ff, s.d_model, Branches::added);
+    return grouped(s, s.experts.d_ff, s.d_model, Branches::added, s.experts.path.gate_up.dlhs);
 }
 
 Compute experts_gate_up_weight_gradient(const Shard& s) {
     return grouped_weight_gradient(s, s.d_model, s.experts.d_ff, Branches::side_by_side,
+                                   s.experts.path.gate_up.drhs,
                                    bias_gradient(s, s.branches * s.experts.d_ff));
 }
 

@@ -94,21 +94,22 @@ Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double produc
 }
 
 /// Of one device.
-GroupedTiles forward_tiles(const Shard& s, double k, double n) {
+GroupedTiles tiles_of(const Shard& s, double k, double n, const ExpertTile& tile) {
     const Shard::Experts& own = s.experts;
     const double rows = own.tokens / own.path.devices;
     if (!own.path.served) {
-        return gmm_tiles(rows, own.reached, k, n, own.path.tile);
+        return gmm_tiles(rows, own.reached, k, n, tile);
     }
     const double element = s.precision.matmul == MatmulDtype::bf16 ? s.precision.compute : 1;
     return served_tiles(rows, own.reached, k, n,
                         served_tile(k, n, {element, own.weight_bytes, s.vmem}));
 }
 
-Compute sparse(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
+Compute sparse(const Shard& s, double k, double n, Branches branches, const ExpertTile& tile,
+               Elementwise fused) {
     const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
-    const GroupedTiles tiles = on_devices(forward_tiles(s, k, n), s.experts.path.devices);
+    const GroupedTiles tiles = on_devices(tiles_of(s, k, n, tile), s.experts.path.devices);
     const double bytes = (tiles.rows + tiles.results) * s.precision.compute +
                          tiles.matrices * s.experts.weight_bytes;
     if (branches == Branches::added && products > 1) {
@@ -129,9 +130,10 @@ Compute sparse(const Shard& s, double k, double n, Branches branches, Elementwis
 
 }  // namespace
 
-Compute grouped(const Shard& s, double k, double n, Branches branches, Elementwise fused) {
+Compute grouped(const Shard& s, double k, double n, Branches branches, const ExpertTile& tile,
+                Elementwise fused) {
     if (s.experts.path.sparse()) {
-        return sparse(s, k, n, branches, fused);
+        return sparse(s, k, n, branches, tile, fused);
     }
     k *= branches == Branches::added ? s.branches : 1;
     n *= branches == Branches::side_by_side ? s.branches : 1;
@@ -152,14 +154,14 @@ Compute grouped(const Shard& s, double k, double n, Branches branches, Elementwi
 }
 
 Compute grouped_weight_gradient(const Shard& s, double k, double n, Branches branches,
-                                Elementwise fused) {
+                                const ExpertTile& tile, Elementwise fused) {
     const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
     const double held = s.experts.held;
     if (s.experts.path.sparse()) {
         const double devices = s.experts.path.devices;
         const GroupedTiles tiles =
-            on_devices(tgmm_tiles(tokens / devices, held, k, n, s.experts.path.tile), devices);
+            on_devices(tgmm_tiles(tokens / devices, held, k, n, tile), devices);
         const double bytes =
             tiles.rows * s.precision.compute + tiles.matrices * s.precision.gradients;
         return quantised(

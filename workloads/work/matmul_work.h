@@ -32,9 +32,10 @@ Compute weight_gradient(const Shard& shard, double m, double k, double n, Elemen
 /// added up. As one product over all columns but for ExpertMatmul::sparse, whose kernel takes them one by one, tile by tile
 /// (tiles/grouped_tiles.h), and adds up in a pass of its own.
 enum class Branches { one, side_by_side, added };
-Compute grouped(const Shard& shard, double k, double n, Branches branches, Elementwise fused = {});
+Compute grouped(const Shard& shard, double k, double n, Branches branches, const ExpertTile& tile,
+                Elementwise fused = {});
 Compute grouped_weight_gradient(const Shard& shard, double k, double n, Branches branches,
-                                Elementwise fused = {});
+                                const ExpertTile& tile, Elementwise fused = {});
 
 /// The work of two matmuls in one operation.
 Compute both(Compute a, const Compute& b);

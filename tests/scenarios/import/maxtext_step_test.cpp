@@ -125,5 +125,30 @@ TEST_F(MaxTextStep, SortsRowsAsItsFileSays) {
                           "rows were added into zeros"));
 }
 
+// Of each grouped matmul rows, inner dimension and columns, by the names of MaxText's keys (moe.py, get_wi_gmm_params,
+// get_wo_gmm_params); before commit 6ce6ef6 in one order. The file here is of before: it has no weight_sparsity_m.
+TEST_F(MaxTextStep, HasTheTilesOfEachGroupedMatmul) {
+    const std::vector<std::string> tiles{"model_name=mixtral-8x7b",  "wi_tile_fwd_mlp_dim=7",
+                                         "wi_tile_dlhs_embed_dim=5", "wi_tile_drhs_batch_seq=1",
+                                         "wo_tile_fwd_embed_dim=4",  "wo_tile_dlhs_mlp_dim=3",
+                                         "wo_tile_drhs_embed_dim=6"};
+    std::vector<std::string> sorted = tiles;
+    sorted.emplace_back("use_custom_sort_vjp=true");
+    EXPECT_THAT(line(sorted, "training"),
+                HasSubstr("moe: {tiles: {gate_up_forward: [512, 1024, 7], gate_up_dlhs: [512, 5, "
+                          "1024], gate_up_drhs: [1, 1024, 1024], down_forward: [512, 4, 1024], "
+                          "down_dlhs: [512, 1024, 3], down_drhs: [512, 6, 1024]}}"));
+    const std::string later = path("later.yml");
+    std::string keys = "use_custom_sort_vjp: true\nlogits_dot_in_fp32: false\nweight_sparsity_m:\n";
+    for (const std::string& tile : tiles) {
+        keys += tile.substr(0, tile.find('=')) + ": " + tile.substr(tile.find('=') + 1) + "\n";
+    }
+    write(keys, "later.yml");
+    EXPECT_THAT(podsim({"import", "maxtext", later, "compile_topology=v6e-256"}).out,
+                HasSubstr("moe: {tiles: {gate_up_forward: [512, 1024, 7], gate_up_dlhs: [512, "
+                          "1024, 5], gate_up_drhs: [1, 1024, 1024], down_forward: [512, 1024, 4], "
+                          "down_dlhs: [512, 1024, 3], down_drhs: [512, 1024, 6]}}"));
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

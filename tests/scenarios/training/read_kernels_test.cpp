@@ -65,7 +65,7 @@ TEST_F(ReadKernels, BlocksThatNoKernelHasAreRefused) {
 
 TEST_F(ReadKernels, ExpertsAreSparseUnlessTheyHaveACapacity) {
     EXPECT_EQ(moe("remat: full").matmul, ExpertMatmul::sparse);
-    EXPECT_EQ(moe("remat: full").tile, (workloads::ExpertTile{512, 1024, 1024}));
+    EXPECT_EQ(moe("remat: full").down.drhs, (workloads::ExpertTile{512, 1024, 1024}));
     EXPECT_TRUE(moe("remat: full").custom_sort_vjp);
     EXPECT_EQ(moe("capacity_factor: 1.25").matmul, ExpertMatmul::dense);
     EXPECT_EQ(moe("capacity_factor: 1").matmul, ExpertMatmul::dense);
@@ -73,8 +73,20 @@ TEST_F(ReadKernels, ExpertsAreSparseUnlessTheyHaveACapacity) {
     EXPECT_EQ(moe("moe: {matmul: ideal}, capacity_factor: 1.25").matmul, ExpertMatmul::ideal);
     EXPECT_EQ(plan("remat: full").moe.matmul, ExpertMatmul::ideal);  // a model without experts
     const workloads::ExpertPath set = moe("moe: {tile: [256, 2048, 512], sort_vjp: scatter-add}");
-    EXPECT_EQ(set.tile, (workloads::ExpertTile{256, 2048, 512}));
+    for (const workloads::ExpertTiles& tiles : {set.gate_up, set.down}) {
+        EXPECT_EQ(tiles,
+                  (workloads::ExpertTiles{{256, 2048, 512}, {256, 2048, 512}, {256, 2048, 512}}));
+    }
     EXPECT_FALSE(set.custom_sort_vjp);
+}
+
+// Each of the six grouped matmuls by its name; those that are not named have `tile`.
+TEST_F(ReadKernels, TilesAreOfSingleProducts) {
+    const workloads::ExpertPath some = moe(
+        "moe: {tile: [256, 2048, 512], tiles: {gate_up_forward: [1, 2, 3], gate_up_dlhs: [4, 5, "
+        "6], gate_up_drhs: [7, 8, 9], down_dlhs: [10, 11, 12], down_drhs: [13, 14, 15]}}");
+    EXPECT_EQ(some.gate_up, (workloads::ExpertTiles{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}));
+    EXPECT_EQ(some.down, (workloads::ExpertTiles{{256, 2048, 512}, {10, 11, 12}, {13, 14, 15}}));
 }
 
 TEST_F(ReadKernels, PathsThatAreNoneAreRefused) {
@@ -92,6 +104,12 @@ TEST_F(ReadKernels, PathsThatAreNoneAreRefused) {
     expect_refused(text("moe: {tile: [512, 1024, 1024]}, capacity_factor: 1.25", mixtral),
                    "s.yaml:5:24: training.moe.tile: tile of experts that are not sparse; leave it "
                    "out, or write matmul: sparse");
+    expect_refused(text("moe: {tiles: {down_dlhs: [0, 1, 1]}}", mixtral),
+                   "s.yaml:5:38: training.moe.tiles.down_dlhs: '0' is out of range; allowed: 1 to "
+                   "1048576");
+    expect_refused(text("moe: {matmul: ideal, tiles: {down_dlhs: [1, 1, 1]}}", mixtral),
+                   "s.yaml:5:40: training.moe.tiles: tiles of experts that are not sparse; leave "
+                   "it out, or write matmul: sparse");
     expect_refused(text("moe: {matmul: ideal, sort_vjp: custom}", mixtral),
                    "s.yaml:5:43: training.moe.sort_vjp: sort_vjp of experts that are not sparse; "
                    "leave it out, or write matmul: sparse");
