@@ -53,7 +53,8 @@ Usage calibrate_usage() {
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
-        "Factors: mxu, mxu_ramp, attention, vpu, hbm, fusion, gather, ici, dcn, launch_s, "
+        "Factors: mxu, mxu_ramp, mxu_8bit, attention, vpu, hbm, fusion, gather, ici, dcn, "
+        "launch_s, "
         "straggler, "
         "kernel_s, sequence_s, "
         "host_s\n"

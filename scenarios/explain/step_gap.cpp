@@ -22,7 +22,7 @@ constexpr Cause kCauses[] = {
     {"stragglers", [](topology::Efficiency& e) { e.straggler = 0; }},
     {"kernels below peak",
      [](topology::Efficiency& e) {
-         e.mxu = e.attention = e.vpu = e.hbm = e.fusion = e.gather = 1;
+         e.mxu = e.mxu_8bit = e.attention = e.vpu = e.hbm = e.fusion = e.gather = 1;
          e.mxu_ramp = 0;
      }},
     {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},

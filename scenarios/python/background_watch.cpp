@@ -29,6 +29,19 @@ private:
     std::thread& worker_;
 };
 
+/// The interpreter's lock, for the thread that gave it back as `python`. Where the interpreter ends, Python ends this thread in place of
+/// giving it; py::gil_scoped_acquire asks first for the thread's state, which is gone then, and makes a new one in what is left of it.
+class Lock {
+public:
+    explicit Lock(PyThreadState*& python) : python_(python) { PyEval_RestoreThread(python); }
+    ~Lock() { python_ = PyEval_SaveThread(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+private:
+    PyThreadState*& python_;
+};
+
 }  // namespace
 
 void BackgroundWatch::run(const std::function<void()>& work) {
@@ -44,13 +57,13 @@ void BackgroundWatch::run(const std::function<void()>& work) {
         ended_.notify_all();
     });
     // Not py::gil_scoped_release, which asks for the lock again while its thread is unwound.
-    PyThreadState* const python = PyEval_SaveThread();
+    python_ = PyEval_SaveThread();
     {
         const EndsWork ends(*this, worker);
         wait();
         worker.join();
     }
-    PyEval_RestoreThread(python);
+    PyEval_RestoreThread(python_);
     if (refusal_) {
         std::rethrow_exception(refusal_);
     }
@@ -77,7 +90,7 @@ void BackgroundWatch::wait() {
 }
 
 std::exception_ptr BackgroundWatch::look(const std::optional<PhaseProgress>& news) {
-    const py::gil_scoped_acquire lock;
+    const Lock lock(python_);
     try {
         if (PyErr_CheckSignals() != 0) {
             throw py::error_already_set();

@@ -35,6 +35,7 @@ private:
     void tell_python(const std::optional<PhaseProgress>& news);
 
     pybind11::object progress_;
+    PyThreadState* python_ = nullptr;  ///< of the thread that waits, without the lock
     std::mutex mutex_;
     std::condition_variable ended_;
     bool done_ = false;

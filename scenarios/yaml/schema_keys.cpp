@@ -54,6 +54,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.profile.base", kText, "v5p", kRequired, "the measured chip whose factors the other keys change, or ideal"},
     {"hardware.profile.mxu", kText, "0.8", "of the base", "share of the peak that a large matmul reaches"},
     {"hardware.profile.mxu_ramp", kText, "128", "of the base", "a matmul of smallest dimension d reaches d / (d + this) of that"},
+    {"hardware.profile.mxu_8bit", kText, "0.9", "of the base", "of that share, what int8 and fp8 matmuls reach of their peak"},
     {"hardware.profile.attention", kText, "0.4", "of the base", "share of the peak that attention's dot products reach"},
     {"hardware.profile.vpu", kText, "1", "of the base", "share of the vector unit's rate"},
     {"hardware.profile.hbm", kText, "0.83", "of the base", "share of the HBM's bandwidth"},

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array kFactors{
     EfficiencyFactor{"mxu", &Efficiency::mxu, 0.05, 1},
     EfficiencyFactor{"mxu_ramp", &Efficiency::mxu_ramp, 0, 4096},
+    EfficiencyFactor{"mxu_8bit", &Efficiency::mxu_8bit, 0.05, 1},
     EfficiencyFactor{"attention", &Efficiency::attention, 0.05, 1},
     EfficiencyFactor{"vpu", &Efficiency::vpu, 0.05, 1},
     EfficiencyFactor{"hbm", &Efficiency::hbm, 0.05, 1},
@@ -115,10 +116,10 @@ constexpr std::array kVersion3{
 
 constexpr std::string_view kFittedByChip =
     "fitted to the published steps of the chip (podsim calibrate scenarios/published --per-chip "
-    "mxu,straggler --pooled gather)";
+    "mxu,straggler,mxu_8bit --pooled gather)";
 constexpr std::string_view kPooledGather =
     "fitted to the published steps of all chips (podsim calibrate scenarios/published --per-chip "
-    "mxu,straggler --pooled gather)";
+    "mxu,straggler,mxu_8bit --pooled gather)";
 constexpr std::string_view kPriorStraggler =
     "few of its steps have several slices: a few per cent for a doubling (podsim calibrate)";
 constexpr std::string_view kKernelTpu7x =
@@ -151,6 +152,40 @@ constexpr std::array kVersion4{
     Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
 };
 
+constexpr std::string_view kInt8V6e =
+    "no steps determine it; int8 matmuls alone on v6e take 0.54 to 0.61 of their time in bf16 "
+    "(yangwhale/gpu-tpu-pedia, tpu/v7_perf)";
+constexpr std::string_view kInt8V4p = "its int8 matmuls are as fast as those in bf16";
+
+/// Version 5: matmuls of 8 bits at a share of their own, experts in the tiles that recipes set, and seven steps more.
+constexpr std::array kVersion5{
+    Measured{"v4p", "mxu", 0.717, kFittedByChip},
+    Measured{"v5e", "mxu", 0.815, kFittedByChip},
+    Measured{"v5p", "mxu", 0.805, kFittedByChip},
+    Measured{"v6e", "mxu", 0.630, kFittedByChip},
+    Measured{"tpu7x", "mxu", 0.755, kFittedByChip},
+    Measured{"", "mxu_8bit", 0.9, kInt8V6e},
+    Measured{"v4p", "mxu_8bit", 1, kInt8V4p},
+    Measured{"v5p", "mxu_8bit", 1, kFittedByChip},
+    Measured{"tpu7x", "mxu_8bit", 0.835, kFittedByChip},
+    Measured{"", "attention", 0.694, kKernelTpu7x},
+    Measured{"", "fusion", 0.5, kPriorFusion},
+    Measured{"", "gather", 0.1405, kPooledGather},
+    Measured{"", "straggler", 0.02, kPriorStraggler},
+    Measured{"v5e", "straggler", 0.0337, kFittedByChip},
+    Measured{"", "hbm", 0.858, kMeanOfChips},
+    Measured{"v6e", "hbm", 0.850, kCopyV6e},
+    Measured{"tpu7x", "hbm", 0.867, kCopyTpu7x},
+    Measured{"", "ici", 0.815, kMeanOfChips},
+    Measured{"v5e", "ici", 0.827, kGatherV5e},
+    Measured{"v6e", "ici", 0.656, kPsumV6e},
+    Measured{"tpu7x", "ici", 0.998, kGatherTpu7x},
+    Measured{"", "dcn", 0.329, kPsumSlicesV6e},
+    Measured{"", "launch_s", 5.3e-6, kMeanOfChips},
+    Measured{"v5e", "launch_s", 2.37e-6, kTinyV5e},
+    Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
+};
+
 // Of inference, for all chips: podsim calibrate scenarios/published --inference --per-chip - --pooled kernel_s,sequence_s,host_s
 constexpr double kKernel = 1.14e-5;
 constexpr double kSequence = 7.8e-7;
@@ -160,10 +195,11 @@ struct Version {
     std::string_view name;
     std::span<const Measured> rows;
 };
-constexpr std::array kVersions{Version{"4", kVersion4}, Version{"3", kVersion3},
-                               Version{"2", kVersion2}, Version{"1", kVersion1}};
+constexpr std::array kVersions{Version{"5", kVersion5}, Version{"4", kVersion4},
+                               Version{"3", kVersion3}, Version{"2", kVersion2},
+                               Version{"1", kVersion1}};
 constexpr std::array kVersionNames{kVersions[0].name, kVersions[1].name, kVersions[2].name,
-                                   kVersions[3].name};
+                                   kVersions[3].name, kVersions[4].name};
 
 /// The row of a factor: the chip's own, or that of all.
 const Measured* row_of(std::span<const Measured> rows, std::string_view chip,

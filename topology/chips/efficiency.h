@@ -16,6 +16,8 @@ struct Efficiency {
     double mxu = 1;  ///< share of the peak that a matmul of large dimensions reaches
     double mxu_ramp =
         0;  ///< a matmul whose smallest dimension is d reaches d / (d + mxu_ramp) of that share
+    double mxu_8bit =
+        1;  ///< of that share, what matmuls of 8 bits (int8, fp8) reach of their own peak
     double attention =
         1;           ///< share of the peak that the dot products of a flash-attention kernel reach
     double vpu = 1;  ///< share of the vector unit's rate

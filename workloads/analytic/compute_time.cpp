@@ -20,12 +20,14 @@ double padded_volume(const MatmulShape& shape, int mxu) {
            padded(shape.n, mxu) * shape.count;
 }
 
-double mxu_share(const MatmulShape& shape, bool attention, const topology::Efficiency& reached) {
-    if (attention) {
+double mxu_share(const MatmulShape& shape, const Compute& work,
+                 const topology::Efficiency& reached) {
+    if (work.attention) {
         return reached.attention;
     }
+    const double of_dtype = work.dtype == MatmulDtype::bf16 ? 1 : reached.mxu_8bit;
     const double smallest = std::min({shape.m, shape.k, shape.n});
-    return reached.mxu * smallest / (smallest + reached.mxu_ramp);
+    return reached.mxu * of_dtype * smallest / (smallest + reached.mxu_ramp);
 }
 
 /// What of an operation's elementwise work hides beneath its matmul: ideally all.
@@ -49,7 +51,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
         const double padded = padded_volume(shape, rates.mxu_dimension);
         plain += volume(shape);
         with_padding += padded;
-        reached += padded / mxu_share(shape, work.attention, rates.efficiency);
+        reached += padded / mxu_share(shape, work, rates.efficiency);
     }
     ComputeTime time;
     time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);

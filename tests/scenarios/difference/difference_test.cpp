@@ -261,8 +261,8 @@ TEST(WhyText, NamesTheLargestTermsAndThoseAgainstThem) {
 
 TEST(Belief, GoesByTheErrorOfADifference) {
     const StepFigures a = figures(1000, 0, 0);
-    EXPECT_EQ(difference_of(a, figures(1085, 0, 0)).belief, Belief::within);  // ln 1.085 = 0.0816
-    EXPECT_EQ(difference_of(a, figures(1086, 0, 0)).belief, Belief::beyond);  // ln 1.086 = 0.0825
+    EXPECT_EQ(difference_of(a, figures(1086, 0, 0)).belief, Belief::within);  // ln 1.086 = 0.0825
+    EXPECT_EQ(difference_of(a, figures(1087, 0, 0)).belief, Belief::beyond);  // ln 1.087 = 0.0834
     EXPECT_EQ(difference_of(a, a).belief, Belief::same);
     StepFigures other = figures(1049, 0, 0);
     other.chip = "v5e";
@@ -270,10 +270,10 @@ TEST(Belief, GoesByTheErrorOfADifference) {
     other = figures(2098, 0, 0);
     other.tokens = 2;  // 1049 ms a token
     EXPECT_EQ(difference_of(a, other).belief, Belief::within);
-    const std::string error = "the 8.2 % within which 80 % of 61 published pairs were predicted";
+    const std::string error = "the 8.3 % within which 80 % of 61 published pairs were predicted";
     EXPECT_EQ(belief_text(difference_of(a, other)),
               "In chip time a token (+4.9 %) that is within " + error + ": try both on hardware.");
-    EXPECT_EQ(belief_text(difference_of(a, figures(1086, 0, 0))), "That is beyond " + error + ".");
+    EXPECT_EQ(belief_text(difference_of(a, figures(1087, 0, 0))), "That is beyond " + error + ".");
 }
 
 std::vector<Scenario> published() {
@@ -301,11 +301,11 @@ TEST(RatioError, IsThatOfThePublishedPairs) {
     EXPECT_NEAR(ratio_errors(measurements, perfect).worst, 0, 1e-12);
     const RatioErrors errors = ratio_errors(measurements, simulated);
     EXPECT_EQ(errors.pairs, kRatioPairs);
-    // By the profile as it stands, which was fitted to most of these steps: 7.0 %. The constant, held out by family, may not be below. The
+    // By the profile as it stands, which was fitted to these steps: 7.0 %. The constant, held out by family, may not be below. The
     // worst are GPT-3 in int8 on v6e, as a recipe and in MLPerf.
     EXPECT_NEAR(errors.four_of_five, 0.0699, 0.0005);
     EXPECT_LE(errors.four_of_five, kRatioError + 0.0005);
-    EXPECT_NEAR(errors.worst, 0.4496, 0.0005);
+    EXPECT_NEAR(errors.worst, 0.4345, 0.0005);
 }
 
 // What podsim calibrate prints, which the tests of pages hold against the program.

@@ -31,9 +31,10 @@ TEST(Efficiency, MeasuredChipsHaveFactorsInTheirRangeEachWithASource) {
             EXPECT_GE((*efficiency).*(factor.value), factor.least) << factor.name;
             EXPECT_LE((*efficiency).*(factor.value), factor.most) << factor.name;
             const bool as_ideal = (*efficiency).*(factor.value) == Efficiency{}.*(factor.value);
-            EXPECT_EQ(
-                efficiency_source(chip.name, factor.name) == "not measured: as in profile ideal",
-                as_ideal)
+            const bool has_source =
+                efficiency_source(chip.name, factor.name) != "not measured: as in profile ideal";
+            // Of 8 bits v4p's rate is that of bf16, and v5p's steps are at the limit.
+            EXPECT_TRUE(has_source != as_ideal || (has_source && factor.name == "mxu_8bit"))
                 << chip.name << ' ' << factor.name;
         }
     }

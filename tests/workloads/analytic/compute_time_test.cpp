@@ -40,6 +40,22 @@ TEST(ComputeTimeReached, MatmulsTakeTheShareOfTheirSmallestDimension) {
     EXPECT_DOUBLE_EQ(seconds(attention, {.mxu = 0.1, .mxu_ramp = 1024, .attention = 0.5}), 2000);
 }
 
+// 1000 s in bf16, 500 s at twice the rate: at half the share of half the share 2000 s. Attention has a share of its own.
+TEST(ComputeTimeReached, MatmulsOfEightBitsTakeAShareOfThatShare) {
+    MachineRates rates = unit_rates();
+    rates.int8 = rates.fp8 = sim::FlopsPerSecond(2);
+    rates.efficiency = {.mxu = 0.5, .mxu_8bit = 0.5};
+    const auto total = [&](const Compute& one) { return compute_time(one, rates).total().value(); };
+    EXPECT_DOUBLE_EQ(total(work(0, 0, 0)), 2000);
+    for (const MatmulDtype dtype : {MatmulDtype::int8, MatmulDtype::fp8}) {
+        Compute narrow = work(0, 0, 0);
+        narrow.dtype = dtype;
+        EXPECT_DOUBLE_EQ(total(narrow), 2000);
+        narrow.attention = true;
+        EXPECT_DOUBLE_EQ(total(narrow), 500);
+    }
+}
+
 // Products without rows take nothing, alone or beside another: 2000 s as above.
 TEST(ComputeTimeReached, NoRowsTakeNoTime) {
     Compute none;
