@@ -96,14 +96,14 @@ Collection best_collection(const GroupGraph& graph, int root) {
 }
 
 /// A member's way to the root, with its part of the member's share.
-struct Way {
+struct ScatterWay {
     int member = 0;
     std::vector<int> links;
     std::int64_t flow = 0;
 };
 
 /// Takes the flow apart: from every member along links with flow left, without loops.
-std::vector<Way> ways_of(const GroupGraph& graph, int root, Collection flow) {
+std::vector<ScatterWay> ways_of(const GroupGraph& graph, int root, Collection flow) {
     std::vector<std::vector<std::size_t>> out(static_cast<std::size_t>(graph.members()));
     const auto link_of = [&](std::size_t i) -> const GroupLink& {
         return graph.links()[static_cast<std::size_t>(flow.links[i])];
@@ -113,7 +113,7 @@ std::vector<Way> ways_of(const GroupGraph& graph, int root, Collection flow) {
             out[static_cast<std::size_t>(link_of(i).from)].push_back(i);
         }
     }
-    std::vector<Way> ways;
+    std::vector<ScatterWay> ways;
     for (int member = 0; member < graph.members(); ++member) {
         std::int64_t left = member == root ? 0 : flow.share;
         while (left > 0) {
@@ -144,7 +144,7 @@ std::vector<Way> ways_of(const GroupGraph& graph, int root, Collection flow) {
             for (const std::size_t i : path) {
                 amount = std::min(amount, flow.on_link[i]);
             }
-            Way& way = ways.emplace_back();
+            ScatterWay& way = ways.emplace_back();
             way.member = member;
             way.flow = amount;
             for (const std::size_t i : path) {
@@ -162,7 +162,7 @@ std::vector<Shipment> shipments_of(const GroupGraph& graph, int root, sim::Bytes
     const Collection flow = best_collection(graph, root);
     const double share = static_cast<double>(flow.share);
     std::vector<Shipment> shipments;
-    for (const Way& way : ways_of(graph, root, flow)) {
+    for (const ScatterWay& way : ways_of(graph, root, flow)) {
         Shipment shipment{.source = static_cast<std::uint32_t>(way.member),
                           .destination = static_cast<std::uint32_t>(root),
                           .legs = {},

@@ -13,16 +13,14 @@
 namespace podsim::collectives {
 namespace {
 
-using topology::Way;
-
-std::vector<std::vector<Way>> ways_between(const GroupGraph& graph, const Ends& ends) {
+std::vector<std::vector<topology::Way>> ways_between(const GroupGraph& graph, const Ends& ends) {
     return topology::disjoint_ways(graph.members(), graph.arcs(), graph.member_of(ends.root),
                                    graph.member_of(ends.to));
 }
 
-double total_links(const std::vector<Way>& ways) {
+double total_links(const std::vector<topology::Way>& ways) {
     double links = 0;
-    for (const Way& way : ways) {
+    for (const topology::Way& way : ways) {
         links += static_cast<double>(way.size());
     }
     return links;
@@ -36,14 +34,14 @@ std::vector<Route> send_routes(const CollectiveCall& call, sim::Bytes hop_bytes)
         throw sim::InputError("a chip sends to itself", "name two different chips");
     }
     const GroupGraph graph(call.slice, whole_slice(call.slice));
-    const std::vector<std::vector<Way>> by_count = ways_between(graph, call.ends);
+    const std::vector<std::vector<topology::Way>> by_count = ways_between(graph, call.ends);
     // In bytes at the rate of one link.
-    const auto time = [&](const std::vector<Way>& ways) {
+    const auto time = [&](const std::vector<topology::Way>& ways) {
         return (v + hop_bytes * total_links(ways)) / static_cast<double>(ways.size());
     };
-    const std::vector<Way>& ways = *std::ranges::min_element(by_count, {}, time);
+    const std::vector<topology::Way>& ways = *std::ranges::min_element(by_count, {}, time);
     std::vector<Route> routes;
-    for (const Way& way : ways) {
+    for (const topology::Way& way : ways) {
         Route& route = routes.emplace_back();
         for (const int link : way) {
             route.legs.push_back(graph.links()[static_cast<std::size_t>(link)].leg);

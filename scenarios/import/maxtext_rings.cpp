@@ -120,8 +120,8 @@ void append(Factors& factors, const Factors& more) {
 
 /// The factors of a slice in the order of its devices, the last the fastest: boxes, then those of a
 /// box.
-Factors in_order(std::pair<Factors, Factors> axes, const RingMesh& mesh) {
-    auto& [rows, columns] = axes;
+Factors in_order(const std::pair<Factors, Factors>& axes, const RingMesh& mesh) {
+    auto [rows, columns] = axes;
     Factors order = take_outer(rows, kSide / kRowsOfABox);
     append(order, take_outer(columns, kSide / (mesh.devices / kRowsOfABox)));
     append(order, rows);
