@@ -1,11 +1,11 @@
 #include "scenarios/import/maxtext_experts.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
+#include <utility>
 
 namespace podsim::scenarios {
 namespace {
