@@ -287,6 +287,7 @@ IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path&
             tell_factors(hardware["profile"], result);
         }
     });
+    read_core_clock(hardware, result);
     result.latency = hardware["latency"].choose<LatencyRule>(kLatencyRules, LatencyRule::additive);
     result.hbm = hardware["hbm"].choose<HbmRule>(kHbmRules, HbmRule::shared);
     result.message_cap =

@@ -1,5 +1,6 @@
 #include "scenarios/lower/rates.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <variant>
@@ -32,6 +33,11 @@ workloads::MachineRates ideal_rates(const IdealHardware& hardware) {
 workloads::MachineRates achieved_rates(const AchievedHardware& hardware) {
     workloads::MachineRates rates = rates_of(hardware);
     rates.efficiency = hardware.efficiency;
+    for (double topology::Efficiency::*share :
+         {&topology::Efficiency::mxu, &topology::Efficiency::attention,
+          &topology::Efficiency::vpu}) {
+        rates.efficiency.*share = std::min(rates.efficiency.*share * hardware.core_clock, 1.0);
+    }
     return rates;
 }
 

@@ -18,6 +18,16 @@ std::string of_profile(std::string_view name) {
     return fmt::format("profile {}", name);
 }
 
+/// A number within a range, both ends included.
+double number_within(const std::string& text, double least, double most) {
+    const double number = parse_number(text);
+    if (!(number >= least && number <= most)) {
+        throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)),
+                              fmt::format("allowed are {:g} to {:g}", least, most));
+    }
+    return number;
+}
+
 /// `{base: v5p, mxu: 0.8}`: the factors of the base with others in their places.
 void read_profile_map(const Reader& profile, bool serves, Hardware& result) {
     const Reader base = profile["base"].require();
@@ -34,13 +44,7 @@ void read_profile_map(const Reader& profile, bool serves, Hardware& result) {
             continue;
         }
         const double value = place.read([&](const std::string& text) {
-            const double number = parse_number(text);
-            if (!(number >= factor.least && number <= factor.most)) {
-                throw sim::InputError(
-                    fmt::format("{} is out of range", in_quotes(text)),
-                    fmt::format("allowed are {:g} to {:g}", factor.least, factor.most));
-            }
-            return number;
+            return number_within(text, factor.least, factor.most);
         });
         result.efficiency.*(factor.value) = value;
         changed.push_back(fmt::format("{} {}", factor.name, value));
@@ -109,6 +113,18 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
     result.efficiency = serves && !of_file ? topology::with_inference_overheads(measured->second)
                                            : measured->second;
     result.error_band = profile->band;
+}
+
+void read_core_clock(const Reader& hardware, IdealHardware& result) {
+    const Reader clock = hardware["core_clock"];
+    result.core_clock = clock.get<double>(
+        [](const std::string& text) { return number_within(text, 0.5, 1.5); }, 1);
+    clock.check({"hardware.profile"}, [&] {
+        if (result.profile == "ideal" && result.core_clock > 1) {
+            throw clock.error("profile ideal runs at the peak rates, which no clock exceeds",
+                              "write 1 or less, or a profile that was measured");
+        }
+    });
 }
 
 }  // namespace podsim::scenarios

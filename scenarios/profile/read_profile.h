@@ -19,6 +19,9 @@ std::string base_name(const Reader& chip, const topology::ChipSpec& spec);
 void read_profile(const Reader& hardware, const std::filesystem::path& base, bool serves,
                   IdealHardware& result);
 
+/// `hardware.core_clock`, once the profile is read.
+void read_core_clock(const Reader& hardware, IdealHardware& result);
+
 /// Says to the log what factors a profile named by one word comes to.
 void tell_factors(const Reader& profile, const Hardware& hardware);
 

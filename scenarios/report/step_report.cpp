@@ -263,10 +263,13 @@ std::string training_text(const Scenario& scenario) {
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
-        "Assumed: profile {}{}, {} ICI rates ({} a link, one way), hop latency {} ({}){}, "
+        "Assumed: profile {}{}, {}{} ICI rates ({} a link, one way), hop latency {} ({}){}, "
         "{}, prefetch {:g} {}{}{}{}\n",
         scenario.hardware.profile,
         scenario.hardware.profile_version.empty() ? "" : '@' + scenario.hardware.profile_version,
+        scenario.hardware.core_clock == 1
+            ? ""
+            : fmt::format("cores at {:g} times its clock, ", scenario.hardware.core_clock),
         scenario.hardware.ici_rates == topology::IciRates::book ? "book" : "vendor",
         format_rate(scenario.hardware.chip.ici_one_way(scenario.hardware.ici_rates)),
         format_time(scenario.hardware.chip.ici_latency.value.value()),

@@ -38,6 +38,8 @@ struct Hardware {
     std::string profile_version;        ///< of profile `measured` and of files; empty: none
     topology::Efficiency efficiency{};  ///< of that profile
     ErrorBand error_band;               ///< of that profile
+    /// The cores' beside that at which the profile was measured: of matrix and vector units, not of HBM, links and hosts.
+    double core_clock = 1;
     LatencyRule latency = LatencyRule::additive;
     HbmRule hbm = HbmRule::shared;
     sim::Bytes message_cap{4.0 * 1024 * 1024};

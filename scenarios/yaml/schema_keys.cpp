@@ -49,6 +49,8 @@ constexpr KeySpec kKeys[] = {
     {"hardware.slices", kText, "4", "1", "number of slices, joined by the data-centre network"},
     {"hardware.oversubscription", kText, "2", "1", "of that network: a host's share is its rate divided by this"},
     {"hardware.twisted", kText, "false", "false", "a twisted torus (k x k x 2k, k x 2k x 2k)"},
+    {"hardware.core_clock", kText, "1.125", "1",
+     "of matrix and vector units, beside the clock at which the profile was measured: 1.125 on tpu7x with xla_tpu_dvfs_p_state=7 (docs/model.md)"},
     {"hardware.profile", kText | kMap, "ideal", "measured where the chip was",
      "what of the ideal rates is reached: measured (docs/fidelity.md; measured@1: an older version), ideal, a profile's file, or a map of factors"},
     {"hardware.profile.base", kText, "v5p", kRequired, "the measured chip whose factors the other keys change, or ideal"},

@@ -86,8 +86,8 @@ TEST_F(Cli, SetTypos) {
     };
     refused("hardware.slise=4x4x4",
             "--set hardware.slise=4x4x4: unknown hardware key 'slise'; did you mean 'slice'? "
-            "allowed: chip, slice, slices, oversubscription, twisted, profile, ici_rates, latency, "
-            "hbm, message_cap");
+            "allowed: chip, slice, slices, oversubscription, twisted, core_clock, profile, ici_rates, "
+            "latency, hbm, message_cap");
     refused(
         "hardware.chip.ici_latency=1",
         "--set hardware.chip.ici_latency=1: hardware.chip.ici_latency: '1' has no unit; write a "

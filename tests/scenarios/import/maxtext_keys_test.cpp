@@ -57,6 +57,32 @@ TEST_F(MaxTextKeys, OthersOfMaxTextAreNotTakenForMisspeltOnes) {
     EXPECT_EQ(meant_by("kead_dni"), "");
 }
 
+// Of the flags of XLA the state of the clock is read, of the last place that says one.
+TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
+    const auto hardware = [this](std::vector<std::string> keys) {
+        keys.emplace_back("model_name=llama3.1-8b");
+        return line(keys, "hardware", "tpu7x-128");
+    };
+    const std::string flags = "LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=65472 ";
+    const std::string plain_one = "hardware: {chip: tpu7x, slice: 4x4x4}";
+    EXPECT_EQ(hardware({flags}), plain_one);
+    EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3"}), plain_one);
+    EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=5"}),
+              "hardware: {chip: tpu7x, slice: 4x4x4, core_clock: 1.07}");
+    EXPECT_EQ(hardware({"compile_xla_flags=--xla_tpu_dvfs_p_state=7"}),
+              "hardware: {chip: tpu7x, slice: 4x4x4, core_clock: 1.125}");
+    EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3",
+                        "compile_xla_flags=--xla_tpu_dvfs_p_state=7"}),
+              plain_one);
+    EXPECT_THAT(import({flags + "--xla_tpu_dvfs_p_state=6", "model_name=llama3.1-8b"}, "tpu7x-128")
+                    .err,
+                HasSubstr("is not expressed: the clock in P-state 6 of tpu7x is not known: "
+                          "hardware.core_clock says it"));
+    EXPECT_THAT(import({flags + "--xla_tpu_dvfs_p_state=7", "model_name=llama3.1-8b"}, "v5p-128")
+                    .err,
+                HasSubstr("is not expressed: the clock in P-state 7 of v5p is not known"));
+}
+
 TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
     const Outcome outcome =
         import_text("model_name: llama2-7b\nremat_policy: minimal\n", {"compile_topology=v5e-256"});

@@ -18,7 +18,8 @@ TEST_F(BadInput, UnknownKey) {
     expect_refused(
         good_but("slice", "slise"),
         "s.yaml:1:23: unknown hardware key 'slise'; did you mean 'slice'? allowed: chip, "
-        "slice, slices, oversubscription, twisted, profile, ici_rates, latency, hbm, message_cap");
+        "slice, slices, oversubscription, twisted, core_clock, profile, ici_rates, latency, hbm, "
+        "message_cap");
     expect_refused(good_but("fsdp: x y z", "fsdp: x y, tenser: z"),
                    "s.yaml:4:19: unknown mesh key 'tenser'; did you mean 'tensor'? allowed: data, "
                    "fsdp, context, tensor, tensor_transpose, cache, pipeline, expert");

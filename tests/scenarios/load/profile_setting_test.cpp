@@ -129,6 +129,35 @@ TEST_F(Profile, ReportsNameItsBaseAndItsFactors) {
                 ::testing::HasSubstr("\"profile\": \"measured on v6e with ici 0.7\""));
 }
 
+// A clock makes matmuls and vector units faster, and neither HBM nor links: as if the profile had said so.
+TEST_F(Profile, OfCoresAtAnotherClock) {
+    const auto step = [this](const std::string& hardware) {
+        return simulate_step(load("chip: tpu7x, slice: 4x4x4, " + hardware), Fold::automatic);
+    };
+    const StepResult said = step(
+        "profile: {base: ideal, mxu: 0.875, attention: 0.4375, vpu: 0.75, hbm: 0.9, ici: 0.9}");
+    const StepResult clocked = step(
+        "core_clock: 1.25, "
+        "profile: {base: ideal, mxu: 0.7, attention: 0.35, vpu: 0.6, hbm: 0.9, ici: 0.9}");
+    EXPECT_EQ(clocked.step_time, said.step_time);
+    EXPECT_EQ(clocked.lower.time, said.lower.time);
+    EXPECT_EQ(clocked.mfu, said.mfu);
+    // Never beyond the peak.
+    EXPECT_EQ(step("core_clock: 1.25, profile: {base: ideal, mxu: 0.9, vpu: 0.8}").step_time,
+              step("profile: ideal").step_time);
+
+    const std::string file =
+        write(good_but("slice:", "core_clock: 0.875, profile: measured@5, slice:"));
+    EXPECT_THAT(podsim({"run", file, "--fold", "auto"}).out,
+                HasSubstr("Assumed: profile measured@5, cores at 0.875 times its clock, book ICI"));
+    expect_refused(good_but("slice:", "core_clock: 1.6, slice:"),
+                   "s.yaml:1:34: hardware.core_clock: '1.6' is out of range; allowed are 0.5 to "
+                   "1.5");
+    expect_refused(good_but("slice:", "core_clock: 1.1, profile: ideal, slice:"),
+                   "s.yaml:1:34: hardware.core_clock: profile ideal runs at the peak rates, which "
+                   "no clock exceeds; write 1 or less, or a profile that was measured");
+}
+
 // What the profile takes is itemised before the ideal step's own terms, and the estimates stay ideal.
 TEST_F(Profile, CostsAreTermsOfTheGap) {
     Scenario measured = load("chip: v5p, slice: 4x4x4, slices: 2");
