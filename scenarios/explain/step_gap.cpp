@@ -23,7 +23,7 @@ constexpr Cause kCauses[] = {
     {"kernels below peak",
      [](topology::Efficiency& e) {
          e.mxu = e.mxu_8bit = e.attention = e.vpu = e.hbm = e.fusion = e.gather = 1;
-         e.mxu_ramp = 0;
+         e.mxu_ramp = e.mxu_grouped = e.grid_step_s = e.attention_backward = 0;
      }},
     {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
     {"launch", [](topology::Efficiency& e) { e.launch_s = e.kernel_s = e.sequence_s = 0; }},

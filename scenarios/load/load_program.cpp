@@ -12,6 +12,7 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/training/attention_stage.h"
+#include "scenarios/training/grouped_stage.h"
 #include "sim/base/nearest.h"
 
 namespace podsim::scenarios {
@@ -47,8 +48,8 @@ int parse_permute_shift(const std::string& text, int members) {
 }
 
 /// Stages that are no collectives.
-constexpr std::string_view kOwnKinds[] = {"host-to-chip", "chip-to-host", "matmul", "attention",
-                                          "read-hbm"};
+constexpr std::string_view kOwnKinds[] = {"host-to-chip",   "chip-to-host", "matmul",
+                                          "grouped-matmul", "attention",    "read-hbm"};
 
 /// Keys that a stage of this kind does not have are mistakes.
 void refuse_others_in_stage(const Reader& stage, std::string_view kind,
@@ -222,6 +223,9 @@ Stage read_stage(const Reader& stage, const Hardware& hardware) {
                                    stage["bytes"].read(parse_bytes)};
     } else if (kind == "matmul") {
         result.work = read_matmul(stage, hardware);
+    } else if (kind == "grouped-matmul") {
+        refuse_others_in_stage(stage, kind, grouped_stage_keys());
+        result.work = read_grouped_stage(stage, hardware);
     } else if (kind == "attention") {
         refuse_others_in_stage(stage, kind, attention_stage_keys());
         result.work = read_attention_stage(stage, hardware);
@@ -255,8 +259,8 @@ Program read_program(const Reader& program, const Hardware& hardware) {
         if (result.pieces > 1 && stage["gather"].present()) {
             stage["gather"].refuse("a gathered operand does not go with pieces", "write pieces: 1");
         }
-        if (result.pieces > 1 && stage["heads"].present()) {
-            stage["do"].refuse("a kernel of attention does not go with pieces", "write pieces: 1");
+        if (result.pieces > 1 && (stage["heads"].present() || stage["groups"].present())) {
+            stage["do"].refuse("a kernel does not go with pieces", "write pieces: 1");
         }
     }
     if (result.stages.empty()) {

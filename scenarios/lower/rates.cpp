@@ -34,7 +34,8 @@ workloads::MachineRates achieved_rates(const AchievedHardware& hardware) {
     workloads::MachineRates rates = rates_of(hardware);
     rates.efficiency = hardware.efficiency;
     for (double topology::Efficiency::*share :
-         {&topology::Efficiency::mxu, &topology::Efficiency::attention,
+         {&topology::Efficiency::mxu, &topology::Efficiency::mxu_grouped,
+          &topology::Efficiency::attention, &topology::Efficiency::attention_backward,
           &topology::Efficiency::vpu}) {
         rates.efficiency.*share = std::min(rates.efficiency.*share * hardware.core_clock, 1.0);
     }

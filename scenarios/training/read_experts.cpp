@@ -52,32 +52,14 @@ constexpr std::pair<std::string_view, SortGradient> kSortGradients[] = {
     {"custom", SortGradient::custom}, {"scatter-add", SortGradient::scatter_add}};
 constexpr std::int64_t kMostTile = 1 << 20;
 
-workloads::ExpertTile read_tile(const Reader& tile, const workloads::ExpertTile& unless_set = {}) {
-    workloads::ExpertTile read = unless_set;
-    if (!tile.present()) {
-        return read;
-    }
-    const std::vector<Reader> sides = tile.items();
-    if (sides.size() != 3) {
-        tile.refuse(fmt::format("the list has {} entries", sides.size()),
-                    "write rows, inner dimension and columns, as in [512, 1024, 1024]");
-        return read;
-    }
-    double* const into[] = {&read.m, &read.k, &read.n};
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-        *into[i] = static_cast<double>(sides[i].whole(1, kMostTile, 1));
-    }
-    return read;
-}
-
 /// `tile`, and over it those of `tiles`, by product and gradient.
 void read_tiles(const Reader& moe, workloads::ExpertPath& path) {
-    const workloads::ExpertTile all = read_tile(moe["tile"]);
+    const workloads::ExpertTile all = read_expert_tile(moe["tile"]);
     const Reader tiles = moe["tiles"];
     using Tiles = workloads::ExpertTiles;
     const auto of = [&](std::string_view forward, std::string_view dlhs, std::string_view drhs) {
-        return Tiles{read_tile(tiles[forward], all), read_tile(tiles[dlhs], all),
-                     read_tile(tiles[drhs], all)};
+        return Tiles{read_expert_tile(tiles[forward], all), read_expert_tile(tiles[dlhs], all),
+                     read_expert_tile(tiles[drhs], all)};
     };
     path.gate_up = of("gate_up_forward", "gate_up_dlhs", "gate_up_drhs");
     path.down = of("down_forward", "down_dlhs", "down_drhs");
@@ -130,6 +112,24 @@ void read_moe(const Reader& training, const workloads::ModelSpec& model,
 }
 
 }  // namespace
+
+workloads::ExpertTile read_expert_tile(const Reader& tile, const workloads::ExpertTile& unless_set) {
+    workloads::ExpertTile read = unless_set;
+    if (!tile.present()) {
+        return read;
+    }
+    const std::vector<Reader> sides = tile.items();
+    if (sides.size() != 3) {
+        tile.refuse(fmt::format("the list has {} entries", sides.size()),
+                    "write rows, inner dimension and columns, as in [512, 1024, 1024]");
+        return read;
+    }
+    double* const into[] = {&read.m, &read.k, &read.n};
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        *into[i] = static_cast<double>(sides[i].whole(1, kMostTile, 1));
+    }
+    return read;
+}
 
 std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
                                  int ranks) {
@@ -195,7 +195,7 @@ void read_served_experts(const Reader& inference, const topology::DeviceMesh& me
     const Reader moe = inference["moe"];
     const Reader capacity = inference["capacity_factor"];
     plan.moe.matmul = moe["matmul"].choose<ExpertMatmul>(kServedMatmuls, ExpertMatmul::sparse);
-    const workloads::ExpertTile tile = read_tile(moe["tile"]);
+    const workloads::ExpertTile tile = read_expert_tile(moe["tile"]);
     plan.moe.gate_up = plan.moe.down = {tile, tile, tile};
     plan.moe.served = plan.moe.sparse() && !moe["tile"].present();
     plan.experts.capacity_factor = capacity.get<double>(parse_multiple, 1);

@@ -6,6 +6,7 @@
 
 #include "scenarios/yaml/reader.h"
 #include "topology/mesh/mesh.h"
+#include "workloads/plan/expert_matmul.h"
 
 namespace podsim::workloads {
 struct ModelSpec;
@@ -18,6 +19,10 @@ namespace podsim::scenarios {
 /// has the sum of its equal run of experts. An expert's number comes from the seed and its place alone.
 std::vector<double> drawn_shares(double spread, std::uint64_t seed, std::int64_t experts,
                                  int ranks);
+
+/// `[rows, inner dimension, columns]` of a grouped matmul's tile.
+workloads::ExpertTile read_expert_tile(const Reader& tile,
+                                       const workloads::ExpertTile& unless_set = {});
 
 /// `training.moe`, `training.capacity_factor` and `training.expert_imbalance` into the plan, whose ways are known. Without
 /// `moe.matmul` experts are sparse, as MaxText's are, or dense where they have a capacity. `expert_imbalance` is `1.2`, the

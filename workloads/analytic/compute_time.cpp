@@ -23,9 +23,14 @@ double padded_volume(const MatmulShape& shape, int mxu) {
 double mxu_share(const MatmulShape& shape, const Compute& work,
                  const topology::Efficiency& reached) {
     if (work.attention) {
-        return reached.attention;
+        return work.attention_gradient && reached.attention_backward > 0
+                   ? reached.attention_backward
+                   : reached.attention;
     }
     const double of_dtype = work.dtype == MatmulDtype::bf16 ? 1 : reached.mxu_8bit;
+    if (!work.steps.empty() && reached.mxu_grouped > 0) {
+        return reached.mxu_grouped * of_dtype;
+    }
     const double smallest = std::min({shape.m, shape.k, shape.n});
     return reached.mxu * of_dtype * smallest / (smallest + reached.mxu_ramp);
 }
@@ -36,6 +41,20 @@ double hidden_share(const Compute& work, double fusion) {
         return 1;
     }
     return work.kernel ? 0 : fusion;
+}
+
+/// `padding`: by which the array and the share that is reached lengthen the FLOPs of a step.
+sim::Seconds stepwise(const Compute& work, const MachineRates& rates, double padding) {
+    sim::Seconds sum{};
+    for (const KernelStep& step : work.steps) {
+        const sim::Seconds tile = sim::Flops(step.flops * padding) / rates.peak(work.dtype);
+        const sim::Seconds blocks = sim::Bytes(step.bytes) / rates.hbm;
+        const sim::Seconds masks = sim::Flops(step.masked) / (rates.vpu * rates.efficiency.vpu);
+        sum += (std::max(tile + masks, blocks) +
+                sim::Seconds(rates.efficiency.grid_step_s) / step.cores) *
+               step.count;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -58,6 +77,9 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) * work.tiled : time.mxu;
     time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
     time.hbm = work.hbm / rates.hbm;
+    if (rates.efficiency.grid_step_s > 0 && plain > 0) {
+        time.stepwise = stepwise(work, rates, reached / plain);
+    }
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
     time.waits = work.gathered / rates.hbm *
                  std::max(rates.efficiency.hbm / rates.efficiency.gather - 1, 0.0);

@@ -14,11 +14,13 @@ namespace podsim::workloads {
 /// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d. What a kernel
 /// executes beyond the operation's FLOPs (Compute::tiled) is padding as well.
 /// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
-/// dimension, and by mxu_8bit in int8 and fp8, of attention's dot products by `attention`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
+/// dimension, and by mxu_8bit in int8 and fp8, of attention's dot products by `attention` or `attention_backward`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
 /// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Of a flash
 /// kernel `attention` is measured with its softmax, which is no fusion of XLA's: all of it hides; beneath another kernel of its own
-/// (Compute::kernel) nothing does, but ideally. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
+/// (Compute::kernel) nothing does, but ideally. A kernel of which the steps are known takes for each of them the longer of tile and
+/// bytes, by the share mxu_grouped, and grid_step_s; ideally blocks come as if all were fetched ahead, and it takes as long as any
+/// other operation. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
 /// the kernel's start, come before.
 struct ComputeTime {
     sim::Seconds mxu;          ///< flops / peak of the dtype
@@ -30,14 +32,16 @@ struct ComputeTime {
         elementwise;     ///< the larger of vpu and the elementwise bytes / bandwidth, with waits
     sim::Seconds waits;  ///< that gathers of rows take beyond their bytes: none at ideal rates
     sim::Seconds matmul_hbm;  ///< the other bytes / bandwidth
+    sim::Seconds stepwise;  ///< of the kernel's steps one after another: none at ideal rates
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
     sim::Seconds
         start;  ///< of the kernel and of its sequences (Efficiency::kernel_s, sequence_s), where there is work: none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
-        const sim::Seconds together = std::max({mxu_reached, hbm + waits, vpu});
-        const sim::Seconds apart = std::max(mxu_reached, matmul_hbm) + elementwise;
+        const sim::Seconds matmuls = std::max(mxu_reached, stepwise);
+        const sim::Seconds together = std::max({matmuls, hbm + waits, vpu});
+        const sim::Seconds apart = std::max(matmuls, matmul_hbm) + elementwise;
         return host + start +
                (apart > together ? together + (apart - together) * (1 - fusion) : together);
     }

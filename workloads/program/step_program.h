@@ -37,6 +37,15 @@ struct MatmulShape {
     double count = 1;
 };
 
+/// Steps of a kernel's grid that are alike: while the tile of one is computed, the blocks of the next are moved.
+struct KernelStep {
+    double count = 0;       ///< of all cores of the chip
+    double flops = 0;       ///< of a step, as the operation's matmuls count them
+    double bytes = 0;       ///< that move during it
+    double masked = 0;      ///< elementwise operations before its tile
+    double cores = 1;       ///< that go through their steps side by side
+};
+
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
 /// part of it is skipped (causal attention counts half). MXU time scales flops by the padding of
 /// `matmuls` and by `tiled`; HBM traffic and the vector unit's elementwise operations overlap with it inside the operation.
@@ -47,12 +56,14 @@ struct Compute {
     sim::Flops vector{};  ///< elementwise operations (vector_work.h)
     MatmulDtype dtype = MatmulDtype::bf16;
     bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
+    bool attention_gradient = false;  ///< of such a kernel of the backward pass
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
     /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.
     bool kernel = false;
     /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.
     double tiled = 1;
+    std::vector<KernelStep> steps{};  ///< of grouped matmuls in tiles: all that they do
     double sequences =
         0;  ///< of attention with a cache: those that the kernel goes through, one after another
     int host_turns =

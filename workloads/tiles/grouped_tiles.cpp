@@ -29,7 +29,30 @@ GroupedTiles computed(const Grid& grid, double groups, double k, double n, const
     tiles.computed_of_group = tiles.visits * grid.m / groups;
     tiles.computed_k = grid.tiles_of_k * std::min(tile.k, k);
     tiles.computed_n = grid.tiles_of_n * std::min(tile.n, n);
+    tiles.tiles_of_n = grid.tiles_of_n;
     return tiles;
+}
+
+/// A visit of a new tile of rows moves `rows`, of another group `group`; the first of all both.
+std::vector<GridStep> steps_of(double visits, double tiles_of_rows, double times,
+                               const GridStep& rows, const GridStep& group) {
+    const GridStep both{1, rows.rows + group.rows, rows.matrices + group.matrices,
+                        rows.results + group.results, rows.masked};
+    std::vector<GridStep> steps{both, rows, group};
+    steps[1].count = tiles_of_rows - 1;
+    steps[2].count = visits - tiles_of_rows;
+    for (GridStep& step : steps) {
+        step.count *= times;
+    }
+    return steps;
+}
+
+/// Elements of rows and matrices that a step masks, in the mean of the tiles of k. A tile that goes beyond k is cut to it, but for one that
+/// fills up the last of its lanes.
+double masked_of(const Grid& grid, double k, double n, const ExpertTile& tile) {
+    constexpr double kLanes = 128;
+    const bool divides = tile.k >= k + kLanes || std::fmod(k, tile.k) == 0;
+    return divides ? 0 : (grid.m + n / grid.tiles_of_n) * tile.k / grid.tiles_of_k;
 }
 
 }  // namespace
@@ -43,6 +66,9 @@ GroupedTiles on_devices(GroupedTiles tiles, double devices) {
          {&GroupedTiles::visits, &GroupedTiles::computed_of_group, &GroupedTiles::rows,
           &GroupedTiles::matrices, &GroupedTiles::results}) {
         tiles.*one *= devices;
+    }
+    for (GridStep& step : tiles.steps) {
+        step.count *= devices;
     }
     return tiles;
 }
@@ -58,6 +84,18 @@ GroupedTiles gmm_tiles(double rows, double groups, double k, double n, const Exp
     tiles.rows = (whole ? grid.tiles_of_rows : tiles.visits) * grid.m * k * grid.tiles_of_n;
     tiles.matrices = (whole ? filled : tiles.visits) * k * n;
     tiles.results = rows * n;
+    const double masked = masked_of(grid, k, n, tile);
+    const double row_block = grid.m * k / grid.tiles_of_k;
+    const double matrix_block = k * n / grid.tiles_of_k / grid.tiles_of_n;
+    const double result_block = grid.m * n / grid.tiles_of_n;
+    tiles.steps =
+        whole ? steps_of(tiles.visits, grid.tiles_of_rows, grid.tiles_of_n,
+                         {0, row_block, 0, result_block, masked}, {0, 0, matrix_block, 0, masked})
+              : std::vector<GridStep>{
+                    {grid.tiles_of_rows * grid.tiles_of_n, row_block, matrix_block, result_block,
+                     masked},
+                    {(tiles.visits * grid.tiles_of_k - grid.tiles_of_rows) * grid.tiles_of_n,
+                     row_block, matrix_block, 0, masked}};
     return tiles;
 }
 
@@ -67,6 +105,10 @@ GroupedTiles tgmm_tiles(double rows, double groups, double k, double n, const Ex
         const Grid grid = grid_of(rows, k, n, tile);
         tiles = computed(grid, groups_with(rows, groups), k, n, tile);
         tiles.rows = grid.tiles_of_rows * grid.m * (k * grid.tiles_of_n + n * grid.tiles_of_k);
+        tiles.steps = steps_of(
+            tiles.visits, grid.tiles_of_rows, grid.tiles_of_k * grid.tiles_of_n,
+            {0, grid.m * (k / grid.tiles_of_k + n / grid.tiles_of_n), 0, 0, 0},
+            {0, 0, k * n / grid.tiles_of_k / grid.tiles_of_n, 0, 0});
     }
     tiles.matrices = groups * k * n;
     return tiles;

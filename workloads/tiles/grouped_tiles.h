@@ -12,22 +12,38 @@
 // Grid (n, k, visits) of `tgmm`, the gradient of the matrices:
 //   rows       ceil(rows / m) m (k for each tile of n + n for each tile of k)
 //   results    G k n, once
-// Source: kernels/megablox/gmm.py of MaxText (make_group_metadata; the grids and index maps of gmm and tgmm), Pallas for
+// Pallas fetches the blocks of the next step of the grid while one is computed, so that a step takes as long as the longer of
+// its tile and what moves meanwhile: a new tile of rows (and the results of the last), a new group's matrix, or both. Where tiles of k
+// do not divide k, what lies beyond is masked in the blocks of the last of them, whole.
+// Source: kernels/megablox/gmm.py of MaxText (make_group_metadata, mask_k_rem; the grids and index maps of gmm and tgmm), Pallas for
 // the fetches.
 #pragma once
+
+#include <vector>
 
 #include "workloads/plan/expert_matmul.h"
 
 namespace podsim::workloads {
+
+/// Steps of a grid that are alike, and what moves and is masked during each, in elements.
+struct GridStep {
+    double count = 0;
+    double rows = 0;
+    double matrices = 0;
+    double results = 0;
+    double masked = 0;
+};
 
 struct GroupedTiles {
     double visits = 0;
     double computed_of_group = 0;  ///< rows: visits m / groups, of groups that have rows
     double computed_k = 0;         ///< k and n up to whole tiles
     double computed_n = 0;
+    double tiles_of_n = 1;
     double rows = 0;      ///< elements of rows that are fetched
     double matrices = 0;  ///< elements of the groups' matrices: fetched by gmm, written by tgmm
     double results = 0;   ///< elements of gmm's results
+    std::vector<GridStep> steps;  ///< of gmm and tgmm: what moves in them is the above, but for what fills up a last tile of rows, and groups without rows
 };
 
 /// rows x k by each group's k x n. Nothing without rows.

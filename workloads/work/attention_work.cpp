@@ -186,6 +186,7 @@ Compute backward_over(const Shard& s, const Seen& seen) {
             .hbm = Bytes(moved_backward(s, seen) * s.precision.compute),
             .vector = Flops(exponents * kSoftmaxBackward + outputs),
             .attention = true,
+            .attention_gradient = true,
             .tiled = tiled};
 }
 

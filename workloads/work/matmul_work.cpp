@@ -1,5 +1,7 @@
 #include "workloads/work/matmul_work.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "workloads/tiles/grouped_tiles.h"
@@ -77,18 +79,54 @@ Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, R
 
 namespace {
 
+/// Bytes of an element of rows and results, and of matrices.
+struct ElementBytes {
+    double rows = 0;
+    double matrices = 0;
+};
+
+/// The steps of so many alike products. `flops`: of all of them, tiles computed whole.
+std::vector<KernelStep> steps_of(const Shard& s, const GroupedTiles& tiles, double products,
+                                 double flops, ElementBytes bytes) {
+    constexpr double kMask = 5;  // made wide, numbered, compared, chosen and made narrow again
+    const ExpertPath& path = s.experts.path;
+    const double of_device = std::max(1.0, static_cast<double>(path.cores) / path.devices);
+    const double uneven =
+        std::ceil(tiles.tiles_of_n / of_device) * of_device / tiles.tiles_of_n;
+    double count = 0;
+    for (const GridStep& step : tiles.steps) {
+        count += step.count * products;
+    }
+    std::vector<KernelStep> steps;
+    for (const GridStep& step : tiles.steps) {
+        if (step.count > 0) {
+            steps.push_back(
+                {.count = step.count * products * uneven,
+                 .flops = flops / count,
+                 .bytes = (step.rows + step.results) * bytes.rows + step.matrices * bytes.matrices,
+                 .masked = kMask * step.masked,
+                 .cores = static_cast<double>(path.cores)});
+        }
+    }
+    return steps;
+}
+
 /// Products of grouped matmuls as their kernel works on them: each expert's is of that shape.
-Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products, double bytes,
-                 const Elementwise& fused) {
+Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products,
+                 const GroupedTiles& tiles, ElementBytes bytes, const Elementwise& fused) {
     const double rows = s.experts.tokens / s.experts.path.devices;
     shape.count = groups_with(rows, s.experts.reached) * products;
     Compute work{Flops(useful * products),
                  {shape},
-                 Bytes(bytes * products + fused.bytes),
+                 Bytes(((tiles.rows + tiles.results) * bytes.rows + tiles.matrices * bytes.matrices) *
+                           products +
+                       fused.bytes),
                  Flops(fused.operations)};
     work.kernel = true;
     if (useful > 0) {
-        work.tiled = 2 * shape.m * shape.k * shape.n * shape.count / work.flops.value();
+        const double computed = 2 * shape.m * shape.k * shape.n * shape.count;
+        work.tiled = computed / work.flops.value();
+        work.steps = steps_of(s, tiles, products, computed, bytes);
     }
     return work;
 }
@@ -110,8 +148,6 @@ Compute sparse(const Shard& s, double k, double n, Branches branches, const Expe
     const double products = branches == Branches::one ? 1 : s.branches;
     const double tokens = s.experts.tokens;
     const GroupedTiles tiles = on_devices(tiles_of(s, k, n, tile), s.experts.path.devices);
-    const double bytes = (tiles.rows + tiles.results) * s.precision.compute +
-                         tiles.matrices * s.experts.weight_bytes;
     if (branches == Branches::added && products > 1) {
         fused = fused + Elementwise{(products + 1) * tokens * n * s.precision.compute,
                                     (products - 1) * tokens * n};
@@ -119,8 +155,8 @@ Compute sparse(const Shard& s, double k, double n, Branches branches, const Expe
     const double weights = s.experts.quantised || tokens == 0 ? 0 : s.experts.reached * k * n;
     return quantised(
         in_tiles(s, 2 * tokens * k * n,
-                 {tiles.computed_of_group, tiles.computed_k, tiles.computed_n}, products, bytes,
-                 fused),
+                 {tiles.computed_of_group, tiles.computed_k, tiles.computed_n}, products, tiles,
+                 {s.precision.compute, s.experts.weight_bytes}, fused),
         s,
         {products * (tokens * k + weights),
          products * (tokens * k * s.precision.compute + weights * s.experts.weight_bytes),
@@ -162,12 +198,10 @@ Compute grouped_weight_gradient(const Shard& s, double k, double n, Branches bra
         const double devices = s.experts.path.devices;
         const GroupedTiles tiles =
             on_devices(tgmm_tiles(tokens / devices, held, k, n, tile), devices);
-        const double bytes =
-            tiles.rows * s.precision.compute + tiles.matrices * s.precision.gradients;
         return quantised(
             in_tiles(s, 2 * tokens * k * n,
-                     {tiles.computed_k, tiles.computed_of_group, tiles.computed_n}, products, bytes,
-                     fused),
+                     {tiles.computed_k, tiles.computed_of_group, tiles.computed_n}, products, tiles,
+                     {s.precision.compute, s.precision.gradients}, fused),
             s,
             {products * tokens * (k + n), products * tokens * (k + n) * s.precision.compute,
              tokens > 0 ? products * held * k * n : 0},
@@ -198,6 +232,7 @@ Compute both(Compute a, const Compute& b) {
     a.elementwise += b.elementwise;
     a.gathered += b.gathered;
     a.matmuls.insert(a.matmuls.end(), b.matmuls.begin(), b.matmuls.end());
+    a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
     return a;
 }
 
