@@ -53,11 +53,9 @@ Usage calibrate_usage() {
         "one constant for each chip. Microbenchmarks that define a factor (expect.*.defines) come "
         "first.",
         "podsim calibrate scenarios/published --per-chip mxu --pooled straggler",
-        "Factors: mxu, mxu_ramp, mxu_8bit, attention, vpu, hbm, fusion, gather, ici, dcn, "
-        "launch_s, "
-        "straggler, "
-        "kernel_s, sequence_s, "
-        "host_s\n"
+        "Factors: mxu, mxu_ramp, mxu_8bit, mxu_grouped, grid_step_s, attention, "
+        "attention_backward, vpu,\nhbm, fusion, gather, ici, dcn, launch_s, straggler, kernel_s, "
+        "sequence_s, host_s\n"
         "(topology/chips/efficiency.h). Those neither named nor defined stay as the scenarios have "
         "them; named\nones that the steps do not determine stay at their priors "
         "(docs/fidelity.md).\n");

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/import/tokamax_tiles.h"
+
 namespace podsim::scenarios {
 namespace {
 
@@ -14,16 +16,17 @@ struct GroupedMatmul {
     std::string_view ours;
     std::string_view theirs;
     bool embed_first;  ///< k is of embed_dim, n of mlp_dim
+    TokamaxPass pass;
 };
 constexpr std::array kGroupedMatmuls = std::to_array<GroupedMatmul>({
-    {"gate_up_forward", "wi_tile_fwd", true},
-    {"gate_up_dlhs", "wi_tile_dlhs", false},
-    {"gate_up_drhs", "wi_tile_drhs", true},
-    {"down_forward", "wo_tile_fwd", false},
-    {"down_dlhs", "wo_tile_dlhs", true},
-    {"down_drhs", "wo_tile_drhs", false},
+    {"gate_up_forward", "wi_tile_fwd", true, TokamaxPass::forward},
+    {"gate_up_dlhs", "wi_tile_dlhs", false, TokamaxPass::dlhs},
+    {"gate_up_drhs", "wi_tile_drhs", true, TokamaxPass::drhs},
+    {"down_forward", "wo_tile_fwd", false, TokamaxPass::forward},
+    {"down_dlhs", "wo_tile_dlhs", true, TokamaxPass::dlhs},
+    {"down_drhs", "wo_tile_drhs", false, TokamaxPass::drhs},
 });
-using Tile = std::array<std::int64_t, 3>;
+using Tile = TokamaxTile;
 constexpr Tile kUnlessSet{512, 1024, 1024};
 
 Tile tile_of(MaxTextSettings& settings, const GroupedMatmul& matmul, bool by_names) {
@@ -36,13 +39,44 @@ Tile tile_of(MaxTextSettings& settings, const GroupedMatmul& matmul, bool by_nam
     return matmul.embed_first || !by_names ? Tile{rows, embed, mlp} : Tile{rows, mlp, embed};
 }
 
+/// Of gate and up for the first three, of down for the others.
+Tile tile_of_tokamax(const MaxTextMachine& machine, const MaxTextModel& model,
+                     const MaxTextBatch& batch, const GroupedMatmul& matmul) {
+    const bool gate_up = matmul.theirs.starts_with("wi");
+    const std::int64_t devices = machine.devices() * machine.slices;
+    return tokamax_tile({.rows = batch.micro * batch.sequence * model.experts_per_token / devices,
+                         .k = gate_up ? model.d_model : model.expert_d_ff,
+                         .n = gate_up ? model.expert_d_ff : model.d_model,
+                         .groups = model.experts},
+                        matmul.pass, machine.chip);
+}
+
+/// Whether tokamax multiplies, whose tiles are not those of the keys.
+bool tokamax_chooses(MaxTextSettings& settings, std::vector<std::string>& notes) {
+    const bool second = settings.has("use_gmm_v2") && settings.flag("use_gmm_v2", false);
+    if (!settings.has("use_tokamax_gmm") || !settings.flag("use_tokamax_gmm", false) || second) {
+        return false;
+    }
+    if (settings.text("quantization", "").empty()) {
+        return true;
+    }
+    notes.emplace_back(
+        "use_tokamax_gmm beside a quantization: tiles are those of the keys, which MaxText has not "
+        "read there since April 2026");
+    return false;
+}
+
 /// Nothing where all are podsim's own.
-std::string tiles_of(MaxTextSettings& settings, std::vector<std::string>& notes) {
-    const bool by_names = settings.has("weight_sparsity_m");
+std::string tiles_of(MaxTextSettings& settings, const MaxTextMachine& machine,
+                     const MaxTextModel& model, const MaxTextBatch& batch,
+                     std::vector<std::string>& notes) {
+    const bool tokamax = tokamax_chooses(settings, notes);
+    const bool by_names = settings.has("weight_sparsity_m") || tokamax;
     std::vector<std::string> tiles;
     bool order_matters = false;
     for (const GroupedMatmul& matmul : kGroupedMatmuls) {
-        const Tile tile = tile_of(settings, matmul, by_names);
+        const Tile by_keys = tile_of(settings, matmul, by_names);
+        const Tile tile = tokamax ? tile_of_tokamax(machine, model, batch, matmul) : by_keys;
         if (tile != kUnlessSet) {
             tiles.push_back(fmt::format("{}: [{}]", matmul.ours, fmt::join(tile, ", ")));
         }
@@ -56,7 +90,9 @@ std::string tiles_of(MaxTextSettings& settings, std::vector<std::string>& notes)
     return tiles.empty() ? "" : fmt::format("tiles: {{{}}}", fmt::join(tiles, ", "));
 }
 
-std::string sparse_experts(MaxTextSettings& settings, std::vector<std::string>& notes) {
+std::string sparse_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
+                           const MaxTextModel& model, const MaxTextBatch& batch,
+                           std::vector<std::string>& notes) {
     std::vector<std::string> parts;
     if (!settings.has("use_custom_sort_vjp")) {
         notes.emplace_back(
@@ -66,7 +102,7 @@ std::string sparse_experts(MaxTextSettings& settings, std::vector<std::string>& 
     if (!settings.flag("use_custom_sort_vjp", false)) {
         parts.emplace_back("sort_vjp: scatter-add");
     }
-    if (std::string tiles = tiles_of(settings, notes); !tiles.empty()) {
+    if (std::string tiles = tiles_of(settings, machine, model, batch, notes); !tiles.empty()) {
         parts.push_back(std::move(tiles));
     }
     return parts.empty() ? "" : fmt::format("moe: {{{}}}", fmt::join(parts, ", "));
@@ -74,7 +110,8 @@ std::string sparse_experts(MaxTextSettings& settings, std::vector<std::string>& 
 
 }  // namespace
 
-std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextModel& model,
+std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
+                                         const MaxTextModel& model, const MaxTextBatch& batch,
                                          std::vector<std::string>& notes) {
     const double capacity = settings.number("capacity_factor", -1);
     const bool sparse = settings.flag("sparse_matmul", true);
@@ -92,7 +129,7 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
                                     model.experts_per_token));
         return {};
     }
-    const std::string path = sparse_experts(settings, notes);
+    const std::string path = sparse_experts(settings, machine, model, batch, notes);
     return path.empty() ? std::vector<std::string>{} : std::vector{path};
 }
 

@@ -17,7 +17,9 @@ namespace podsim::scenarios {
 /// mlp_dim. A file without `weight_sparsity_m`, which came the day after, is of that time, and a note says so.
 /// Source: AI-Hypercomputer/maxtext, src/maxtext/layers/moe.py (get_wi_gmm_params, get_wo_gmm_params;
 /// before that commit wi_tile_size, wo_tile_size).
-std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextModel& model,
+/// With use_tokamax_gmm, without quantization and use_gmm_v2, tokamax has its own (tokamax_tiles.h), by the rows of a device.
+std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
+                                         const MaxTextModel& model, const MaxTextBatch& batch,
                                          std::vector<std::string>& notes);
 
 }  // namespace podsim::scenarios

@@ -51,9 +51,7 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
                                    batch.micro * batch.steps * batch.sequence, batch.sequence);
     const MaxTextMesh mesh = maxtext_mesh(settings, machine, model, result.notes);
     result.scenario += mesh.text;
-    result.scenario += maxtext_training(
-        settings, model, mesh,
-        maxtext_microbatches(settings, batch, model, mesh.stages, result.notes), result.notes);
+    result.scenario += maxtext_training(settings, machine, model, batch, mesh, result.notes);
     maxtext_not_modelled(settings);
     return result;
 }

@@ -39,6 +39,8 @@ struct MaxTextModel {
     std::int64_t layers = 0;   ///< as MaxText counts them
     std::int64_t experts = 0;  ///< of a layer; 0: none
     std::int64_t experts_per_token = 0;
+    std::int64_t d_model = 0;
+    std::int64_t expert_d_ff = 0;
     bool gated = true;  ///< its MLP
     bool latent = false;
     bool expert_axis_is_fsdp = true;  ///< without experts, or by its own rules
@@ -81,9 +83,9 @@ std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const M
                                               const MaxTextModel& model, std::int64_t stages,
                                               std::vector<std::string>& notes);
 /// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first.
-std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& model,
-                             const MaxTextMesh& mesh, const std::vector<std::string>& pieces,
-                             std::vector<std::string>& notes);
+std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& machine,
+                             const MaxTextModel& model, const MaxTextBatch& batch,
+                             const MaxTextMesh& mesh, std::vector<std::string>& notes);
 
 /// Marks as not expressed what would change the step and has no counterpart: keys whose value is not that which changes nothing, and
 /// keys of the command line that nothing has read and of which podsim does not know what they do (maxtext_not_modelled.cpp). The last to be called.

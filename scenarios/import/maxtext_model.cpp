@@ -99,6 +99,7 @@ std::string experts_of(MaxTextSettings& settings, const Block& block, std::int64
         model.experts = count;
         model.expert_axis_is_fsdp = false;
         model.experts_per_token = per_token;
+        model.expert_d_ff = scale * own;
     }
     return count == 1 ? ""
                       : fmt::format(", experts: {{count: {}, per_token: {}, d_ff: {}}}", count,
@@ -120,12 +121,12 @@ MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::str
     MaxTextModel model;
     model.layers = layers;
     model.gated = gated;
+    model.d_model = scales.width * settings.whole("base_emb_dim", 1, 2048);
     const std::string experts = experts_of(settings, block, mlp, scales.heads_and_mlp, model);
     model.text = fmt::format(
         "{{name: {}, layers: {}, d_model: {}, d_ff: {}, heads: {}, kv_heads: {}, head_dim: {}, "
         "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}{}{}}}",
-        "maxtext-default", layers, scales.width * settings.whole("base_emb_dim", 1, 2048),
-        scales.heads_and_mlp * mlp, scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
+        "maxtext-default", layers, model.d_model, scales.heads_and_mlp * mlp, scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
         settings.whole("head_dim", 1, 128), settings.whole("vocab_size", 1, 32000),
         gated ? "gated" : "plain", settings.flag("logits_via_embedding", false), block.parallel,
         qk_norm,

@@ -284,6 +284,8 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
             .layers = layers,
             .experts = experts,
             .experts_per_token = model.number(dimension_of("num_experts_per_tok")),
+            .d_model = model.number(dimension_of("base_emb_dim")),
+            .expert_d_ff = model.number(dimension_of("base_moe_mlp_dim")),
             .gated = model.flag(
                 "mlp", [](const ModelSpec& m) { return m.gated_mlp; }, true),
             .latent = latent,

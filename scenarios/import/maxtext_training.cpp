@@ -228,6 +228,10 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
     if (fused) {
         parts.emplace_back("attention_backward: fused");
     }
+    if (settings.has("use_max_logit_estimate") &&
+        settings.number("use_max_logit_estimate", -1) > 0) {
+        parts.emplace_back("known_max_logit: true");
+    }
     Parts blocks;
     std::vector<std::int64_t> sizes;
     for (const char* name : {"q", "kv", "q_dkv", "kv_dkv", "q_dq", "kv_dq"}) {
@@ -250,14 +254,16 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
 
 }  // namespace
 
-std::string maxtext_training(MaxTextSettings& settings, const MaxTextModel& model,
-                             const MaxTextMesh& mesh, const Parts& pieces, Parts& notes) {
+std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& machine,
+                             const MaxTextModel& model, const MaxTextBatch& batch,
+                             const MaxTextMesh& mesh, Parts& notes) {
+    const Parts pieces = maxtext_microbatches(settings, batch, model, mesh.stages, notes);
     Parts parts;
     add_precision(settings, parts);
     parts.push_back("remat: " + remat(settings, model, notes));
     add_attention(settings, parts, notes);
     if (model.experts > 0) {
-        for (std::string& part : maxtext_experts(settings, model, notes)) {
+        for (std::string& part : maxtext_experts(settings, machine, model, batch, notes)) {
             parts.push_back(std::move(part));
         }
     }

@@ -76,6 +76,7 @@ workloads::SelfAttention read_attention_kernels(const Reader& section) {
 
 workloads::SelfAttention read_attention(const Reader& training) {
     workloads::SelfAttention attention = read_attention_kernels(training);
+    attention.known_max_logit = training["known_max_logit"].flag(false);
     attention.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
     return attention;
 }

@@ -224,6 +224,7 @@ constexpr KeySpec kKeys[] = {
     {"training.attention", kText, "causal", "causal", "causal (masked half skipped), full"},
     {"training.attention_backward", kText, "fused", "split",
      "kernels of attention's backward pass: split (7 dot products in two), fused (5 in one), book (4)"},
+    {"training.known_max_logit", kText, "true", "false", "softmax subtracts a constant in place of the running maximum (MaxText's use_max_logit_estimate)"},
     {"training.attention_blocks", kText | kMap, "2048", "512, of book none",
      "queries and keys of the kernels' blocks, which are computed whole: of all, or by kernel as MaxText's sa_block_*; none"},
     {"training.attention_blocks.q", kText, "2048", "512", "queries, forward"},

@@ -189,6 +189,48 @@ constexpr std::array kVersion5{
     Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
 };
 
+constexpr std::string_view kForwardTpu7x =
+    "attention kernels of tpu7x, padded, forward on 4k to 128k tokens "
+    "(openxla/tokamax, splash_attention/microbenchmarks.pdf)";
+constexpr std::string_view kBackwardTpu7x =
+    "the same kernels' gradients (openxla/tokamax, splash_attention/microbenchmarks.pdf)";
+constexpr std::string_view kGroupedTpu7x =
+    "36 grouped matmuls alone on tpu7x, 128k to 512k rows, within 7 %, taken to have run in P-state 7 (openxla/tokamax, "
+    "pallas_mosaic_tpu_ragged_dot.json)";
+
+/// Version 6: grouped matmuls step by step, attention forward and backward each by its kernels, the clock of published runs, and the tiles that
+/// tokamax chose in them.
+constexpr std::array kVersion6{
+    Measured{"v4p", "mxu", 0.717, kFittedByChip},
+    Measured{"v5e", "mxu", 0.814, kFittedByChip},
+    Measured{"v5p", "mxu", 0.830, kFittedByChip},
+    Measured{"v6e", "mxu", 0.628, kFittedByChip},
+    Measured{"tpu7x", "mxu", 0.738, kFittedByChip},
+    Measured{"", "mxu_8bit", 0.9, kInt8V6e},
+    Measured{"v4p", "mxu_8bit", 1, kInt8V4p},
+    Measured{"v5p", "mxu_8bit", 1, kFittedByChip},
+    Measured{"tpu7x", "mxu_8bit", 0.848, kFittedByChip},
+    Measured{"", "mxu_grouped", 0.832, kGroupedTpu7x},
+    Measured{"", "grid_step_s", 7.54e-7, kGroupedTpu7x},
+    Measured{"", "attention", 0.645, kForwardTpu7x},
+    Measured{"", "attention_backward", 0.747, kBackwardTpu7x},
+    Measured{"", "fusion", 0.5, kPriorFusion},
+    Measured{"", "gather", 0.139, kPooledGather},
+    Measured{"", "straggler", 0.02, kPriorStraggler},
+    Measured{"v5e", "straggler", 0.0337, kFittedByChip},
+    Measured{"", "hbm", 0.857, kMeanOfChips},
+    Measured{"v6e", "hbm", 0.850, kCopyV6e},
+    Measured{"tpu7x", "hbm", 0.864, kCopyTpu7x},
+    Measured{"", "ici", 0.815, kMeanOfChips},
+    Measured{"v5e", "ici", 0.827, kGatherV5e},
+    Measured{"v6e", "ici", 0.656, kPsumV6e},
+    Measured{"tpu7x", "ici", 0.999, kGatherTpu7x},
+    Measured{"", "dcn", 0.329, kPsumSlicesV6e},
+    Measured{"", "launch_s", 5.45e-6, kMeanOfChips},
+    Measured{"v5e", "launch_s", 2.37e-6, kTinyV5e},
+    Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
+};
+
 // Of inference, for all chips: podsim calibrate scenarios/published --inference --per-chip - --pooled kernel_s,sequence_s,host_s
 constexpr double kKernel = 1.14e-5;
 constexpr double kSequence = 7.8e-7;
@@ -198,11 +240,11 @@ struct Version {
     std::string_view name;
     std::span<const Measured> rows;
 };
-constexpr std::array kVersions{Version{"5", kVersion5}, Version{"4", kVersion4},
-                               Version{"3", kVersion3}, Version{"2", kVersion2},
-                               Version{"1", kVersion1}};
+constexpr std::array kVersions{Version{"6", kVersion6}, Version{"5", kVersion5},
+                               Version{"4", kVersion4}, Version{"3", kVersion3},
+                               Version{"2", kVersion2}, Version{"1", kVersion1}};
 constexpr std::array kVersionNames{kVersions[0].name, kVersions[1].name, kVersions[2].name,
-                                   kVersions[3].name, kVersions[4].name};
+                                   kVersions[3].name, kVersions[4].name, kVersions[5].name};
 
 /// The row of a factor: the chip's own, or that of all.
 const Measured* row_of(std::span<const Measured> rows, std::string_view chip,

@@ -23,9 +23,9 @@ double padded_volume(const MatmulShape& shape, int mxu) {
 double mxu_share(const MatmulShape& shape, const Compute& work,
                  const topology::Efficiency& reached) {
     if (work.attention) {
-        return work.attention_gradient && reached.attention_backward > 0
-                   ? reached.attention_backward
-                   : reached.attention;
+        const bool backward = work.attention_gradient && reached.attention_backward > 0;
+        return std::min(
+            (backward ? reached.attention_backward : reached.attention) * work.kernel_pace, 1.0);
     }
     const double of_dtype = work.dtype == MatmulDtype::bf16 ? 1 : reached.mxu_8bit;
     if (!work.steps.empty() && reached.mxu_grouped > 0) {

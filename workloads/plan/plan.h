@@ -34,6 +34,7 @@ struct SelfAttention {
     BackwardKernels backward = BackwardKernels::book;
     AttentionBlocks blocks{};                  ///< none: as many queries as fill VMEM, exact masks
     Placement placement = Placement::zig_zag;  ///< of causal attention
+    bool known_max_logit = false;  ///< softmax subtracts a constant: no maximum is kept up to date
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
     friend bool operator==(const SelfAttention&, const SelfAttention&) = default;
 };

@@ -57,6 +57,7 @@ struct Compute {
     MatmulDtype dtype = MatmulDtype::bf16;
     bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
     bool attention_gradient = false;  ///< of such a kernel of the backward pass
+    double kernel_pace = 1;  ///< of such a kernel, beside that of the others whose share is known
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
     /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.

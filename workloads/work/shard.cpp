@@ -27,6 +27,7 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
     shard.vmem = plan.attention.vmem.value();
     shard.attention_backward = plan.attention.backward;
     shard.attention_blocks = plan.attention.blocks;
+    shard.known_max_logit = plan.attention.known_max_logit;
 }
 
 /// Sizes of the model, over all `ways` that split its matrices.

@@ -54,6 +54,7 @@ struct Shard {
     double vmem = 0;         ///< bytes of one core
     BackwardKernels attention_backward = BackwardKernels::book;
     AttentionBlocks attention_blocks;
+    bool known_max_logit = false;
     Precision precision;
     bool weights_gathered =
         false;  ///< weights arrive by a collective in the dtype that they are used in

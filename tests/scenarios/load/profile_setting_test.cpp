@@ -108,8 +108,8 @@ TEST_F(Profile, WrongFactors) {
             "v6e, tpu7x");
     refused("{base: v5p, atention: 0.4}",
             "s.yaml:1:44: unknown hardware.profile key 'atention'; did you mean 'attention'? "
-            "allowed: base, mxu, mxu_ramp, mxu_8bit, attention, vpu, hbm, fusion, gather, ici, "
-            "dcn, launch_s, "
+            "allowed: base, mxu, mxu_ramp, mxu_8bit, mxu_grouped, grid_step_s, attention, "
+            "attention_backward, vpu, hbm, fusion, gather, ici, dcn, launch_s, "
             "straggler, kernel_s, sequence_s, host_s");
     refused("{base: v5p, mxu: 1.01}",
             "s.yaml:1:49: hardware.profile.mxu: '1.01' is out of range; allowed are 0.05 to 1");
@@ -235,8 +235,8 @@ TEST_F(Profile, VersionsAreSelectable) {
     expect_refused(
         good_but("slice:", "profile: measured@0, slice:"),
         "s.yaml:1:32: hardware.profile: unknown profile 'measured@0'; did you mean "
-        "'measured@5'? allowed: ideal, measured, measured@5, measured@4, measured@3, measured@2, "
-        "measured@1, a file that "
+        "'measured@6'? allowed: ideal, measured, measured@6, measured@5, measured@4, measured@3, "
+        "measured@2, measured@1, a file that "
         "ends in .yaml");
     // tpu7x came with the second.
     expect_refused(good_but("chip: v5p, slice:", "chip: tpu7x, profile: measured@1, slice:"),

@@ -64,8 +64,8 @@ TEST_F(ProfileFile, BrokenOnes) {
     refused(
         head + "chips: {v5e: {mxv: 0.8}}\n",
         "p.yaml:3:15: unknown factor 'mxv'; did you mean 'mxu'? allowed: mxu, mxu_ramp, "
-        "mxu_8bit, attention, vpu, hbm, fusion, gather, ici, dcn, launch_s, straggler, kernel_s, "
-        "sequence_s, host_s");
+        "mxu_8bit, mxu_grouped, grid_step_s, attention, attention_backward, vpu, hbm, fusion, "
+        "gather, ici, dcn, launch_s, straggler, kernel_s, sequence_s, host_s");
     refused(head + "chips: {v5e: {mxu: 1.5}}\n",
             "p.yaml:3:20: mxu '1.5' is out of range; allowed are 0.05 to 1");
     refused(head + "chips: {v5e: {mxu: [1]}}\n", "p.yaml:3:20: 'mxu' holds a list; write a number");

@@ -81,8 +81,7 @@ TEST_F(AttentionStage, IsRefusedAtItsPlace) {
               "attention: tokens of a sequence)\n");
     EXPECT_EQ(
         error_of("heads: 8, head_dim: 64, sequence: 100", "  pieces: 4\n"),
-        "s.yaml:5:12: program.stages.do: a kernel of attention does not go with pieces; write "
-        "pieces: 1\n");
+        "s.yaml:5:12: program.stages.do: a kernel does not go with pieces; write pieces: 1\n");
     EXPECT_EQ(error_of("heads: 8, head_dim: 64, sequence: 100, attention_blocks: {q: 512}"),
               "s.yaml:4:80: 'program.stages.attention_blocks' holds a map; write attention_blocks: "
               "2048\n");

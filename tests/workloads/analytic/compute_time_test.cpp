@@ -56,6 +56,37 @@ TEST(ComputeTimeReached, MatmulsOfEightBitsTakeAShareOfThatShare) {
     }
 }
 
+// Of gradients a share of their own, where there is one; a kernel that does less at so many times its share, and never beyond the peak.
+TEST(ComputeTimeReached, AttentionHasTwoShares) {
+    Compute attention = work(0, 0, 0);
+    attention.attention = true;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 2000);
+    attention.kernel_pace = 1.25;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 1600);
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.9}), 1000);
+    attention.kernel_pace = 1;
+    attention.attention_gradient = true;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 1250);
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5}), 2000);
+}
+
+// 1000 s of tiles: 10 steps of 60 s beside 100 s of bytes, of which two cores go through two at a time, and 10 of 40 s beside 20 s, that
+// 8 s of masks precede. At a share of 0.5 with 6 s a step
+//   10 (max(120, 100) + 6 / 2) + 10 (max(80 + 8, 20) + 6)
+TEST(ComputeTimeReached, KernelsTakeTheLongerOfTileAndBytesStepByStep) {
+    Compute grouped = work(0, 0, 0);
+    grouped.kernel = true;
+    grouped.steps = {{.count = 10, .flops = 60, .bytes = 100, .masked = 0, .cores = 2},
+                     {.count = 10, .flops = 40, .bytes = 20, .masked = 8, .cores = 1}};
+    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu = 0.1, .mxu_grouped = 0.5, .grid_step_s = 6}),
+                     10 * (120 + 3) + 10 * (88 + 6));
+    // Without a share of its own that of other matmuls; bytes then set the first ten.
+    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu = 1, .grid_step_s = 6}),
+                     10 * (100 + 3) + 10 * (48 + 6));
+    // Ideally blocks are there before they are needed.
+    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu_grouped = 0.5}), 2000);
+}
+
 // Products without rows take nothing, alone or beside another: 2000 s as above.
 TEST(ComputeTimeReached, NoRowsTakeNoTime) {
     Compute none;
