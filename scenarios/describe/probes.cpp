@@ -118,6 +118,7 @@ program:
   stages:
     - {do: matmul, m: 8, k: 4096, n: 4096, gather: {axes: x}}
     - {do: matmul, m: 8, k: 4096, n: 4096, at: "0,0,0"}
+    - {do: grouped-matmul, m: 4096, k: 4096, n: 1536, groups: 8}
     - {do: attention, heads: 8, head_dim: 128, sequence: 4096}
     - {do: host-to-chip, bytes: 1 GB}
     - {do: broadcast, axes: x, root: "0,0,0", bytes: 1 GB}

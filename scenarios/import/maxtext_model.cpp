@@ -126,7 +126,8 @@ MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::str
     model.text = fmt::format(
         "{{name: {}, layers: {}, d_model: {}, d_ff: {}, heads: {}, kv_heads: {}, head_dim: {}, "
         "vocabulary: {}, mlp: {}, tied_embeddings: {}, parallel_block: {}, qk_norm: {}{}{}}}",
-        "maxtext-default", layers, model.d_model, scales.heads_and_mlp * mlp, scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
+        "maxtext-default", layers, model.d_model, scales.heads_and_mlp * mlp,
+        scales.heads_and_mlp * heads, scales.heads_and_mlp * kv_heads,
         settings.whole("head_dim", 1, 128), settings.whole("vocab_size", 1, 32000),
         gated ? "gated" : "plain", settings.flag("logits_via_embedding", false), block.parallel,
         qk_norm,

@@ -41,7 +41,8 @@ constexpr std::array kTuned = std::to_array<Tuned>({
 constexpr std::int64_t kLeast = 128;
 constexpr std::int64_t kMostRows = 1024;
 constexpr std::int64_t kElement = 2;
-constexpr std::int64_t kVmem = std::int64_t{24} << 20;  ///< three quarters of half of tpu7x's 64 MiB
+constexpr std::int64_t kVmem = std::int64_t{24}
+                               << 20;  ///< three quarters of half of tpu7x's 64 MiB
 
 /// Two buffers of each operand, three of the result.
 bool fits(std::int64_t operands, std::int64_t result) {
@@ -62,11 +63,9 @@ TokamaxTile by_vmem(std::int64_t rows, std::int64_t k, std::int64_t n, bool sums
     TokamaxTile tile{std::min(rows, kMostRows), k, n};
     auto& [m, inner, columns] = tile;
     if (sums) {
-        shrink(tile, {1, 2, 0},
-               [&] { return fits(m * (inner + columns), inner * columns); });
+        shrink(tile, {1, 2, 0}, [&] { return fits(m * (inner + columns), inner * columns); });
     } else {
-        shrink(tile, {0, 2, 1},
-               [&] { return fits(m * inner + inner * columns, m * columns); });
+        shrink(tile, {0, 2, 1}, [&] { return fits(m * inner + inner * columns, m * columns); });
     }
     return tile;
 }
@@ -86,9 +85,9 @@ TokamaxTile tokamax_tile(const TokamaxMatmul& matmul, TokamaxPass pass, std::str
                : pass == TokamaxPass::dlhs  ? tuned->dlhs
                                             : tuned->drhs;
     }
-    return pass == TokamaxPass::dlhs ? by_vmem(matmul.rows, matmul.n, matmul.k, false)
-                                     : by_vmem(matmul.rows, matmul.k, matmul.n,
-                                               pass == TokamaxPass::drhs);
+    return pass == TokamaxPass::dlhs
+               ? by_vmem(matmul.rows, matmul.n, matmul.k, false)
+               : by_vmem(matmul.rows, matmul.k, matmul.n, pass == TokamaxPass::drhs);
 }
 
 }  // namespace podsim::scenarios

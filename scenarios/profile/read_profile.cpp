@@ -117,8 +117,8 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
 
 void read_core_clock(const Reader& hardware, IdealHardware& result) {
     const Reader clock = hardware["core_clock"];
-    result.core_clock = clock.get<double>(
-        [](const std::string& text) { return number_within(text, 0.5, 1.5); }, 1);
+    result.core_clock =
+        clock.get<double>([](const std::string& text) { return number_within(text, 0.5, 1.5); }, 1);
     clock.check({"hardware.profile"}, [&] {
         if (result.profile == "ideal" && result.core_clock > 1) {
             throw clock.error("profile ideal runs at the peak rates, which no clock exceeds",

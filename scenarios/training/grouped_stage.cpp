@@ -34,9 +34,10 @@ StageCompute read_grouped_stage(const Reader& stage, const Hardware& hardware) {
     const double n = whole("n", kWidest);
     const workloads::ExpertTile tile = read_expert_tile(stage["tile"]);
     const bool transposed = stage["kernel"].choose<bool>(kKernels, false);
-    return {.work = transposed ? workloads::grouped_weight_gradient(
-                                     shard, k, n, workloads::Branches::one, tile, {})
-                               : workloads::grouped(shard, k, n, workloads::Branches::one, tile, {}),
+    return {.work = transposed
+                        ? workloads::grouped_weight_gradient(shard, k, n, workloads::Branches::one,
+                                                             tile, {})
+                        : workloads::grouped(shard, k, n, workloads::Branches::one, tile, {}),
             .at = {}};
 }
 

@@ -113,7 +113,8 @@ void read_moe(const Reader& training, const workloads::ModelSpec& model,
 
 }  // namespace
 
-workloads::ExpertTile read_expert_tile(const Reader& tile, const workloads::ExpertTile& unless_set) {
+workloads::ExpertTile read_expert_tile(const Reader& tile,
+                                       const workloads::ExpertTile& unless_set) {
     workloads::ExpertTile read = unless_set;
     if (!tile.present()) {
         return read;

@@ -195,7 +195,8 @@ constexpr std::string_view kForwardTpu7x =
 constexpr std::string_view kBackwardTpu7x =
     "the same kernels' gradients (openxla/tokamax, splash_attention/microbenchmarks.pdf)";
 constexpr std::string_view kGroupedTpu7x =
-    "36 grouped matmuls alone on tpu7x, 128k to 512k rows, within 7 %, taken to have run in P-state 7 (openxla/tokamax, "
+    "36 grouped matmuls alone on tpu7x, 128k to 512k rows, within 7 %, taken to have run in "
+    "P-state 7 (openxla/tokamax, "
     "pallas_mosaic_tpu_ragged_dot.json)";
 
 /// Version 6: grouped matmuls step by step, attention forward and backward each by its kernels, the clock of published runs, and the tiles that

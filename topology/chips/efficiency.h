@@ -24,8 +24,8 @@ struct Efficiency {
     double attention =
         1;  ///< share of the peak that the dot products of a flash-attention kernel reach
     double attention_backward = 0;  ///< the same of its gradient's kernels; 0: as those
-    double vpu = 1;  ///< share of the vector unit's rate
-    double hbm = 1;  ///< share of HBM bandwidth
+    double vpu = 1;                 ///< share of the vector unit's rate
+    double hbm = 1;                 ///< share of HBM bandwidth
     double fusion =
         1;  ///< share of elementwise time that hides beneath the matmul it is fused with
     double gather =

@@ -32,7 +32,7 @@ struct ComputeTime {
         elementwise;     ///< the larger of vpu and the elementwise bytes / bandwidth, with waits
     sim::Seconds waits;  ///< that gathers of rows take beyond their bytes: none at ideal rates
     sim::Seconds matmul_hbm;  ///< the other bytes / bandwidth
-    sim::Seconds stepwise;  ///< of the kernel's steps one after another: none at ideal rates
+    sim::Seconds stepwise;    ///< of the kernel's steps one after another: none at ideal rates
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates

@@ -40,7 +40,8 @@ struct ExpertPath {
         false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not those above
     /// Devices that a chip is to JAX in training: each sorts its own tokens, and tiles and fetches for itself.
     int devices = 1;
-    int cores = 1;  ///< of the chip, a device's or several: a kernel's tiles of n are dealt out to those of a device
+    int cores =
+        1;  ///< of the chip, a device's or several: a kernel's tiles of n are dealt out to those of a device
     /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros, as of any gather.
     bool custom_sort_vjp = true;
 

@@ -39,11 +39,11 @@ struct MatmulShape {
 
 /// Steps of a kernel's grid that are alike: while the tile of one is computed, the blocks of the next are moved.
 struct KernelStep {
-    double count = 0;       ///< of all cores of the chip
-    double flops = 0;       ///< of a step, as the operation's matmuls count them
-    double bytes = 0;       ///< that move during it
-    double masked = 0;      ///< elementwise operations before its tile
-    double cores = 1;       ///< that go through their steps side by side
+    double count = 0;   ///< of all cores of the chip
+    double flops = 0;   ///< of a step, as the operation's matmuls count them
+    double bytes = 0;   ///< that move during it
+    double masked = 0;  ///< elementwise operations before its tile
+    double cores = 1;   ///< that go through their steps side by side
 };
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
@@ -55,9 +55,9 @@ struct Compute {
     sim::Bytes hbm;
     sim::Flops vector{};  ///< elementwise operations (vector_work.h)
     MatmulDtype dtype = MatmulDtype::bf16;
-    bool attention = false;    ///< the matmuls are dot products inside a flash-attention kernel
+    bool attention = false;  ///< the matmuls are dot products inside a flash-attention kernel
     bool attention_gradient = false;  ///< of such a kernel of the backward pass
-    double kernel_pace = 1;  ///< of such a kernel, beside that of the others whose share is known
+    bool known_max_logit = false;     ///< whose softmax, forward, need not find its maximum
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
     /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.

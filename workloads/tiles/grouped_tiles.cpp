@@ -105,10 +105,9 @@ GroupedTiles tgmm_tiles(double rows, double groups, double k, double n, const Ex
         const Grid grid = grid_of(rows, k, n, tile);
         tiles = computed(grid, groups_with(rows, groups), k, n, tile);
         tiles.rows = grid.tiles_of_rows * grid.m * (k * grid.tiles_of_n + n * grid.tiles_of_k);
-        tiles.steps = steps_of(
-            tiles.visits, grid.tiles_of_rows, grid.tiles_of_k * grid.tiles_of_n,
-            {0, grid.m * (k / grid.tiles_of_k + n / grid.tiles_of_n), 0, 0, 0},
-            {0, 0, k * n / grid.tiles_of_k / grid.tiles_of_n, 0, 0});
+        tiles.steps = steps_of(tiles.visits, grid.tiles_of_rows, grid.tiles_of_k * grid.tiles_of_n,
+                               {0, grid.m * (k / grid.tiles_of_k + n / grid.tiles_of_n), 0, 0, 0},
+                               {0, 0, k * n / grid.tiles_of_k / grid.tiles_of_n, 0, 0});
     }
     tiles.matrices = groups * k * n;
     return tiles;

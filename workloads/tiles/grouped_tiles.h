@@ -43,7 +43,8 @@ struct GroupedTiles {
     double rows = 0;      ///< elements of rows that are fetched
     double matrices = 0;  ///< elements of the groups' matrices: fetched by gmm, written by tgmm
     double results = 0;   ///< elements of gmm's results
-    std::vector<GridStep> steps;  ///< of gmm and tgmm: what moves in them is the above, but for what fills up a last tile of rows, and groups without rows
+    std::vector<GridStep>
+        steps;  ///< of gmm and tgmm: what moves in them is the above, but for what fills up a last tile of rows, and groups without rows
 };
 
 /// rows x k by each group's k x n. Nothing without rows.

@@ -13,10 +13,6 @@ using namespace vector_unit;
 using sim::Bytes;
 using sim::Flops;
 
-/// Forward, splash attention whose maximum is a constant neither finds it nor scales its sums anew: 432 TFLOP/s on a core of tpu7x in place
-/// of 338 (yangwhale/gpu-tpu-pedia @3fa9ce1, tpu/Hunyuan3-295B-Pretraining/TUNING-v7.md; backward both are alike).
-constexpr double kPaceOfKnownMaximum = 1.28;
-
 /// Columns of the up projection of keys and values: the rope columns of a key are no head's own.
 double kv_up_columns(const Shard& s) {
     return s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim);
@@ -107,7 +103,7 @@ Compute forward_over(const Shard& s, const Seen& seen) {
                          s.precision.compute),
             .vector = Flops(computed * kSoftmax),
             .attention = true,
-            .kernel_pace = s.known_max_logit ? kPaceOfKnownMaximum : 1,
+            .known_max_logit = s.known_max_logit,
             .tiled = scores > 0 ? computed / scores : 1};
 }
 

@@ -1,10 +1,9 @@
 #include "workloads/work/matmul_work.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "workloads/tiles/grouped_tiles.h"
+#include "workloads/tiles/kernel_steps.h"
 #include "workloads/tiles/served_tiles.h"
 #include "workloads/work/vector_work.h"
 
@@ -79,54 +78,20 @@ Compute weight_gradient(const Shard& s, double k, double n, Elementwise fused, R
 
 namespace {
 
-/// Bytes of an element of rows and results, and of matrices.
-struct ElementBytes {
-    double rows = 0;
-    double matrices = 0;
-};
-
-/// The steps of so many alike products. `flops`: of all of them, tiles computed whole.
-std::vector<KernelStep> steps_of(const Shard& s, const GroupedTiles& tiles, double products,
-                                 double flops, ElementBytes bytes) {
-    constexpr double kMask = 5;  // made wide, numbered, compared, chosen and made narrow again
-    const ExpertPath& path = s.experts.path;
-    const double of_device = std::max(1.0, static_cast<double>(path.cores) / path.devices);
-    const double uneven =
-        std::ceil(tiles.tiles_of_n / of_device) * of_device / tiles.tiles_of_n;
-    double count = 0;
-    for (const GridStep& step : tiles.steps) {
-        count += step.count * products;
-    }
-    std::vector<KernelStep> steps;
-    for (const GridStep& step : tiles.steps) {
-        if (step.count > 0) {
-            steps.push_back(
-                {.count = step.count * products * uneven,
-                 .flops = flops / count,
-                 .bytes = (step.rows + step.results) * bytes.rows + step.matrices * bytes.matrices,
-                 .masked = kMask * step.masked,
-                 .cores = static_cast<double>(path.cores)});
-        }
-    }
-    return steps;
-}
-
 /// Products of grouped matmuls as their kernel works on them: each expert's is of that shape.
 Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double products,
                  const GroupedTiles& tiles, ElementBytes bytes, const Elementwise& fused) {
-    const double rows = s.experts.tokens / s.experts.path.devices;
-    shape.count = groups_with(rows, s.experts.reached) * products;
-    Compute work{Flops(useful * products),
-                 {shape},
-                 Bytes(((tiles.rows + tiles.results) * bytes.rows + tiles.matrices * bytes.matrices) *
-                           products +
-                       fused.bytes),
-                 Flops(fused.operations)};
+    const Shard::Experts& own = s.experts;
+    shape.count = products * groups_with(own.tokens / own.path.devices, own.reached);
+    const double of_rows = (tiles.rows + tiles.results) * bytes.rows;
+    const double moved = of_rows + tiles.matrices * bytes.matrices;
+    Compute work{Flops(useful * products), {shape}, Bytes(moved * products + fused.bytes)};
+    work.vector = Flops(fused.operations);
     work.kernel = true;
     if (useful > 0) {
         const double computed = 2 * shape.m * shape.k * shape.n * shape.count;
         work.tiled = computed / work.flops.value();
-        work.steps = steps_of(s, tiles, products, computed, bytes);
+        work.steps = kernel_steps(tiles, own.path, products, computed, bytes);
     }
     return work;
 }

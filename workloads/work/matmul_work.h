@@ -27,10 +27,9 @@ Compute weight_gradient(const Shard& shard, double k, double n, Elementwise fuse
 Compute weight_gradient(const Shard& shard, double m, double k, double n, Elementwise fused,
                         Runs runs);
 /// Matmuls k x n of every expert of this chip with its share of the tokens. Without tokens they do nothing, and
-/// read no weights; weight gradients are then written as zeros. One is one product; of `side_by_side` products (gate and
-/// up) the rows are read for each and the results are apart, of `added` ones (their gradient) rows are apart and the results
-/// added up. As one product over all columns but for ExpertMatmul::sparse, whose kernel takes them one by one, tile by tile
-/// (tiles/grouped_tiles.h), and adds up in a pass of its own.
+/// read no weights; weight gradients are then written as zeros. One is one product; of `side_by_side` products (gate and up) the rows are
+/// read for each and the results are apart, of `added` ones (their gradient) rows are apart and the results added up. As one product over
+/// all columns but for ExpertMatmul::sparse, whose kernel takes them one by one, tile by tile (tiles/grouped_tiles.h), and adds up in a pass of its own.
 enum class Branches { one, side_by_side, added };
 Compute grouped(const Shard& shard, double k, double n, Branches branches, const ExpertTile& tile,
                 Elementwise fused = {});

@@ -84,10 +84,11 @@ TEST_F(Cli, SetTypos) {
     const auto refused = [&](const std::string& setting, const std::string& message) {
         expect_refused(kGood, message, {"--set", setting});
     };
-    refused("hardware.slise=4x4x4",
-            "--set hardware.slise=4x4x4: unknown hardware key 'slise'; did you mean 'slice'? "
-            "allowed: chip, slice, slices, oversubscription, twisted, core_clock, profile, ici_rates, "
-            "latency, hbm, message_cap");
+    refused(
+        "hardware.slise=4x4x4",
+        "--set hardware.slise=4x4x4: unknown hardware key 'slise'; did you mean 'slice'? "
+        "allowed: chip, slice, slices, oversubscription, twisted, core_clock, profile, ici_rates, "
+        "latency, hbm, message_cap");
     refused(
         "hardware.chip.ici_latency=1",
         "--set hardware.chip.ici_latency=1: hardware.chip.ici_latency: '1' has no unit; write a "

@@ -74,13 +74,13 @@ TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
     EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3",
                         "compile_xla_flags=--xla_tpu_dvfs_p_state=7"}),
               plain_one);
-    EXPECT_THAT(import({flags + "--xla_tpu_dvfs_p_state=6", "model_name=llama3.1-8b"}, "tpu7x-128")
-                    .err,
-                HasSubstr("is not expressed: the clock in P-state 6 of tpu7x is not known: "
-                          "hardware.core_clock says it"));
-    EXPECT_THAT(import({flags + "--xla_tpu_dvfs_p_state=7", "model_name=llama3.1-8b"}, "v5p-128")
-                    .err,
-                HasSubstr("is not expressed: the clock in P-state 7 of v5p is not known"));
+    EXPECT_THAT(
+        import({flags + "--xla_tpu_dvfs_p_state=6", "model_name=llama3.1-8b"}, "tpu7x-128").err,
+        HasSubstr("is not expressed: the clock in P-state 6 of tpu7x is not known: "
+                  "hardware.core_clock says it"));
+    EXPECT_THAT(
+        import({flags + "--xla_tpu_dvfs_p_state=7", "model_name=llama3.1-8b"}, "v5p-128").err,
+        HasSubstr("is not expressed: the clock in P-state 7 of v5p is not known"));
 }
 
 TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {

@@ -199,7 +199,7 @@ std::vector<Line> lines() {
          "grad_dtype=bfloat16 use_random_routing=True megablox=True sparse_matmul=True "
          "use_custom_sort_vjp=True "
          "sa_use_fused_bwd_kernel=True attention=flash "
-         "use_tokamax_splash=True compile_topology=tpu7x-4x8x8 " +
+         "use_tokamax_splash=True use_tokamax_gmm=True compile_topology=tpu7x-4x8x8 " +
              kBlocks2048},
     };
 }

@@ -151,10 +151,10 @@ TEST_F(Profile, OfCoresAtAnotherClock) {
     EXPECT_THAT(podsim({"run", file, "--fold", "auto"}).out,
                 HasSubstr("Assumed: profile measured@5, cores at 0.875 times its clock, book ICI"));
     expect_refused(good_but("slice:", "core_clock: 1.6, slice:"),
-                   "s.yaml:1:34: hardware.core_clock: '1.6' is out of range; allowed are 0.5 to "
+                   "s.yaml:1:35: hardware.core_clock: '1.6' is out of range; allowed are 0.5 to "
                    "1.5");
     expect_refused(good_but("slice:", "core_clock: 1.1, profile: ideal, slice:"),
-                   "s.yaml:1:34: hardware.core_clock: profile ideal runs at the peak rates, which "
+                   "s.yaml:1:35: hardware.core_clock: profile ideal runs at the peak rates, which "
                    "no clock exceeds; write 1 or less, or a profile that was measured");
 }
 

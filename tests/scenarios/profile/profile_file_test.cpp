@@ -61,11 +61,10 @@ TEST_F(ProfileFile, BrokenOnes) {
             "p.yaml:3:9: unknown chip 'v5'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, "
             "v6e, tpu7x");
     refused(head + "chips: {v5e: 0.8}\n", "p.yaml:3:9: 'v5e' holds text; write v5e: {mxu: 0.79}");
-    refused(
-        head + "chips: {v5e: {mxv: 0.8}}\n",
-        "p.yaml:3:15: unknown factor 'mxv'; did you mean 'mxu'? allowed: mxu, mxu_ramp, "
-        "mxu_8bit, mxu_grouped, grid_step_s, attention, attention_backward, vpu, hbm, fusion, "
-        "gather, ici, dcn, launch_s, straggler, kernel_s, sequence_s, host_s");
+    refused(head + "chips: {v5e: {mxv: 0.8}}\n",
+            "p.yaml:3:15: unknown factor 'mxv'; did you mean 'mxu'? allowed: mxu, mxu_ramp, "
+            "mxu_8bit, mxu_grouped, grid_step_s, attention, attention_backward, vpu, hbm, fusion, "
+            "gather, ici, dcn, launch_s, straggler, kernel_s, sequence_s, host_s");
     refused(head + "chips: {v5e: {mxu: 1.5}}\n",
             "p.yaml:3:20: mxu '1.5' is out of range; allowed are 0.05 to 1");
     refused(head + "chips: {v5e: {mxu: [1]}}\n", "p.yaml:3:20: 'mxu' holds a list; write a number");

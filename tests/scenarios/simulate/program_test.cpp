@@ -154,7 +154,8 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
     expect_refused(
         with("{do: gathr, axes: xy}"),
         "s.yaml:2:25: unknown program.stages.do 'gathr'; did you mean 'gather'? allowed: "
-        "host-to-chip, chip-to-host, matmul, attention, read-hbm, all-gather, reduce-scatter, "
+        "host-to-chip, chip-to-host, matmul, grouped-matmul, attention, read-hbm, all-gather, "
+        "reduce-scatter, "
         "all-reduce, all-to-all, permute, send, broadcast, gather, scatter");
     expect_refused(with("{do: gather, axes: xy, bytes: 1 GB}"),
                    "s.yaml:2:20: missing key 'program.stages.root'; write root: 0,0,0 (of "

@@ -13,10 +13,9 @@ class GroupedStage : public CommandTest {
 protected:
     [[nodiscard]] Scenario load(const std::string& chip, const std::string& profile,
                                 const std::string& keys) const {
-        return load_scenario(write("hardware: {chip: " + chip + ", slice: 1x1x1, profile: " +
-                                   profile +
-                                   "}\nprogram:\n  stages:\n    - {do: grouped-matmul, " + keys +
-                                   "}\n"));
+        return load_scenario(
+            write("hardware: {chip: " + chip + ", slice: 1x1x1, profile: " + profile +
+                  "}\nprogram:\n  stages:\n    - {do: grouped-matmul, " + keys + "}\n"));
     }
     [[nodiscard]] double seconds(const std::string& chip, const std::string& profile,
                                  const std::string& keys) const {
@@ -25,9 +24,8 @@ protected:
             .time.seconds();
     }
     std::string error_of(const std::string& keys, const std::string& before = "") {
-        return plain(podsim({"run", write("hardware: {chip: v5e, slice: 1x1}\nprogram:\n" +
-                                          before + "  stages:\n    - {do: grouped-matmul, " +
-                                          keys + "}\n")})
+        return plain(podsim({"run", write("hardware: {chip: v5e, slice: 1x1}\nprogram:\n" + before +
+                                          "  stages:\n    - {do: grouped-matmul, " + keys + "}\n")})
                          .err);
     }
 };
@@ -35,7 +33,7 @@ protected:
 constexpr double kPeak = 197e12;  // of v5e, a chip of one core
 constexpr double kHbm = 810e9;
 
-const workloads::Compute& work_of(const Scenario& scenario) {
+const workloads::Compute& grouped_work_of(const Scenario& scenario) {
     return std::get<StageCompute>(scenario.program().stages.front().work).work;
 }
 
@@ -53,7 +51,7 @@ TEST_F(GroupedStage, GoesThroughItsGridStepByStep) {
                 expected, 2e-12);
     // Ideally all is there in time: 15 of 8 tiles' FLOPs.
     EXPECT_NEAR(seconds("v5e", "ideal", keys), 15 * 2 * tile * 0.5, 2e-12);
-    const workloads::Compute& work = work_of(load("v5e", "ideal", keys));
+    const workloads::Compute& work = grouped_work_of(load("v5e", "ideal", keys));
     EXPECT_DOUBLE_EQ(work.flops.value(), 2.0 * 4096 * 1024 * 2048);
     EXPECT_DOUBLE_EQ(work.tiled, 15.0 / 8);
 }
@@ -66,25 +64,26 @@ TEST_F(GroupedStage, WithSeveralTilesOfKAndForGradients) {
     const double tile = 2.0 * 512 * 512 * 1024 / kPeak / 0.5;
     const double fetched = bytes(512.0 * 512 + 512 * 1024);
     const double written = bytes(512.0 * 1024);
-    EXPECT_NEAR(seconds("v5e", profile, "m: 4096, k: 1024, n: 2048, groups: 8, tile: [512, 512, 1024]"),
-                2 * (8 * std::max(tile, fetched + written) + 22 * std::max(tile, fetched) +
-                     30 * 1e-6),
-                2e-12);
+    EXPECT_NEAR(
+        seconds("v5e", profile, "m: 4096, k: 1024, n: 2048, groups: 8, tile: [512, 512, 1024]"),
+        2 * (8 * std::max(tile, fetched + written) + 22 * std::max(tile, fetched) + 30 * 1e-6),
+        2e-12);
     const double rows = bytes(512.0 * (512 + 1024));
     const double sum = bytes(512.0 * 1024);
-    EXPECT_NEAR(seconds("v5e", profile,
-                        "m: 4096, k: 1024, n: 2048, groups: 8, kernel: tgmm, tile: [512, 512, 1024]"),
-                4 * (std::max(tile, rows + sum) + 7 * std::max(tile, rows) +
-                     7 * std::max(tile, sum) + 15 * 1e-6),
-                2e-12);
+    EXPECT_NEAR(
+        seconds("v5e", profile,
+                "m: 4096, k: 1024, n: 2048, groups: 8, kernel: tgmm, tile: [512, 512, 1024]"),
+        4 * (std::max(tile, rows + sum) + 7 * std::max(tile, rows) + 7 * std::max(tile, sum) +
+             15 * 1e-6),
+        2e-12);
 }
 
 // Two devices of tpu7x have half of the rows each, all groups, half of the chip's rates, and go through their steps side by side. The two cores of v5p
 // are one device, whose tiles of n they share: of three one core has two.
 TEST_F(GroupedStage, OnChipsOfTwoCores) {
     const std::string profile = "{base: ideal, mxu_grouped: 0.5, grid_step_s: 1e-6}";
-    const double tpu7x = seconds("tpu7x", profile,
-                                 "m: 8192, k: 1024, n: 1024, groups: 8, tile: [512, 1024, 1024]");
+    const double tpu7x =
+        seconds("tpu7x", profile, "m: 8192, k: 1024, n: 1024, groups: 8, tile: [512, 1024, 1024]");
     const double tile = 2.0 * 512 * 1024 * 1024 / 1153.5e12 / 0.5;
     const auto bytes = [](double elements) { return 2 * elements / 3.69e12; };
     EXPECT_NEAR(tpu7x,
@@ -93,8 +92,9 @@ TEST_F(GroupedStage, OnChipsOfTwoCores) {
                     7 * std::max(tile, bytes(1024.0 * 1024)) + 15 * 1e-6,
                 2e-9);
     const auto v5p = [&](int n) {
-        return seconds("v5p", "{base: ideal, mxu_grouped: 0.5, grid_step_s: 1e-6}",
-                       fmt::format("m: 4096, k: 1024, n: {}, groups: 8, tile: [512, 1024, 512]", n));
+        return seconds(
+            "v5p", "{base: ideal, mxu_grouped: 0.5, grid_step_s: 1e-6}",
+            fmt::format("m: 4096, k: 1024, n: {}, groups: 8, tile: [512, 1024, 512]", n));
     };
     EXPECT_NEAR(v5p(1536), v5p(2048), 2e-12);
     EXPECT_NEAR(v5p(1024) * 2, v5p(2048), 2e-12);
@@ -103,8 +103,9 @@ TEST_F(GroupedStage, OnChipsOfTwoCores) {
 // 2880 = 22.5 x 128 in one tile of 2944: 5 operations for each element of (512 + 1536) x 2944 before every tile. A tile of 3072 is cut to 2880.
 TEST_F(GroupedStage, MasksWhatLiesBeyondK) {
     const auto time = [&](int k) {
-        return seconds("v5e", "{base: ideal, grid_step_s: 1e-9}",
-                       fmt::format("m: 1024, k: 2880, n: 1536, groups: 1, tile: [512, {}, 1536]", k));
+        return seconds(
+            "v5e", "{base: ideal, grid_step_s: 1e-9}",
+            fmt::format("m: 1024, k: 2880, n: 1536, groups: 1, tile: [512, {}, 1536]", k));
     };
     EXPECT_NEAR(time(2944) - time(3072), 2 * 5.0 * (512 + 1536) * 2944 / (4096 * 1.5e9), 2e-9);
 }

@@ -56,15 +56,15 @@ TEST(ComputeTimeReached, MatmulsOfEightBitsTakeAShareOfThatShare) {
     }
 }
 
-// Of gradients a share of their own, where there is one; a kernel that does less at so many times its share, and never beyond the peak.
+// Of gradients a share of their own, where there is one; forward with a known maximum 1.28 times its share, and never beyond the peak.
 TEST(ComputeTimeReached, AttentionHasTwoShares) {
     Compute attention = work(0, 0, 0);
     attention.attention = true;
     EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 2000);
-    attention.kernel_pace = 1.25;
-    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 1600);
+    attention.known_max_logit = true;
+    EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 1562.5);
     EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.9}), 1000);
-    attention.kernel_pace = 1;
+    attention.known_max_logit = false;
     attention.attention_gradient = true;
     EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5, .attention_backward = 0.8}), 1250);
     EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5}), 2000);
