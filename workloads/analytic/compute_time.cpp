@@ -48,11 +48,12 @@ double hidden_share(const Compute& work, double fusion) {
     return work.kernel ? 0 : fusion;
 }
 
-/// `padding`: by which the array and the share that is reached lengthen the FLOPs of a step.
-sim::Seconds stepwise(const Compute& work, const MachineRates& rates, double padding) {
+sim::Seconds stepwise(const Compute& work, const MachineRates& rates) {
     sim::Seconds sum{};
     for (const KernelStep& step : work.steps) {
-        const sim::Seconds tile = sim::Flops(step.flops * padding) / rates.peak(work.dtype);
+        const double reached = padded_volume(step.tile, rates.mxu_dimension) /
+                               mxu_share(step.tile, work, rates.efficiency);
+        const sim::Seconds tile = sim::Flops(2 * reached) / rates.peak(work.dtype);
         const sim::Seconds blocks = sim::Bytes(step.bytes) / rates.hbm;
         const sim::Seconds masks = sim::Flops(step.masked) / (rates.vpu * rates.efficiency.vpu);
         sum += (std::max(tile + masks, blocks) +
@@ -83,7 +84,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
     time.hbm = work.hbm / rates.hbm;
     if (rates.efficiency.grid_step_s > 0 && plain > 0) {
-        time.stepwise = stepwise(work, rates, reached / plain);
+        time.stepwise = stepwise(work, rates);
     }
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
     time.waits = work.gathered / rates.hbm *

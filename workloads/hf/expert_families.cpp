@@ -307,6 +307,19 @@ void read_hunyuan_moe(HfConfig& config, ModelSpec& model) {
     model.experts.shared = of_layers("num_shared_expert", ModelLimits::experts, 1);
 }
 
+/// Hunyuan 3: grouped queries with norms, and experts as DeepSeek-V3 has them.
+void read_hy_v3(HfConfig& config, ModelSpec& model) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model);
+    model.qk_norm = config.flag("qk_norm", true);
+    read_routing(config, model, "num_experts");
+    model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+    model.experts.shared = config.whole("num_shared_experts", ModelLimits::experts, 0).value_or(0);
+    model.experts.first_dense = config.whole("first_k_dense_replace", model.layers, 0).value_or(0);
+    model.experts.router_bias = config.flag("moe_router_enable_expert_bias");
+}
+
 constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"mixtral", read_mixtral},
     {"qwen2_moe", read_qwen2_moe},
@@ -328,6 +341,7 @@ constexpr std::array kExpertFamilies = std::to_array<HfFamily>({
     {"ernie4_5_moe", read_ernie_moe},
     {"dots1", read_dots1},
     {"hunyuan_v1_moe", read_hunyuan_moe},
+    {"hy_v3", read_hy_v3},
 });
 
 }  // namespace

@@ -39,11 +39,11 @@ struct MatmulShape {
 
 /// Steps of a kernel's grid that are alike: while the tile of one is computed, the blocks of the next are moved.
 struct KernelStep {
-    double count = 0;   ///< of all cores of the chip
-    double flops = 0;   ///< of a step, as the operation's matmuls count them
-    double bytes = 0;   ///< that move during it
-    double masked = 0;  ///< elementwise operations before its tile
-    double cores = 1;   ///< that go through their steps side by side
+    double count = 0;    ///< of all cores of the chip
+    MatmulShape tile{};  ///< of one
+    double bytes = 0;    ///< that move during it
+    double masked = 0;   ///< elementwise operations before its tile
+    double cores = 1;    ///< that go through their steps side by side
 };
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace podsim::workloads {
 namespace {
@@ -30,6 +31,7 @@ GroupedTiles computed(const Grid& grid, double groups, double k, double n, const
     tiles.computed_k = grid.tiles_of_k * std::min(tile.k, k);
     tiles.computed_n = grid.tiles_of_n * std::min(tile.n, n);
     tiles.tiles_of_n = grid.tiles_of_n;
+    tiles.tile = {grid.m, std::min(tile.k, k), std::min(tile.n, n)};
     return tiles;
 }
 
@@ -104,6 +106,7 @@ GroupedTiles tgmm_tiles(double rows, double groups, double k, double n, const Ex
     if (rows > 0) {
         const Grid grid = grid_of(rows, k, n, tile);
         tiles = computed(grid, groups_with(rows, groups), k, n, tile);
+        std::swap(tiles.tile.m, tiles.tile.k);
         tiles.rows = grid.tiles_of_rows * grid.m * (k * grid.tiles_of_n + n * grid.tiles_of_k);
         tiles.steps = steps_of(tiles.visits, grid.tiles_of_rows, grid.tiles_of_k * grid.tiles_of_n,
                                {0, grid.m * (k / grid.tiles_of_k + n / grid.tiles_of_n), 0, 0, 0},

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "workloads/plan/expert_matmul.h"
+#include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
 
@@ -40,6 +41,7 @@ struct GroupedTiles {
     double computed_k = 0;         ///< k and n up to whole tiles
     double computed_n = 0;
     double tiles_of_n = 1;
+    MatmulShape tile{};   ///< of a step: rows m; of tgmm k rows of the matrices, rows, n
     double rows = 0;      ///< elements of rows that are fetched
     double matrices = 0;  ///< elements of the groups' matrices: fetched by gmm, written by tgmm
     double results = 0;   ///< elements of gmm's results

@@ -15,10 +15,10 @@ struct ElementBytes {
     double matrices = 0;
 };
 
-/// Of so many alike products on all devices. `flops`: of all of them, tiles computed whole. The cores of a device (v4 and v5p: two) deal out the tiles of n,
+/// Of so many alike products on all devices. The cores of a device (v4 and v5p: two) deal out the tiles of n,
 /// the grid's first dimension, which is `parallel`: of three one has two.
 /// Source: kernels/megablox of MaxText (dimension_semantics; mask_k_rem for the operations of a mask).
 std::vector<KernelStep> kernel_steps(const GroupedTiles& tiles, const ExpertPath& path,
-                                     double products, double flops, ElementBytes bytes);
+                                     double products, ElementBytes bytes);
 
 }  // namespace podsim::workloads

@@ -89,9 +89,8 @@ Compute in_tiles(const Shard& s, double useful, MatmulShape shape, double produc
     work.vector = Flops(fused.operations);
     work.kernel = true;
     if (useful > 0) {
-        const double computed = 2 * shape.m * shape.k * shape.n * shape.count;
-        work.tiled = computed / work.flops.value();
-        work.steps = kernel_steps(tiles, own.path, products, computed, bytes);
+        work.tiled = 2 * shape.m * shape.k * shape.n * shape.count / work.flops.value();
+        work.steps = kernel_steps(tiles, own.path, products, bytes);
     }
     return work;
 }

@@ -70,21 +70,29 @@ TEST(ComputeTimeReached, AttentionHasTwoShares) {
     EXPECT_DOUBLE_EQ(seconds(attention, {.attention = 0.5}), 2000);
 }
 
-// 1000 s of tiles: 10 steps of 60 s beside 100 s of bytes, of which two cores go through two at a time, and 10 of 40 s beside 20 s, that
-// 8 s of masks precede. At a share of 0.5 with 6 s a step
+// 10 steps of 60 s beside 100 s of bytes, of which two cores go through two at a time, and 10 of 40 s beside 20 s, that 8 s of masks precede. At a
+// share of 0.5 with 6 s a step
 //   10 (max(120, 100) + 6 / 2) + 10 (max(80 + 8, 20) + 6)
 TEST(ComputeTimeReached, KernelsTakeTheLongerOfTileAndBytesStepByStep) {
     Compute grouped = work(0, 0, 0);
     grouped.kernel = true;
-    grouped.steps = {{.count = 10, .flops = 60, .bytes = 100, .masked = 0, .cores = 2},
-                     {.count = 10, .flops = 40, .bytes = 20, .masked = 8, .cores = 1}};
-    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu = 0.1, .mxu_grouped = 0.5, .grid_step_s = 6}),
+    grouped.steps = {{.count = 10, .tile = {5, 3, 2}, .bytes = 100, .masked = 0, .cores = 2},
+                     {.count = 10, .tile = {5, 2, 2}, .bytes = 20, .masked = 8, .cores = 1}};
+    MachineRates rates = unit_rates();
+    rates.mxu_dimension = 1;
+    const auto total = [&](const topology::Efficiency& efficiency) {
+        rates.efficiency = efficiency;
+        return compute_time(grouped, rates).total().value();
+    };
+    EXPECT_DOUBLE_EQ(total({.mxu = 0.9, .mxu_grouped = 0.5, .grid_step_s = 6}),
                      10 * (120 + 3) + 10 * (88 + 6));
     // Without a share of its own that of other matmuls; bytes then set the first ten.
-    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu = 1, .grid_step_s = 6}),
-                     10 * (100 + 3) + 10 * (48 + 6));
+    EXPECT_DOUBLE_EQ(total({.mxu = 1, .grid_step_s = 6}), 10 * (100 + 3) + 10 * (48 + 6));
     // Ideally blocks are there before they are needed.
-    EXPECT_DOUBLE_EQ(seconds(grouped, {.mxu_grouped = 0.5}), 2000);
+    EXPECT_DOUBLE_EQ(total({.mxu_grouped = 0.5}), 2000);
+    // A tile fills the array: of 4 x 4 it takes 5 x 4 x 4.
+    rates.mxu_dimension = 4;
+    EXPECT_DOUBLE_EQ(total({.mxu_grouped = 1, .grid_step_s = 6}), 10 * (160 + 3) + 10 * (168 + 6));
 }
 
 // Products without rows take nothing, alone or beside another: 2000 s as above.

@@ -128,7 +128,7 @@ TEST_F(HfConfigTest, DenseLayersBeforeThoseWithExperts) {
 }
 
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy = "`podsim import hf --help` lists the 59 families that podsim reads";
+    const std::string remedy = "`podsim import hf --help` lists the 60 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
@@ -190,7 +190,7 @@ TEST_F(HfConfigTest, StructuresThatAreNotModelled) {
         "mixtral, qwen2_moe, qwen3_moe, deepseek, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, "
         "glm4_moe_lite, gpt_oss, "
         "llama4_text, olmoe, granitemoe, granitemoeshared, granitemoehybrid, phimoe, "
-        "minimax_m2, ernie4_5_moe, dots1, hunyuan_v1_moe");
+        "minimax_m2, ernie4_5_moe, dots1, hunyuan_v1_moe, hy_v3");
     const std::string hunyuan =
         "{\"model_type\": \"hunyuan_v1_moe\", \"hidden_size\": 8, \"intermediate_size\": 8, "
         "\"num_hidden_layers\": 2, \"num_attention_heads\": 1, \"vocab_size\": 8, "
