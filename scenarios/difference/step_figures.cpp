@@ -109,6 +109,9 @@ void add_settings(const Document& document, StepFigures& figures) {
     add("hardware.chip", figures.chip);
     add("hardware.slice", document.get<std::string>("/slice"));
     add("hardware.profile", document.get<std::string>("/profile"));
+    add("hardware.core_clock", document.has("core_clock")
+                                   ? fmt::format("{:g}", document.get<double>("/core_clock"))
+                                   : "1");
     add("model", figures.model);
     add("batch.tokens", std::to_string(figures.tokens));
     add("batch.sequence", std::to_string(document.count("/sequence")));

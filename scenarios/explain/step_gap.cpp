@@ -16,6 +16,7 @@ namespace {
 struct Cause {
     const char* name;
     void (*remove)(topology::Efficiency&);
+    bool clock = false;  ///< and the clock of the cores
 };
 
 constexpr Cause kCauses[] = {
@@ -24,7 +25,8 @@ constexpr Cause kCauses[] = {
      [](topology::Efficiency& e) {
          e.mxu = e.mxu_8bit = e.attention = e.vpu = e.hbm = e.fusion = e.gather = 1;
          e.mxu_ramp = e.mxu_grouped = e.grid_step_s = e.attention_backward = 0;
-     }},
+     },
+     true},
     {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
     {"launch", [](topology::Efficiency& e) { e.launch_s = e.kernel_s = e.sequence_s = 0; }},
     {"host between steps", [](topology::Efficiency& e) { e.host_s = 0; }},
@@ -144,7 +146,8 @@ void StepGap::remove_from_hardware() {
     for (const Cause& cause : kCauses) {
         const topology::Efficiency before = hardware.efficiency;
         cause.remove(hardware.efficiency);
-        if (hardware.efficiency == before) {
+        const bool clocked = cause.clock && std::exchange(hardware.core_clock, 1) != 1;
+        if (hardware.efficiency == before && !clocked) {
             continue;
         }
         if (hardware.efficiency.ici != before.ici || hardware.efficiency.dcn != before.dcn) {

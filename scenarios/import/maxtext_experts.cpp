@@ -1,5 +1,6 @@
 #include "scenarios/import/maxtext_experts.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
@@ -39,22 +40,33 @@ Tile tile_of(MaxTextSettings& settings, const GroupedMatmul& matmul, bool by_nam
     return matmul.embed_first || !by_names ? Tile{rows, embed, mlp} : Tile{rows, mlp, embed};
 }
 
-/// Of gate and up for the first three, of down for the others.
+/// Of gate and up for the first three, of down for the others. Where experts are split, a device's rows are a buffer for those of all its
+/// peers (MaxText, moe.py; the table has DeepSeek-V3 with 16 of them: 16 x 32768 rows, 16 groups); where matrices are, it has its peers' tokens.
 Tile tile_of_tokamax(const MaxTextMachine& machine, const MaxTextModel& model,
-                     const MaxTextBatch& batch, const GroupedMatmul& matmul) {
+                     const MaxTextBatch& batch, const MaxTextMesh& mesh,
+                     const GroupedMatmul& matmul) {
     const bool gate_up = matmul.theirs.starts_with("wi");
     const std::int64_t devices = machine.devices() * machine.slices;
-    return tokamax_tile({.rows = batch.micro * batch.sequence * model.experts_per_token / devices,
-                         .k = gate_up ? model.d_model : model.expert_d_ff,
-                         .n = gate_up ? model.expert_d_ff : model.d_model,
-                         .groups = model.experts},
+    const std::int64_t rows = batch.micro * batch.sequence * model.experts_per_token *
+                              mesh.experts * mesh.tensor / devices;
+    const std::int64_t width = std::max<std::int64_t>(model.expert_d_ff / mesh.tensor, 1);
+    return tokamax_tile({.rows = std::max<std::int64_t>(rows, 1),
+                         .k = gate_up ? model.d_model : width,
+                         .n = gate_up ? width : model.d_model,
+                         .groups = model.experts / mesh.experts},
                         matmul.pass, machine.chip);
 }
 
 /// Whether tokamax multiplies, whose tiles are not those of the keys.
-bool tokamax_chooses(MaxTextSettings& settings, std::vector<std::string>& notes) {
+bool tokamax_chooses(MaxTextSettings& settings, const MaxTextMesh& mesh,
+                     std::vector<std::string>& notes) {
     const bool second = settings.has("use_gmm_v2") && settings.flag("use_gmm_v2", false);
     if (!settings.has("use_tokamax_gmm") || !settings.flag("use_tokamax_gmm", false) || second) {
+        return false;
+    }
+    if (mesh.stages > 1) {
+        notes.emplace_back(
+            "use_tokamax_gmm in a pipeline: tiles are those of the keys, not tokamax's");
         return false;
     }
     if (settings.text("quantization", "").empty()) {
@@ -68,15 +80,15 @@ bool tokamax_chooses(MaxTextSettings& settings, std::vector<std::string>& notes)
 
 /// Nothing where all are podsim's own.
 std::string tiles_of(MaxTextSettings& settings, const MaxTextMachine& machine,
-                     const MaxTextModel& model, const MaxTextBatch& batch,
+                     const MaxTextModel& model, const MaxTextBatch& batch, const MaxTextMesh& mesh,
                      std::vector<std::string>& notes) {
-    const bool tokamax = tokamax_chooses(settings, notes);
+    const bool tokamax = tokamax_chooses(settings, mesh, notes);
     const bool by_names = settings.has("weight_sparsity_m") || tokamax;
     std::vector<std::string> tiles;
     bool order_matters = false;
     for (const GroupedMatmul& matmul : kGroupedMatmuls) {
         const Tile by_keys = tile_of(settings, matmul, by_names);
-        const Tile tile = tokamax ? tile_of_tokamax(machine, model, batch, matmul) : by_keys;
+        const Tile tile = tokamax ? tile_of_tokamax(machine, model, batch, mesh, matmul) : by_keys;
         if (tile != kUnlessSet) {
             tiles.push_back(fmt::format("{}: [{}]", matmul.ours, fmt::join(tile, ", ")));
         }
@@ -92,7 +104,7 @@ std::string tiles_of(MaxTextSettings& settings, const MaxTextMachine& machine,
 
 std::string sparse_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
                            const MaxTextModel& model, const MaxTextBatch& batch,
-                           std::vector<std::string>& notes) {
+                           const MaxTextMesh& mesh, std::vector<std::string>& notes) {
     std::vector<std::string> parts;
     if (!settings.has("use_custom_sort_vjp")) {
         notes.emplace_back(
@@ -102,7 +114,8 @@ std::string sparse_experts(MaxTextSettings& settings, const MaxTextMachine& mach
     if (!settings.flag("use_custom_sort_vjp", false)) {
         parts.emplace_back("sort_vjp: scatter-add");
     }
-    if (std::string tiles = tiles_of(settings, machine, model, batch, notes); !tiles.empty()) {
+    if (std::string tiles = tiles_of(settings, machine, model, batch, mesh, notes);
+        !tiles.empty()) {
         parts.push_back(std::move(tiles));
     }
     return parts.empty() ? "" : fmt::format("moe: {{{}}}", fmt::join(parts, ", "));
@@ -112,7 +125,7 @@ std::string sparse_experts(MaxTextSettings& settings, const MaxTextMachine& mach
 
 std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
                                          const MaxTextModel& model, const MaxTextBatch& batch,
-                                         std::vector<std::string>& notes) {
+                                         const MaxTextMesh& mesh, std::vector<std::string>& notes) {
     const double capacity = settings.number("capacity_factor", -1);
     const bool sparse = settings.flag("sparse_matmul", true);
     static_cast<void>(settings.flag("megablox", true));
@@ -129,7 +142,7 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
                                     model.experts_per_token));
         return {};
     }
-    const std::string path = sparse_experts(settings, machine, model, batch, notes);
+    const std::string path = sparse_experts(settings, machine, model, batch, mesh, notes);
     return path.empty() ? std::vector<std::string>{} : std::vector{path};
 }
 

@@ -20,6 +20,6 @@ namespace podsim::scenarios {
 /// With use_tokamax_gmm, without quantization and use_gmm_v2, tokamax has its own (tokamax_tiles.h), by the rows of a device.
 std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
                                          const MaxTextModel& model, const MaxTextBatch& batch,
-                                         std::vector<std::string>& notes);
+                                         const MaxTextMesh& mesh, std::vector<std::string>& notes);
 
 }  // namespace podsim::scenarios

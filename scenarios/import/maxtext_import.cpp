@@ -11,7 +11,8 @@ namespace {
 /// the time 21.18 s in 3 and 18.82 s in 7: a ratio of 1.125, with which 16.8 s of the first go by the clock, so that 5 is 1.07 of 3.
 /// Source: yangwhale/gpu-tpu-pedia @3fa9ce1, tpu/Hunyuan3-295B-Pretraining/EXPERIMENT-LOG.md, "DVFS".
 std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& machine) {
-    std::string clock;
+    std::string state;
+    std::string said;
     for (const char* const key : {"compile_xla_flags", "LIBTPU_INIT_ARGS"}) {
         if (!settings.has(key)) {
             continue;
@@ -19,20 +20,22 @@ std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& 
         std::istringstream flags(settings.text(key, ""));
         for (std::string flag; flags >> flag;) {
             const std::string name = "--xla_tpu_dvfs_p_state=";
-            if (!flag.starts_with(name)) {
-                continue;
-            }
-            const std::string state = flag.substr(name.size());
-            clock = state == "7" ? ", core_clock: 1.125" : state == "5" ? ", core_clock: 1.07" : "";
-            if (machine.chip != "tpu7x" || (clock.empty() && state != "3")) {
-                clock.clear();
-                settings.cannot(key, fmt::format("the clock in P-state {} of {} is not known: "
-                                                 "hardware.core_clock says it",
-                                                 state, machine.chip));
+            if (flag.starts_with(name)) {
+                state = flag.substr(name.size());
+                said = key;
             }
         }
     }
-    return clock;
+    if (state.empty() || (machine.chip == "tpu7x" && state == "3")) {
+        return {};
+    }
+    if (machine.chip == "tpu7x" && (state == "5" || state == "7")) {
+        return state == "5" ? ", core_clock: 1.07" : ", core_clock: 1.125";
+    }
+    settings.cannot(said, fmt::format("the clock in P-state {} of {} is not known: "
+                                      "hardware.core_clock says it",
+                                      state, machine.chip));
+    return {};
 }
 
 }  // namespace

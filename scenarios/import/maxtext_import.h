@@ -64,9 +64,11 @@ struct MaxTextMachine {
 };
 MaxTextMachine maxtext_machine(MaxTextSettings& settings);
 struct MaxTextMesh {
-    std::string text;         ///< `mesh: {...}`
-    std::int64_t stages = 1;  ///< of a pipeline
-    bool data = false;        ///< it has data parallelism
+    std::string text;          ///< `mesh: {...}`
+    std::int64_t stages = 1;   ///< of a pipeline
+    bool data = false;         ///< it has data parallelism
+    std::int64_t experts = 1;  ///< ways that split them
+    std::int64_t tensor = 1;   ///< ways that split their matrices
 };
 /// `expert` may be fsdp: MaxTextModel::expert_axis_is_fsdp.
 MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machine,

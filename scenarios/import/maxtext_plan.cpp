@@ -236,6 +236,9 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
             fmt::format("expert is fsdp here: {}'s rules split batch and weights over both",
                         model.experts > 0 ? "the model" : "the model has no experts, and MaxText"));
     }
+    const auto ways = [&](std::string_view name) {
+        return ici[place_of(name)] * dcn[place_of(name)];
+    };
     std::string mapping;
     if (axes.empty()) {
         axes = axes_of(ici, dcn, machine, model);
@@ -245,9 +248,9 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
         }
     }
     std::string text = fmt::format("mesh: {{{}}}\n{}", fmt::join(axes, ", "), mapping);
-    const std::size_t pipeline = place_of("pipeline");
-    return {std::move(text), ici[pipeline] * dcn[pipeline],
-            ici[place_of("data")] * dcn[place_of("data")] > 1};
+    return {std::move(text), ways("pipeline"), ways("data") > 1,
+            model.expert_axis_is_fsdp ? 1 : ways("expert"),
+            ways("tensor") * ways("tensor_transpose")};
 }
 
 }  // namespace podsim::scenarios

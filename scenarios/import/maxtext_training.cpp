@@ -228,9 +228,15 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
     if (fused) {
         parts.emplace_back("attention_backward: fused");
     }
+    const bool tokamax =
+        settings.has("use_tokamax_splash") && settings.flag("use_tokamax_splash", false);
     if (settings.has("use_max_logit_estimate") &&
         settings.number("use_max_logit_estimate", -1) > 0) {
-        parts.emplace_back("known_max_logit: true");
+        if (tokamax) {
+            parts.emplace_back("known_max_logit: true");
+        } else {
+            settings.pass_over("use_max_logit_estimate", "read with use_tokamax_splash alone");
+        }
     }
     Parts blocks;
     std::vector<std::int64_t> sizes;
@@ -263,7 +269,7 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& ma
     parts.push_back("remat: " + remat(settings, model, notes));
     add_attention(settings, parts, notes);
     if (model.experts > 0) {
-        for (std::string& part : maxtext_experts(settings, machine, model, batch, notes)) {
+        for (std::string& part : maxtext_experts(settings, machine, model, batch, mesh, notes)) {
             parts.push_back(std::move(part));
         }
     }

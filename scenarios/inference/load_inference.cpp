@@ -228,6 +228,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.ways = workloads::ways_of(mesh);
     refuse_without_meaning(section, plan);
     read_served_experts(section, mesh, model, plan);
+    plan.moe.cores = hardware.chip.cores.value;
     plan.precision = read_stored(section, hardware.chip);
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     read_overlap(root["overlap"], mesh, hardware, model, plan);

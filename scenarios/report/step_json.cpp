@@ -54,6 +54,9 @@ void add_profile(Json& json, const Scenario& scenario) {
     if (!scenario.hardware.profile_version.empty()) {
         json["profile_version"] = scenario.hardware.profile_version;
     }
+    if (scenario.hardware.core_clock != 1) {
+        json["core_clock"] = scenario.hardware.core_clock;
+    }
     if (const auto band = band_of(scenario)) {
         json["error_band"] = {{"fraction", band->share}, {"like_published", band->like}};
     }

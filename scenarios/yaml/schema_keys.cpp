@@ -58,7 +58,7 @@ constexpr KeySpec kKeys[] = {
     {"hardware.profile.mxu_ramp", kText, "128", "of the base", "a matmul of smallest dimension d reaches d / (d + this) of that"},
     {"hardware.profile.mxu_8bit", kText, "0.9", "of the base", "of that share, what int8 and fp8 matmuls reach of their peak"},
     {"hardware.profile.mxu_grouped", kText, "0.85", "of the base", "share of the peak in the tiles of grouped matmuls; 0: mxu"},
-    {"hardware.profile.grid_step_s", kText, "7e-7", "of the base", "seconds of each step of such a kernel's grid"},
+    {"hardware.profile.grid_step_s", kText, "7e-7", "of the base", "seconds of each step of such a kernel's grid; 0: it takes no steps, but all at once"},
     {"hardware.profile.attention", kText, "0.4", "of the base", "share of the peak that attention's dot products reach"},
     {"hardware.profile.attention_backward", kText, "0.5", "of the base", "the same of its gradients; 0: as forward"},
     {"hardware.profile.vpu", kText, "1", "of the base", "share of the vector unit's rate"},

@@ -64,11 +64,27 @@ TEST_F(TokamaxImport, TakesItsTilesInBf16) {
                           "April 2026"));
 }
 
+// DeepSeek-V3 with 16 ways of experts: 16 groups of 256, 16 times the 32,768 rows of a device. Half of d_ff with tensor, and twice the rows.
+TEST_F(TokamaxImport, SplitsExpertsAndMatricesAsTheMeshDoes) {
+    const auto tiles = [this](std::vector<std::string> keys) {
+        keys.insert(keys.end(), {"use_tokamax_gmm=True", "model_name=deepseek3-671b",
+                                 "max_target_length=4096", "ici_fsdp_parallelism=-1"});
+        return line(keys, "training", "tpu7x-256");
+    };
+    EXPECT_THAT(tiles({"per_device_batch_size=1", "ici_expert_parallelism=16"}),
+                HasSubstr("gate_up_forward: [1024, 1024, 1024], gate_up_dlhs: [512, 2048, 1792]"));
+    EXPECT_THAT(tiles({"per_device_batch_size=4", "ici_tensor_parallelism=2"}),
+                HasSubstr("gate_up_forward: [512, 7168, 1024], gate_up_dlhs: [512, 1024, 7168]"));
+}
+
 // A constant in place of the running maximum.
 TEST_F(TokamaxImport, KnowsTheMaximumOfLogits) {
-    EXPECT_THAT(training({"attention=flash", "use_max_logit_estimate=30"}),
+    const std::string splash = "use_tokamax_splash=True";
+    EXPECT_THAT(training({"attention=flash", splash, "use_max_logit_estimate=30"}),
                 HasSubstr("known_max_logit: true"));
-    EXPECT_THAT(training({"attention=flash", "use_max_logit_estimate=-1"}),
+    EXPECT_THAT(training({"attention=flash", splash, "use_max_logit_estimate=-1"}),
+                ::testing::Not(HasSubstr("known_max_logit")));
+    EXPECT_THAT(training({"attention=flash", "use_max_logit_estimate=30"}),
                 ::testing::Not(HasSubstr("known_max_logit")));
 }
 

@@ -142,6 +142,13 @@ TEST_F(Profile, OfCoresAtAnotherClock) {
     EXPECT_EQ(clocked.step_time, said.step_time);
     EXPECT_EQ(clocked.lower.time, said.lower.time);
     EXPECT_EQ(clocked.mfu, said.mfu);
+    // Below the peak the gap says what the clock costs: all of it is kernels.
+    const StepResult slow = step("core_clock: 0.5, profile: ideal");
+    const StepResult full = step("profile: ideal");
+    EXPECT_EQ(samples::sum(slow.gap) - samples::sum(full.gap), slow.step_time - full.step_time);
+    EXPECT_TRUE(std::ranges::any_of(slow.gap, [&](const Share& share) {
+        return share.name == "kernels below peak" && share.time == slow.step_time - full.step_time;
+    }));
     // Never beyond the peak.
     EXPECT_EQ(step("core_clock: 1.25, profile: {base: ideal, mxu: 0.9, vpu: 0.8}").step_time,
               step("profile: ideal").step_time);
