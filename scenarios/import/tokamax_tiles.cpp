@@ -61,7 +61,9 @@ void shrink(TokamaxTile& tile, std::array<std::size_t, 3> order, const Fits& fit
 
 TokamaxTile by_vmem(std::int64_t rows, std::int64_t k, std::int64_t n, bool sums) {
     TokamaxTile tile{std::min(rows, kMostRows), k, n};
-    auto& [m, inner, columns] = tile;
+    const std::int64_t& m = tile[0];
+    const std::int64_t& inner = tile[1];
+    const std::int64_t& columns = tile[2];
     if (sums) {
         shrink(tile, {1, 2, 0}, [&] { return fits(m * (inner + columns), inner * columns); });
     } else {
