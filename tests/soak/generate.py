@@ -154,6 +154,7 @@ def hardware(random):
         made["slices"] = random.choice((2, 4))
         maybe(random, 0.3, made, "oversubscription", 2)
     maybe(random, 0.3, made, "profile", "ideal")
+    maybe(random, 0.15, made, "core_clock", 0.9)
     maybe(random, 0.15, made, "ici_rates", "vendor")
     maybe(random, 0.15, made, "latency", "floor")
     maybe(random, 0.2, made, "hbm", "private")
