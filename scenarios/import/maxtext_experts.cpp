@@ -30,6 +30,14 @@ constexpr std::array kGroupedMatmuls = std::to_array<GroupedMatmul>({
 using Tile = TokamaxTile;
 constexpr Tile kUnlessSet{512, 1024, 1024};
 
+void pass_over_tile(MaxTextSettings& settings, const GroupedMatmul& matmul) {
+    for (const std::string_view side : {"batch_seq", "embed_dim", "mlp_dim"}) {
+        if (const std::string key = fmt::format("{}_{}", matmul.theirs, side); settings.has(key)) {
+            settings.pass_over(key, "use_tokamax_gmm has tiles of its own");
+        }
+    }
+}
+
 Tile tile_of(MaxTextSettings& settings, const GroupedMatmul& matmul, bool by_names) {
     const auto side = [&](std::string_view name, std::int64_t unless_set) {
         return settings.whole(fmt::format("{}_{}", matmul.theirs, name), 1, unless_set);
@@ -87,8 +95,11 @@ std::string tiles_of(MaxTextSettings& settings, const MaxTextMachine& machine,
     std::vector<std::string> tiles;
     bool order_matters = false;
     for (const GroupedMatmul& matmul : kGroupedMatmuls) {
-        const Tile by_keys = tile_of(settings, matmul, by_names);
-        const Tile tile = tokamax ? tile_of_tokamax(machine, model, batch, mesh, matmul) : by_keys;
+        if (tokamax) {
+            pass_over_tile(settings, matmul);
+        }
+        const Tile tile = tokamax ? tile_of_tokamax(machine, model, batch, mesh, matmul)
+                                  : tile_of(settings, matmul, by_names);
         if (tile != kUnlessSet) {
             tiles.push_back(fmt::format("{}: [{}]", matmul.ours, fmt::join(tile, ", ")));
         }

@@ -228,11 +228,9 @@ void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
     if (fused) {
         parts.emplace_back("attention_backward: fused");
     }
-    const bool tokamax =
-        settings.has("use_tokamax_splash") && settings.flag("use_tokamax_splash", false);
     if (settings.has("use_max_logit_estimate") &&
         settings.number("use_max_logit_estimate", -1) > 0) {
-        if (tokamax) {
+        if (settings.has("use_tokamax_splash") && settings.flag("use_tokamax_splash", false)) {
             parts.emplace_back("known_max_logit: true");
         } else {
             settings.pass_over("use_max_logit_estimate", "read with use_tokamax_splash alone");

@@ -54,6 +54,11 @@ TEST_F(TokamaxImport, TakesItsTilesInBf16) {
                   "[512, 512, 4096]}}"));
     EXPECT_THAT(training({"use_tokamax_gmm=False", "wi_tile_fwd_batch_seq=128"}),
                 HasSubstr("tiles: {gate_up_forward: [128, 1024, 1024]}"));
+    const std::vector<std::string> keys{"use_tokamax_gmm=True", "wi_tile_fwd_batch_seq=128",
+                                        "model_name=qwen3-235b-a22b"};
+    EXPECT_THAT(
+        import(keys, "tpu7x-512").out,
+        HasSubstr("#   wi_tile_fwd_batch_seq = 128: use_tokamax_gmm has tiles of its own\n"));
     const Outcome quantised =
         import({"use_tokamax_gmm=True", "quantization=fp8_full", "use_qwix_quantization=True",
                 "wi_tile_fwd_batch_seq=128", "model_name=qwen3-235b-a22b"},
