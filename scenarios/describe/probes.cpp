@@ -83,7 +83,7 @@ serving: {rate: 4 requests/s, requests: 10, prompt: {mean: 128, sigma: 0.5, most
 constexpr const char* kServed = R"(
 hardware: {chip: v5e, slice: 4x4}
 model: llama-3-8b
-inference: {kv_cache: int8}
+inference: {kv_cache: int8, scheduling: async, attention_blocks: {q: 128, kv: 2048}}
 serving: {concurrency: 4, requests: 10, prompt: {least: 16, most: 64}, output: {least: 16, most: 64}, slots: 4}
 )";
 

@@ -95,6 +95,7 @@ std::vector<CachedRun> read_runs(const Reader& inference) {
 }
 
 constexpr std::pair<std::string_view, bool> kAttentions[] = {{"paged", false}, {"dense", true}};
+constexpr std::pair<std::string_view, bool> kSchedulings[] = {{"sync", false}, {"async", true}};
 constexpr std::pair<std::string_view, bool> kLoops[] = {{"host", false}, {"device", true}};
 
 CachedRun read_run(const Reader& inference, Step step) {
@@ -160,9 +161,29 @@ Inference read_inference_of(const Reader& root) {
     const Reader section = root["inference"];
     Inference inference = root["serving"].said() ? read_served(section) : read_work(section);
     inference.dense = section["attention"].choose<bool>(kAttentions, false);
+    inference.asynchronous = section["scheduling"].choose<bool>(kSchedulings, false);
+    if (inference.asynchronous && inference.loop_on_device) {
+        section["scheduling"].refuse("a loop on the device asks its host once",
+                                     "leave it out, or write loop: host");
+    }
     inference.cache_element = section["kv_cache"].choose<double>(kStored, 2);
     inference.split = section["cache_split"].choose<CacheSplit>(kSplits, CacheSplit::batch);
     return inference;
+}
+
+/// Of the kernel over pages; none, where it is not known what they are.
+workloads::ScoreBlock read_paged_blocks(const Reader& section) {
+    const Reader blocks = section["attention_blocks"];
+    if (!blocks.present()) {
+        return {};
+    }
+    if (section["attention"].choose<bool>(kAttentions, false)) {
+        blocks.refuse("dense attention has no blocks", "leave it out, or write attention: paged");
+    }
+    const auto of = [&](const char* key) {
+        return static_cast<double>(blocks[key].require().whole(1, 1 << 20, 1));
+    };
+    return {.q = of("q"), .kv = of("kv")};
 }
 
 workloads::Precision read_stored(const Reader& section, const topology::ChipSpec& chip) {
@@ -182,7 +203,7 @@ workloads::Precision read_stored(const Reader& section, const topology::ChipSpec
 }
 
 /// What the step or the mesh gives no meaning to.
-void refuse_without_meaning(const Reader& section, const TrainingPlan& plan) {
+void refuse_without_meaning(const Reader& section, const TrainingPlan& plan, bool latent) {
     std::int64_t reached = 0;
     for (const CachedRun& run : plan.inference->runs) {
         const std::int64_t generated = std::max<std::int64_t>(plan.inference->generate, 1) - 1;
@@ -194,6 +215,17 @@ void refuse_without_meaning(const Reader& section, const TrainingPlan& plan) {
             reserve.refuse(fmt::format("room for {} tokens of a sequence, which reaches {}",
                                        plan.inference->reserved, reached),
                            "write at least as many, or leave it out");
+        }
+    });
+    section["attention_blocks"].check({"mesh", "model"}, [&] {
+        const Reader blocks = section["attention_blocks"];
+        if (blocks.present() && (plan.ways.cache > 1 || plan.ways.context > 1)) {
+            blocks.refuse("blocks are those of a kernel that has all keys of its sequences",
+                          "leave it out, or the axes cache and context");
+        }
+        if (blocks.present() && latent) {
+            blocks.refuse("blocks are of keys and values, and the model keeps latent vectors",
+                          "leave it out");
         }
     });
     section["microbatches"].check({"mesh"}, [&] {
@@ -226,7 +258,8 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
     plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
     plan.ways = workloads::ways_of(mesh);
-    refuse_without_meaning(section, plan);
+    plan.attention.blocks.forward = read_paged_blocks(section);
+    refuse_without_meaning(section, plan, model.latent.kv_rank > 0);
     read_served_experts(section, mesh, model, plan);
     plan.moe.cores = hardware.chip.cores.value;
     plan.precision = read_stored(section, hardware.chip);

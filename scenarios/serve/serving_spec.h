@@ -72,6 +72,8 @@ struct ServingSpec {
     std::optional<DisaggregationSpec> disaggregation;
     Objective objective;
     sim::Time host;  ///< of the host before every step
+    bool host_beside =
+        false;  ///< while the device works on the step before: a step takes the longer of the two
     std::int64_t per_octave =
         4;  ///< points of the grid of step times in a factor of two; 0: exact, no grid
 };

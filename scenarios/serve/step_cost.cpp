@@ -50,7 +50,12 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
 }
 
 sim::Time StepCost::of(const StepShape& shape) const {
-    sim::Time time = spec_.host + times_.time_of(shape);
+    const sim::Time device = on_device(shape);
+    return spec_.host_beside ? std::max(spec_.host, device) : spec_.host + device;
+}
+
+sim::Time StepCost::on_device(const StepShape& shape) const {
+    sim::Time time = times_.time_of(shape);
     if (draft_ == nullptr || spec_.speculation.tokens == 0) {
         return time;
     }

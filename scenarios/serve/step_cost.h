@@ -18,11 +18,14 @@ public:
     StepCost(const ServingSpec& spec, StepTimes& times, StepTimes* draft)
         : spec_(spec), times_(times), draft_(draft) {}
 
-    /// host + t(shape) + of the drafting model its prefill of the same prompts and, where sequences decode, k steps of a
+    /// host + device, or the longer of the two where the host works beside the device (ServingSpec::host_beside). The device takes
+    /// t(shape) + of the drafting model its prefill of the same prompts and, where sequences decode, k steps of a
     /// token each, whose caches grow by one from step to step.
     [[nodiscard]] sim::Time of(const StepShape& shape) const;
 
 private:
+    [[nodiscard]] sim::Time on_device(const StepShape& shape) const;
+
     const ServingSpec& spec_;
     StepTimes& times_;
     StepTimes* draft_;

@@ -90,7 +90,8 @@ std::string head(const ServingRun& run) {
                                     spec.disaggregation->generate_servers)});
     }
     if (spec.host.ps > 0) {
-        table.row({"host", format_time(spec.host.seconds()) + " before every step"});
+        table.row({"host", format_time(spec.host.seconds()) +
+                               (spec.host_beside ? " beside every step" : " before every step")});
     }
     return run.name + '\n' + table.text(2);
 }

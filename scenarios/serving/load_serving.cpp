@@ -231,6 +231,7 @@ std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
         if (!serving["host"].present()) {
             spec->host = sim::round_up(sim::Seconds(server.hardware.efficiency.host_s));
         }
+        spec->host_beside = server.step().plan.inference->asynchronous;
         if (spec->disaggregation && spec->disaggregation->a_token.value() == 0) {
             const TrainingStep& step = server.step();
             spec->disaggregation->a_token =

@@ -145,6 +145,12 @@ constexpr KeySpec kKeys[] = {
     {"inference.generate", kText, "512", kRequired, "generate: tokens of a sequence, the first of which the prefill makes"},
     {"inference.attention", kText, "dense", "paged", "with the cache: a kernel that goes through the pages of one sequence after another, or one product over all buffers"},
     {"inference.loop", kText, "device", "host", "generate: decode steps with the host between them, or a loop on the device that asks it once"},
+    {"inference.scheduling", kText, "async", "sync", "sync (the host prepares a step behind the one before), async (while the device works on that, as SGLang's overlap and vLLM's async scheduling: "
+     "a served step takes the longer of the two, a step alone is the device's)"},
+    {"inference.attention_blocks", kMap, "{q: 128, kv: 2048}", "none",
+     "paged: blocks of the kernel, for runs of several new tokens: each block of queries reads all keys of its sequence, and computes all blocks whole"},
+    {"inference.attention_blocks.q", kText, "128", kRequired, "queries of a block"},
+    {"inference.attention_blocks.kv", kText, "2048", kRequired, "keys of a block"},
     {"inference.context", kText, "8192", "0 in prefill", "tokens of a sequence that are in the cache already"},
     {"inference.draft", kText, "4", "0", "decode: drafted tokens of a sequence that the step verifies (speculative decoding)"},
     {"inference.runs", kList, "[{sequences: 32, tokens: 1, context: 8192}]", "batch, prompt, context",

@@ -59,9 +59,9 @@ sim::Seconds stepwise(const Compute& work, const MachineRates& rates) {
         const sim::Seconds tile = sim::Flops(2 * reached) / rates.peak(work.dtype);
         const sim::Seconds blocks = sim::Bytes(step.bytes) / rates.hbm;
         const sim::Seconds masks = sim::Flops(step.masked) / (rates.vpu * rates.efficiency.vpu);
-        sum += (std::max(tile + masks, blocks) +
-                sim::Seconds(rates.efficiency.grid_step_s) / step.cores) *
-               step.count;
+        const sim::Seconds beside = sim::Flops(step.beside) / (rates.vpu * rates.efficiency.vpu);
+        const sim::Seconds begin(step.loop ? 0 : rates.efficiency.grid_step_s / step.cores);
+        sum += (std::max({tile + masks, beside, blocks}) + begin) * step.count;
     }
     return sum;
 }

@@ -41,6 +41,8 @@ struct Inference {
     bool dense = false;
     /// The decode steps are a loop of one program: the host is asked once, behind the last (Saxml); otherwise behind every step.
     bool loop_on_device = false;
+    /// The host prepares a step while the device works on the one before, so that no step waits for it.
+    bool asynchronous = false;
 
     [[nodiscard]] std::int64_t sequences() const;
     [[nodiscard]] std::int64_t tokens() const;  ///< new ones

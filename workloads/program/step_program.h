@@ -43,7 +43,10 @@ struct KernelStep {
     MatmulShape tile{};  ///< of one
     double bytes = 0;    ///< that move during it
     double masked = 0;   ///< elementwise operations before its tile
-    double cores = 1;    ///< that go through their steps side by side
+    double beside =
+        0;  ///< elementwise operations that the vector unit does while the tile is computed
+    double cores = 1;   ///< that go through their steps side by side
+    bool loop = false;  ///< inside the kernel, not of its grid: the next begins at once
 };
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless

@@ -68,6 +68,43 @@ double output_columns(const Shard& s) {
     return s.heads * (s.latent.width > 0 ? s.latent.kv_rank : s.value_dim);
 }
 
+namespace {
+
+/// A kernel over pages in blocks of queries, each of which goes through all keys of its sequence block by block: no block is left out,
+/// neither for the mask nor for a window, and all are computed whole.
+void take_blocks(Compute& work, const Shard& s, const Shard::Run& run, const Widths& widths,
+                 double pairs) {
+    const ScoreBlock& block = s.attention_blocks.forward;
+    const CachedWidths& width = widths.of_head;
+    const double columns = width.key + width.value;
+    const double tokens = run.cached + run.fresh;
+    const double of_queries = std::ceil(run.fresh / block.q);
+    const double of_keys = std::ceil(tokens / block.kv);
+    const double steps = run.sequences * of_queries * of_keys;
+    const double keys = run.sequences * of_queries * tokens;
+    const double scores = block.q * block.kv * s.heads;
+    const double moved = run.sequences * run.fresh * s.heads * columns * s.precision.compute;
+    const double beside = scores * vector_unit::kSoftmax +
+                          block.kv * widths.heads * columns * vector_unit::kUnpackedKey +
+                          block.q * s.heads * width.value * vector_unit::kAccumulated;
+    const double rows = block.q * s.heads / widths.heads;
+    const double heads = steps * widths.heads;
+    work.hbm = sim::Bytes(moved + keys * widths.read +
+                          run.sequences * run.fresh * widths.stored * s.cache.element);
+    work.vector = sim::Flops(steps * scores * vector_unit::kSoftmax);
+    work.matmuls = {{rows, width.key, block.kv, heads}, {rows, block.kv, width.value, heads}};
+    work.tiled = steps * scores / pairs;
+    work.attention = true;
+    work.steps = {
+        {.count = steps,
+         .tile = {.m = block.q * s.heads, .k = width.key, .n = block.kv * columns / width.key},
+         .bytes = (moved + keys * widths.read) / steps,
+         .beside = beside,
+         .loop = true}};
+}
+
+}  // namespace
+
 Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
     const bool by_batch = s.cache.split == CacheSplit::batch;
     const double window = local ? s.window : 0;
@@ -97,6 +134,9 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
         const double seen = std::max(scores.keys * part, 1.0);
         work.matmuls = {{rows, width.key, seen, count}, {rows, seen, width.value, count}};
         work.attention = true;
+    }
+    if (s.attention_blocks.any() && run.fresh > 1) {
+        take_blocks(work, s, run, widths, pairs);
     }
     return work;
 }

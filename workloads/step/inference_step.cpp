@@ -129,12 +129,14 @@ private:
         return rows;
     }
 
-    /// Of the last tokens, if there are any: a chunk within a prompt has none. Behind it the host prepares the next step.
+    /// Of the last tokens, if there are any: a chunk within a prompt has none. Behind it the host prepares the next step, unless it
+    /// has while the device worked.
     void sample(const PipelineUnit& unit, const Tensor& rows) {
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
         const Tensor choice = last.tokens > 0 ? choose(last, rows) : rows;
-        const bool asks_host = last_step_ || !plan_.inference->loop_on_device;
+        const bool asks_host =
+            !plan_.inference->asynchronous && (last_step_ || !plan_.inference->loop_on_device);
         const Tensor host =
             asks_host ? parts_.compute("host", host_turn(), choice.made_by) : choice;
         parts_.weights.end_use();

@@ -76,6 +76,27 @@ TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
               "104; write at least as many, or leave it out\n");
 }
 
+/// Blocks are those of the kernel over pages, which has all keys and values of its sequences.
+TEST_F(InferenceInput, OfBlocksIsRefusedWhereTheKernelHasNone) {
+    const std::string blocks = "attention_blocks: {q: 128, kv: 2048}}\n";
+    EXPECT_EQ(error_of("inference: {step: prefill, prompt: 100, attention: dense, " + blocks),
+              "s.yaml:3:77: inference.attention_blocks: dense attention has no blocks; leave it "
+              "out, or write attention: paged\n");
+    EXPECT_EQ(error_of("mesh: {tensor: x, cache: y}\n"
+                       "inference: {step: prefill, prompt: 100, " +
+                       blocks),
+              "s.yaml:4:59: inference.attention_blocks: blocks are those of a kernel that has all "
+              "keys of its sequences; leave it out, or the axes cache and context\n");
+    EXPECT_EQ(error_of("inference: {step: prefill, prompt: 100, attention_blocks: {q: 128}}\n"),
+              "s.yaml:3:59: missing key 'inference.attention_blocks.kv'; write kv: 2048 (keys of a "
+              "block)\n");
+    EXPECT_EQ(
+        error_of("inference: {step: generate, prompt: 100, generate: 4, loop: device, "
+                 "scheduling: async}\n"),
+        "s.yaml:3:81: inference.scheduling: a loop on the device asks its host once; leave it "
+        "out, or write loop: host\n");
+}
+
 /// Sparse experts take what comes; one chip's experts are loaded as they are; a gradient is one of two kinds.
 TEST_F(InferenceInput, OfExpertsIsRefusedWhereItSaysNothing) {
     const std::string mixtral = "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mixtral-8x7b\n";

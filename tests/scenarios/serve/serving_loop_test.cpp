@@ -54,6 +54,20 @@ TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     EXPECT_EQ(times.asked[0].finishing, 1);
 }
 
+/// The same with a host that prepares a step in 106 us while the device works: the longer of the two, 106 of the prefill and 106, 106, 107.
+TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
+    LinearStepTimes times;
+    times.prompt = 2;
+    times.sequence = 100;
+    times.cached = 1;
+    ServingSpec spec = trace_spec({request(us(7), 5, 4)});
+    spec.host = us(106);
+    spec.host_beside = true;
+    const ServingResult result = by_hand::serve(spec, times);
+    EXPECT_EQ(result.requests[0].first, us(7 + 106));
+    EXPECT_THAT(result.gaps, ElementsAre(us(106), us(106), us(107)));
+}
+
 /// An answer of one token is its prefill alone.
 TEST(ServingLoop, an_answer_of_one_token_needs_no_decode_step) {
     LinearStepTimes times;

@@ -331,6 +331,10 @@ TEST(InferenceSteps, ALoopOnTheDeviceAsksTheHostOnce) {
     EXPECT_EQ(time() - without, 5'000'000'000);
     scenario.step().plan.inference->loop_on_device = true;
     EXPECT_EQ(time() - without, 1'000'000'000);
+    // A host that prepares what comes while the device works is never waited for.
+    scenario.step().plan.inference->loop_on_device = false;
+    scenario.step().plan.inference->asynchronous = true;
+    EXPECT_EQ(time(), without);
 }
 
 // Of 3 layers each of 4 sequences costs 1 us in attention over pages, none in one product over all buffers.

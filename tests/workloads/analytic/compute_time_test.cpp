@@ -1,6 +1,7 @@
 // The time of an operation at the efficiency of a profile.
 #include "workloads/analytic/compute_time.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace podsim::workloads {
@@ -93,6 +94,27 @@ TEST(ComputeTimeReached, KernelsTakeTheLongerOfTileAndBytesStepByStep) {
     // A tile fills the array: of 4 x 4 it takes 5 x 4 x 4.
     rates.mxu_dimension = 4;
     EXPECT_DOUBLE_EQ(total({.mxu_grouped = 1, .grid_step_s = 6}), 10 * (160 + 3) + 10 * (168 + 6));
+}
+
+// What the vector unit does beside a tile overlaps with it, and a loop inside a kernel begins its next step at once: 10 max(60 / 0.5, 150, 100).
+TEST(ComputeTimeReached, AStepOfAKernelsLoopTakesTheLongestOfItsParts) {
+    Compute attention = work(0, 0, 0);
+    attention.attention = true;
+    attention.steps = {{.count = 10, .tile = {5, 3, 2}, .bytes = 100, .beside = 150, .loop = true}};
+    MachineRates rates = unit_rates();
+    rates.mxu_dimension = 1;
+    const auto total = [&](double beside) {
+        attention.steps.front().beside = beside;
+        rates.efficiency = {.grid_step_s = 6, .attention = 0.5};
+        return compute_time(attention, rates).total().value();
+    };
+    EXPECT_DOUBLE_EQ(total(250), 2500);
+    EXPECT_DOUBLE_EQ(total(0), std::max(2000.0, 10 * 120.0));
+    attention.flops = sim::Flops(10);
+    EXPECT_DOUBLE_EQ(total(150), 1500);
+    EXPECT_DOUBLE_EQ(total(0), 1200);
+    attention.steps.front().loop = false;
+    EXPECT_DOUBLE_EQ(total(150), 1560);
 }
 
 // Products without rows take nothing, alone or beside another: 2000 s as above.

@@ -218,5 +218,35 @@ TEST(CachedAttentionTest, FewRowsCountByTheirBytesAndManyAsAKernel) {
     EXPECT_TRUE(many.attention);
 }
 
+// Two sequences of 5 new tokens behind 7 cached ones, in blocks of 2 queries and 5 keys: 3 blocks of queries, each through 3 blocks of keys,
+// so that 2 x 9 steps compute 2 x 5 x 4 scores each, 720 where the mask leaves 2 x 4 x (8 + 9 + 10 + 11 + 12) = 400. Every block of
+// queries reads all 12 keys of its sequence, 1 head of 16 + 16 bytes; queries and outputs are 2 x 5 x 4 x 32 elements of bf16. Beside its
+// tile a step has 40 softmaxes, unpacks 5 x 32 elements, and adds up 2 x 4 rows of 16 columns.
+TEST(CachedAttentionTest, OfAKernelOverPagesGoesThroughAllKeysInWholeBlocks) {
+    Case one;
+    one.members = 1;
+    Shard shard = shard_of(one);
+    shard.attention_blocks.forward = {.q = 2, .kv = 5};
+    const Compute work = cached_attention(shard, {2, 5, 7, 1}, false);
+    EXPECT_EQ(work.flops.value(), 2 * 32 * 400);
+    EXPECT_DOUBLE_EQ(work.tiled, 720.0 / 400);
+    EXPECT_TRUE(work.attention);
+    ASSERT_EQ(work.steps.size(), 1U);
+    const KernelStep& step = work.steps.front();
+    EXPECT_EQ(step.count, 18);
+    EXPECT_TRUE(step.loop);
+    EXPECT_EQ(step.tile.m * step.tile.k * step.tile.n, 40 * 32);
+    EXPECT_EQ(step.beside, 40 * 7 + 5 * 32 * 7 + 8 * 16 * 60);
+    const double moved = 2.0 * 5 * 4 * 32 * 2;
+    const double keys = 2.0 * 3 * 12 * 32;
+    EXPECT_DOUBLE_EQ(step.bytes * 18, moved + keys);
+    EXPECT_DOUBLE_EQ(work.hbm.value(), moved + keys + 2.0 * 5 * 32);
+    EXPECT_EQ(work.vector.value(), 720 * 7);
+    // A window leaves out no block; a single token is no block of queries.
+    shard.window = 3;
+    EXPECT_EQ(cached_attention(shard, {2, 5, 7, 1}, true).steps.front().count, 18);
+    EXPECT_TRUE(cached_attention(shard, {2, 1, 7, 1}, false).steps.empty());
+}
+
 }  // namespace
 }  // namespace podsim::workloads
