@@ -170,14 +170,13 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     };
     const std::string weights = stored("weight_dtype", "float32");
     parts.push_back(fmt::format("parameters: {}", weights));
-    if (weights == "bf16") {
-        parts.emplace_back("moments: bf16");  // those of optax have the dtype of the weights
-        if (settings.text("mu_dtype", "") == "float32") {
-            settings.cannot("mu_dtype",
-                            "both moments of Adam have one dtype here: bf16, as nu has");
-        }
-    } else if (settings.text("mu_dtype", "") == "bfloat16") {
-        settings.cannot("mu_dtype", "both moments of Adam have one dtype here: fp32, as nu has");
+    // Those of optax have the dtype of the weights, the first where mu_dtype sets no other.
+    const std::string first =
+        settings.text("mu_dtype", "").empty() ? weights : stored("mu_dtype", "");
+    if (first != weights && settings.text("opt_type", "adamw") != "sgd") {
+        parts.push_back(fmt::format("moments: [{}, {}]", first, weights));
+    } else if (weights == "bf16") {
+        parts.emplace_back("moments: bf16");
     }
     if (settings.text("grad_dtype", "float32") == "bfloat16") {
         settings.cannot("grad_dtype", "gradients are reduced in bf16 here anyway");

@@ -60,6 +60,14 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
             throw training["moments"].error(
                 fmt::format("{} keeps no moments", to_string(plan.optimizer)), "leave it out");
         }
+        const auto dtypes = static_cast<double>(training["moments"].items().size());
+        if (dtypes > 1 && dtypes != moments_of(plan.optimizer)) {
+            throw training["moments"].error(
+                fmt::format("{:.0f} dtypes, and {} has {:.0f} moment{}", dtypes,
+                            to_string(plan.optimizer), moments_of(plan.optimizer),
+                            moments_of(plan.optimizer) == 1 ? "" : "s"),
+                "write one dtype for all, or one for each");
+        }
     });
     plan.moe.devices = hardware.chip.devices.value;
     plan.moe.cores = hardware.chip.cores.value;

@@ -47,6 +47,19 @@ MatrixSet read_matmuls(const Reader& list) {
     return set;
 }
 
+/// Of both moments alike, or of the first and the second; their mean, since no work tells them apart.
+double read_moments(const Reader& moments) {
+    const std::vector<Reader> items = moments.items();
+    if (items.size() < 2) {
+        return (items.empty() ? moments : items.front()).choose<double>(kElements, 4.0);
+    }
+    double bytes = 0;
+    for (const Reader& item : items) {
+        bytes += item.choose<double>(kElements, 4.0);
+    }
+    return bytes / static_cast<double>(items.size());
+}
+
 }  // namespace
 
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip) {
@@ -76,7 +89,7 @@ workloads::Precision read_precision(const Reader& training, const topology::Chip
     precision.matmul = read_dtype(training["precision"], chip);
     precision.parameters = training["parameters"].choose<double>(kElements, 2.0);
     precision.gradients = training["gradients"].choose<double>(kElements, 2.0);
-    precision.optimizer_moment = training["moments"].choose<double>(kElements, 4.0);
+    precision.optimizer_moment = read_moments(training["moments"]);
     precision.logits = training["logits"].choose<double>(kElements, 2.0);
     const auto scaling = training["scaling"].choose<Scaling>(kScalings, Scaling::dynamic);
     const auto gather = training["quantized_gather"].choose<Gather>(kGathers, Gather::by_scaling);

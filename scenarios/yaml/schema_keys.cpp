@@ -192,7 +192,7 @@ constexpr KeySpec kKeys[] = {
     {"training.gradients", kText, "bf16", "bf16", "gradients as stored and reduced: bf16, fp32"},
     {"training.zero", kText, "1", "0", "what data parallelism shards: 0 nothing, 1 the optimizer's state, 2 gradients too"},
     {"training.optimizer", kText, "adam", "adam", "adam (two moments), lion (one), adafactor (factored), sgd"},
-    {"training.moments", kText, "bf16", "fp32", "moments of Adam and Lion: bf16, fp32"},
+    {"training.moments", kText | kList, "bf16", "fp32", "moments of Adam and Lion: bf16, fp32; [bf16, fp32]: the first and the second of Adam"},
     {"training.clip_gradients", kText, "true", "false",
      "by their global norm: a read of all gradients and an AllReduce that every update waits for"},
     {"training.remat", kText | kMap, "full", "full",

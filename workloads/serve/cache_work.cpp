@@ -12,6 +12,11 @@ namespace podsim::workloads {
 namespace {
 
 constexpr double kRowsOfArray = 128;
+/// Operations of the vector unit in a kernel over pages, beside the softmax: an element of a key or value, from 32-bit words of K beside V
+/// to fp32, masked; and a lane of a row's accumulators, its maximum and sum across lanes, in each block of keys. Both from how prefill on
+/// v6e slows down with context, of four models on one and four chips (docs/decisions.md); in profiles that know a kernel's steps alone.
+constexpr double kUnpackedKey = 7;
+constexpr double kAccumulated = 60;
 
 /// A head's keys and values as attention reads them.
 struct Widths {
@@ -85,8 +90,8 @@ void take_blocks(Compute& work, const Shard& s, const Shard::Run& run, const Wid
     const double scores = block.q * block.kv * s.heads;
     const double moved = run.sequences * run.fresh * s.heads * columns * s.precision.compute;
     const double beside = scores * vector_unit::kSoftmax +
-                          block.kv * widths.heads * columns * vector_unit::kUnpackedKey +
-                          block.q * s.heads * width.value * vector_unit::kAccumulated;
+                          block.kv * widths.heads * columns * kUnpackedKey +
+                          block.q * s.heads * width.value * kAccumulated;
     const double rows = block.q * s.heads / widths.heads;
     const double heads = steps * widths.heads;
     work.hbm = sim::Bytes(moved + keys * widths.read +

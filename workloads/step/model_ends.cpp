@@ -57,6 +57,8 @@ Tensor ModelEnds::unembed(const Tensor& own) {
     parts_.buffers.hold_between(MemoryClass::buffers,
                                 parts_.exchange.transposed_bytes(shard.vocabulary), gradient.from,
                                 dw.through);
+    // Beside the logits: XLA gives it no place of theirs (two blocks at the peak of Qwen3-235B's step, docs/decisions.md).
+    parts_.buffers.hold_between(MemoryClass::buffers, logit_bytes(), made.loss.from, dw.through);
     end_unembedding(made, own, dw.through);
     if (!layout_.tied() || !layout_.first()) {
         parts_.gradients.reduce(weights, table_);
@@ -77,12 +79,14 @@ void ModelEnds::make_again(Logits& made) {
 void ModelEnds::end_unembedding(const Logits& made, const Tensor& own, OpIndex end) {
     const Shard& shard = parts_.shard;
     parts_.buffers.hold_between(MemoryClass::buffers, full_row_bytes(shard), made.rows.from, end);
-    parts_.buffers.hold_between(
-        MemoryClass::buffers,
-        shard.tokens * shard.vocabulary * shard.precision.logits / parts_.plan->logit_chunks,
-        made.logits.from, end);
+    parts_.buffers.hold_between(MemoryClass::buffers, logit_bytes(), made.logits.from, end);
     parts_.buffers.release(own.buffer, end);
     parts_.end_use();
+}
+
+double ModelEnds::logit_bytes() const {
+    const Shard& shard = parts_.shard;
+    return shard.tokens * shard.vocabulary * shard.precision.logits / parts_.plan->logit_chunks;
 }
 
 void ModelEnds::embedding_backward(const Tensor& dy) {

@@ -36,6 +36,8 @@ private:
     /// Logits in chunks are made again, and with them the loss, whose gradient they need.
     void make_again(Logits& made);
     void end_unembedding(const Logits& made, const Tensor& own, OpIndex end);
+    /// Of the logits that stand at once, and of their gradient beside them.
+    [[nodiscard]] double logit_bytes() const;
 
     const StageLayout& layout_;
     StepParts& parts_;

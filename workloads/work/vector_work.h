@@ -11,10 +11,6 @@
 //   residual sum        1   forward and backward
 //   rotary embedding    3   two products and a sum, of each rotated column of queries and keys; backward alike
 //   softmax             7   a score: maximum, difference, exp, sum; of the unmasked scores only
-//     over pages        7   an element of a key or value: from the 32-bit words of K beside V to fp32, masked; and 60 a lane of a row's
-//                           accumulators (its maximum and sum across lanes, in each block of keys): both from how prefill on v6e
-//                           slows down with context, of three models on one and four chips (docs/inference.md); in profiles
-//                           that know a kernel's steps alone
 //     its backward      7   difference and exp once more, dP - D, product; D itself 2 for each column of the output
 //   activation         10   sigmoid (exp, sum, reciprocal) and product, SiLU and GELU alike; gated 11
 //     its backward     14   sigmoid once more, its derivative 4, product; gated 17: the other branch's gradient too
@@ -46,8 +42,6 @@ inline constexpr double kLayerNormBackward = kNormBackward + 3;
 inline constexpr double kResidual = 1;
 inline constexpr double kRotary = 3;
 inline constexpr double kSoftmax = 3 + kTranscendental;
-inline constexpr double kUnpackedKey = 7;
-inline constexpr double kAccumulated = 60;
 inline constexpr double kSoftmaxBackward = 3 + kTranscendental;
 inline constexpr double kOutputDot = 2;
 inline constexpr double kSigmoid = 1 + 2 * kTranscendental;

@@ -55,9 +55,8 @@ TEST_F(MaxText, EveryKeyIsAccountedFor) {
     EXPECT_THAT(outcome.out, HasSubstr("#   remat_policy = full (of the file)\n"));
     EXPECT_THAT(outcome.out, HasSubstr("#   profiler = xplane: of the profiler\n"));
     EXPECT_THAT(outcome.out, HasSubstr("#   sa_q_layout = SEQ_MINOR: of the kernel's layouts\n"));
-    EXPECT_EQ(outcome.err,
-              "warning: mu_dtype=bfloat16 is not expressed: both moments of Adam have one dtype "
-              "here: fp32, as nu has\n");
+    EXPECT_THAT(outcome.out, HasSubstr("moments: [bf16, fp32]"));
+    EXPECT_EQ(outcome.err, "");
 }
 
 TEST_F(MaxText, WritesAScenarioThatRuns) {

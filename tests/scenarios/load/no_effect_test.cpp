@@ -66,6 +66,9 @@ TEST_F(NoEffect, MomentsOfSgdAreRefusedButForTheDefault) {
 }
 
 TEST_F(NoEffect, StateThatIsNotThere) {
+    expect_refused(training("optimizer: lion, moments: [bf16, fp32]"),
+                   "s.yaml:5:38: training.moments: 2 dtypes, and Lion has 1 moment; write one "
+                   "dtype for all, or one for each");
     expect_refused(training("optimizer: sgd, moments: bf16"),
                    "s.yaml:5:37: training.moments: SGD keeps no moments; leave it out");
     expect_refused(training("zero: 1"),
