@@ -55,7 +55,7 @@ batch: {tokens: 256Ki, sequence: 4096}
 constexpr const char* kDecode = R"(
 hardware: {chip: v5e, slice: 4x4}
 model: mixtral-8x7b
-inference: {step: decode, batch: 32, context: 1024, moe: {tile: [128, 1024, 1024]},
+inference: {step: decode, batch: 32, context: 1024, moe: {split: experts, tile: [128, 1024, 1024]},
   expert_imbalance: {distribution: lognormal, spread: 50 %}}
 )";
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/spec/training_step.h"
@@ -148,6 +149,7 @@ namespace {
 
 constexpr std::pair<std::string_view, ExpertMatmul> kServedMatmuls[] = {
     {"sparse", ExpertMatmul::sparse}, {"ideal", ExpertMatmul::ideal}};
+constexpr std::pair<std::string_view, bool> kSplits[] = {{"columns", false}, {"experts", true}};
 
 void refuse_of_dense(const Reader& key, std::string_view name, const workloads::ModelSpec& model) {
     if (key.present()) {
@@ -189,6 +191,20 @@ void read_imbalance(const Reader& imbalance, const topology::DeviceMesh& mesh,
     }
 }
 
+/// Whole experts on the tensor ways.
+void check_whole(const Reader& split, const workloads::ModelSpec& model,
+                 const workloads::TrainingPlan& plan) {
+    const int ways = plan.ways.of_matrix();
+    if (plan.ways.expert > 1) {
+        split.refuse("members of the axis expert have whole experts already",
+                     "leave it out, or the axis");
+    }
+    if (model.experts.count % ways != 0) {
+        split.refuse(fmt::format("{} experts on {} tensor ways", model.experts.count, ways),
+                     "write split: columns, or ways that divide the experts");
+    }
+}
+
 }  // namespace
 
 void read_served_experts(const Reader& inference, const topology::DeviceMesh& mesh,
@@ -199,6 +215,7 @@ void read_served_experts(const Reader& inference, const topology::DeviceMesh& me
     const workloads::ExpertTile tile = read_expert_tile(moe["tile"]);
     plan.moe.gate_up = plan.moe.down = {tile, tile, tile};
     plan.moe.served = plan.moe.sparse() && !moe["tile"].present();
+    plan.moe.whole = moe["split"].choose<bool>(kSplits, false);
     plan.experts.capacity_factor = capacity.get<double>(parse_multiple, 1);
     moe.check({"model", "inference.moe"}, [&] {
         if (model.experts.count == 0) {
@@ -211,6 +228,11 @@ void read_served_experts(const Reader& inference, const topology::DeviceMesh& me
         } else if (!plan.moe.sparse() && moe["tile"].present()) {
             moe["tile"].refuse("tile of experts that are not sparse",
                                "leave it out, or write matmul: sparse");
+        }
+    });
+    moe["split"].check({"mesh", "model", "inference.moe"}, [&] {
+        if (plan.moe.whole) {
+            check_whole(moe["split"], model, plan);
         }
     });
     const Reader imbalance = inference["expert_imbalance"];

@@ -169,6 +169,7 @@ constexpr KeySpec kKeys[] = {
     {"inference.microbatches", kText, "4", "1", "of a pipeline: parts of the batch, one after the other"},
     {"inference.moe", kMap, "{matmul: sparse}", "all defaults", "how routed experts are computed"},
     {"inference.moe.matmul", kText, "ideal", "sparse", "sparse (grouped matmuls of sorted rows, megablox), ideal"},
+    {"inference.moe.split", kText, "experts", "columns", "what members of mesh.tensor have of the experts: columns of all, or whole ones (SGLang's EPMoE, vLLM's --enable-expert-parallel), with all tokens there"},
     {"inference.moe.tile", kText | kList, "[512, 1024, 1024]", "by batch and VMEM",
      "sparse: tiles of the grouped matmul; unless set those of serving engines, at most 128 rows"},
     {"inference.capacity_factor", kText, "1.25", "none", "ideal: tokens that every expert is padded to, over the mean"},

@@ -38,6 +38,8 @@ struct ExpertPath {
     ExpertTiles down{};
     bool served =
         false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not those above
+    /// Of inference: each tensor way has whole experts, which meet all tokens there, and not columns of all experts.
+    bool whole = false;
     /// Devices that a chip is to JAX in training: each sorts its own tokens, and tiles and fetches for itself.
     int devices = 1;
     int cores =

@@ -87,7 +87,8 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     Shard::Experts experts;
     experts.path = plan.moe;
     experts.routed = static_cast<double>(model.count);
-    experts.held = experts.routed / plan.ways.expert;
+    const double splits = plan.moe.whole ? plan.ways.of_matrix() : 1;
+    experts.held = experts.routed / (plan.ways.expert * splits);
     experts.per_token = static_cast<double>(model.per_token);
     double load =
         plan.experts.capacity_factor * (plan.ways.expert > 1 ? plan.experts.imbalance : 1);
@@ -104,7 +105,7 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
     experts.tokens =
-        experts.copies *
+        experts.copies / splits *
         (plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1);
     experts.reached = experts.held;
     if (plan.inference && experts.tokens > 0 && !plan.moe.of_all()) {
@@ -113,7 +114,7 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
         experts.reached =
             reached_groups(drawn, experts.tokens / (drawn * experts.held), experts.held);
     }
-    experts.d_ff = static_cast<double>(model.d_ff) / plan.ways.of_matrix();
+    experts.d_ff = static_cast<double>(model.d_ff) * splits / plan.ways.of_matrix();
     experts.shared_width = static_cast<double>(model.shared_columns()) / plan.ways.of_matrix();
     return experts;
 }

@@ -106,6 +106,18 @@ TEST_F(InferenceInput, OfExpertsIsRefusedWhereItSaysNothing) {
             "capacity_factor: 2}\n",
         "s.yaml:3:92: inference.capacity_factor: capacity_factor of sparse experts, which "
         "take what comes; leave it out, or write moe: {matmul: ideal}");
+    expect_refused(
+        mixtral +
+            "mesh: {tensor: x y}\n"
+            "inference: {step: decode, batch: 64, context: 100, moe: {split: experts}}\n",
+        "s.yaml:4:65: inference.moe.split: 8 experts on 16 tensor ways; write split: "
+        "columns, or ways that divide the experts");
+    expect_refused(
+        mixtral +
+            "mesh: {tensor: x, expert: y}\n"
+            "inference: {step: decode, batch: 64, context: 100, moe: {split: experts}}\n",
+        "s.yaml:4:65: inference.moe.split: members of the axis expert have whole experts "
+        "already; leave it out, or the axis");
     const std::string training = mixtral + "batch: {tokens: 256Ki, sequence: 4096}\n";
     expect_refused(
         training +

@@ -124,6 +124,32 @@ TEST(ServedExperts, ReadWhatTheirTokensMeet) {
     EXPECT_EQ(ideal.matmuls.front().m, 8 / 5.46875);
 }
 
+// Four tensor ways have 2 of Mixtral's 8 experts each, whole: of the 8 copies of four tokens 2 in the mean, and a quarter of the
+// experts that are met. Columns of all 8 are as much work and as many bytes of matrices, in narrower products. Either way each way
+// sorts all copies, and holds a quarter of the weights.
+TEST(ServedExperts, AreWholeOnTheirTensorWayOrSplitByColumns) {
+    const ModelSpec model = find_model("mixtral-8x7b");
+    TrainingPlan plan = decode(4, ExpertMatmul::ideal);
+    plan.ways.tensor = 4;
+    const Shard columns = make_shard(model, plan);
+    plan.moe.whole = true;
+    const Shard whole = make_shard(model, plan);
+    EXPECT_EQ(whole.experts.held, 2);
+    EXPECT_EQ(whole.experts.tokens, 2);
+    EXPECT_EQ(whole.experts.copies, 8);
+    EXPECT_EQ(whole.experts.reached, 5.46875 / 4);
+    EXPECT_EQ(whole.experts.d_ff, 14336);
+    const Compute of_whole = experts_gate_up_forward(whole);
+    const Compute of_columns = experts_gate_up_forward(columns);
+    EXPECT_EQ(of_whole.flops.value(), of_columns.flops.value());
+    EXPECT_EQ(of_whole.matmuls.front().n, 4 * of_columns.matmuls.front().n);
+    const double matrices = 2 * 2 * 5.46875 / 4 * 4096 * 14336;
+    EXPECT_EQ(of_whole.hbm.value(), matrices + 2 * 2 * (4096 + 2 * 14336));
+    EXPECT_EQ(of_columns.hbm.value(), matrices + 2 * 8 * (4096 + 2 * 3584));
+    EXPECT_EQ(router_forward(whole).hbm.value(), router_forward(columns).hbm.value());
+    EXPECT_EQ(combine_forward(whole).hbm.value(), combine_forward(columns).hbm.value());
+}
+
 // A tile that the scenario names is megablox's: 512 rows in one tile of 512 that is computed for each of 8 experts.
 TEST(ServedExperts, KeepATileThatIsGiven) {
     const ModelSpec model = find_model("mixtral-8x7b");
