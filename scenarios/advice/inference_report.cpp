@@ -129,15 +129,27 @@ std::string runs_text(const workloads::TrainingPlan& plan) {
     return fmt::format("{}", fmt::join(runs, "; "));
 }
 
-std::string stored_text(const workloads::TrainingPlan& plan) {
+std::string stored_text(const Scenario& scenario) {
+    const workloads::TrainingPlan& plan = scenario.step().plan;
     const workloads::Inference& inference = *plan.inference;
+    const workloads::ScoreBlock& block = plan.attention.blocks.forward;
+    const topology::Efficiency& reached = scenario.hardware.efficiency;
+    const bool lacks = reached.kernel_s == 0 && reached.sequence_s == 0 && reached.host_s == 0;
     const std::string split = plan.ways.cache == 1 ? ""
                               : inference.split == workloads::CacheSplit::batch
                                   ? ", the cache split over the batch"
                                   : ", the cache split over its tokens";
-    return fmt::format("{} matmuls of weights of {}, cache of {}{}",
-                       to_string(plan.precision.matmul), width_text(plan.precision.parameters),
-                       width_text(inference.cache_element), split);
+    return fmt::format(
+        "{} matmuls of weights of {}, cache of {}{}{}{}{}{}", to_string(plan.precision.matmul),
+        width_text(plan.precision.parameters), width_text(inference.cache_element), split,
+        block.q > 0 ? fmt::format(", new tokens in blocks of {} and {} keys", block.q, block.kv)
+                    : "",
+        plan.moe.whole ? ", whole experts on tensor ways" : "",
+        inference.asynchronous ? ", the host beside the device" : "",
+        lacks && scenario.hardware.profile != "ideal"
+            ? ", no overheads of inference (the profile has none: podsim calibrate "
+              "--inference fits them)"
+            : "");
 }
 
 std::string inference_report(const Scenario& scenario, const StepResult& result) {

@@ -12,7 +12,7 @@ namespace podsim::scenarios {
 std::string runs_text(const workloads::TrainingPlan& plan);
 
 /// `weights int8, cache int8, bf16 matmuls, the cache split over sequences`.
-std::string stored_text(const workloads::TrainingPlan& plan);
+std::string stored_text(const Scenario& scenario);
 
 /// Why the end of a step whose bound is the HBM waits for the MXU most of all, in a line: it takes fewer rows than its array has
 /// as long as those. Empty of all other steps.

@@ -275,7 +275,7 @@ std::string assumptions(const Scenario& scenario, const StepResult& result) {
         format_time(scenario.hardware.chip.ici_latency.value.value()),
         scenario.hardware.latency == LatencyRule::additive ? "additive" : "floor",
         scenario.hardware.hbm == HbmRule::shared ? ", HBM shared by kernels and messages" : "",
-        plan.inference ? stored_text(plan) : training_text(scenario), result.prefetch_layers,
+        plan.inference ? stored_text(scenario) : training_text(scenario), result.prefetch_layers,
         result.prefetch_layers == 1 ? "layer" : "layers",
         plan.overlap.weights == workloads::WeightGroups::layer
             ? ""

@@ -108,13 +108,13 @@ TEST_F(InferenceInput, OfExpertsIsRefusedWhereItSaysNothing) {
         "take what comes; leave it out, or write moe: {matmul: ideal}");
     expect_refused(
         mixtral +
-            "mesh: {tensor: x y}\n"
+            "mesh: {tensor: x y, data: z}\n"
             "inference: {step: decode, batch: 64, context: 100, moe: {split: experts}}\n",
         "s.yaml:4:65: inference.moe.split: 8 experts on 16 tensor ways; write split: "
         "columns, or ways that divide the experts");
     expect_refused(
         mixtral +
-            "mesh: {tensor: x, expert: y}\n"
+            "mesh: {tensor: x, expert: y, data: z}\n"
             "inference: {step: decode, batch: 64, context: 100, moe: {split: experts}}\n",
         "s.yaml:4:65: inference.moe.split: members of the axis expert have whole experts "
         "already; leave it out, or the axis");

@@ -274,5 +274,25 @@ TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
                 ::testing::Not(HasSubstr("published step")));
 }
 
+// A profile of training steps knows nothing of what inference takes besides; what the step assumes of the engine stands beside it.
+TEST_F(Profile, ThatHasNoOverheadsOfInferenceSaysSo) {
+    write("name: ours\nversion: 3\nchips: {v6e: {mxu: 0.7}}\n", "ours.yaml");
+    const std::string file = write(
+        "hardware: {chip: v6e, slice: 2x2, profile: ours.yaml}\nmodel: mixtral-8x7b\n"
+        "mesh: {tensor: x y}\ninference: {step: prefill, batch: 2, prompt: 1024, "
+        "scheduling: async, attention_blocks: {q: 128, kv: 2048}, moe: {split: experts}}\n");
+    const std::string engine =
+        ", new tokens in blocks of 128 and 2048 keys, whole experts on tensor ways, the host "
+        "beside the device";
+    const std::string lacks =
+        ", no overheads of inference (the profile has none: podsim calibrate --inference fits "
+        "them)";
+    EXPECT_THAT(podsim({"run", file}).out, HasSubstr(engine + lacks + ", prefetch 1 layer\n"));
+    for (const char* const known : {"ideal", "measured"}) {
+        EXPECT_THAT(podsim({"run", file, "--set", std::string("hardware.profile=") + known}).out,
+                    HasSubstr(engine + ", prefetch 1 layer\n"));
+    }
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
