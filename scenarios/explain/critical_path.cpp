@@ -280,7 +280,7 @@ std::string resource_of(const workloads::Compute& work, const workloads::Machine
     if (time.host > std::max({time.mxu_reached, time.hbm, time.vpu})) {
         return "host";
     }
-    if (time.vpu > std::max(time.mxu_reached, time.hbm)) {
+    if (std::max(time.vpu, time.beside) > std::max(time.mxu_reached, time.hbm)) {
         return "VPU";
     }
     return time.mxu_reached < time.hbm ? "HBM" : "MXU";

@@ -170,10 +170,14 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     };
     const std::string weights = stored("weight_dtype", "float32");
     parts.push_back(fmt::format("parameters: {}", weights));
-    // Those of optax have the dtype of the weights, the first where mu_dtype sets no other.
-    const std::string first =
-        settings.text("mu_dtype", "").empty() ? weights : stored("mu_dtype", "");
-    if (first != weights && settings.text("opt_type", "adamw") != "sgd") {
+    // Those of optax have the dtype of the weights, the first where mu_dtype sets no other (optimizers.py: of adamw alone).
+    const std::string optimizer = settings.text("opt_type", "adamw");
+    const std::string first = settings.text("mu_dtype", "").empty() || optimizer == "adam_pax"
+                                  ? weights
+                                  : stored("mu_dtype", "");
+    if (optimizer == "sgd") {
+        // has none
+    } else if (first != weights) {
         parts.push_back(fmt::format("moments: [{}, {}]", first, weights));
     } else if (weights == "bf16") {
         parts.emplace_back("moments: bf16");

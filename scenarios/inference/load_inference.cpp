@@ -203,7 +203,8 @@ workloads::Precision read_stored(const Reader& section, const topology::ChipSpec
 }
 
 /// What the step or the mesh gives no meaning to.
-void refuse_without_meaning(const Reader& section, const TrainingPlan& plan, bool latent) {
+void refuse_without_meaning(const Reader& section, const TrainingPlan& plan, bool latent,
+                            bool served) {
     std::int64_t reached = 0;
     for (const CachedRun& run : plan.inference->runs) {
         const std::int64_t generated = std::max<std::int64_t>(plan.inference->generate, 1) - 1;
@@ -217,8 +218,13 @@ void refuse_without_meaning(const Reader& section, const TrainingPlan& plan, boo
                            "write at least as many, or leave it out");
         }
     });
-    section["attention_blocks"].check({"mesh", "model"}, [&] {
+    section["attention_blocks"].check({"mesh", "model", "serving"}, [&] {
         const Reader blocks = section["attention_blocks"];
+        const bool single = std::ranges::all_of(
+            plan.inference->runs, [](const CachedRun& run) { return run.fresh == 1; });
+        if (blocks.present() && single && !served) {
+            blocks.refuse("blocks of queries, and every sequence brings one token", "leave it out");
+        }
         if (blocks.present() && (plan.ways.cache > 1 || plan.ways.context > 1)) {
             blocks.refuse("blocks are those of a kernel that has all keys of its sequences",
                           "leave it out, or the axes cache and context");
@@ -259,7 +265,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
     plan.ways = workloads::ways_of(mesh);
     plan.attention.blocks.forward = read_paged_blocks(section);
-    refuse_without_meaning(section, plan, model.latent.kv_rank > 0);
+    refuse_without_meaning(section, plan, model.latent.kv_rank > 0, root["serving"].said());
     read_served_experts(section, mesh, model, plan);
     plan.moe.cores = hardware.chip.cores.value;
     plan.precision = read_stored(section, hardware.chip);

@@ -110,8 +110,9 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
     }
     result.profile = profile->name;
     result.profile_version = profile->version;
-    result.efficiency = serves && !of_file ? topology::with_inference_overheads(measured->second)
-                                           : measured->second;
+    result.efficiency = serves && !of_file
+                            ? topology::with_inference_overheads(measured->second, profile->version)
+                            : measured->second;
     result.error_band = profile->band;
 }
 

@@ -63,7 +63,8 @@ std::string header(const Scenario& scenario) {
     }
     for (const workloads::Padding& one :
          paddings(scenario.step().model, plan.ways,
-                  plan.inference ? workloads::KeyHeads::repeated : workloads::KeyHeads::split)) {
+                  plan.inference ? workloads::KeyHeads::repeated : workloads::KeyHeads::split,
+                  plan.moe.whole)) {
         table.row(
             {"", fmt::format(
                      "{} {} are padded to {} by the tensor ways: {:.1f} % of them is waste",

@@ -12,7 +12,8 @@ void PrefillPool::start(std::size_t server, Sequence& sequence, sim::Time takes)
     at.use.tokens += sequence.todo();
 }
 
-Sequence& PrefillPool::end(std::size_t server) {
+Sequence& PrefillPool::end(std::size_t server, sim::Time now) {
+    servers_[server].use.ended = now;
     return *std::exchange(servers_[server].serving, nullptr);
 }
 

@@ -28,7 +28,7 @@ public:
     }
     void start(std::size_t server, Sequence& sequence, sim::Time takes);
     /// The prompt is computed; the server is free for the next, or waits.
-    Sequence& end(std::size_t server);
+    Sequence& end(std::size_t server, sim::Time now);
 
     /// A cache waits for its way. True when it goes at once: its transfer begins.
     [[nodiscard]] bool send(std::size_t server, Sequence& sequence);
@@ -39,6 +39,7 @@ public:
 
     struct Use {
         sim::Time busy;
+        sim::Time ended{-1};  ///< its last prompt
         std::int64_t steps = 0;
         std::int64_t tokens = 0;
     };

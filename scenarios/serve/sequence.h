@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "scenarios/requests/draws.h"
+#include "sim/base/time.h"
 
 namespace podsim::scenarios {
 
@@ -21,6 +22,7 @@ struct Sequence {
     std::int64_t pages = 0;    ///< its own
     bool preempted = false;    ///< it lost its cache, and waits to be taken again
     bool running = false;      ///< it has a slot
+    sim::Time came{};          ///< to the server or its line
     Draws draws{0, 0};         ///< of its drafted tokens: its own, so that no schedule changes them
 
     /// Tokens known but not in the cache. A step that computes the last of them makes a token.

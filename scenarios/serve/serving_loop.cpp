@@ -38,6 +38,7 @@ struct Engine {
     Level running;
     Level pages;
     sim::Time busy;
+    sim::Time ended{-1};  ///< its last step
     std::int64_t steps = 0;
     std::int64_t prefill_tokens = 0;
 };
@@ -139,6 +140,7 @@ private:
     void arrive(std::size_t request) {
         audit_.arrived(request);
         log_.arrived(request, now_);
+        sequences_[request].came = now_;
         entrance_.push(sequences_[request]);
     }
 
@@ -168,7 +170,12 @@ private:
         }
         if (!engine.step.parts.empty()) {
             const StepShape shape = shape_of(engine.step, engine.batch, spec_);
-            const Time takes = steps_.of(shape);
+            // A host beside the device knew of a sequence while that worked on the step before.
+            const bool ahead = engine.ended == now_ &&
+                               std::ranges::any_of(engine.step.parts, [&](const StepPart& part) {
+                                   return part.sequence->came < now_;
+                               });
+            const Time takes = steps_.of(shape, ahead);
             engine.busy += takes;
             ++engine.steps;
             engine.prefill_tokens += shape.prefill_tokens;
@@ -187,6 +194,7 @@ private:
 
     void end_step(Engine& engine) {
         const StepPlan step = std::exchange(engine.step, {});
+        engine.ended = now_;
         for (const StepPart& part : step.parts) {
             Sequence& sequence = *part.sequence;
             std::int64_t made = 0;
@@ -248,13 +256,14 @@ private:
                               .prefill_tokens = sequence.todo(),
                               .prefill_cached = sequence.cached,
                               .finishing = 1};
-        const Time takes = prefills_.of(shape);
+        const Time takes =
+            prefills_.of(shape, pool_->use(server).ended == now_ && sequence.came < now_);
         pool_->start(server, sequence, takes);
         queue_.push(event_at(now_ + takes, Happens::prefill_end, server));
     }
 
     void end_prefill(std::size_t server) {
-        Sequence& sequence = pool_->end(server);
+        Sequence& sequence = pool_->end(server, now_);
         sequence.cached += sequence.todo();
         make_tokens(sequence, 1);
         if (sequence.finished()) {
@@ -284,6 +293,7 @@ private:
         }
         audit_.moved(sequence.request);
         sequence.ticket = lines_[least].tickets++;
+        sequence.came = now_;
         lines_[least].line.push(sequence);
         if (const Sequence* const next = pool_->next(server)) {
             start_transfer(server, *next);

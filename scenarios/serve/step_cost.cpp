@@ -49,9 +49,9 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
     return shape;
 }
 
-sim::Time StepCost::of(const StepShape& shape) const {
+sim::Time StepCost::of(const StepShape& shape, bool ahead) const {
     const sim::Time device = on_device(shape);
-    return spec_.host_beside ? std::max(spec_.host, device) : spec_.host + device;
+    return spec_.host_beside && ahead ? std::max(spec_.host, device) : spec_.host + device;
 }
 
 sim::Time StepCost::on_device(const StepShape& shape) const {

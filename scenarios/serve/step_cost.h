@@ -18,10 +18,11 @@ public:
     StepCost(const ServingSpec& spec, StepTimes& times, StepTimes* draft)
         : spec_(spec), times_(times), draft_(draft) {}
 
-    /// host + device, or the longer of the two where the host works beside the device (ServingSpec::host_beside). The device takes
+    /// host + device, or the longer of the two where the host works beside the device (ServingSpec::host_beside) and could prepare the
+    /// step `ahead`, while that worked on the one before. The device takes
     /// t(shape) + of the drafting model its prefill of the same prompts and, where sequences decode, k steps of a
     /// token each, whose caches grow by one from step to step.
-    [[nodiscard]] sim::Time of(const StepShape& shape) const;
+    [[nodiscard]] sim::Time of(const StepShape& shape, bool ahead) const;
 
 private:
     [[nodiscard]] sim::Time on_device(const StepShape& shape) const;

@@ -28,10 +28,11 @@ double mean_prefill(const ServingSpec& spec, const StepCost& cost,
     double count = 0;
     for (std::size_t i = 0; i < requests.size(); i += apart) {
         const std::int64_t prefix = requests[i].prefix / spec.cache.page * spec.cache.page;
-        sum += cost.of({.prefilling = 1,
-                        .prefill_tokens = requests[i].prompt - prefix,
-                        .prefill_cached = prefix,
-                        .finishing = 1});
+        const StepShape step{.prefilling = 1,
+                             .prefill_tokens = requests[i].prompt - prefix,
+                             .prefill_cached = prefix,
+                             .finishing = 1};
+        sum += cost.of(step, true);
         ++count;
     }
     return sum.seconds() / count;
@@ -73,7 +74,8 @@ Balance balance_of(const ServingSpec& spec, const ServingTimes& times) {
         .decode_cached = static_cast<std::int64_t>(std::round(balance.context * full_batch)),
         .decode_tokens = 1 + spec.speculation.tokens};
     balance.generate_s = decodes / static_cast<double>(requests.size()) /
-                         tokens_a_step(spec.speculation) * generate.of(step).seconds() / full_batch;
+                         tokens_a_step(spec.speculation) * generate.of(step, true).seconds() /
+                         full_batch;
     balance.ratio = balance.generate_s > 0 ? balance.prefill_s / balance.generate_s : 0;
     return balance;
 }

@@ -158,8 +158,8 @@ void OpArguments::add_compute(const workloads::Compute& work,
     }
     const workloads::ComputeTime time = workloads::compute_time(work, rates_);
     arguments.push_back({"bound", resource_of(work, rates_)});
-    arguments.push_back(
-        {"bound_us", microseconds(std::max({time.mxu_reached, time.hbm, time.vpu, time.host}))});
+    arguments.push_back({"bound_us", microseconds(std::max({time.mxu_reached, time.hbm, time.vpu,
+                                                            time.beside, time.host}))});
 }
 
 void OpArguments::add_collective(std::size_t program, workloads::OpIndex index,

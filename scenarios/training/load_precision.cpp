@@ -50,6 +50,10 @@ MatrixSet read_matmuls(const Reader& list) {
 /// Of both moments alike, or of the first and the second; their mean, since no work tells them apart.
 double read_moments(const Reader& moments) {
     const std::vector<Reader> items = moments.items();
+    if (items.empty() && moments.present() && moments.sound()) {
+        moments.refuse("the list is empty", "write moments: bf16, or [bf16, fp32]");
+        return 4;
+    }
     if (items.size() < 2) {
         return (items.empty() ? moments : items.front()).choose<double>(kElements, 4.0);
     }

@@ -36,7 +36,7 @@ constexpr KeySpec kServingKeys[] = {
     {"serving.mixed", kText, "false", "true", "of chunked: decodes and a chunk in one step (vLLM), or chunks apart and first (sglang)"},
     {"serving.interleave", kText, "1", "0", "decode steps at least between two prefill steps, where they are apart"},
     {"serving.padding", kText, "slots", "none", "of how many sequences a decode step is compiled: none (as many as decode), power_of_two, slots"},
-    {"serving.host", kText, "2 ms", "0 s", "time of the host before every step"},
+    {"serving.host", kText, "2 ms", "hardware.profile.host_s", "time of the host before every step; beside it with inference.scheduling: async"},
     {"serving.cache", kMap, "{pages: 4096, page: 16}", "none", "paged cache of a server"},
     {"serving.cache.pages", kText, "4096", "what memory holds", "pages of a server"},
     {"serving.cache.page", kText, "16", "16", "tokens of a page"},

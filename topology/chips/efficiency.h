@@ -65,7 +65,7 @@ std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string
 
 /// What steps of inference take beside those factors (kernel_s, sequence_s, host_s), fitted to published decode steps and serving
 /// runs: training steps, whose profile was fitted without them, have none.
-Efficiency with_inference_overheads(Efficiency efficiency);
+Efficiency with_inference_overheads(Efficiency efficiency, std::string_view version = {});
 
 /// Where a factor of the newest version comes from.
 std::string_view efficiency_source(std::string_view chip, std::string_view factor);

@@ -88,6 +88,10 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.hbm = work.hbm / rates.hbm;
     if (rates.efficiency.grid_step_s > 0 && plain > 0) {
         time.stepwise = stepwise(work, rates);
+        for (const KernelStep& step : work.steps) {
+            time.beside +=
+                sim::Flops(step.beside) / (rates.vpu * rates.efficiency.vpu) * step.count;
+        }
     }
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
     time.waits = work.gathered / rates.hbm *

@@ -33,6 +33,8 @@ struct ComputeTime {
     sim::Seconds waits;  ///< that gathers of rows take beyond their bytes: none at ideal rates
     sim::Seconds matmul_hbm;  ///< the other bytes / bandwidth
     sim::Seconds stepwise;    ///< of the kernel's steps one after another: none at ideal rates
+    sim::Seconds
+        beside;  ///< of it, what the vector unit does beside the tiles: none at ideal rates
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates

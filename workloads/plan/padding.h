@@ -23,11 +23,13 @@ struct Padding {
 /// the same heads.
 enum class KeyHeads { split, repeated };
 
-/// The dimensions of a model that those ways pad; none when they divide all.
+/// The dimensions of a model that those ways pad; none when they divide all. Of whole experts (ExpertPath::whole) those that all tokens
+/// share are split, which have columns of the same number.
 std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways,
-                              KeyHeads heads = KeyHeads::split);
+                              KeyHeads heads = KeyHeads::split, bool whole_experts = false);
 
 /// The model as it is computed: with padded sizes. The same model when nothing is padded.
-ModelSpec padded(const ModelSpec& model, const Ways& ways, KeyHeads heads = KeyHeads::split);
+ModelSpec padded(const ModelSpec& model, const Ways& ways, KeyHeads heads = KeyHeads::split,
+                 bool whole_experts = false);
 
 }  // namespace podsim::workloads

@@ -75,37 +75,37 @@ double output_columns(const Shard& s) {
 
 namespace {
 
-/// A kernel over pages in blocks of queries, each of which goes through all keys of its sequence block by block: no block is left out,
-/// neither for the mask nor for a window, and all are computed whole.
+/// A kernel over pages in blocks of queries, each of which goes through the keys of its sequence block by block: no block is left out for
+/// the mask, those before a window are, and all are computed whole. A block is never longer than what there is.
 void take_blocks(Compute& work, const Shard& s, const Shard::Run& run, const Widths& widths,
-                 double pairs) {
-    const ScoreBlock& block = s.attention_blocks.forward;
+                 double window, double pairs) {
     const CachedWidths& width = widths.of_head;
     const double columns = width.key + width.value;
     const double tokens = run.cached + run.fresh;
-    const double of_queries = std::ceil(run.fresh / block.q);
-    const double of_keys = std::ceil(tokens / block.kv);
-    const double steps = run.sequences * of_queries * of_keys;
-    const double keys = run.sequences * of_queries * tokens;
-    const double scores = block.q * block.kv * s.heads;
+    const double of_q = std::min(s.attention_blocks.forward.q, run.fresh);
+    const double of_kv = std::min(s.attention_blocks.forward.kv, tokens);
+    const double of_queries = std::ceil(run.fresh / of_q);
+    const double seen = window > 0 ? std::min(tokens, window - 1 + of_q) : tokens;
+    const double steps = run.sequences * of_queries * std::ceil(seen / of_kv);
+    const double keys = run.sequences * of_queries * seen;
+    const double scores = of_q * of_kv * s.heads;
     const double moved = run.sequences * run.fresh * s.heads * columns * s.precision.compute;
     const double beside = scores * vector_unit::kSoftmax +
-                          block.kv * widths.heads * columns * kUnpackedKey +
-                          block.q * s.heads * width.value * kAccumulated;
-    const double rows = block.q * s.heads / widths.heads;
-    const double heads = steps * widths.heads;
+                          of_kv * widths.heads * columns * kUnpackedKey +
+                          of_q * s.heads * width.value * kAccumulated;
     work.hbm = sim::Bytes(moved + keys * widths.read +
                           run.sequences * run.fresh * widths.stored * s.cache.element);
     work.vector = sim::Flops(steps * scores * vector_unit::kSoftmax);
-    work.matmuls = {{rows, width.key, block.kv, heads}, {rows, block.kv, width.value, heads}};
+    // Rows of all heads stream through the array, head after head.
+    const double rows = of_q * s.heads;
+    work.matmuls = {{rows, width.key, of_kv, steps}, {rows, of_kv, width.value, steps}};
     work.tiled = steps * scores / pairs;
     work.attention = true;
-    work.steps = {
-        {.count = steps,
-         .tile = {.m = block.q * s.heads, .k = width.key, .n = block.kv * columns / width.key},
-         .bytes = (moved + keys * widths.read) / steps,
-         .beside = beside,
-         .loop = true}};
+    work.steps = {{.count = steps,
+                   .tile = {.m = rows, .k = width.key, .n = of_kv * columns / width.key},
+                   .bytes = (moved + keys * widths.read) / steps,
+                   .beside = beside,
+                   .loop = true}};
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
         work.attention = true;
     }
     if (s.attention_blocks.any() && run.fresh > 1) {
-        take_blocks(work, s, run, widths, pairs);
+        take_blocks(work, s, run, widths, window, pairs);
     }
     return work;
 }

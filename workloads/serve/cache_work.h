@@ -13,8 +13,9 @@
 // Rows of dot products: q G that share keys. Fewer than 128 of them fill no systolic array whichever operand stays in
 // it, and what that costs is not published: such attention counts by its bytes and by FLOPs at the full peak (the
 // reference text, section 7, counts the bytes alone). From 128 rows on it is a flash kernel's like that of training.
-// With blocks of q' queries and k' keys (inference.attention_blocks; as sglang-jax's kernel over pages, `process`) a run of several new
-// tokens takes n ceil(q / q') ceil((c + q) / k') steps, each of q' k' N scores: every block of queries reads all c + q keys. A step takes the
+// With blocks of q' queries and k' keys (inference.attention_blocks; as sglang-jax's kernel over pages, `process`), neither longer than the
+// run's, a run of several new tokens takes n ceil(q / q') ceil(s / k') steps, each of q' k' N scores, where every block of queries reads
+// s = c + q keys, in a local layer min(c + q, W - 1 + q'). A step takes the
 // longest of its dot products, its bytes, and on the vector unit the softmax, k' keys and values of all heads unpacked and q' N rows
 // accumulated; ideally all overlap over the whole kernel, and only the softmax counts. Attention of single tokens is as above.
 // With Z ways of cache (plan/cache_layout.h) a chip has n / Z sequences (split over the batch) or c / Z tokens (over the

@@ -255,7 +255,8 @@ private:
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
                        const sim::StopCheck& check) {
     if (plan.inference) {
-        return build_inference(padded(model, plan.ways, KeyHeads::repeated), plan, ranks);
+        return build_inference(padded(model, plan.ways, KeyHeads::repeated, plan.moe.whole), plan,
+                               ranks);
     }
     TrainingPlan kept = plan;
     if (plan.forward_only) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "workloads/tiles/fullest_way.h"
+
 namespace podsim::workloads {
 namespace {
 
@@ -40,8 +42,9 @@ double whole_lanes(double size, double parts) {
 
 }  // namespace
 
-double reached_groups(double tokens, double chance, double groups) {
-    return groups * (1 - power(1 - std::min(chance, 1.0), tokens));
+double reached_groups(double tokens, double chance, double groups, double ways) {
+    const double met = 1 - power(1 - std::min(chance, 1.0), tokens);
+    return ways == 1 ? groups * met : fullest_of(ways, groups, met);
 }
 
 ExpertTile served_tile(double k, double n, const ServedOperands& operands) {

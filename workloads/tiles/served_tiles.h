@@ -22,8 +22,8 @@
 namespace podsim::workloads {
 
 /// Of `groups` that a token takes with chance p each: those that at least one of so many tokens takes, in the mean. Linear
-/// between whole numbers of tokens.
-double reached_groups(double tokens, double chance, double groups);
+/// between whole numbers of tokens. Of several ways with so many groups each: of the fullest (fullest_way.h).
+double reached_groups(double tokens, double chance, double groups, double ways = 1);
 
 /// What a kernel multiplies: bytes of an element of rows and of matrices, and VMEM of a core.
 struct ServedOperands {

@@ -41,8 +41,8 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
     const int ways = plan.ways.of_matrix();
     const std::string setting = fmt::format(
         "{} = {}", fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "), ways);
-    const ModelSpec wide =
-        padded(model, plan.ways, plan.inference ? KeyHeads::repeated : KeyHeads::split);
+    const ModelSpec wide = padded(
+        model, plan.ways, plan.inference ? KeyHeads::repeated : KeyHeads::split, plan.moe.whole);
     if (wide.heads % wide.kv_heads != 0) {
         throw SettingError("mesh.tensor",
                            fmt::format("{} pads the {} query heads of {} to {}, which its {} "

@@ -7,6 +7,7 @@
 #include "workloads/plan/axes.h"
 #include "workloads/plan/cache_layout.h"
 #include "workloads/plan/plan.h"
+#include "workloads/tiles/fullest_way.h"
 #include "workloads/tiles/served_tiles.h"
 
 namespace podsim::workloads {
@@ -104,15 +105,14 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
                         (plan.inference && plan.precision.parameters <= 1);
     experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
-    experts.tokens =
-        experts.copies / splits *
-        (plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1);
+    const double of_rank =
+        plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1;
+    experts.tokens = fullest_of(splits, experts.copies, 1 / splits) * of_rank;
     experts.reached = experts.held;
     if (plan.inference && experts.tokens > 0 && !plan.moe.of_all()) {
-        const double drawn =
-            shard.tokens * plan.ways.expert;  // tokens that these experts could meet
-        experts.reached =
-            reached_groups(drawn, experts.tokens / (drawn * experts.held), experts.held);
+        const double drawn = shard.tokens * plan.ways.expert;  // that these experts could meet
+        const double chance = experts.copies / splits * of_rank / (drawn * experts.held);
+        experts.reached = reached_groups(drawn, chance, experts.held, splits);
     }
     experts.d_ff = static_cast<double>(model.d_ff) * splits / plan.ways.of_matrix();
     experts.shared_width = static_cast<double>(model.shared_columns()) / plan.ways.of_matrix();

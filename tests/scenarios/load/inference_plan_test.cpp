@@ -31,7 +31,11 @@ TEST_F(InferencePlan, EveryMeasuredProfileHasTheOverheadsOfInference) {
     EXPECT_EQ(factors("measured", decode), serving);
     EXPECT_EQ(factors("{base: v6e}", decode), serving);
     EXPECT_EQ(factors("measured@2", decode),
-              topology::with_inference_overheads(*topology::measured_efficiency("v6e", "2")));
+              topology::with_inference_overheads(*topology::measured_efficiency("v6e", "2"), "2"));
+    EXPECT_EQ(factors("measured@6", decode),
+              topology::with_inference_overheads(*topology::measured_efficiency("v6e", "6"), "6"));
+    EXPECT_EQ(factors("measured@6", decode).kernel_s, 1.14e-5);
+    EXPECT_NE(factors("measured@6", decode).kernel_s, factors("measured", decode).kernel_s);
     topology::Efficiency changed = serving;
     changed.kernel_s = 0;
     EXPECT_EQ(factors("{base: v6e, kernel_s: 0}", decode), changed);

@@ -54,7 +54,8 @@ TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     EXPECT_EQ(times.asked[0].finishing, 1);
 }
 
-/// The same with a host that prepares a step in 106 us while the device works: the longer of the two, 106 of the prefill and 106, 106, 107.
+/// The same with a host that prepares a step in 106 us while the device works: nobody knew of the request while that worked, so the prefill
+/// waits for it; then the longer of the two, 106, 106, 107. A request that comes meanwhile is known: its prefill of 10 us takes 106.
 TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
     LinearStepTimes times;
     times.prompt = 2;
@@ -63,9 +64,14 @@ TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
     ServingSpec spec = trace_spec({request(us(7), 5, 4)});
     spec.host = us(106);
     spec.host_beside = true;
-    const ServingResult result = by_hand::serve(spec, times);
-    EXPECT_EQ(result.requests[0].first, us(7 + 106));
+    ServingResult result = by_hand::serve(spec, times);
+    EXPECT_EQ(result.requests[0].first, us(7 + 106 + 10));
     EXPECT_THAT(result.gaps, ElementsAre(us(106), us(106), us(107)));
+    spec = trace_spec({request(us(7), 5, 1), request(us(8), 5, 1), request(us(400), 5, 1)});
+    spec.host = us(106);
+    spec.host_beside = true;
+    result = by_hand::serve(spec, times);
+    EXPECT_THAT(ends(result), ElementsAre(us(7 + 116), us(7 + 116 + 106), us(400 + 116)));
 }
 
 /// An answer of one token is its prefill alone.

@@ -242,9 +242,16 @@ TEST(CachedAttentionTest, OfAKernelOverPagesGoesThroughAllKeysInWholeBlocks) {
     EXPECT_DOUBLE_EQ(step.bytes * 18, moved + keys);
     EXPECT_DOUBLE_EQ(work.hbm.value(), moved + keys + 2.0 * 5 * 32);
     EXPECT_EQ(work.vector.value(), 720 * 7);
-    // A window leaves out no block; a single token is no block of queries.
+    // A window of 3 leaves each block of queries the 4 keys that its two see; a single token is no block of queries.
     shard.window = 3;
-    EXPECT_EQ(cached_attention(shard, {2, 5, 7, 1}, true).steps.front().count, 18);
+    const Compute local = cached_attention(shard, {2, 5, 7, 1}, true);
+    EXPECT_EQ(local.steps.front().count, 2 * 3);
+    EXPECT_DOUBLE_EQ(local.hbm.value(), moved + 2.0 * 3 * 4 * 32 + 2.0 * 5 * 32);
+    // Blocks are no longer than the run: 5 queries and 12 keys of each.
+    shard.attention_blocks.forward = {.q = 1024, .kv = 1024};
+    const Compute one_block = cached_attention(shard, {2, 5, 7, 1}, false);
+    EXPECT_EQ(one_block.steps.front().count, 2);
+    EXPECT_DOUBLE_EQ(one_block.tiled, 2.0 * 5 * 12 * 4 / 400);
     EXPECT_TRUE(cached_attention(shard, {2, 1, 7, 1}, false).steps.empty());
 }
 

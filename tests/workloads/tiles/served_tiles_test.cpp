@@ -1,12 +1,16 @@
 // Experts that the tokens of a step meet, counted over all their choices; tiles of a serving engine's grouped matmul by hand.
 #include "workloads/tiles/served_tiles.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <numbers>
 #include <vector>
 
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/tiles/fullest_way.h"
 #include "workloads/work/experts_work.h"
 #include "workloads/work/shard.h"
 
@@ -107,6 +111,48 @@ TrainingPlan decode(std::int64_t sequences, ExpertMatmul matmul) {
     return plan;
 }
 
+/// The mean of the largest of `ways` counts of `trials`, outcome by outcome of all of them.
+double largest_by_outcomes(int ways, int trials, double chance) {
+    double mean = 0;
+    const int all = ways * trials;
+    for (unsigned outcome = 0; outcome < 1U << static_cast<unsigned>(all); ++outcome) {
+        double probability = 1;
+        int largest = 0;
+        for (int way = 0; way < ways; ++way) {
+            int count = 0;
+            for (int trial = 0; trial < trials; ++trial) {
+                const bool falls =
+                    (outcome >> static_cast<unsigned>(way * trials + trial) & 1U) != 0;
+                count += falls ? 1 : 0;
+                probability *= falls ? chance : 1 - chance;
+            }
+            largest = std::max(largest, count);
+        }
+        mean += probability * largest;
+    }
+    return mean;
+}
+
+TEST(FullestWay, IsTheMeanOfTheLargestCount) {
+    for (const int ways : {2, 3, 5}) {
+        for (const int trials : {1, 2, 3}) {
+            for (const double chance : {0.1, 0.5, 0.7, 0.99}) {
+                EXPECT_NEAR(fullest_of(ways, trials, chance),
+                            largest_by_outcomes(ways, trials, chance), 1e-12)
+                    << ways << " ways, " << trials << " trials of " << chance;
+            }
+        }
+    }
+    EXPECT_DOUBLE_EQ(fullest_of(2, 1.5, 0.5), (0.75 + 1.375) / 2);  // between one and two trials
+    EXPECT_EQ(fullest_of(1, 7, 0.3), 7 * 0.3);
+    EXPECT_EQ(fullest_of(4, 7, 1), 7);
+    EXPECT_EQ(fullest_of(4, 7, 0), 0);
+    // The larger of two normal counts of deviation 50 lies 50 / sqrt(pi) above their mean.
+    EXPECT_NEAR(fullest_of(2, 10000, 0.5), 5000 + 50 / std::sqrt(std::numbers::pi), 1e-3);
+    // Where the exact sum ends and the normal one begins: 36 and 37 trials of 1/2.
+    EXPECT_NEAR(fullest_of(8, 37, 0.5) - fullest_of(8, 35, 0.5), 1, 0.15);
+}
+
 // Four tokens on Mixtral meet 8 (1 - (3/4)^4) = 5.46875 experts; their 8 rows move for each of 3 tiles of columns.
 TEST(ServedExperts, ReadWhatTheirTokensMeet) {
     const ModelSpec model = find_model("mixtral-8x7b");
@@ -124,9 +170,9 @@ TEST(ServedExperts, ReadWhatTheirTokensMeet) {
     EXPECT_EQ(ideal.matmuls.front().m, 8 / 5.46875);
 }
 
-// Four tensor ways have 2 of Mixtral's 8 experts each, whole: of the 8 copies of four tokens 2 in the mean, and a quarter of the
-// experts that are met. Columns of all 8 are as much work and as many bytes of matrices, in narrower products. Either way each way
-// sorts all copies, and holds a quarter of the weights.
+// Four tensor ways have 2 of Mixtral's 8 experts each, whole. Their AllReduce waits for the fullest: of 8 copies of four tokens, which fall to
+// each way with chance 1/4, and of 2 experts, each met with chance 1 - (3/4)^4. Columns of all 8 are the mean, in narrower products. Either
+// way each way sorts all copies.
 TEST(ServedExperts, AreWholeOnTheirTensorWayOrSplitByColumns) {
     const ModelSpec model = find_model("mixtral-8x7b");
     TrainingPlan plan = decode(4, ExpertMatmul::ideal);
@@ -135,17 +181,22 @@ TEST(ServedExperts, AreWholeOnTheirTensorWayOrSplitByColumns) {
     plan.moe.whole = true;
     const Shard whole = make_shard(model, plan);
     EXPECT_EQ(whole.experts.held, 2);
-    EXPECT_EQ(whole.experts.tokens, 2);
     EXPECT_EQ(whole.experts.copies, 8);
-    EXPECT_EQ(whole.experts.reached, 5.46875 / 4);
     EXPECT_EQ(whole.experts.d_ff, 14336);
+    const double met = 1 - 0.75 * 0.75 * 0.75 * 0.75;
+    const double none = std::pow((1 - met) * (1 - met), 4);
+    const double not_both = std::pow(1 - met * met, 4);
+    EXPECT_DOUBLE_EQ(whole.experts.reached, (1 - none) + (1 - not_both));
+    EXPECT_DOUBLE_EQ(whole.experts.tokens, fullest_of(4, 8, 0.25));
     const Compute of_whole = experts_gate_up_forward(whole);
     const Compute of_columns = experts_gate_up_forward(columns);
-    EXPECT_EQ(of_whole.flops.value(), of_columns.flops.value());
     EXPECT_EQ(of_whole.matmuls.front().n, 4 * of_columns.matmuls.front().n);
-    const double matrices = 2 * 2 * 5.46875 / 4 * 4096 * 14336;
-    EXPECT_EQ(of_whole.hbm.value(), matrices + 2 * 2 * (4096 + 2 * 14336));
-    EXPECT_EQ(of_columns.hbm.value(), matrices + 2 * 8 * (4096 + 2 * 3584));
+    const double matrix = 4096.0 * 2 * 14336;
+    EXPECT_DOUBLE_EQ(of_whole.flops.value(), 2 * whole.experts.tokens * matrix);
+    EXPECT_DOUBLE_EQ(of_columns.flops.value(), 2 * 8 * matrix / 4);
+    EXPECT_DOUBLE_EQ(of_whole.hbm.value(), 2 * (whole.experts.reached * matrix +
+                                                whole.experts.tokens * (4096 + 2 * 14336)));
+    EXPECT_DOUBLE_EQ(of_columns.hbm.value(), 2 * (5.46875 * matrix / 4 + 8 * (4096 + 2 * 3584)));
     EXPECT_EQ(router_forward(whole).hbm.value(), router_forward(columns).hbm.value());
     EXPECT_EQ(combine_forward(whole).hbm.value(), combine_forward(columns).hbm.value());
 }
