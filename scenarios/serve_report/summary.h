@@ -52,6 +52,11 @@ struct ServingSummary {
     std::int64_t recomputed = 0;  ///< tokens that prefills computed again after preemptions
     double tokens_a_decode = 1;   ///< of a sequence in a decode step: more than 1 with speculation
     double accepted_share = 0;    ///< of the drafted tokens
+
+    /// The median between two tokens; where answers have one, to that one.
+    [[nodiscard]] double between_tokens() const {
+        return gap.median > 0 ? gap.median : first_token.median;
+    }
 };
 
 ServingSummary summarise(const ServingSpec& spec, const ServingResult& result);

@@ -57,8 +57,7 @@ Comparison compare(const Scenario& scenario, Watch* watch) {
     row.family = folder_of(scenario.file);
     if (scenario.serving != nullptr) {
         ServingRun run = within_clock(scenario, [&] { return serve_scenario(scenario, watch); });
-        const bool several = run.summary.gap.median > 0;  // tokens of an answer
-        row.simulated = (several ? run.summary.gap : run.summary.first_token).median;
+        row.simulated = run.summary.between_tokens();
         row.verdicts = judge(scenario, run.summary);
         row.result = std::move(run);
     } else if (scenario.is_program()) {

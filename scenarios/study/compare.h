@@ -17,7 +17,7 @@
 
 namespace podsim::scenarios {
 
-/// One scenario: a step, a program, or a serving run, whose time is the median between two tokens; times in seconds.
+/// One scenario: a step, a program, or a serving run, whose time is ServingSummary::between_tokens; times in seconds.
 struct Comparison {
     Scenario scenario;
     std::string family;  ///< the folder that the scenario lies in
