@@ -84,8 +84,9 @@ def argument(parts, name):
 
 def machine_lines(machine, _):
     load_average = ", ".join(f"{x:.1f}" for x in machine["load_average"])
-    return [f"Recorded {machine['date']}: {machine['processor']}, {machine['cpus']} processors, "
-            f"{', '.join(machine['caches'])}; load average at the start {load_average}."]
+    parts = [machine["processor"], f"{machine['cpus']} processors", *machine["caches"]]
+    return [f"Recorded {machine['date']}: {', '.join(parts)}; load average at the start "
+            f"{load_average}."]
 
 
 def hold_lines(_, rows):
