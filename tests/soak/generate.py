@@ -109,6 +109,8 @@ def training(random, ways, layers):
     maybe(random, 0.2, made, "parameters", "fp32")
     maybe(random, 0.2, made, "gradients", "fp32")
     maybe(random, 0.2, made, "optimizer", "lion", "adafactor", "sgd")
+    if "optimizer" not in made:
+        maybe(random, 0.2, made, "moments", "bf16", ["bf16", "fp32"])
     maybe(random, 0.2, made, "clip_gradients", True)
     maybe(random, 0.1, made, "step", "evaluate")
     maybe(random, 0.1, made, "attention", "full")
@@ -162,7 +164,7 @@ def hardware(random):
     return made
 
 
-def inference(random):
+def inference(random, experts):
     made = {"step": random.choice(("prefill", "decode", "generate"))}
     if made["step"] != "decode":
         made["prompt"] = random.choice((512, 2048))
@@ -174,6 +176,11 @@ def inference(random):
     made["batch"] = random.choice((1, 8, 64))
     for key in ("weights", "kv_cache", "activations", "precision"):
         maybe(random, 0.2, made, key, "int8")
+    maybe(random, 0.2, made, "scheduling", "async")
+    if made["step"] != "decode" or "draft" in made:
+        maybe(random, 0.3, made, "attention_blocks", {"q": 128, "kv": 1024}, {"q": 32, "kv": 256})
+    if experts:
+        maybe(random, 0.3, made, "moe", {"split": "experts"})
     return made
 
 
@@ -188,7 +195,7 @@ def scenario(random):
         spec["layers"] = stages * random.choice((1, 2, 2, 4))
     made = {"name": "soak", "hardware": machine, "model": spec, "mesh": axes}
     if random.random() < 0.15:
-        made["inference"] = inference(random)
+        made["inference"] = inference(random, "experts" in spec)
     else:
         sequence = random.choice((1024, 2048, 4096))
         shards = math.prod(ways.get(kind, 1) for kind in ("data", "fsdp", "expert"))
