@@ -170,16 +170,17 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     };
     const std::string weights = stored("weight_dtype", "float32");
     parts.push_back(fmt::format("parameters: {}", weights));
-    // Those of optax have the dtype of the weights, the first where mu_dtype sets no other (optimizers.py: of adamw alone).
+    // Those of optax have the dtype of the weights, the first where mu_dtype sets no other (optimizers.py).
     const std::string optimizer = settings.text("opt_type", "adamw");
-    const std::string first = settings.text("mu_dtype", "").empty() || optimizer == "adam_pax"
-                                  ? weights
-                                  : stored("mu_dtype", "");
-    if (optimizer == "sgd") {
-        // has none
-    } else if (first != weights) {
+    const bool other = !settings.text("mu_dtype", "").empty();
+    const bool taken = optimizer != "adam_pax" && optimizer != "sgd";
+    if (other && !taken) {
+        settings.pass_over("mu_dtype", fmt::format("{} does not take it", optimizer));
+    }
+    const std::string first = other && taken ? stored("mu_dtype", "") : weights;
+    if (first != weights) {
         parts.push_back(fmt::format("moments: [{}, {}]", first, weights));
-    } else if (weights == "bf16") {
+    } else if (weights == "bf16" && optimizer != "sgd") {
         parts.emplace_back("moments: bf16");
     }
     if (settings.text("grad_dtype", "float32") == "bfloat16") {

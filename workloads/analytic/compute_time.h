@@ -18,8 +18,9 @@ namespace podsim::workloads {
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
 /// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Of a flash
 /// kernel `attention` is measured with its softmax, which is no fusion of XLA's: all of it hides; beneath another kernel of its own
-/// (Compute::kernel) nothing does, but ideally. A kernel of which the steps are known takes for each of them the longer of tile and
-/// bytes, by the share mxu_grouped, and grid_step_s; ideally blocks come as if all were fetched ahead, and it takes as long as any
+/// (Compute::kernel) nothing does, but ideally. A kernel of which the steps are known takes for each of them the longest of tile (by the
+/// share mxu_grouped, of attention its own), bytes and what the vector unit does beside the tile, and grid_step_s unless the steps are a
+/// loop inside the kernel; ideally blocks come as if all were fetched ahead, and it takes as long as any
 /// other operation. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
 /// the kernel's start, come before.
 struct ComputeTime {

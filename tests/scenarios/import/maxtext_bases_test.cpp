@@ -102,6 +102,15 @@ TEST_F(MaxTextBases, WhatIsNotAsSaidIsAWarning) {
               "compile_topology_num_slices, from which MaxText sets this one\n");
     EXPECT_THAT(import({"model_name=llama3.1-8b", "weight_dtype=bfloat16", "mu_dtype=float32"}).out,
                 HasSubstr("moments: [fp32, bf16]"));
+    // Of adam_pax both have the weights' dtype, and sgd has none.
+    const Outcome pax =
+        import({"model_name=llama3.1-8b", "opt_type=adam_pax", "mu_dtype=bfloat16"});
+    EXPECT_THAT(pax.out, HasSubstr("#   mu_dtype = bfloat16: adam_pax does not take it\n"));
+    EXPECT_THAT(pax.out, ::testing::Not(HasSubstr("moments:")));
+    const Outcome sgd = import({"model_name=llama3.1-8b", "weight_dtype=bfloat16", "opt_type=sgd"});
+    EXPECT_THAT(sgd.out, HasSubstr("optimizer: sgd"));
+    EXPECT_THAT(sgd.out, ::testing::Not(HasSubstr("moments:")));
+    EXPECT_EQ(sgd.err, "");
     const Outcome outcome = import({"model_name=llama3.1-8b", "quantization=fp8"}, "v5p-256");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err,

@@ -34,13 +34,18 @@ std::vector<Time> ends(const ServingResult& result) {
     return times;
 }
 
+/// A prompt at 2 us a token, a decode at 100 us and 1 us for each cached token.
+void take_slow_decodes(LinearStepTimes& times) {
+    times.prompt = 2;
+    times.sequence = 100;
+    times.cached = 1;
+}
+
 /// A prompt of 5 at 2 us a token: 10 us. Then tokens 2, 3 and 4 of the answer: steps of 100 + cached, which is 5, 6, 7.
 /// The host takes 3 us before each of the four steps.
 TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     LinearStepTimes times;
-    times.prompt = 2;
-    times.sequence = 100;
-    times.cached = 1;
+    take_slow_decodes(times);
     ServingSpec spec = trace_spec({request(us(7), 5, 4)});
     spec.host = us(3);
     const ServingResult result = by_hand::serve(spec, times);
@@ -58,9 +63,7 @@ TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
 /// waits for it; then the longer of the two, 106, 106, 107. A request that comes meanwhile is known: its prefill of 10 us takes 106.
 TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
     LinearStepTimes times;
-    times.prompt = 2;
-    times.sequence = 100;
-    times.cached = 1;
+    take_slow_decodes(times);
     ServingSpec spec = trace_spec({request(us(7), 5, 4)});
     spec.host = us(106);
     spec.host_beside = true;
