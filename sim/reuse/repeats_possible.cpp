@@ -20,47 +20,112 @@ bool same_operation(const OperationSpec& a, const OperationSpec& b) {
            a.priority_class == b.priority_class;
 }
 
+/// Whether a stretch of a run repeats once more, in terms of the tasks that it ends, leaves open or passes over.
+class Stretch {
+public:
+    Stretch(const RunState& state, const Components& components, std::uint32_t graph,
+            const History& history, const Snapshot& from, const Snapshot& now)
+        : state_(state),
+          components_(components),
+          graph_(graph),
+          period_(now.mark - from.mark),
+          first_(from.lowest_open),
+          last_(now.last_near_task(period_)),
+          ends_(last_ - first_ + 1) {
+        for (std::size_t i = from.ended_tasks; i < history.ended_log.size(); ++i) {
+            ends_[history.ended_log[i].task - first_] = true;
+        }
+        const std::size_t near = now.near_tasks(period_);
+        end_ = near < now.tasks.size()
+                   ? now.tasks[near]
+                   : static_cast<std::uint32_t>(state_.workload.graphs[graph_].tasks.size());
+    }
+
+    /// How often at least: while all tasks have the same after them, open or not.
+    [[nodiscard]] std::uint32_t surely() {
+        while (same_until_ + period_ < end_ && same(same_until_)) {
+            ++same_until_;
+        }
+        return same_until_ <= last_ ? 0 : (same_until_ - last_ - 1) / period_ + 1;
+    }
+    /// Whether once more than that often.
+    [[nodiscard]] bool once_more(std::uint32_t repeats) const {
+        const std::uint32_t further = repeats * period_;
+        if (last_ + further + period_ >= end_) {
+            return false;
+        }
+        for (std::uint32_t task = first_; task <= last_; ++task) {
+            const std::uint32_t image = task + further;
+            const bool alike = image < same_until_ ||
+                               (ends_[task - first_] ? same(image)
+                                                     : begin_alike(state_, components_, graph_,
+                                                                   image, image + period_));
+            if (!alike) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    [[nodiscard]] bool same(std::uint32_t task) const {
+        return same_task(state_, components_, graph_, task, task + period_);
+    }
+
+    const RunState& state_;
+    const Components& components_;
+    std::uint32_t graph_;
+    std::uint32_t period_;  ///< tasks
+    std::uint32_t first_;
+    std::uint32_t last_;                 ///< that has been touched
+    std::vector<bool> ends_;             ///< [task - first_]: in the stretch, at some place
+    std::uint32_t end_ = 0;              ///< the first of the tasks far ahead
+    std::uint32_t same_until_ = first_;  ///< below it all are the same one period on
+};
+
 }  // namespace
 
-bool same_task(const RunState& state, const Components& components, std::uint32_t graph,
-               std::uint32_t a, std::uint32_t b) {
+bool begin_alike(const RunState& state, const Components& components, std::uint32_t graph,
+                 std::uint32_t a, std::uint32_t b) {
     const std::vector<Task>& tasks = state.workload.graphs[graph].tasks;
-    const std::vector<std::vector<std::uint32_t>>& successors = state.order.successors[graph];
     const Task& first = tasks[a];
     const Task& second = tasks[b];
     const auto is_shared = [&](std::uint32_t task) { return components.shared(tasks[task]); };
-    const auto has_shared = [&](std::uint32_t task) {
-        return is_shared(task) || std::ranges::any_of(tasks[task].after, is_shared) ||
-               std::ranges::any_of(successors[task], is_shared);
-    };
     if (first.duration != second.duration || first.resource != second.resource ||
         first.demand != second.demand ||
         (first.operation == kNoOperation) != (second.operation == kNoOperation) ||
-        !same_distances(first.after, a, second.after, b) ||
-        !same_distances(successors[a], a, successors[b], b) || has_shared(a) || has_shared(b)) {
+        state.order.initial_needs[graph][a] != state.order.initial_needs[graph][b] ||
+        !same_distances(first.after, a, second.after, b) || is_shared(a) || is_shared(b) ||
+        std::ranges::any_of(first.after, is_shared) ||
+        std::ranges::any_of(second.after, is_shared)) {
         return false;
     }
-    if (first.operation == kNoOperation) {
-        return state.order.initial_needs[graph][a] == state.order.initial_needs[graph][b];
-    }
-    return same_operation(state.workload.operations[first.operation],
+    return first.operation == kNoOperation ||
+           same_operation(state.workload.operations[first.operation],
                           state.workload.operations[second.operation]);
 }
 
+bool same_task(const RunState& state, const Components& components, std::uint32_t graph,
+               std::uint32_t a, std::uint32_t b) {
+    const std::vector<std::vector<std::uint32_t>>& successors = state.order.successors[graph];
+    const auto is_shared = [&](std::uint32_t task) {
+        return components.shared(state.workload.graphs[graph].tasks[task]);
+    };
+    return begin_alike(state, components, graph, a, b) &&
+           same_distances(successors[a], a, successors[b], b) &&
+           std::ranges::none_of(successors[a], is_shared) &&
+           std::ranges::none_of(successors[b], is_shared);
+}
+
 std::uint32_t repeats_possible(const RunState& state, const Components& components,
-                               std::uint32_t graph, const Snapshot& from, const Snapshot& now) {
-    const std::uint32_t period = now.mark - from.mark;
-    const std::uint32_t touched = now.last_near_task(period);
-    const std::size_t far = now.near_tasks(period);
-    const auto end = far < now.tasks.size()
-                         ? now.tasks[far]
-                         : static_cast<std::uint32_t>(state.workload.graphs[graph].tasks.size());
-    std::uint32_t same_until = from.lowest_open;
-    while (same_until + period < end &&
-           same_task(state, components, graph, same_until, same_until + period)) {
-        ++same_until;
+                               std::uint32_t graph, const History& history, const Snapshot& from,
+                               const Snapshot& now) {
+    Stretch stretch(state, components, graph, history, from, now);
+    std::uint32_t repeats = stretch.surely();
+    while (stretch.once_more(repeats)) {
+        ++repeats;
     }
-    return same_until <= touched ? 0 : (same_until - touched - 1) / period + 1;
+    return repeats;
 }
 
 bool arrivals_start_nothing(const RunState& state, const Component& component) {

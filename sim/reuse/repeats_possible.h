@@ -4,19 +4,23 @@
 #include <cstdint>
 
 #include "sim/reuse/components.h"
-#include "sim/reuse/snapshot.h"
+#include "sim/reuse/history.h"
 #include "sim/state/run_state.h"
 
 namespace podsim::sim {
 
-/// How often the run of the component between two snapshots, of which `now` is the image of `from`, repeats: its tasks,
-/// those already touched included, must be the same one period on, for each repeat, and none of them one of those far
-/// ahead.
+/// How often the run of the component between two snapshots of its history, of which `now` is the image of `from`,
+/// repeats. For each repeat, what ends in it must be the same task one period on, and what it leaves open or has not
+/// touched must begin in the same way; and none of that may be one of the tasks far ahead.
 std::uint32_t repeats_possible(const RunState& state, const Components& components,
-                               std::uint32_t graph, const Snapshot& from, const Snapshot& now);
+                               std::uint32_t graph, const History& history, const Snapshot& from,
+                               const Snapshot& now);
 
-/// Whether two tasks of a graph do the same work with the same relations to their neighbours, none of which take part
-/// in operations with other graphs.
+/// Whether two tasks of a graph do the same work after the same tasks, neither in operations with other graphs nor after
+/// one of those. What comes after them counts only when they end.
+bool begin_alike(const RunState& state, const Components& components, std::uint32_t graph,
+                 std::uint32_t a, std::uint32_t b);
+/// Whether they also have the same tasks after them, none of which takes part in operations with other graphs.
 bool same_task(const RunState& state, const Components& components, std::uint32_t graph,
                std::uint32_t a, std::uint32_t b);
 

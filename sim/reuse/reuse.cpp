@@ -79,7 +79,8 @@ std::optional<Skipped> Reuse::consider(std::uint32_t graph, std::uint32_t mark,
         if (!now.is_image_of(*earlier)) {
             continue;
         }
-        const std::uint32_t repeats = repeats_possible(state_, components_, graph, *earlier, now);
+        const std::uint32_t repeats =
+            repeats_possible(state_, components_, graph, history, *earlier, now);
         if (repeats > 0 && arrivals_start_nothing(state_, components_[graph])) {
             const std::uint64_t events = state_.result.events;
             const Skipped skipped =
