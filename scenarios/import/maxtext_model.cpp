@@ -136,6 +136,24 @@ MaxTextModel model_of_dimensions(MaxTextSettings& settings, std::vector<std::str
     return model;
 }
 
+/// With its layers of further tokens; what MaxText's loss makes of them costs nothing.
+MaxTextModel with_further_tokens(MaxTextSettings& settings, MaxTextModel model) {
+    const char* const number = "mtp_num_layers";
+    const std::int64_t layers = settings.has(number) ? settings.whole(number, 0, 0) : 0;
+    for (const char* key : {"mtp_loss_scaling_factor", "mtp_eval_target_module"}) {
+        if (settings.has(key)) {
+            settings.pass_over(key, "a factor of the loss, or of evaluation");
+        }
+    }
+    if (layers > 0) {
+        const std::string further = fmt::format(", mtp_layers: {}}}", layers);
+        model.text = model.text.ends_with('}')
+                         ? model.text.substr(0, model.text.size() - 1) + further
+                         : fmt::format("{{base: {}{}", model.text, further);
+    }
+    return model;
+}
+
 }  // namespace
 
 MaxTextScales maxtext_scales(MaxTextSettings& settings) {
@@ -155,10 +173,11 @@ MaxTextScales maxtext_scales(MaxTextSettings& settings) {
 MaxTextModel maxtext_model(MaxTextSettings& settings, std::vector<std::string>& notes) {
     const std::string said = settings.text("model_name", "default");
     if (said == "default") {
-        return model_of_dimensions(settings, notes);
+        return with_further_tokens(settings, model_of_dimensions(settings, notes));
     }
     if (const MaxTextNamedModel* const known = find_maxtext_model(said)) {
-        return maxtext_named_model(settings, std::string(known->name), *known, notes);
+        return with_further_tokens(
+            settings, maxtext_named_model(settings, std::string(known->name), *known, notes));
     }
     if (const std::string_view lacks = maxtext_model_lacks(said); !lacks.empty()) {
         settings.refuse("model_name",

@@ -28,7 +28,6 @@ constexpr std::array kUnlike = std::to_array<Unlike>({
     {"sliding_window_size", "0", "attention is what the model's own block says"},
     {"chunk_attn_window_size", "0", "attention is what the model's own block says"},
     {"share_kv_projections", "false", "keys and values are two projections here"},
-    {"mtp_num_layers", "0", "layers that predict further tokens are not modelled"},
     {"use_dpo", "false", "a second forward pass of a reference model is not modelled"},
     {"enable_diloco", "false", "every step reduces its gradients over all slices here"},
     {"use_multimodal", "false", "encoders are not modelled"},

@@ -123,6 +123,7 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     spec.positions = model["positions"].get<std::int64_t>(parse_count, spec.positions);
     spec.window = model["window"].get<std::int64_t>(parse_count, spec.window);
     spec.global_every = model["global_every"].get<std::int64_t>(parse_count, spec.global_every);
+    spec.mtp_layers = model["mtp_layers"].get<std::int64_t>(parse_count, spec.mtp_layers);
     read_latent(model["latent"], spec);
     read_experts(model["experts"], spec);
 }

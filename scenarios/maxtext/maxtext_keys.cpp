@@ -27,7 +27,7 @@ sa_block_q sa_block_kv sa_block_q_dkv sa_block_kv_dkv sa_block_q_dq sa_block_kv_
 sa_use_fused_bwd_kernel use_qwix_quantization weight_quantization_calibration_method num_pipeline_microbatches num_pipeline_repeats
 pipeline_parallel_layers num_layers_per_pipeline_stage pipeline_delay_activation_forwarding opt_type base_emb_dim base_num_heads
 base_num_query_heads base_num_kv_heads base_mlp_dim base_num_decoder_layers base_moe_mlp_dim num_experts num_experts_per_tok head_dim
-vocab_size logits_via_embedding logits_dot_in_fp32 LIBTPU_INIT_ARGS compile_xla_flags
+vocab_size mtp_num_layers mtp_loss_scaling_factor mtp_eval_target_module logits_via_embedding logits_dot_in_fp32 LIBTPU_INIT_ARGS compile_xla_flags
 gradient_clipping_threshold decoder_block mlp_activations use_qk_norm scale)";
 
 /// Keys of MaxText that are near to one that is read, and mean something else: all of @e591f30.

@@ -102,6 +102,8 @@ constexpr KeySpec kKeys[] = {
     {"model.window", kText, "4096", "0", "local attention: a query sees so many last keys; 0: all"},
     {"model.global_every", kText, "6", "0", "the last of every so many layers sees all keys; 0: none does"},
     {"model.chunk", kText, "8192", "0", "local attention within chunks of so many tokens, the longest sequence; 0: none"},
+    {"model.mtp_layers", kText, "1", "0",
+     "layers behind the last that predict further tokens (multi-token prediction), of training steps alone"},
     {"model.latent", kMap, "{q_rank: 1536, kv_rank: 512, rope_dim: 64, value_dim: 128}", "none",
      "multi-head latent attention; head_dim is then that of queries and keys"},
     {"model.latent.q_rank", kText, "1536", "0", "rank of the queries; 0: projected directly"},

@@ -199,6 +199,7 @@ def scenario(random):
     else:
         sequence = random.choice((1024, 2048, 4096))
         shards = math.prod(ways.get(kind, 1) for kind in ("data", "fsdp", "expert"))
+        maybe(random, 0.15 if stages == 1 else 0.01, spec, "mtp_layers", 1, 2)
         made["training"] = training(random, ways, spec["layers"])
         each = made["training"].get("microbatches", 1) * random.choice((1, 1, 2))
         made["batch"] = {"tokens": sequence * shards * each, "sequence": sequence}

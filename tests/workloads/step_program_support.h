@@ -100,6 +100,13 @@ inline ModelSpec random_any_model(Random& random) {
     return model;
 }
 
+/// The same with layers of further tokens, which training alone has.
+inline ModelSpec random_model_of_training(Random& random) {
+    ModelSpec model = random_any_model(random);
+    model.mtp_layers = random.from(0, 2);
+    return model;
+}
+
 /// A legal plan for it.
 inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec& model) {
     TrainingPlan plan = random_plan(random, padded);
@@ -160,6 +167,13 @@ inline std::vector<std::string> names(const StepProgram& program) {
         result.push_back(op.name);
     }
     return result;
+}
+/// Those that contain something.
+inline std::vector<std::string> names_with(const StepProgram& program, const std::string& what) {
+    std::vector<std::string> found = names(program);
+    std::erase_if(found,
+                  [&](const std::string& name) { return name.find(what) == std::string::npos; });
+    return found;
 }
 
 /// The index of the operation of that name (the first); fails when there is none.

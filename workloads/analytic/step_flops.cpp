@@ -29,8 +29,11 @@ PassFlops flops_by_pass(const StepProgram& program) {
 
 namespace {
 
-/// FLOPs of a token that the rule counts.
-double counted(const ModelSpec& model, const TrainingPlan& plan, FlopRule rule) {
+/// FLOPs of a token that the rule counts. Evaluation, and layers alone, run no layers of further tokens.
+double counted(ModelSpec model, const TrainingPlan& plan, FlopRule rule) {
+    if (plan.forward_only || plan.layers_only) {
+        model.mtp_layers = 0;
+    }
     const FlopsPerToken masked =
         training_flops_per_token(model, plan.batch.sequence, plan.attention.causal);
     const ParameterCount count = count_parameters(model);

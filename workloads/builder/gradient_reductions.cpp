@@ -29,8 +29,13 @@ bool GradientReductions::add_up_whole(const std::vector<std::string>& axes) cons
     return axes.empty() && plan_.zero < 2;
 }
 
-Gradients GradientReductions::begin(const Weights& weights, Gradients carried) {
-    return begin_group(names_.part(), weights, std::move(carried));
+Gradients GradientReductions::begin(const Weights& weights) {
+    return begin_group(names_.part(), weights, {});
+}
+
+Gradients GradientReductions::begin(const std::string& group, const Weights& weights,
+                                    Gradients carried) {
+    return begin_group(group, weights, std::move(carried));
 }
 
 void GradientReductions::reduce(const Weights& weights, const Gradients& unreduced) {
@@ -333,8 +338,8 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
     const double written = bytes.parameters > bytes.copy() ? bytes.copy() : 0;
     std::vector<const WeightUse*> groups;
     for (const WeightUse& use : uses) {
-        if (std::ranges::none_of(groups,
-                                 [&](const WeightUse* one) { return one->part == use.part; })) {
+        const auto same = [&](const WeightUse* one) { return one->part == use.part; };
+        if (!use.of_another && std::ranges::none_of(groups, same)) {
             groups.push_back(&use);
         }
     }

@@ -44,8 +44,10 @@ public:
                        Chain& chain, HeldBuffers& buffers);
 
     /// To be called just before the first compute that writes gradients of a group, the part under way: that compute
-    /// will wait for the reduction that must have ended. Returns `carried` (a tied table's, begun earlier) or new ones.
-    Gradients begin(const Weights& weights, Gradients carried = {});
+    /// will wait for the reduction that must have ended.
+    Gradients begin(const Weights& weights);
+    /// The same for a group by name, and with what was begun of it, where other parts write it too.
+    Gradients begin(const std::string& group, const Weights& weights, Gradients carried);
     /// The compute that writes some of them.
     Tensor write(Gradients& gradients, std::string_view what, Compute work, Sources needs);
     /// Issues the reduction of a group's gradients after the last compute, or what fills buckets with those that wait.

@@ -17,6 +17,7 @@ struct WeightUse {
     Pass pass{};
     Weights weights;
     int microbatch = 0;
+    bool of_another = false;      ///< the weights are those of another part
     std::vector<Matrix> reads{};  ///< in this order; empty: one group of all
 };
 

@@ -69,10 +69,11 @@ LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, c
     return {saved, output};
 }
 
-LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x) {
+LayerForward layer_forward(ForwardParts& parts, const Remat& remat, LayerKind kind,
+                           const Tensor& x) {
     const OpIndex start = parts.chain.last();
-    const Keep keep = saved_by(parts.remat, kind.experts ? parts.shard.read_backward_of_experts
-                                                         : parts.shard.read_backward);
+    const Keep keep = saved_by(
+        remat, kind.experts ? parts.shard.read_backward_of_experts : parts.shard.read_backward);
     LayerForward layer = layer_pass(parts, keep, kind, x);
     layer.saved.input = Holder(parts, keep)
                             .until(LayerTensor::input, own_row_bytes(parts.shard), start, x.made_by,

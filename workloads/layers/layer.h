@@ -48,8 +48,10 @@ struct LayerForward {
     SavedLayer saved;
     Tensor output;  ///< this chip's rows
 };
-/// The layer's forward pass over this chip's rows `x`; what of it stays for the backward pass is the plan's remat.
-LayerForward layer_forward(ForwardParts& parts, LayerKind kind, const Tensor& x);
+/// The layer's forward pass over this chip's rows `x`; what of it stays for the backward pass: `remat`, the plan's or,
+/// of a layer that is not in the loop of layers, none.
+LayerForward layer_forward(ForwardParts& parts, const Remat& remat, LayerKind kind,
+                           const Tensor& x);
 /// The same with a choice of what stays; without the layer's input.
 LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, const Tensor& x);
 

@@ -107,9 +107,10 @@ private:
 
 }  // namespace
 
-Tensor layer_backward(StepParts& parts, LayerKind kind, SavedLayer saved, const Tensor& dy) {
+Tensor layer_backward(StepParts& parts, const Remat& remat, LayerKind kind, SavedLayer saved,
+                      const Tensor& dy) {
     const OpIndex start = parts.chain.last();
-    if (parts.remat.policy == RematPolicy::block) {
+    if (remat.policy == RematPolicy::block) {
         saved = recompute_block(parts, kind, saved.input);
     }
     recompute_before_mlp(parts, kind, saved);

@@ -15,6 +15,8 @@
 namespace podsim::workloads {
 
 /// From the gradient of this chip's output rows to that of its input rows. Releases all of `saved`.
-Tensor layer_backward(StepParts& parts, LayerKind kind, SavedLayer saved, const Tensor& dy);
+/// `remat` as in layer_forward.
+Tensor layer_backward(StepParts& parts, const Remat& remat, LayerKind kind, SavedLayer saved,
+                      const Tensor& dy);
 
 }  // namespace podsim::workloads

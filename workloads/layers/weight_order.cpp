@@ -15,14 +15,14 @@ WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks&
     StepParts parts(model, plan, ranks, uses);
     const LayerKind kind = layer_kind(model, layer);
     parts.begin_use();
-    LayerForward forward = layer_forward(parts, kind, {});
+    LayerForward forward = layer_forward(parts, parts.remat, kind, {});
     parts.end_use();
     parts.begin_use();
     bring_back(parts, forward.saved);
     if (plan.pipeline.schedule == PipelineSchedule::zero_bubble) {
         SplitBackward(parts, kind, forward.saved).input_gradients(forward.output);
     } else {
-        layer_backward(parts, kind, forward.saved, forward.output);
+        layer_backward(parts, parts.remat, kind, forward.saved, forward.output);
     }
     parts.end_use();
     return {parts.weights.matrices_read().front(), parts.weights.matrices_read().back()};

@@ -89,6 +89,7 @@ std::int64_t norm_width(const ModelSpec& model) {
 
 LayerKind layer_kind(const ModelSpec& model, std::int64_t layer) {
     const Experts& experts = model.experts;
+    layer = std::min(layer, model.layers - 1);
     const std::int64_t behind = layer - experts.first_dense;
     return {.experts = experts.count > 0 && behind >= 0 && (behind + 1) % experts.every == 0,
             .local = model.window > 0 &&
@@ -146,22 +147,40 @@ LayerParameters count_layer(const ModelSpec& model, LayerKind kind) {
     return count;
 }
 
+std::int64_t mtp_matrix(const ModelSpec& model) {
+    return 2 * model.d_model * model.d_model;
+}
+
+std::int64_t mtp_vectors(const ModelSpec& model) {
+    return 2 * norm_width(model);
+}
+
 ParameterCount count_parameters(const ModelSpec& model) {
     ParameterCount count;
     std::int64_t not_taken = 0;
+    const auto untaken = [](const LayerParameters& layer) {
+        return layer.experts - layer.experts_taken + layer.expert_vectors -
+               layer.expert_vectors_taken;
+    };
     for (const auto& [kind, layers] : layer_kinds(model)) {
         const LayerParameters layer = count_layer(model, kind);
         count.layers += layers * layer.total();
         count.layers_matmul += layers * layer.matmul();
-        not_taken += layers * (layer.experts - layer.experts_taken + layer.expert_vectors -
-                               layer.expert_vectors_taken);
+        not_taken += layers * untaken(layer);
     }
     count.embedding = model.vocabulary * model.d_model;
     count.positions = model.positions * model.d_model;
     count.unembedding = model.tied_embeddings ? 0 : count.embedding;
     count.final_norm = norm_width(model) + (model.unembedding_bias ? model.vocabulary : 0);
-    count.total =
-        count.layers + count.embedding + count.positions + count.unembedding + count.final_norm;
+    if (model.mtp_layers > 0) {
+        const LayerParameters layer = count_layer(model, layer_kind(model, model.layers));
+        count.mtp = model.mtp_layers * (layer.total() + mtp_matrix(model) + mtp_vectors(model));
+        count.mtp_matmul =
+            model.mtp_layers * (layer.matmul() + mtp_matrix(model) + count.embedding);
+        not_taken += model.mtp_layers * untaken(layer);
+    }
+    count.total = count.layers + count.embedding + count.positions + count.unembedding +
+                  count.final_norm + count.mtp;
     count.active = count.total - not_taken;
     return count;
 }
@@ -175,14 +194,19 @@ double attention_pairs(const ModelSpec& model, LayerKind kind, double sequence, 
 FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequence, bool causal) {
     FlopsPerToken flops;
     const ParameterCount count = count_parameters(model);
-    flops.matmul = 6.0 * static_cast<double>(count.layers_matmul + count.embedding);
+    flops.matmul =
+        6.0 * static_cast<double>(count.layers_matmul + count.embedding + count.mtp_matmul);
     flops.parameters = 6.0 * static_cast<double>(count.active);
     const auto length = static_cast<double>(sequence);
     const auto widths = static_cast<double>(model.heads * (model.head_dim + value_dim(model)));
-    for (const auto& [kind, layers] : layer_kinds(model)) {
+    const auto attend = [&](LayerKind kind, std::int64_t layers) {
         flops.attention += static_cast<double>(layers) * 6 * widths *
                            (attention_pairs(model, kind, length, causal) / length);
+    };
+    for (const auto& [kind, layers] : layer_kinds(model)) {
+        attend(kind, layers);
     }
+    attend(layer_kind(model, model.layers), model.mtp_layers);
     return flops;
 }
 
@@ -204,6 +228,7 @@ void validate(const ModelSpec& model, sim::InputFaults& faults) {
     check_range(faults, "chunk", model.chunk, 1LL << 40, 0);
     check_range(faults, "positions", model.positions, ModelLimits::vocabulary, 0);
     check_range(faults, "window", model.window, 1LL << 40, 0);
+    check_range(faults, "mtp_layers", model.mtp_layers, ModelLimits::mtp_layers, 0);
     faults.check("model.global_every", {"model.layers"},
                  [&] { check_range(faults, "global_every", model.global_every, model.layers, 0); });
     faults.check("model.kv_heads", {"model.kv_heads", "model.heads"}, [&] {

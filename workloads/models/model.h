@@ -80,6 +80,9 @@ struct ModelSpec {
     std::int64_t chunk = 0;
     LatentAttention latent{};
     Experts experts{};
+    /// Layers behind the last that predict further tokens in training (multi-token prediction; DeepSeek-V3, 2024, eq. 21 to
+    /// 23), each like the last layer, with a 2 D x D projection of two normed rows before it, and the model's own tables.
+    std::int64_t mtp_layers = 0;
     std::int64_t published_parameters =
         0;  ///< the published count, which the shapes must give; 0: none known
     std::int64_t published_rounding = 0;  ///< how far a rounded published count may be off
@@ -95,6 +98,7 @@ struct LayerKind {
     bool local = false;    ///< attention sees the window only
     auto operator<=>(const LayerKind&) const = default;
 };
+/// Of a layer of the model, or of one of further tokens, numbered behind them.
 LayerKind layer_kind(const ModelSpec& model, std::int64_t layer);
 /// How many layers there are of each kind.
 std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model);
@@ -128,10 +132,17 @@ struct ParameterCount {
     std::int64_t positions = 0;      ///< positions x D
     std::int64_t unembedding = 0;    ///< V D; 0 when tied
     std::int64_t final_norm = 0;     ///< D, 2 D with bias; a bias of the unembedding with it
+    std::int64_t mtp =
+        0;  ///< all layers of further tokens, with mtp_vectors() and mtp_matrix() each
+    std::int64_t mtp_matmul =
+        0;  ///< in the matmuls of one token, V D of the unembedding each time too
     std::int64_t total = 0;
     std::int64_t active = 0;  ///< total without the routed experts that a token does not take
 };
 ParameterCount count_parameters(const ModelSpec& model);
+/// What a layer of further tokens has before it: 2 D^2, and two norms.
+std::int64_t mtp_matrix(const ModelSpec& model);
+std::int64_t mtp_vectors(const ModelSpec& model);
 
 /// Pairs of query and key of one sequence of S: S W - W^2 / 2 causal, S W otherwise, where W is the
 /// smaller of the window and S (S itself in a global layer: S^2 / 2 and S^2).
@@ -139,8 +150,8 @@ double attention_pairs(const ModelSpec& model, LayerKind kind, double sequence, 
 
 /// Training FLOPs of one token.
 struct FlopsPerToken {
-    /// 6 x the parameters that multiply it: those of its layers' matmuls, and V D for the unembedding, tied or not. An
-    /// embedding's lookup, norms and biases are no matmuls.
+    /// 6 x the parameters that multiply it: those of its layers' matmuls, and V D for the unembedding, tied or not, once
+    /// more for each further token. An embedding's lookup, norms and biases are no matmuls.
     double matmul = 0;
     double parameters = 0;  ///< 6 x active parameters, whatever they do
     double attention = 0;   ///< the sum over layers of 6 N (H + H of values) pairs / S
@@ -164,6 +175,7 @@ struct ModelLimits {
     static constexpr std::int64_t vocabulary = 1LL << 24;
     static constexpr std::int64_t experts = 1LL << 16;
     static constexpr std::int64_t expert_columns = 1LL << 24;  ///< (count + shared) x d_ff
+    static constexpr std::int64_t mtp_layers = 8;
 };
 
 /// Checks every field and their relations: each from 1 to its limit, K divides N, ...

@@ -15,6 +15,7 @@
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/plan.h"
+#include "workloads/step/further_tokens.h"
 #include "workloads/step/inference_step.h"
 #include "workloads/step/model_ends.h"
 #include "workloads/step/stage_layout.h"
@@ -32,6 +33,7 @@ public:
           layout_(model, plan, ranks),
           parts_(model, plan, ranks, layout_.weight_uses()),
           ends_(layout_, parts_),
+          further_(layout_, parts_, ends_),
           saved_(static_cast<std::size_t>(plan.pipeline.chunks * plan.batch.microbatches)),
           split_(saved_.size()),
           output_(static_cast<std::size_t>(plan.batch.microbatches)) {}
@@ -111,7 +113,7 @@ private:
         for (int layer = layout_.first_layer(unit.chunk); layer < layout_.end_of_layers(unit.chunk);
              ++layer) {
             parts_.begin_use();
-            LayerForward made = layer_forward(parts_, layout_.kind(layer), x);
+            LayerForward made = layer_forward(parts_, plan_.remat, layout_.kind(layer), x);
             x = std::move(made.output);
             saved.push_back(std::move(made.saved));
             if (plan_.forward_only) {
@@ -137,7 +139,7 @@ private:
         // Of layers alone the loss is their output.
         Tensor dy = output_[static_cast<std::size_t>(unit.microbatch)];
         if (layout_.unembeds(unit.chunk)) {
-            dy = ends_.unembed(dy);
+            dy = layout_.mtp_layers() > 0 ? further_.losses(dy) : ends_.unembed(dy);
         } else if (!ends_model(unit)) {
             dy = receive(unit, Pass::backward);
         }
@@ -165,7 +167,7 @@ private:
     Tensor layer_gradients(const PipelineUnit& unit, int layer, SavedLayer saved,
                            const Tensor& dy) {
         if (!splits()) {
-            return layer_backward(parts_, layout_.kind(layer), std::move(saved), dy);
+            return layer_backward(parts_, plan_.remat, layout_.kind(layer), std::move(saved), dy);
         }
         split_[slot(unit)].emplace_back(parts_, layout_.kind(layer), std::move(saved));
         return split_[slot(unit)].back().input_gradients(dy);
@@ -244,6 +246,7 @@ private:
     const StageLayout layout_;
     StepParts parts_;
     ModelEnds ends_;
+    FurtherTokens further_;
     std::vector<std::vector<SavedLayer>> saved_;     ///< [chunk, microbatch][layer]
     std::vector<std::vector<SplitBackward>> split_;  ///< by chunk and microbatch, last layer first
     std::vector<Tensor> output_;                     ///< of the last layer, by microbatch

@@ -1,6 +1,8 @@
 #include "workloads/step/stage_layout.h"
 
 #include <fmt/format.h>
+#include <string>
+#include <utility>
 
 #include "workloads/plan/plan.h"
 
@@ -26,6 +28,18 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
             weight_order_[kinds_.back()] = weight_order(model, plan, ranks, layer);
         }
     }
+    if (model.mtp_layers > 0) {
+        const auto first = static_cast<int>(model.layers);
+        mtp_layers_ = static_cast<int>(model.mtp_layers);
+        mtp_projection_ = static_cast<double>(mtp_matrix(model) + mtp_vectors(model));
+        kinds_.resize(kinds_.size() + model.mtp_layers, layer_kind(model, first));
+        layers_.resize(kinds_.size(), layer_weights(model, kinds_.back()).total());
+        if (plan.overlap.weights != WeightGroups::layer) {
+            TrainingPlan kept = plan;
+            kept.remat = kMtpRemat;
+            mtp_order_ = weight_order(model, kept, ranks, first);
+        }
+    }
 }
 
 Weights StageLayout::weights() const {
@@ -37,6 +51,10 @@ Weights StageLayout::weights() const {
     }
     if (layers_only_) {
         return sum;
+    }
+    for (int layer = 0; layer < mtp_layers_; ++layer) {
+        sum += layers_[static_cast<std::size_t>(first_mtp_layer() + layer)];
+        sum.dense += mtp_projection_;
     }
     const bool shared = tied_ && has_both_ends();
     sum.dense +=
@@ -69,6 +87,47 @@ void StageLayout::add_end_use(std::vector<WeightUse>& uses, bool embedding, int 
                     microbatch});
 }
 
+void StageLayout::add_mtp_use(std::vector<WeightUse>& uses, int layer, Pass pass,
+                              int microbatch) const {
+    const int number = first_mtp_layer() + layer;
+    const bool forward = pass == Pass::forward;
+    const WeightUse projection{
+        fmt::format("mtp {} projection", layer + 1), -1, pass, {mtp_projection_, 0}, microbatch};
+    const WeightUse all{fmt::format("mtp {}", layer + 1),
+                        number,
+                        pass,
+                        layers_[static_cast<std::size_t>(number)],
+                        microbatch,
+                        false,
+                        forward ? mtp_order_.forward : mtp_order_.backward};
+    uses.insert(uses.end(), {forward ? projection : all, forward ? all : projection});
+}
+
+/// The table is gathered once for all losses, and once more for lookups where it is not the same.
+void StageLayout::add_loss_uses(std::vector<WeightUse>& uses, int microbatch) const {
+    add_end_use(uses, false, microbatch);
+    if (mtp_layers_ == 0) {
+        return;
+    }
+    const auto of_tables = [&](std::string part, Pass pass, double parameters) {
+        uses.push_back({std::move(part), -1, pass, {parameters, 0}, microbatch, true});
+    };
+    const auto of_logits = [&](int layer, Pass pass) {
+        of_tables(fmt::format("mtp {} unembedding", layer + 1), pass, 0);
+    };
+    for (int layer = 0; layer < mtp_layers_; ++layer) {
+        of_tables(fmt::format("mtp {} embedding", layer + 1), Pass::forward,
+                  tied_ ? 0 : table_ + positions_);
+        add_mtp_use(uses, layer, Pass::forward, microbatch);
+        of_logits(layer, Pass::forward);
+    }
+    for (int layer = mtp_layers_; layer-- > 0;) {
+        of_logits(layer, Pass::backward);
+        add_mtp_use(uses, layer, Pass::backward, microbatch);
+    }
+    of_tables("unembedding", Pass::backward, 0);
+}
+
 std::vector<WeightUse> StageLayout::weight_uses() const {
     std::vector<WeightUse> uses;
     for (const PipelineUnit& unit : order_) {
@@ -86,7 +145,7 @@ std::vector<WeightUse> StageLayout::weight_uses() const {
             }
         } else if (unit.kind == PipelineUnit::Kind::backward) {
             if (unembeds(unit.chunk)) {
-                add_end_use(uses, false, unit.microbatch);
+                add_loss_uses(uses, unit.microbatch);
             }
             for (int layer = end; layer-- > begin;) {
                 add_layer_use(uses, layer, Pass::backward, unit.microbatch);

@@ -4,6 +4,8 @@
 // of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
 // its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows and
 // needs no weights. Tied embeddings: the gradients of the table are one group of one stage; in a pipeline two stages hold it.
+// Layers of further tokens, which a pipeline has none of, are numbered behind the model's; their uses stand around the
+// unembedding's (further_tokens.h).
 #pragma once
 
 #include <map>
@@ -14,10 +16,15 @@
 #include "workloads/models/model.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/ranks.h"
+#include "workloads/plan/remat.h"
 
 namespace podsim::workloads {
 
 struct TrainingPlan;
+
+/// A layer of further tokens keeps all: MaxText wraps those of its loop alone in jax.checkpoint
+/// (multi_token_prediction.py takes the decoder's layer as it is).
+inline constexpr Remat kMtpRemat{.policy = RematPolicy::none};
 
 class StageLayout {
 public:
@@ -46,6 +53,11 @@ public:
         return kinds_[static_cast<std::size_t>(layer)];
     }
 
+    /// Layers of further tokens, from this one on; what projects the rows of one.
+    [[nodiscard]] int mtp_layers() const { return mtp_layers_; }
+    [[nodiscard]] int first_mtp_layer() const { return run_; }
+    [[nodiscard]] double mtp_projection() const { return mtp_projection_; }
+
     /// Of the whole stage.
     [[nodiscard]] double parameters() const { return weights().total(); }
     [[nodiscard]] Weights weights() const;
@@ -61,6 +73,8 @@ private:
     [[nodiscard]] bool has_both_ends() const { return first() && last(); }
     void add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pass, int microbatch) const;
     void add_end_use(std::vector<WeightUse>& uses, bool embedding, int microbatch) const;
+    void add_loss_uses(std::vector<WeightUse>& uses, int microbatch) const;
+    void add_mtp_use(std::vector<WeightUse>& uses, int layer, Pass pass, int microbatch) const;
 
     const int stage_;
     const int stages_;
@@ -75,8 +89,11 @@ private:
     double final_norm_ = 0;
     const std::vector<PipelineUnit> order_;
     const int run_;  ///< layers of a chunk
+    int mtp_layers_ = 0;
+    double mtp_projection_ = 0;
     /// Nothing where a layer is one group, whatever it reads first.
     std::map<LayerKind, WeightOrder> weight_order_;
+    WeightOrder mtp_order_;
 };
 
 }  // namespace podsim::workloads

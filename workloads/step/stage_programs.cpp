@@ -39,7 +39,8 @@ sim::Bytes peak_of(const StepPrograms& programs) {
 
 /// Beyond the number of uses a further look ahead changes nothing.
 double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
-    const auto uses = static_cast<double>((2 * model.layers + 2) * plan.batch.microbatches);
+    const auto uses = static_cast<double>((2 * model.layers + 2 + 6 * model.mtp_layers) *
+                                          plan.batch.microbatches);
     return std::min(plan.overlap.prefetch_layers, uses);
 }
 

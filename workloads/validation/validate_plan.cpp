@@ -221,6 +221,28 @@ void check_stages(const TrainingPlan& plan, const ModelSpec& model) {
     }
 }
 
+/// Layers of further tokens need the embedding, which the first stage has, beside the unembedding.
+void check_further_tokens(const TrainingPlan& plan, const ModelSpec& model) {
+    const auto refuse = [&](std::string_view beside, std::string_view instead) {
+        throw SettingError("model.mtp_layers",
+                           fmt::format("mtp_layers = {} {}", model.mtp_layers, beside),
+                           std::string(instead));
+    };
+    if (model.mtp_layers == 0) {
+        return;
+    }
+    if (plan.inference) {
+        refuse("in inference", "layers of further tokens are those of training: leave it out");
+    }
+    if (plan.ways.pipeline > 1) {
+        refuse(fmt::format("in a pipeline of {} stages", plan.ways.pipeline),
+               "the last stage would need the first one's table, which is not modelled");
+    }
+    if (plan.ways.tensor_transpose > 1) {
+        refuse("beside mesh.tensor_transpose", "their projection over it is not modelled");
+    }
+}
+
 void check_interleaved(const TrainingPlan& plan) {
     if (plan.pipeline.schedule == PipelineSchedule::interleaved &&
         plan.batch.microbatches % plan.ways.pipeline != 0) {
@@ -331,6 +353,9 @@ void validate(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults
                  [&] { check_chunks(plan); });
     faults.check("mesh.pipeline", {"mesh.pipeline", "training.chunks", "model"},
                  [&] { check_stages(plan, model); });
+    faults.check("model.mtp_layers",
+                 {"model.mtp_layers", "inference", "mesh.pipeline", "mesh.tensor_transpose"},
+                 [&] { check_further_tokens(plan, model); });
     faults.check("training.microbatches",
                  {"training.microbatches", "training.schedule", "mesh.pipeline"},
                  [&] { check_interleaved(plan); });

@@ -46,7 +46,6 @@ void take_sizes(Shard& shard, const ModelSpec& model, int split) {
     shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
     shard.window = static_cast<double>(model.window);
     shard.parallel_block = model.parallel_block;
-    shard.tied = model.tied_embeddings;
     shard.rotary = model.positions == 0;
     shard.positions = model.positions > 0;
     shard.layer_norm = model.norm != Norm::rms;

@@ -35,7 +35,6 @@ struct Shard {
     double all_kv_heads = 0;           ///< K
     bool parallel_block = false;
     bool causal = true;
-    bool tied = false;
     /// In the backward pass: a matmul's output is kept, and neither its normed input nor (activations) the hidden
     /// product.
     bool attention_norms_again = false;

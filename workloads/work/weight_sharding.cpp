@@ -15,7 +15,7 @@ WeightSharding::WeightSharding(const ModelSpec& model, const Ways& ways, WeightG
       dense_axes_(axes_with(dense_weights_of(inference), ways)),
       expert_ways_(static_cast<double>(ways_with(&PlanAxis::shares_experts, ways))),
       dense_ways_(static_cast<double>(ways_with(dense_weights_of(inference), ways))) {
-    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    for (std::int64_t layer = 0; layer < model.layers + model.mtp_layers; ++layer) {
         layers_.push_back(layer_weights(model, layer_kind(model, layer)));
     }
 }

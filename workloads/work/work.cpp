@@ -37,8 +37,8 @@ Compute embedding_lookup(const Shard& s) {
                  s.positions ? s.tokens * s.block_rows() * kEmbedding : 0});
 }
 
-Compute embedding_scatter_add(const Shard& s) {
-    const double table = s.tied ? 0 : s.vocabulary * s.d_model * s.precision.gradients;
+Compute embedding_scatter_add(const Shard& s, bool written) {
+    const double table = written ? 0 : s.vocabulary * s.d_model * s.precision.gradients;
     return only({s.tokens * s.block_rows() * s.precision.compute +
                      2 * s.rows * s.d_model * s.precision.gradients + table,
                  s.tokens * s.block_rows() * kEmbedding});

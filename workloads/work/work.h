@@ -37,9 +37,8 @@
 namespace podsim::workloads {
 
 Compute embedding_lookup(const Shard& shard);
-/// Adds t rows of gradient into the table's; zeroes it first unless the (tied) unembedding wrote
-/// it.
-Compute embedding_scatter_add(const Shard& shard);
+/// Adds t rows of gradient into the table's; zeroes it first unless something was `written` into it.
+Compute embedding_scatter_add(const Shard& shard, bool written);
 
 /// An MLP of `width` columns on this chip; `normed`: the norm of its input belongs to it.
 Compute gate_up_forward(const Shard& shard, double width, bool normed);

@@ -75,6 +75,16 @@ TEST_F(MaxTextStep, MapsSizesAsJax) {
     EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
 }
 
+// MultiTokenPredictionBlock: a projection, a layer of the decoder and the output head once more for each.
+TEST_F(MaxTextStep, LayersOfFurtherTokens) {
+    EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=1"}, "model"),
+              "model: {base: llama-3-8b, mtp_layers: 1}");
+    EXPECT_EQ(
+        line({"model_name=mistral-7b", "mtp_num_layers=2", "mtp_loss_scaling_factor=0.3"}, "model"),
+        "model: {base: mistral-7b, window: 0, mtp_layers: 2}");
+    EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=0"}, "model"), "model: llama-3-8b");
+}
+
 TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
     EXPECT_EQ(warning({"model_name=llama3.1-8b", "dtype=float32"}),
               "warning: dtype=float32 is not expressed: podsim computes in bf16, or in what "

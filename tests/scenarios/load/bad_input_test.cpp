@@ -242,5 +242,30 @@ TEST_F(BadInput, ModelFieldsOutOfRange) {
         "1024 tokens; attention across chunks is not modelled: take shorter sequences");
 }
 
+TEST_F(BadInput, FurtherTokensWhereTheyAreNotModelled) {
+    const auto further = [](const std::string& tokens) {
+        return good_but("llama-3-8b", "{base: llama-3-8b, mtp_layers: " + tokens + "}");
+    };
+    expect_refused(further("9"), "s.yaml:2:39: mtp_layers = 9 is out of range; allowed are 0 to 8");
+    std::string pipeline = further("1");
+    pipeline.replace(pipeline.find("fsdp: x y z"), 11, "fsdp: x y, pipeline: z");
+    expect_refused(pipeline + "training: {microbatches: 4}\n",
+                   "s.yaml:2:39: mtp_layers = 1 in a pipeline of 4 stages; the last stage would "
+                   "need the first one's table, which is not modelled");
+    std::string transposed = further("1");
+    transposed.replace(transposed.find("fsdp: x y z"), 11,
+                       "fsdp: x, tensor: y, tensor_transpose: z");
+    expect_refused(transposed,
+                   "s.yaml:2:39: mtp_layers = 1 beside mesh.tensor_transpose; their projection "
+                   "over it is not modelled");
+    expect_refused(
+        "hardware: {chip: v5p, slice: 4x4x4}\n"
+        "model: {base: llama-3-8b, mtp_layers: 1}\n"
+        "mesh: {data: x y z}\n"
+        "inference: {step: prefill, prompt: 1024, batch: 64}\n",
+        "s.yaml:2:39: mtp_layers = 1 in inference; layers of further tokens are those "
+        "of training: leave it out");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

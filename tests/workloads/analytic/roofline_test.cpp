@@ -106,7 +106,7 @@ TEST(Analytic, LowerIsNeverAboveSerial) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         const TrainingPlan plan = samples::random_any_plan(random, true, model);
         Lattice slice{{plan.ways.tensor * plan.ways.data, plan.ways.context * plan.ways.expert,
                        plan.ways.fsdp},

@@ -76,7 +76,7 @@ TEST(WeightGroups, BytesAreThoseOfWholeLayers) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = random_sharded_plan(random, model);
         const StepProgram whole = build_step(model, plan);
         const std::vector<CollectiveBytes> expected = collective_bytes(whole);
@@ -137,7 +137,7 @@ TEST(WeightGroups, EveryMatmulFindsItsMatrixGathered) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = random_sharded_plan(random, model);
         plan.batch.microbatches = 1;
         plan.overlap.weights = WeightGroups::matmul;

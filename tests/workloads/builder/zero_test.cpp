@@ -86,7 +86,7 @@ TEST(Zero, BytesOfRandomPlans) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.ways.data = random.from(2, 4);
         const double x = plan.ways.fsdp * plan.ways.context * plan.ways.expert;
@@ -247,7 +247,7 @@ TEST(Buckets, ReduceEverything) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
         const double whole = bytes_of(build_step(model, plan), Purpose::gradients);

@@ -85,7 +85,7 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         const TrainingPlan plan = samples::random_any_plan(random, true, model);
         const StepProgram program = build_step(model, plan);
         for (const MemoryClass transient :

@@ -15,6 +15,7 @@ namespace {
 
 using samples::compute_of;
 using samples::find_op;
+using samples::names_with;
 using samples::one_chip;
 using samples::one_layer;
 using ::testing::ElementsAre;
@@ -58,16 +59,6 @@ TEST(Loss, ReducesTwoValuesATokenAndHoldsItsLogits) {
         }
     }
     EXPECT_THAT(bytes, ElementsAre(32 * 64 / 2 * 2));
-}
-
-std::vector<std::string> names_with(const StepProgram& program, const std::string& what) {
-    std::vector<std::string> found;
-    for (const Op& op : program.ops) {
-        if (op.name.find(what) != std::string::npos) {
-            found.push_back(op.name);
-        }
-    }
-    return found;
 }
 
 // Shards of every microbatch add up; the AllReduce over data comes once, behind the last.

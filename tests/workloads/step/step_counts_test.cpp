@@ -26,7 +26,7 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, false, model);
         plan.remat.policy = RematPolicy::none;
         if (model.window > 0) {
@@ -34,9 +34,14 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         }
         const StepProgram program = build_step(model, plan);
         const ParameterCount count = count_parameters(model);
-        const std::int64_t matmul = count.layers_matmul + count.embedding;
+        // A further token: a layer like the last, a projection 2 D x D, and logits once more.
+        const std::int64_t matmul =
+            count.layers_matmul + count.embedding +
+            model.mtp_layers *
+                (count_layer(model, layer_kind(model, model.layers - 1)).matmul() +
+                 2 * model.d_model * model.d_model + model.vocabulary * model.d_model);
         std::int64_t attention = 0;  // of a sequence: 6 N (H + Hv) for each pair, all halves whole
-        for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+        for (std::int64_t layer = 0; layer < model.layers + model.mtp_layers; ++layer) {
             const std::int64_t seen = layer_kind(model, layer).local
                                           ? std::min(model.window, plan.batch.sequence)
                                           : plan.batch.sequence;

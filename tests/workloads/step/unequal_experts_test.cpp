@@ -33,7 +33,7 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         if (plan.ways.expert == 1) {
             continue;
@@ -133,7 +133,7 @@ TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan even = samples::random_any_plan(random, true, model);
         if (even.ways.expert == 1) {
             continue;

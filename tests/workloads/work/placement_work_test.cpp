@@ -37,7 +37,7 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        ModelSpec model = samples::random_any_model(random);
+        ModelSpec model = samples::random_model_of_training(random);
         model.window = model.global_every = 0;
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.attention.causal = true;
@@ -196,7 +196,7 @@ TEST(PlainPlacement, RanksHaveTheSameCollectives) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_any_model(random);
+        const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.attention.causal = true;
         plan.ways.context = random.from(2, 4);

@@ -60,7 +60,6 @@ TEST(Shard, TokensAndSizes) {
     EXPECT_EQ(s.kv_elements(), 252 * 5 * 1 * 16);
     EXPECT_TRUE(s.rotary);
     EXPECT_FALSE(s.positions);
-    EXPECT_FALSE(s.tied);
     EXPECT_FALSE(s.layer_norm);
     EXPECT_FALSE(s.qk_norm);
     EXPECT_FALSE(s.parallel_block);
@@ -74,7 +73,7 @@ TEST(Shard, FollowsTheModel) {
     odd.positions = 5;
     odd.norm = Norm::layer;
     odd.norms = 3;
-    odd.qk_norm = odd.tied_embeddings = true;
+    odd.qk_norm = true;
     odd.window = 9;
     const Shard s = make_shard(odd, plan());
     EXPECT_TRUE(s.kv_split_by_columns);
@@ -85,7 +84,6 @@ TEST(Shard, FollowsTheModel) {
     EXPECT_TRUE(s.layer_norm);
     EXPECT_EQ(s.norms_of_block, 1.5);
     EXPECT_TRUE(s.qk_norm);
-    EXPECT_TRUE(s.tied);
     EXPECT_EQ(s.window, 9);
     odd.parallel_block = true;
     EXPECT_EQ(make_shard(odd, plan()).norms_of_block, 3);

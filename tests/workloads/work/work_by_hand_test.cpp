@@ -83,17 +83,15 @@ TEST(WorkByHand, EmbeddingReadsAndWritesRowsOfItsTable) {
     expect_work(embedding_lookup(s), {}, lookup, lookup, kTokens * kModel);
     const double rows = kTokens * kModel * kB + 2 * kRows * kModel * kD;
     const double table = kVocabulary * kModel * kD;
-    expect_work(embedding_scatter_add(s), {}, rows + table, rows + table, kTokens * kModel);
-    s.tied = true;
-    expect_work(embedding_scatter_add(s), {}, rows, rows, kTokens * kModel);
+    expect_work(embedding_scatter_add(s, false), {}, rows + table, rows + table, kTokens * kModel);
+    expect_work(embedding_scatter_add(s, true), {}, rows, rows, kTokens * kModel);
     // Half of the columns of t rows over two transposed ways; rows of the table are whole.
-    s.tied = false;
     s.transposed = 2;
     const double half = kTokens * kModel / 2;
     expect_work(embedding_lookup(s), {}, (kRows * kModel + half) * kB, (kRows * kModel + half) * kB,
                 half);
     const double halves = half * kB + 2 * kRows * kModel * kD + table;
-    expect_work(embedding_scatter_add(s), {}, halves, halves, half);
+    expect_work(embedding_scatter_add(s, false), {}, halves, halves, half);
 }
 
 // g = 2 branches: gate and up.
