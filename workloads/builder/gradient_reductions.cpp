@@ -343,10 +343,12 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
             groups.push_back(&use);
         }
     }
-    double left = parameters;  // a tied table is in two groups: it is updated in the first
+    double twice = -parameters;  // a tied table is in two groups: it is updated in the first
     for (const WeightUse* use : groups) {
-        const double updated = use == groups.back() ? left : use->weights.total();
-        left -= updated;
+        twice += use->weights.total();
+    }
+    for (const WeightUse* use : groups) {
+        const double updated = use->weights.total() - (use->part == kUnembeddingPart ? twice : 0);
         names_.set_layer(use->layer);
         const OpIndex update =
             chain_.compute(fmt::format("update {}", use->part),

@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/models/weights.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
+
+/// The part whose table may be that of another.
+inline constexpr std::string_view kUnembeddingPart = "unembedding";
 
 /// One pass over what a layer, the embedding or the unembedding has of the weights.
 struct WeightUse {

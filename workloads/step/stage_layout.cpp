@@ -80,7 +80,7 @@ void StageLayout::add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pa
 }
 
 void StageLayout::add_end_use(std::vector<WeightUse>& uses, bool embedding, int microbatch) const {
-    uses.push_back({embedding ? "embedding" : "unembedding",
+    uses.push_back({embedding ? "embedding" : std::string(kUnembeddingPart),
                     -1,
                     Pass::forward,
                     {table_ + (embedding ? positions_ : final_norm_), 0},

@@ -94,7 +94,15 @@ TEST(Zero, BytesOfRandomPlans) {
             static_cast<double>(count_parameters(model).total) / plan.ways.tensor / x;
         const auto bytes = [&](int zero, Purpose purpose) {
             plan.zero = zero;
-            return bytes_of(build_step(model, plan), purpose);
+            const StepProgram program = build_step(model, plan);
+            for (const Op& op : program.ops) {
+                const auto* moved = std::get_if<Collective>(&op.work);
+                EXPECT_GE(moved != nullptr ? moved->bytes.value()
+                                           : std::get<Compute>(op.work).hbm.value(),
+                          0)
+                    << op.name;
+            }
+            return bytes_of(program, purpose);
         };
         const double near = 1e-9 * held * x + 1e-9;
         const int each = plan.batch.microbatches;  // scatters of ZeRO-2
