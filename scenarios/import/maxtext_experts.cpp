@@ -134,17 +134,22 @@ std::string sparse_experts(MaxTextSettings& settings, const MaxTextMachine& mach
 
 }  // namespace
 
+bool maxtext_sparse_matmul(MaxTextSettings& settings) {
+    const bool older = settings.has("megablox") && !settings.has("sparse_matmul");
+    return settings.flag(older ? "megablox" : "sparse_matmul", true);
+}
+
 std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTextMachine& machine,
                                          const MaxTextModel& model, const MaxTextBatch& batch,
                                          const MaxTextMesh& mesh, std::vector<std::string>& notes) {
     const double capacity = settings.number("capacity_factor", -1);
-    const bool sparse = settings.flag("sparse_matmul", true);
+    const bool sparse = maxtext_sparse_matmul(settings);
     static_cast<void>(settings.flag("megablox", true));
     if (capacity > 0 && !sparse) {
         return {fmt::format("capacity_factor: {}", capacity), "moe: {matmul: dense}"};
     }
     if (!sparse) {
-        settings.cannot("sparse_matmul",
+        settings.cannot(settings.has("sparse_matmul") ? "sparse_matmul" : "megablox",
                         fmt::format("without a capacity_factor all {} experts compute all tokens, "
                                     "{:.3g} times the work of the {} of a token that are counted",
                                     model.experts,

@@ -22,4 +22,8 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
                                          const MaxTextModel& model, const MaxTextBatch& batch,
                                          const MaxTextMesh& mesh, std::vector<std::string>& notes);
 
+/// Whether experts' matmuls are grouped. In a file without sparse_matmul (of 2024) megablox says it: tokens of the others go
+/// through masks (MaxText, layers/linears.py: `if cfg.megablox`, else the matmul implementation).
+bool maxtext_sparse_matmul(MaxTextSettings& settings);
+
 }  // namespace podsim::scenarios

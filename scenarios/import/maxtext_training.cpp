@@ -77,7 +77,7 @@ std::string place_of_first_matmul(MaxTextSettings& settings, const MaxTextModel&
     if (model.experts == 0) {
         return joint_place(settings, {"mlpwi_0", "mlpwi_1"}, notes);
     }
-    const bool sparse = settings.flag("sparse_matmul", true);
+    const bool sparse = maxtext_sparse_matmul(settings);
     std::string first = place_of_either(settings, "mlpwi_0", true);
     const std::string second =
         sparse ? place_of(settings, "moe_mlpwi_1") : place_of_either(settings, "mlpwi_1", true);
@@ -146,7 +146,7 @@ std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& n
     for (const auto& [name, unused] : workloads::remat_policies()) {
         if (name == policy) {
             if (policy.starts_with("minimal") && model.experts > 0 && model.gated &&
-                settings.flag("sparse_matmul", true)) {
+                maxtext_sparse_matmul(settings)) {
                 settings.cannot("remat_policy",
                                 "it keeps one of an expert's two first matmuls in MaxText "
                                 "(mlpwi_0, not moe_mlpwi_1), here both");

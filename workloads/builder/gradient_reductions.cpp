@@ -29,15 +29,6 @@ bool GradientReductions::add_up_whole(const std::vector<std::string>& axes) cons
     return axes.empty() && plan_.zero < 2;
 }
 
-Gradients GradientReductions::begin(const Weights& weights) {
-    return begin_group(names_.part(), weights, {});
-}
-
-Gradients GradientReductions::begin(const std::string& group, const Weights& weights,
-                                    Gradients carried) {
-    return begin_group(group, weights, std::move(carried));
-}
-
 void GradientReductions::reduce(const Weights& weights, const Gradients& unreduced) {
     reduce_group(names_.part(), weights, unreduced, {});
 }
@@ -53,8 +44,8 @@ Tensor GradientReductions::write(Gradients& gradients, std::string_view what, Co
 void GradientReductions::begin_matrix(Matrix matrix) {
     const std::size_t group = sharding_.group(matrix);
     if (!open_.contains(group)) {
-        open_[group].gradients = begin_group(names_.part() + ' ' + sharding_.label(group),
-                                             sharding_.of_group(names_.layer(), group), {});
+        open_[group].gradients = begin(names_.part() + ' ' + sharding_.label(group),
+                                       sharding_.of_group(names_.layer(), group), {});
     }
 }
 
@@ -100,15 +91,15 @@ Sources GradientReductions::with_scales(std::string_view what, const Compute& wo
         std::move(needs))};
 }
 
-Gradients GradientReductions::begin_group(const std::string& name, const Weights& weights,
-                                          Gradients carried) {
+Gradients GradientReductions::begin(const std::string& group, const Weights& weights,
+                                    Gradients carried) {
     wait_for_reductions(static_cast<std::size_t>(plan_.overlap.reductions_in_flight) - 1);
     if (carried.dense != kNoBuffer) {
         carried.added_to = carried.added_to + carried.written_by;
         return carried;
     }
     const Weights bytes = sharding_.bytes(weights, plan_.precision.gradients);
-    Sums& sums = sums_[name];
+    Sums& sums = sums_[group];
     const bool first = sums.begun++ == 0;
     Gradients begun;
     const auto begin = [&](double size, bool stays, BufferId& whole) {

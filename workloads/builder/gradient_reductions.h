@@ -43,11 +43,10 @@ public:
     GradientReductions(const TrainingPlan& plan, const WeightSharding& sharding, OpNames& names,
                        Chain& chain, HeldBuffers& buffers);
 
-    /// To be called just before the first compute that writes gradients of a group, the part under way: that compute
+    /// To be called just before the first compute that writes gradients of a group, by its name: that compute
     /// will wait for the reduction that must have ended.
-    Gradients begin(const Weights& weights);
-    /// The same for a group by name, and with what was begun of it, where other parts write it too.
-    Gradients begin(const std::string& group, const Weights& weights, Gradients carried);
+    /// Where other parts write the group too: with what they have begun of it, `carried`, which is returned.
+    Gradients begin(const std::string& group, const Weights& weights, Gradients carried = {});
     /// The compute that writes some of them.
     Tensor write(Gradients& gradients, std::string_view what, Compute work, Sources needs);
     /// Issues the reduction of a group's gradients after the last compute, or what fills buckets with those that wait.
@@ -109,7 +108,6 @@ private:
     /// With dynamic scales: what makes the largest magnitudes of a weight gradient's operands, whose tokens are split. A
     /// replica along data, a slice as a rule, has scales of its own (AQT's local quantisation).
     Sources with_scales(std::string_view what, const Compute& work, Sources needs);
-    Gradients begin_group(const std::string& name, const Weights& weights, Gradients carried);
     void reduce_group(const std::string& name, const Weights& weights, const Gradients& unreduced,
                       std::string_view label);
     static Taken take(Bucket& bucket, double bytes);

@@ -121,7 +121,7 @@ FurtherTokens::RowGradients FurtherTokens::project_back(const Further& further, 
                             parts_.exchange.scatter_rows("embedded gradient", {sums})};
 
     const Weights weights{layout_.mtp_projection(), 0};
-    Gradients unreduced = parts_.gradients.begin(weights);
+    Gradients unreduced = parts_.gradients.begin(parts_.names.part(), weights);
     const Tensor inputs = complete(further);
     const Tensor written = parts_.gradients.write(
         unreduced, "projection weight gradient",

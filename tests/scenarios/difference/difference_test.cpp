@@ -261,8 +261,8 @@ TEST(WhyText, NamesTheLargestTermsAndThoseAgainstThem) {
 
 TEST(Belief, GoesByTheErrorOfADifference) {
     const StepFigures a = figures(1000, 0, 0);
-    EXPECT_EQ(difference_of(a, figures(1069, 0, 0)).belief, Belief::within);  // ln 1.069 = 0.0667
-    EXPECT_EQ(difference_of(a, figures(1070, 0, 0)).belief, Belief::beyond);  // ln 1.070 = 0.0677
+    EXPECT_EQ(difference_of(a, figures(1067, 0, 0)).belief, Belief::within);  // ln 1.067 = 0.0648
+    EXPECT_EQ(difference_of(a, figures(1068, 0, 0)).belief, Belief::beyond);  // ln 1.068 = 0.0658
     EXPECT_EQ(difference_of(a, a).belief, Belief::same);
     StepFigures other = figures(1049, 0, 0);
     other.chip = "v5e";
@@ -270,7 +270,7 @@ TEST(Belief, GoesByTheErrorOfADifference) {
     other = figures(2098, 0, 0);
     other.tokens = 2;  // 1049 ms a token
     EXPECT_EQ(difference_of(a, other).belief, Belief::within);
-    const std::string error = "the 6.7 % within which 80 % of 101 published pairs were predicted";
+    const std::string error = "the 6.5 % within which 80 % of 101 published pairs were predicted";
     EXPECT_EQ(belief_text(difference_of(a, other)),
               "In chip time a token (+4.9 %) that is within " + error + ": try both on hardware.");
     EXPECT_EQ(belief_text(difference_of(a, figures(1071, 0, 0))), "That is beyond " + error + ".");

@@ -75,6 +75,24 @@ TEST_F(MaxTextStep, MapsSizesAsJax) {
     EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
 }
 
+// A file of early 2024 has no sparse_matmul: without megablox tokens go through masks (layers/linears.py).
+TEST_F(MaxTextStep, MegabloxAloneSaysHowExpertsAreMultiplied) {
+    std::ifstream file(source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml");
+    std::string older{std::istreambuf_iterator<char>(file), {}};
+    const std::string key = "sparse_matmul: True\n";
+    ASSERT_NE(older.find(key), std::string::npos);
+    older.erase(older.find(key), key.size());
+    const auto experts_of = [&](const std::string& megablox) {
+        const Outcome outcome =
+            podsim({"import", "maxtext", write(older, "base.yml"), "model_name=mixtral-8x7b",
+                    megablox, "capacity_factor=1.25", "compile_topology=v6e-256"});
+        EXPECT_EQ(outcome.status, 0) << outcome.err;
+        return outcome.out.find("capacity_factor: 1.25, moe: {matmul: dense}") != std::string::npos;
+    };
+    EXPECT_TRUE(experts_of("megablox=False"));
+    EXPECT_FALSE(experts_of("megablox=True"));
+}
+
 // MultiTokenPredictionBlock: a projection, a layer of the decoder and the output head once more for each.
 TEST_F(MaxTextStep, LayersOfFurtherTokens) {
     EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=1"}, "model"),

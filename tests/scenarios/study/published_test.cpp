@@ -61,7 +61,9 @@ TEST(Published, AllStepsFitOrAreTight) {
     EXPECT_EQ(steps, 82);
     EXPECT_THAT(tight, ::testing::UnorderedElementsAre(
                            "recipe-gpt3-175b-bf16-v6e-256", "recipe-gpt3-175b-int8-v6e-256",
-                           "recipe-llama3.1-405b-v5p-1024", "recipe-llama3.1-70b-v6e-256"));
+                           "recipe-llama3.1-405b-v5p-1024", "recipe-llama3.1-70b-v6e-256",
+                           "hunyuan3-295b-v5p-256-default", "hunyuan3-295b-v5p-256-tile-512",
+                           "hunyuan3-295b-tpu7x-256-data2-16"));
 }
 
 // Twice the tokens a chip and nothing recomputed: that would not have run.
