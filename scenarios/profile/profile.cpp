@@ -14,7 +14,8 @@
 namespace podsim::scenarios {
 namespace {
 
-/// The band of a version, as `podsim calibrate scenarios/published` printed it.
+/// The band of a version, as `podsim calibrate scenarios/published` printed it; since version 8 that of steps that it was not
+/// fitted to: 80 % of the 27 in scenarios/blind whose programs are MaxText's or PyTorch/XLA's, and half as wide again.
 struct VersionBand {
     std::string_view version;
     double like;
@@ -22,9 +23,9 @@ struct VersionBand {
 };
 
 // Versions 1 and 2 were fitted before there was a band.
-constexpr std::array kBands{VersionBand{"7", 0.081, 0.122}, VersionBand{"6", 0.081, 0.122},
-                            VersionBand{"5", 0.135, 0.202}, VersionBand{"4", 0.118, 0.191},
-                            VersionBand{"3", 0.202, 0.302}};
+constexpr std::array kBands{VersionBand{"8", 0.119, 0.179}, VersionBand{"7", 0.081, 0.122},
+                            VersionBand{"6", 0.081, 0.122}, VersionBand{"5", 0.135, 0.202},
+                            VersionBand{"4", 0.118, 0.191}, VersionBand{"3", 0.202, 0.302}};
 
 /// The kinds of steps under scenarios/published.
 const StepKind kPublishedKinds[] = {

@@ -41,6 +41,7 @@ StageCompute read_attention_stage(const Reader& stage, const Hardware& hardware)
     plan.batch.sequence = stage["sequence"].require().whole(1, kLongestSequence, 1);
     plan.batch.tokens = plan.batch.sequence * stage["sequences"].whole(1, kLongestSequence, 1);
     plan.attention = read_attention_kernels(stage);
+    plan.attention.cores = hardware.chip.cores.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     workloads::Shard shard = workloads::make_shard(model, plan);
     shard.value_dim = static_cast<double>(stage["value_dim"].whole(1, kWidestHead, model.head_dim));

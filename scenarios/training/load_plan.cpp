@@ -71,6 +71,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     });
     plan.moe.devices = hardware.chip.devices.value;
     plan.moe.cores = hardware.chip.cores.value;
+    plan.attention.cores = hardware.chip.cores.value;
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     plan.batch.microbatches = static_cast<int>(training["microbatches"].whole(1, 1 << 20, 1));
     plan.pipeline.schedule =

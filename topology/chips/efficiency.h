@@ -20,7 +20,8 @@ struct Efficiency {
         1;  ///< of that share, what matmuls of 8 bits (int8, fp8) reach of their own peak
     double mxu_grouped =
         0;  ///< share of the peak in the tiles of grouped matmuls (experts); 0: that of other matmuls
-    double grid_step_s = 0;  ///< seconds of each step of such a kernel's grid beside its tile
+    double grid_step_s =
+        0;  ///< seconds of each step of such a kernel's grid, or of flash attention's, beside its tile
     double attention =
         1;  ///< share of the peak that the dot products of a flash-attention kernel reach
     double attention_backward = 0;  ///< the same of its gradient's kernels; 0: as those

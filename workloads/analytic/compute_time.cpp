@@ -85,6 +85,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
     time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) * work.tiled : time.mxu;
     time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
+    time.mxu_reached += sim::Seconds(work.grid_steps * rates.efficiency.grid_step_s);
     time.hbm = work.hbm / rates.hbm;
     if (rates.efficiency.grid_step_s > 0 && plain > 0) {
         time.stepwise = stepwise(work, rates);

@@ -36,6 +36,7 @@ struct SelfAttention {
     Placement placement = Placement::zig_zag;  ///< of causal attention
     bool known_max_logit = false;  ///< softmax subtracts a constant: no maximum is kept up to date
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
+    double cores = 1;                          ///< of a chip, which deal out heads
     friend bool operator==(const SelfAttention&, const SelfAttention&) = default;
 };
 

@@ -60,7 +60,9 @@ struct Compute {
     MatmulDtype dtype = MatmulDtype::bf16;
     bool attention = false;  ///< the matmuls are dot products inside a flash-attention kernel
     bool attention_gradient = false;  ///< of such a kernel of the backward pass
-    bool known_max_logit = false;     ///< whose softmax, forward, need not find its maximum
+    double grid_steps =
+        0;  ///< of that kernel's grid, on one core of the chip: blocks that the mask leaves something of
+    bool known_max_logit = false;  ///< whose softmax, forward, need not find its maximum
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
     /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.

@@ -100,9 +100,10 @@ using Kernels = std::array<InBlocks, 3>;
 
 InBlocks in_blocks(const ScoreArea& area, const ScoreBlock& block, double sequences) {
     const double scores = sequences * computed_scores(area, block);
-    return {scores, scores / std::min(block.kv, area.keys),
-            scores / std::min(block.q, area.queries),
-            sequences * area.queries * std::ceil(area.keys / block.kv)};
+    const double q = std::min(block.q, area.queries);
+    const double kv = std::min(block.kv, area.keys);
+    return {scores, scores / kv, scores / q,
+            sequences * area.queries * std::ceil(area.keys / block.kv), scores / (q * kv)};
 }
 
 Kernels kernels_over(const AttentionBlocks& blocks, const ScoreArea& area, double sequences) {
@@ -118,7 +119,7 @@ Kernels each(const Kernels& a, const Kernels& b, Of of) {
     Kernels all;
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = {of(a[i].scores, b[i].scores), of(a[i].queries, b[i].queries),
-                  of(a[i].keys, b[i].keys), of(a[i].all, b[i].all)};
+                  of(a[i].keys, b[i].keys), of(a[i].all, b[i].all), of(a[i].steps, b[i].steps)};
     }
     return all;
 }

@@ -21,6 +21,7 @@ struct InBlocks {
     double queries = 0;  ///< that blocks of keys fetch
     double keys = 0;     ///< that blocks of queries fetch
     double all = 0;      ///< queries for each block of keys, whatever the mask
+    double steps = 0;    ///< blocks that are computed
 };
 
 struct Seen {

@@ -103,6 +103,7 @@ Compute forward_over(const Shard& s, const Seen& seen) {
                          s.precision.compute),
             .vector = Flops(computed * kSoftmax),
             .attention = true,
+            .grid_steps = s.heads * seen.forward.steps / s.cores,
             .known_max_logit = s.known_max_logit,
             .tiled = scores > 0 ? computed / scores : 1};
 }
@@ -188,6 +189,7 @@ Compute backward_over(const Shard& s, const Seen& seen) {
             .vector = Flops(exponents * kSoftmaxBackward + outputs),
             .attention = true,
             .attention_gradient = true,
+            .grid_steps = s.heads * (seen.dkv.steps + (split ? seen.dq.steps : 0)) / s.cores,
             .tiled = tiled};
 }
 

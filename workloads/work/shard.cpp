@@ -26,6 +26,7 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
                   plan.attention.placement == Placement::plain;
     shard.rank = ranks.context;
     shard.vmem = plan.attention.vmem.value();
+    shard.cores = plan.attention.cores;
     shard.attention_backward = plan.attention.backward;
     shard.attention_blocks = plan.attention.blocks;
     shard.known_max_logit = plan.attention.known_max_logit;

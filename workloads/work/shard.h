@@ -51,6 +51,7 @@ struct Shard {
     bool rotary = true;
     bool positions = false;  ///< learned
     double vmem = 0;         ///< bytes of one core
+    double cores = 1;        ///< of the chip
     BackwardKernels attention_backward = BackwardKernels::book;
     AttentionBlocks attention_blocks;
     bool known_max_logit = false;

@@ -67,6 +67,30 @@ TEST_F(AttentionStage, TakesItsBlocksAtTheShareOfTheProfile) {
     }
 }
 
+// Of 4096 tokens in blocks of 512 the mask leaves 8 x 9 / 2 = 36 of 64 a head, in blocks of 1024 4 x 5 / 2 = 10: of 2 sequences and 8
+// heads, by two cores of v5p, each with `grid_step_s` beside its scores. Two kernels of the backward pass take
+// theirs one after the other; without blocks none are known.
+TEST_F(AttentionStage, EveryStepOfItsGridTakesItsTime) {
+    const std::string keys = "heads: 8, kv_heads: 8, head_dim: 128, sequence: 4096, sequences: 2, ";
+    const auto more = [&](const std::string& blocks, const char* chip = "v5p") {
+        const auto with = [&](const char* step) {
+            return seconds(fmt::format("chip: {}, slice: 2x2, profile: {{base: ideal, attention: "
+                                       "0.5, grid_step_s: {}}}",
+                                       chip, step),
+                           keys + blocks);
+        };
+        return with("1e-6") - with("0");
+    };
+    EXPECT_NEAR(more("attention_blocks: 512"), 2 * 8 * 36 / 2 * 1e-6, 2e-12);
+    EXPECT_NEAR(more("attention_blocks: 512", "v6e"), 2 * 8 * 36 * 1e-6, 2e-12);
+    EXPECT_NEAR(more("attention_blocks: 512, attention: full"), 2 * 8 * 64 / 2 * 1e-6, 2e-12);
+    const std::string back = "pass: backward, attention_backward: ";
+    const std::string blocks = ", attention_blocks: 1024";
+    EXPECT_NEAR(more(back + "fused" + blocks), 2 * 8 * 10 / 2 * 1e-6, 2e-12);
+    EXPECT_NEAR(more(back + "split" + blocks), 2 * 8 * (10 + 10) / 2 * 1e-6, 2e-12);
+    EXPECT_EQ(more("attention_blocks: none"), 0);
+}
+
 TEST_F(AttentionStage, IsRefusedAtItsPlace) {
     EXPECT_EQ(
         error_of("heads: 8, kv_heads: 3, head_dim: 64, sequence: 100"),
