@@ -1,5 +1,4 @@
-// What queries of a chip have to do with keys: pairs of them that the mask leaves, scores that kernels compute, and what they
-// read of keys and values (attention_work.h has the equations).
+// Pairs of query and key of a chip, scores that kernels compute, and what they read (equations: attention_work.h).
 #pragma once
 
 #include <span>

@@ -17,10 +17,8 @@ using sim::Flops;
 double kv_up_columns(const Shard& s) {
     return s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim);
 }
-
 /// Queries, keys and values as the kernel takes them: rotated columns beside the others, those of the keys copied for every head, values
-/// apart. Each is read and written once (MaxText, layers/attention_mla.py: split, apply_rotary_embedding, concatenate); backward the
-/// same the other way round.
+/// apart. Each is read and written once, backward too (MaxText, layers/attention_mla.py: split, apply_rotary_embedding, concatenate).
 Elementwise put_together(const Shard& s) {
     const double columns = 4 * s.head_dim - s.latent.rope_dim + 2 * s.value_dim;
     return {s.tokens * s.heads * columns * s.precision.compute, 0};
