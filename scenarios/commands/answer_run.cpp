@@ -128,7 +128,8 @@ Usage run_usage() {
         "with --what-if and overlap.schedule: latency_hiding: order operations anew for each, "
         "in place of the step's order");
     usage.flag("no-reuse",
-               "play every repeated layer; the result is the same but for played_events");
+               "play every repeated layer; the same step, with fewer suggestions where it plays "
+               "more events");
     usage.flag("fail-if-not-fit", "exit status 4 where the step does not fit in memory");
     usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
     usage.file(

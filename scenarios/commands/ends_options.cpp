@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "collectives/catalogue/operations.h"
-#include "scenarios/load/collective_ends.h"
+#include "scenarios/spec/collective_ends.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {

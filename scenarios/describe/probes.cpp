@@ -61,7 +61,7 @@ inference: {step: decode, batch: 32, context: 1024, moe: {split: experts, tile: 
 
 constexpr const char* kGenerate = R"(
 hardware: {chip: v5e, slice: 4x4}
-model: llama-3-8b
+model: {base: gemma-3-12b, global: {head_dim: 512}}
 inference: {step: generate, prompt: 128, generate: 8}
 )";
 

@@ -149,14 +149,13 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
         return {fmt::format("capacity_factor: {}", capacity), "moe: {matmul: dense}"};
     }
     if (!sparse) {
-        settings.cannot(settings.has("sparse_matmul") ? "sparse_matmul" : "megablox",
-                        fmt::format("without a capacity_factor all {} experts compute all tokens, "
-                                    "{:.3g} times the work of the {} of a token that are counted",
-                                    model.experts,
-                                    static_cast<double>(model.experts) /
-                                        static_cast<double>(model.experts_per_token),
-                                    model.experts_per_token));
-        return {};
+        notes.push_back(fmt::format(
+            "{}=false without a capacity_factor: all {} experts compute all tokens, {:.3g} times "
+            "the work of the {} of a token",
+            settings.has("sparse_matmul") ? "sparse_matmul" : "megablox", model.experts,
+            static_cast<double>(model.experts) / static_cast<double>(model.experts_per_token),
+            model.experts_per_token));
+        return {"moe: {matmul: dense}"};
     }
     const std::string path = sparse_experts(settings, machine, model, batch, mesh, notes);
     return path.empty() ? std::vector<std::string>{} : std::vector{path};

@@ -16,7 +16,6 @@ namespace podsim::scenarios {
 namespace {
 
 using workloads::ModelSpec;
-
 using workloads::Norm;
 
 constexpr std::pair<std::string_view, bool> kMlps[] = {{"gated", true}, {"plain", false}};
@@ -63,13 +62,26 @@ std::optional<ModelSpec> base_model(const Reader& model, const std::filesystem::
     return std::nullopt;
 }
 
+/// A count that may stay as it is.
+void read_count(const Reader& map, std::string_view key, std::int64_t& count) {
+    count = map[key].get<std::int64_t>(parse_count, count);
+}
+
+void read_global(const Reader& global, workloads::GlobalAttention& read) {
+    if (global.present() || read != workloads::GlobalAttention{}) {
+        read_count(global, "kv_heads", read.kv_heads);
+        read_count(global, "head_dim", read.head_dim);
+        read.shared_kv = global["shared_kv"].flag(read.shared_kv);
+    }
+}
+
 void read_latent(const Reader& latent, ModelSpec& spec) {
     if (!latent.present() && spec.latent.kv_rank == 0) {
         return;
     }
-    spec.latent.q_rank = latent["q_rank"].get<std::int64_t>(parse_count, spec.latent.q_rank);
+    read_count(latent, "q_rank", spec.latent.q_rank);
     spec.latent.kv_rank = hyperparameter(latent, "kv_rank", spec.latent.kv_rank);
-    spec.latent.rope_dim = latent["rope_dim"].get<std::int64_t>(parse_count, spec.latent.rope_dim);
+    read_count(latent, "rope_dim", spec.latent.rope_dim);
     const std::int64_t value_dim =
         spec.latent.value_dim > 0 ? spec.latent.value_dim : spec.head_dim;
     spec.latent.value_dim = latent["value_dim"].get<std::int64_t>(parse_count, value_dim);
@@ -83,12 +95,12 @@ void read_experts(const Reader& experts, ModelSpec& spec) {
     const std::int64_t d_ff = read.d_ff > 0 ? read.d_ff : spec.d_ff;
     read.count = hyperparameter(experts, "count", read.count);
     read.per_token = hyperparameter(experts, "per_token", read.per_token);
-    read.shared = experts["shared"].get<std::int64_t>(parse_count, read.shared);
+    read_count(experts, "shared", read.shared);
     read.d_ff = experts["d_ff"].get<std::int64_t>(parse_count, d_ff);
-    read.first_dense = experts["first_dense"].get<std::int64_t>(parse_count, read.first_dense);
-    read.every = experts["every"].get<std::int64_t>(parse_count, read.every);
+    read_count(experts, "first_dense", read.first_dense);
+    read_count(experts, "every", read.every);
     read.router_bias = experts["router_bias"].flag(read.router_bias);
-    read.shared_d_ff = experts["shared_d_ff"].get<std::int64_t>(parse_count, read.shared_d_ff);
+    read_count(experts, "shared_d_ff", read.shared_d_ff);
     read.shared_gate = experts["shared_gate"].flag(read.shared_gate);
 }
 
@@ -110,9 +122,11 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
     spec.norms = model["norms"].get<std::int64_t>(parse_count, norms);
     spec.qk_norm = model["qk_norm"].flag(spec.qk_norm);
     spec.qk_norm_of_heads = model["qk_norm_of_heads"].flag(spec.qk_norm_of_heads);
+    spec.v_norm = model["v_norm"].flag(spec.v_norm);
+    spec.shared_kv = model["shared_kv"].flag(spec.shared_kv);
     spec.sinks = model["sinks"].flag(spec.sinks);
     spec.unembedding_bias = model["unembedding_bias"].flag(spec.unembedding_bias);
-    spec.chunk = model["chunk"].get<std::int64_t>(parse_count, spec.chunk);
+    read_count(model, "chunk", spec.chunk);
     const Reader biases = model["biases"];
     const auto which = biases.choose<Biases>(kBiases, biases_of(spec));
     if (biases.present()) {
@@ -120,10 +134,11 @@ void read_structure(const Reader& model, ModelSpec& spec, bool has_base) {
         spec.out_bias = which >= Biases::attention;
         spec.mlp_bias = which == Biases::all;
     }
-    spec.positions = model["positions"].get<std::int64_t>(parse_count, spec.positions);
-    spec.window = model["window"].get<std::int64_t>(parse_count, spec.window);
-    spec.global_every = model["global_every"].get<std::int64_t>(parse_count, spec.global_every);
-    spec.mtp_layers = model["mtp_layers"].get<std::int64_t>(parse_count, spec.mtp_layers);
+    read_count(model, "positions", spec.positions);
+    read_count(model, "window", spec.window);
+    read_count(model, "global_every", spec.global_every);
+    read_count(model, "mtp_layers", spec.mtp_layers);
+    read_global(model["global"], spec.global);
     read_latent(model["latent"], spec);
     read_experts(model["experts"], spec);
 }

@@ -6,9 +6,9 @@
 
 #include "collectives/algorithms/ring_steps.h"
 #include "collectives/catalogue/operations.h"
-#include "scenarios/load/collective_ends.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
+#include "scenarios/spec/collective_ends.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/training/attention_stage.h"

@@ -99,6 +99,15 @@ constexpr std::array kModels = std::to_array<MaxTextNamedModel>({
     {"gemma3-4b",
      "{base: gemma-3-12b, name: gemma-3-4b, layers: 34, d_model: 2560, d_ff: 10240, heads: 8, "
      "kv_heads: 4}"},
+    {"gemma4-31b",
+     "{name: gemma4-31b, layers: 60, d_model: 5376, d_ff: 21504, heads: 32, kv_heads: 16, "
+     "head_dim: 256, vocabulary: 262144, tied_embeddings: true, norms: 4, qk_norm: true, v_norm: "
+     "true, window: 1024, global_every: 6, global: {kv_heads: 4, head_dim: 512, shared_kv: true}}"},
+    {"gemma4-26b",
+     "{name: gemma4-26b, layers: 30, d_model: 2816, d_ff: 2112, heads: 16, kv_heads: 8, head_dim: "
+     "256, vocabulary: 262144, tied_embeddings: true, norms: 4, qk_norm: true, v_norm: true, "
+     "window: 1024, global_every: 6, global: {kv_heads: 2, head_dim: 512, shared_kv: true}, "
+     "experts: {count: 128, per_token: 8, shared: 1, d_ff: 704, shared_d_ff: 2112}}"},
     {"deepseek2-16b",
      "{name: deepseek2-16b, layers: 27, d_model: 2048, d_ff: 10944, heads: 16, kv_heads: 16, "
      "head_dim: 192, vocabulary: 102400, latent: {q_rank: 0, kv_rank: 512, rope_dim: 64, "
@@ -153,7 +162,7 @@ constexpr std::array kLacking = std::to_array<Lacking>({
     {"deepseek3.2", "sparse attention with an index"},
     {"deepseek3-671b-batchsplit", "a batch that is split within a layer"},
     {"deepseek4", "compressed attention, and streams beside the residual one"},
-    {"gemma4", "heads of two sizes"},
+    {"gemma4-e", "embeddings of every layer, and layers with the keys and values of others"},
     {"qwen3-custom-30b-a3b", "experts of another width than the layer"},
     {"qwen3-next", "linear attention"},
     {"qwen3-omni", "encoders"},

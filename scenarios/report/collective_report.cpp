@@ -5,8 +5,8 @@
 #include "collectives/catalogue/operations.h"
 #include "collectives/paths/factors.h"
 #include "scenarios/advice/advice.h"
-#include "scenarios/load/collective_ends.h"
 #include "scenarios/report/machine_text.h"
+#include "scenarios/spec/collective_ends.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 

@@ -74,15 +74,16 @@ std::string header(const Scenario& scenario) {
     return scenario.name + '\n' + table.text(2);
 }
 
-/// `, published steps like it were within ±6 %`, where the profile has a band.
+/// `, 80 % of published steps like it lay within ±6 %`, where the profile has a band.
 std::string band_text(const Scenario& scenario) {
     const std::optional<StepBand> band = band_of(scenario);
     if (!band.has_value()) {
         return {};
     }
     return fmt::format(", {} ±{:.0f} %",
-                       band->like ? "published steps like it were within"
-                                  : "no published step is like it, those unlike others were within",
+                       band->like
+                           ? "80 % of published steps like it lay within"
+                           : "no published step is like it, 80 % of those unlike others lay within",
                        100 * band->share);
 }
 

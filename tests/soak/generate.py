@@ -44,7 +44,15 @@ def model(random):
     if random.random() < 0.15:
         made["window"] = random.choice((512, 1024))
         maybe(random, 0.5, made, "global_every", *range(1, made["layers"] + 1))
+    maybe(random, 0.05, made, "shared_kv", True)
+    maybe(random, 0.05, made, "v_norm", True)
+    if "global_every" in made and random.random() < 0.5:
+        made["global"] = {"head_dim": random.choice((64, 128, 256))}
+        maybe(random, 0.7, made["global"], "kv_heads", heads // 8, heads // 2, heads)
+        maybe(random, 0.5, made["global"], "shared_kv", True)
     if random.random() < 0.1:
+        for key in ("global", "shared_kv", "v_norm"):
+            made.pop(key, None)
         made["latent"] = {"kv_rank": 256, "rope_dim": 32, "value_dim": 64}
         made["kv_heads"] = heads
         maybe(random, 0.5, made["latent"], "q_rank", 256)

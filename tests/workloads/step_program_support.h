@@ -80,7 +80,17 @@ inline ModelSpec random_any_model(Random& random) {
         model.window = random.from(1, 64);
         model.global_every = random.from(0, static_cast<int>(model.layers));
     }
+    Random aside = random;
+    model.v_norm = aside.from(0, 3) == 0;
+    model.shared_kv = aside.from(0, 3) == 0;
+    if (model.global_every > 0 && aside.coin()) {
+        model.global = {.kv_heads = aside.coin() ? model.heads : 0,
+                        .head_dim = 4 * aside.from(0, 8),
+                        .shared_kv = aside.coin()};
+    }
     if (random.coin()) {
+        model.global = {};
+        model.v_norm = model.shared_kv = false;
         model.kv_heads = model.heads;
         model.latent = {.q_rank = 4 * random.from(0, 4),
                         .kv_rank = 4 * random.from(1, 8),
@@ -299,6 +309,7 @@ inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
                 random.coin() ? PipelineSchedule::zero_bubble : PipelineSchedule::one_f_one_b;
             model.layers = std::int64_t{plan.ways.pipeline} * random.from(1, 2);
             model.global_every = 0;
+            model.global = {};
             model.experts.first_dense = std::min<std::int64_t>(model.experts.first_dense, 1);
             model.experts.every = 1;
         }

@@ -1,71 +1,3 @@
-// `book`: the reference text's closed forms for one training step (How to Scale Your Model, section
-// 5).
-//
-// Symbols: L, D, N, K, H, V as in ModelSpec; S sequence length; T tensor ways, C context ways, E expert
-// ways, X = fsdp x context x expert weight shards; P = matmul parameters of a layer (the text's 2DF
-// generalised: attention and MLP, no norms), with experts those of one token in T_math and all in gather and
-// scatter, where routed experts count P / (T E) over fsdp x context;
-// t = tokens / (data fsdp context expert m), the tokens of one tensor group in one of m microbatches,
-// without the padding of shards that do not fill; b, d bytes of a compute and a gradient element; W
-// = 2 x the one-way rate of a link; n_g the number of physical axes that the group g spans, whole
-// or in factors (every axis is taken to wrap); R = peak FLOPs. A term of a group with one member is
-// zero.
-//
-// A term of a group that spans slices is the larger of its term over ICI and the bytes of all such groups
-// of a slice over the DCN links of its hosts.
-//
-//   a        = 2 t N (H + Hv) / T x keys of a query             attention's dot products (keys: S, S / 2
-//                                                               causal, about W with a window)
-//   gather   = P / T b / (W n_X)                                weights of a layer
-//   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients (AllReduce twice)
-//   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
-//              (X ways of tensor_transpose beside Y of tensor, T = X Y: t D / X over tensor)
-//   columns  = t (q + o + (g + 1) F) / Y b / (W n_X)            over tensor_transpose: q queries, keys and values,
-//              o attention's output, g 2 of a gated MLP (Ways::tensor_transpose)
-//   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
-//   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
-//              + t k D b / (W n_T)                              either side of the experts over tensor
-//              (over S slices not less than what leaves a slice over its hosts' DCN: (S - 1) / S of t k D / T b of each chip)
-//
-// Forward, a layer:
-//   T_math   = 2 P t / T / R + a / R_bf16                 (R of the plan's precision)
-//   T_comms  = gather + 4 rows + kv + columns           (rows: in and out of attention and MLP)
-// Backward, a layer:
-//   T_math   = 2 x forward, + forward again (remat block) or + a / R (remat matmuls) or, with named tensors (none:
-//              `full`), what of its matmuls and of a / R runs again
-//   T_comms  = gather + scatter + 2 kv + 4 rows
-//              + (remat block: the forward's 4 rows again; otherwise the third gather of each
-//              block's input: 2 rows; 1 more for the sums of each output that is read and not kept: out_proj,
-//              and mlp_out where it is normed)
-//              (2 kv: gathered again, and its gradient reduced)
-//              + columns + (remat block: columns again; otherwise o + F of them, and what of q and g F is made again)
-// In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 2
-// backward and with remat 2 more, to the experts and back (back over tensor only what is not kept: mlp_out); the
-// MLP's rows stand only for shared experts.
-// Unembedding:
-//   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
-//   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both; with chunks of
-//            logits, which are made again, 6 V D t / T / R)
-//
-// With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
-// parameters over data is added at the end.
-//
-//   layers      = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
-//   unembedding = max(...) of the unembedding forward + max(...) backward
-//   step        = m layers + m unembedding                                 without a pipeline
-//               = (m layers + b) / p + m unembedding                       p stages, the last sets the pace
-// where b, the bubble, is (p - 1) / v layers of v chunks, and in the zero-bubble schedule (p - 1)(F + B - W): layers less
-// twice W, the FLOPs of the weights' gradients, not less than none. The text has no form for pipelines: this is the papers' bubble on its layers. The data
-// AllReduce, once a step, counts 1 / m in each microbatch's scatter. Sends between stages are left out.
-//
-// Where the HBM is shared (MachineRates::hbm_shared) the matmuls of each T_math take no less than the loading of their
-// weights, as in the text's section 7, max(2 B P / (chips FLOP/s), parameter bytes / (chips HBM bandwidth)), attention
-// apart; weight_loading.h has the bytes of each pass. A part is said to be bound by the loading of weights where that takes
-// longer than the matmuls' FLOPs, and T_math longer than T_comms; of layers, where one kind of them is.
-//
-// Left out, as in the text: embedding lookup, norms, optimizer, all other HBM, latency, the first gather and
-// last scatter that nothing hides, MXU padding. Tensor collectives are taken to overlap with
-// compute.
 #include "workloads/analytic/book_step.h"
 
 #include <algorithm>
@@ -91,6 +23,9 @@ struct LayerTerms {
     double attention = 0;   ///< a
     double matmuls = 0;     ///< 2 P t / T
     double in_bf16 = 0;     ///< of that the matrices of training.bf16_backward
+    double kv = 0;          ///< over context
+    double projected = 0;   ///< columns of queries, keys and values as matmuls make them
+    double attended = 0;    ///< columns of attention's output
     LoadedWeights weights;
 };
 
@@ -115,6 +50,8 @@ public:
 
     /// Of one microbatch on all stages. Adds to `loading` what loads weights, to `gradients` what those of weights take.
     [[nodiscard]] double layers(WeightLoading& loading, double& gradients) const;
+    /// Of the layers of further tokens: T of each, of its projection, and of its logits, by a table that is gathered already.
+    [[nodiscard]] double further_tokens(WeightLoading& loading) const;
     [[nodiscard]] double unembedding(WeightLoading& loading) const;
     /// Gathers the parameters that ZeRO-1 and 2 have updated in shares, once a step.
     [[nodiscard]] double updated() const;
@@ -167,7 +104,13 @@ private:
     [[nodiscard]] LayerTerms terms_of(LayerKind kind) const;
     [[nodiscard]] PassTime forward(const LayerTerms& terms) const;
     [[nodiscard]] PassTime backward(LayerKind kind, const LayerTerms& terms) const;
-    [[nodiscard]] double columns_again() const;
+    [[nodiscard]] double all_columns(const LayerTerms& terms) const {
+        return columns(terms.projected + terms.attended +
+                       (branches_ + 1) * static_cast<double>(model_.d_ff));
+    }
+    [[nodiscard]] double columns_again(const LayerTerms& terms) const;
+    /// Of logits and their gradients; the seconds that gather and scatter their table.
+    [[nodiscard]] double logits(WeightLoading& loading, double gather, double scatter) const;
 
     const ModelSpec& model_;
     const TrainingPlan& plan_;
@@ -181,13 +124,9 @@ private:
     const double tokens_;    ///< t
     const double compute_;   ///< b
     const double branches_;  ///< g
-    const double qkv_;       ///< columns of queries, keys and values
-    const double attended_;  ///< columns of attention's output
     const double rows_;
-    const double kv_;
     const double token_sums_;
     const double exchange_;
-    const double all_columns_;
 };
 
 BookStep::BookStep(const ModelSpec& model, const TrainingPlan& plan,
@@ -205,23 +144,15 @@ BookStep::BookStep(const ModelSpec& model, const TrainingPlan& plan,
               (plan.ways.data * shards_ * plan.batch.microbatches)),
       compute_(plan.precision.compute),
       branches_(model.gated_mlp ? 2 : 1),
-      qkv_(static_cast<double>(model.heads * model.head_dim +
-                               model.kv_heads * (model.head_dim + value_dim(model)))),
-      attended_(static_cast<double>(model.heads * value_dim(model))),
       rows_(over({axis::tensor}, tokens_ * static_cast<double>(model.d_model) /
                                      plan.ways.tensor_transpose * compute_)),
-      kv_(over({axis::context},
-               tokens_ * plan.ways.context *
-                   static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model))) /
-                   tensor_ * compute_)),
       token_sums_(over({axis::tensor}, tokens_ * static_cast<double>(model.experts.per_token) *
                                            static_cast<double>(model.d_model) * compute_)),
       exchange_(
           exchanged_over({axis::expert}, tokens_ * static_cast<double>(model.experts.per_token) *
                                              static_cast<double>(model.d_model) * compute_ /
                                              tensor_ * plan.ways.expert) +
-          token_sums_),
-      all_columns_(columns(qkv_ + attended_ + (branches_ + 1) * static_cast<double>(model.d_ff))) {}
+          token_sums_) {}
 
 /// Over the physical axes that the logical axes of those names span; none for one member.
 BookStep::Parts BookStep::parts_over(const std::vector<std::string>& names, double bytes) const {
@@ -265,19 +196,25 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     const bool mlp_rows = !kind.experts || model_.experts.shared > 0;
     const auto length = static_cast<double>(plan_.batch.sequence);
     const bool apart = plan_.ways.expert > 1;
+    const AttentionSizes sizes = attention_sizes(model_, kind);
+    const auto queries = static_cast<double>(model_.heads * sizes.head_dim);
+    const auto kv = static_cast<double>(sizes.kv_heads * (sizes.head_dim + sizes.value_dim));
     LayerTerms terms;
+    terms.projected = queries + static_cast<double>(sizes.kv_projection());
+    terms.attended = static_cast<double>(model_.heads * sizes.value_dim);
+    terms.kv = over({axis::context}, tokens_ * plan_.ways.context * kv / tensor_ * compute_);
     terms.gather = apart ? gather(dense, weight) + expert_gather(experts, weight)
                          : gather(dense + experts, weight);
     terms.scatter = apart ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
     terms.blocks = model_.parallel_block || !mlp_rows ? 1 : 2;
     terms.token_sums = kind.experts ? token_sums_ : 0;
     terms.tokens = kind.experts ? exchange_ : 0;
-    terms.attention =
-        2 * tokens_ * (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
-        static_cast<double>(model_.heads * (model_.head_dim + value_dim(model_))) / tensor_;
+    terms.attention = 2 * tokens_ *
+                      (attention_pairs(model_, kind, length, plan_.attention.causal) / length) *
+                      (queries + terms.attended) / tensor_;
     terms.matmuls = 2 * static_cast<double>(parameters.matmul()) * tokens_ / tensor_;
     const MatrixSet& bf16 = plan_.precision.bf16_backward;
-    const double out = attended_ * static_cast<double>(model_.d_model);
+    const double out = terms.attended * static_cast<double>(model_.d_model);
     const auto router =
         static_cast<double>(kind.experts ? model_.experts.count * model_.d_model : 0);
     terms.in_bf16 = 2 * tokens_ / tensor_ *
@@ -289,19 +226,19 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
 }
 
 PassTime BookStep::forward(const LayerTerms& terms) const {
-    return {
-        .matmuls = matmuls(terms.matmuls),
-        .attention = in_bf16(terms.attention),
-        .loading = loading(terms.weights.forward),
-        .comms = terms.gather + 2 * terms.blocks * rows_ + kv_ + 2 * terms.tokens + all_columns_};
+    return {.matmuls = matmuls(terms.matmuls),
+            .attention = in_bf16(terms.attention),
+            .loading = loading(terms.weights.forward),
+            .comms = terms.gather + 2 * terms.blocks * rows_ + terms.kv + 2 * terms.tokens +
+                     all_columns(terms)};
 }
 
-double BookStep::columns_again() const {
+double BookStep::columns_again(const LayerTerms& terms) const {
     if (plan_.remat.policy == RematPolicy::block) {
-        return all_columns_;
+        return all_columns(terms);
     }
     const auto d_ff = static_cast<double>(model_.d_ff);
-    return columns(attended_ + d_ff + (kept_.has(LayerTensor::qkv) ? 0 : qkv_) +
+    return columns(terms.attended + d_ff + (kept_.has(LayerTensor::qkv) ? 0 : terms.projected) +
                    (kept_.has(LayerTensor::gate_up) ? 0 : branches_ * d_ff));
 }
 
@@ -327,9 +264,9 @@ PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     return {.matmuls = matmuls(projected - 2 * terms.in_bf16) + in_bf16(2 * terms.in_bf16),
             .attention = in_bf16(attended_times * terms.attention),
             .loading = loading(terms.weights.backward),
-            .comms = terms.gather + terms.scatter + 2 * kv_ +
+            .comms = terms.gather + terms.scatter + 2 * terms.kv +
                      ((again ? 4 : 3) * terms.blocks + sums_again) * rows_ + exchanged +
-                     all_columns_ + columns_again()};
+                     all_columns(terms) + columns_again(terms)};
 }
 
 double BookStep::layers(WeightLoading& loading, double& gradients) const {
@@ -347,7 +284,25 @@ double BookStep::layers(WeightLoading& loading, double& gradients) const {
     return sum;
 }
 
+double BookStep::further_tokens(WeightLoading& loading) const {
+    const LayerKind kind = layer_kind(model_, model_.layers);
+    const LayerTerms terms = terms_of(kind);
+    const auto matrix = static_cast<double>(mtp_matrix(model_));
+    const double product = 2 * matrix * tokens_ / tensor_;
+    const double brought = gather(matrix, plan_.precision.weights());
+    const PassTime there{in_bf16(product), {}, {}, brought};
+    const PassTime back{in_bf16(2 * product), {}, {}, brought + scatter(matrix)};
+    return static_cast<double>(model_.mtp_layers) *
+           (forward(terms).time() + backward(kind, terms).time() + there.time() + back.time() +
+            logits(loading, 0, 0));
+}
+
 double BookStep::unembedding(WeightLoading& loading) const {
+    const auto table = static_cast<double>(count_parameters(model_).embedding);
+    return logits(loading, gather(table, compute_), plan_.forward_only ? 0 : scatter(table));
+}
+
+double BookStep::logits(WeightLoading& loading, double gather, double scatter) const {
     const auto table = static_cast<double>(count_parameters(model_).embedding);
     const double logits = 2 * table * tokens_ / tensor_;
     const double sums = rows_ + columns(static_cast<double>(model_.vocabulary));
@@ -355,13 +310,13 @@ double BookStep::unembedding(WeightLoading& loading) const {
     const PassTime there{.matmuls = in_bf16(logits),
                          .attention = {},
                          .loading = this->loading(weights.forward),
-                         .comms = gather(table, compute_) + sums};
+                         .comms = gather + sums};
     PassTime back;
     if (!plan_.forward_only) {
         back = {.matmuls = in_bf16((plan_.logit_chunks > 1 ? 3 : 2) * logits),
                 .attention = {},
                 .loading = this->loading(weights.backward),
-                .comms = scatter(table) + sums};
+                .comms = scatter + sums};
     }
     loading.unembedding = there.loads() || back.loads();
     return there.time() + back.time();
@@ -391,6 +346,9 @@ BookEstimate book_step(const ModelSpec& model, const TrainingPlan& plan,
                   plan.ways.pipeline;
     if (!plan.layers_only) {
         time += m * book.unembedding(estimate.loading) + book.updated();
+        if (!plan.forward_only) {
+            time += m * book.further_tokens(estimate.loading);
+        }
     }
     estimate.time = sim::Seconds(time);
     return estimate;

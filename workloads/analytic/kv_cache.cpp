@@ -4,27 +4,25 @@
 
 namespace podsim::workloads {
 
-double cache_elements(const ModelSpec& model) {
+double cache_elements(const ModelSpec& model, LayerKind kind) {
     if (model.latent.kv_rank > 0) {
         return static_cast<double>(model.latent.kv_rank + model.latent.rope_dim);
     }
-    return static_cast<double>(model.kv_heads * (model.head_dim + value_dim(model)));
+    const AttentionSizes sizes = attention_sizes(model, kind);
+    return static_cast<double>(sizes.kv_heads * (sizes.head_dim + sizes.value_dim));
 }
 
 double cached_tokens(const ModelSpec& model, LayerKind kind, double tokens) {
     return kind.local ? std::min(tokens, static_cast<double>(model.window)) : tokens;
 }
 
-sim::Bytes cache_bytes(const ModelSpec& model, int first, int end, double tokens, double element) {
-    double of_layers = 0;
-    for (int layer = first; layer < end; ++layer) {
-        of_layers += cached_tokens(model, layer_kind(model, layer), tokens);
-    }
-    return sim::Bytes(of_layers * cache_elements(model) * element);
-}
-
 sim::Bytes cache_bytes(const ModelSpec& model, double tokens, double element) {
-    return cache_bytes(model, 0, static_cast<int>(model.layers), tokens, element);
+    double elements = 0;
+    for (const auto& [kind, layers] : layer_kinds(model)) {
+        elements += static_cast<double>(layers) * cached_tokens(model, kind, tokens) *
+                    cache_elements(model, kind);
+    }
+    return sim::Bytes(elements * element);
 }
 
 CachedScores cached_scores(double fresh, double cached, double window) {

@@ -12,17 +12,14 @@
 
 namespace podsim::workloads {
 
-/// Elements that a layer keeps of one token, all heads together.
-double cache_elements(const ModelSpec& model);
+/// Elements that a layer of that kind keeps of one token, all heads together.
+double cache_elements(const ModelSpec& model, LayerKind kind);
 
 /// Tokens that a layer of that kind keeps of a sequence of so many.
 double cached_tokens(const ModelSpec& model, LayerKind kind, double tokens);
 
 /// Of a sequence of so many tokens, all layers.
 sim::Bytes cache_bytes(const ModelSpec& model, double tokens, double element);
-
-/// The same of the layers from `first` to before `end`.
-sim::Bytes cache_bytes(const ModelSpec& model, int first, int end, double tokens, double element);
 
 /// What the attention of one sequence and head sees: `fresh` queries behind `cached` tokens. A query sees those before it and
 /// itself, with a window (0: none) the last of them.

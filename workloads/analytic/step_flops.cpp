@@ -66,12 +66,13 @@ sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, b
     double attention = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         const double window = kind.local ? static_cast<double>(model.window) : 0;
+        const AttentionSizes sizes = attention_sizes(model, kind);
         for (const CachedRun& run : inference.runs) {
             const auto fresh = static_cast<double>(run.fresh);
             const auto cached = static_cast<double>(run.cached);
             CachedScores scores = cached_scores(fresh, cached, window);
             const CachedWidths widths = cached_widths(
-                static_cast<double>(model.head_dim), static_cast<double>(value_dim(model)),
+                static_cast<double>(sizes.head_dim), static_cast<double>(sizes.value_dim),
                 static_cast<double>(model.latent.kv_rank),
                 static_cast<double>(model.latent.rope_dim), scores, fresh, may_complete);
             if (rule == FlopRule::full_attention) {

@@ -35,7 +35,8 @@ double matmuls_again(const ModelSpec& model, const Remat& remat, LayerKind kind,
         return static_cast<double>(parameters.attention + parameters.mlp) + experts;
     }
     const TensorSet kept = kept_tensors(remat);
-    const auto out = static_cast<double>(model.heads * value_dim(model) * model.d_model);
+    const auto out =
+        static_cast<double>(model.heads * attention_sizes(model, kind).value_dim * model.d_model);
     const auto router = static_cast<double>(kind.experts ? model.experts.count * model.d_model : 0);
     const double mlp = static_cast<double>(parameters.mlp) + experts - router;
     const double branches = model.gated_mlp ? 2 : 1;

@@ -1,6 +1,6 @@
-// What a chip reads and writes of HBM for the weights of a pass, for estimates in which loading them counts (book_step.cpp).
+// What a chip reads and writes of HBM for the weights of a pass, for estimates in which loading them counts (book_step.h).
 //
-// Symbols as in book_step.cpp; P = matmul parameters of a layer without its routed experts, Q those of all its routed
+// Symbols as in book_step.h; P = matmul parameters of a layer without its routed experts, Q those of all its routed
 // experts, touched the part of Q that gets rows: min(1, E t k / experts), a row for each at the most; s bytes of an element as
 // it is read, gathered or, where nothing is gathered, stored. Bytes of a chip:
 //   forward   w = P / T s + touched Q / (T E) s

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
@@ -22,7 +23,17 @@ ForwardParts::ForwardParts(const ModelSpec& model, const TrainingPlan& of_step, 
       overlap(bounds, ways.tensor, shard, names, chain, buffers),
       exchange(ways, plan->experts, shard, overlap, names, chain, buffers),
       window(shard, names, chain, buffers),
-      messages(shard, names, chain, buffers) {}
+      messages(shard, names, chain, buffers) {
+    if (model.global != GlobalAttention{}) {
+        of_kinds_ = {make_shard(model, *plan, ranks, false), shard};
+    }
+}
+
+void ForwardParts::enter(LayerKind kind) {
+    if (!of_kinds_.empty()) {
+        shard = of_kinds_[kind.local ? 1 : 0];
+    }
+}
 
 void ForwardParts::begin_unit(int microbatch) {
     names.set_microbatch(microbatch);

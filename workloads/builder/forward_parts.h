@@ -24,6 +24,7 @@
 
 namespace podsim::workloads {
 
+struct LayerKind;
 struct ModelSpec;
 struct TrainingPlan;
 
@@ -38,7 +39,7 @@ struct ForwardParts {
     const Ways& ways;
     const Remat& remat;
     const Overlap& bounds;  ///< how far communication runs ahead of compute, and behind it
-    const Shard shard;
+    Shard shard;            ///< attention's sizes are those of the layer under way
     const WeightSharding sharding;
     OpNames names;
     HeldBuffers buffers;
@@ -50,6 +51,8 @@ struct ForwardParts {
     WindowAttention window;
     StageMessages messages;
 
+    /// From here on a layer of that kind is under way.
+    void enter(LayerKind kind);
     /// A new unit of the stage's order, for this microbatch.
     void begin_unit(int microbatch);
     /// The next use of weights; its end is weights.end_use().
@@ -68,6 +71,10 @@ struct ForwardParts {
                                  Sources needs);
 
     StepProgram finish();
+
+private:
+    std::vector<Shard>
+        of_kinds_;  ///< of global layers and of local ones; none where they are alike
 };
 
 }  // namespace podsim::workloads

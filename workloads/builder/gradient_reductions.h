@@ -23,7 +23,7 @@
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
 #include "workloads/chain/weight_uses.h"
-#include "workloads/work/weight_sharding.h"
+#include "workloads/plan/weight_sharding.h"
 
 namespace podsim::workloads {
 

@@ -24,7 +24,7 @@
 #include "workloads/chain/weight_uses.h"
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/precision.h"
-#include "workloads/work/weight_sharding.h"
+#include "workloads/plan/weight_sharding.h"
 
 namespace podsim::workloads {
 

@@ -12,9 +12,7 @@ constexpr const char* kOutputNorms =
     "norms of what attention and MLP put out are timed as norms of what they read";
 
 void read_mistral(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_window(config, model);
 }
 
@@ -69,23 +67,43 @@ void read_gemma3(HfConfig& config, ModelSpec& model) {
     model.qk_norm = true;
 }
 
+/// Global layers have heads of their own sizes; experts, where there are any, stand beside the dense MLP.
+void read_gemma4(HfConfig& config, ModelSpec& model) {
+    for (const auto& [key, what] :
+         {std::pair{"hidden_size_per_layer_input", "embeddings of every layer"},
+          std::pair{"num_kv_shared_layers", "layers with the keys and values of others"}}) {
+        if (config.whole(key, ModelLimits::d_model, 0).value_or(0) > 0) {
+            config.refuse(key, fmt::format("{} ('{}') are not modelled", what, key));
+        }
+    }
+    read_gemma_with_windows(config, model, 6);
+    model.qk_norm = model.v_norm = true;
+    model.global = {
+        .kv_heads = config.whole("num_global_key_value_heads", model.heads).value_or(0),
+        .head_dim = config.whole("global_head_dim", ModelLimits::head_dim).value_or(512),
+        .shared_kv = config.flag("attention_k_eq_v")};
+    if (config.flag("enable_moe_block")) {
+        read_routing(config, model, "num_experts", "top_k_experts");
+        model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
+        model.experts.shared = 1;
+        model.experts.shared_d_ff = model.d_ff;
+        config.note("three norms of a layer with experts, and scales of its router, are left out");
+    }
+}
+
 void read_phi3(HfConfig& config, ModelSpec& model) {
     read_mistral(config, model);
 }
 
 /// Norms without parameters.
 void read_olmo(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     model.norm = Norm::bare;
 }
 
 void read_olmo2(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     model.qk_norm = model.qk_norm_of_heads = true;
     config.note(kOutputNorms);
@@ -98,9 +116,7 @@ void read_olmo3(HfConfig& config, ModelSpec& model) {
 
 /// One norm without bias for attention and MLP, whose outputs are added together.
 void read_cohere(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model, true);
+    read_body(config, model, true);
     read_attention_bias(config, model);
     model.parallel_block = true;
     model.norms = 1;
@@ -114,9 +130,7 @@ void read_cohere2(HfConfig& config, ModelSpec& model) {
 }
 
 void read_glm(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qkv_bias = config.flag("attention_bias", true);
 }
 
@@ -138,9 +152,7 @@ void read_exaone(HfConfig& config, ModelSpec& model) {
 }
 
 void read_exaone4(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qk_norm = true;
     read_layer_types(config, model,
                      config.find("layer_types") == nullptr ? window_pattern(config, 4) : 0);
@@ -148,16 +160,12 @@ void read_exaone4(HfConfig& config, ModelSpec& model) {
 }
 
 void read_internlm2(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qkv_bias = model.out_bias = config.flag("bias");
 }
 
 void read_internlm3(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.out_bias = model.mlp_bias = config.flag("bias");
     model.qkv_bias = config.flag("qkv_bias");
 }
@@ -173,16 +181,12 @@ void read_smollm3(HfConfig& config, ModelSpec& model) {
 }
 
 void read_ernie(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model, true);
+    read_body(config, model, true);
     model.qkv_bias = model.out_bias = model.mlp_bias = config.flag("use_bias");
 }
 
 void read_seed_oss(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qkv_bias = config.flag("attention_bias", true);
     model.out_bias = config.flag("attention_out_bias");
     model.mlp_bias = config.flag("mlp_bias");
@@ -205,9 +209,7 @@ void read_apertus(HfConfig& config, ModelSpec& model) {
 
 /// Scaled embeddings and branches, which take no time of their own.
 void read_minicpm(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model, true);
+    read_body(config, model, true);
     read_attention_bias(config, model);
 }
 
@@ -228,35 +230,21 @@ void read_minicpm3(HfConfig& config, ModelSpec& model) {
 }
 
 constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
-    {"llama", read_llama},
-    {"mistral", read_mistral},
-    {"ministral", read_ministral},
-    {"gemma", read_gemma},
-    {"gemma2", read_gemma2},
-    {"gemma3_text", read_gemma3},
-    {"qwen2", read_qwen2},
-    {"qwen3", read_qwen3},
-    {"phi3", read_phi3},
-    {"olmo", read_olmo},
-    {"olmo2", read_olmo2},
-    {"olmo3", read_olmo3},
-    {"cohere", read_cohere},
-    {"cohere2", read_cohere2},
-    {"glm", read_glm},
-    {"glm4", read_glm4},
-    {"granite", read_llama},
-    {"exaone", read_exaone},
-    {"exaone4", read_exaone4},
-    {"internlm2", read_internlm2},
-    {"internlm3", read_internlm3},
-    {"smollm3", read_smollm3},
-    {"ernie4_5", read_ernie},
-    {"seed_oss", read_seed_oss},
-    {"hunyuan_v1_dense", read_hunyuan},
-    {"arcee", read_arcee},
-    {"apertus", read_apertus},
-    {"minicpm", read_minicpm},
-    {"minicpm3", read_minicpm3},
+    {"llama", read_llama},         {"mistral", read_mistral},
+    {"ministral", read_ministral}, {"gemma", read_gemma},
+    {"gemma2", read_gemma2},       {"gemma3_text", read_gemma3},
+    {"gemma4_text", read_gemma4},  {"qwen2", read_qwen2},
+    {"qwen3", read_qwen3},         {"phi3", read_phi3},
+    {"olmo", read_olmo},           {"olmo2", read_olmo2},
+    {"olmo3", read_olmo3},         {"cohere", read_cohere},
+    {"cohere2", read_cohere2},     {"glm", read_glm},
+    {"glm4", read_glm4},           {"granite", read_llama},
+    {"exaone", read_exaone},       {"exaone4", read_exaone4},
+    {"internlm2", read_internlm2}, {"internlm3", read_internlm3},
+    {"smollm3", read_smollm3},     {"ernie4_5", read_ernie},
+    {"seed_oss", read_seed_oss},   {"hunyuan_v1_dense", read_hunyuan},
+    {"arcee", read_arcee},         {"apertus", read_apertus},
+    {"minicpm", read_minicpm},     {"minicpm3", read_minicpm3},
 });
 
 }  // namespace

@@ -11,9 +11,7 @@ namespace {
 
 /// The width of a layer's experts is intermediate_size itself.
 void read_mixtral(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_window(config, model);
     read_routing(config, model, "num_local_experts");
     model.experts.d_ff = model.d_ff;
@@ -67,9 +65,7 @@ void refuse_other_layer_freq(HfConfig& config) {
 
 /// The first of the DeepSeeks: a llama with experts.
 void read_deepseek_moe(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     refuse_other_layer_freq(config);
     read_experts_behind(config, model);
@@ -127,9 +123,7 @@ void read_glm4_moe_lite(HfConfig& config, ModelSpec& model) {
 }
 
 void read_glm4_moe(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qkv_bias = config.flag("attention_bias");
     model.qk_norm = config.flag("use_qk_norm");
     read_experts_behind(config, model);
@@ -137,9 +131,7 @@ void read_glm4_moe(HfConfig& config, ModelSpec& model) {
 }
 
 void read_dots1(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     model.qk_norm = true;
     read_experts_behind(config, model);
@@ -148,9 +140,7 @@ void read_dots1(HfConfig& config, ModelSpec& model) {
 
 /// Biases everywhere, also of every expert; a learned logit a head, to which a query may attend instead of a key.
 void read_gpt_oss(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model, true);
     read_windows(config, model, 128, 2);
     model.mlp_bias = model.sinks = true;
@@ -182,9 +172,7 @@ void read_moe_layers(HfConfig& config, ModelSpec& model) {
 
 /// Experts in the last of every so many layers, beside one that every token takes; attention in chunks.
 void read_llama4(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     read_routing(config, model, "num_local_experts");
     model.experts.d_ff = model.d_ff;
@@ -200,9 +188,7 @@ void read_llama4(HfConfig& config, ModelSpec& model) {
 }
 
 void read_olmoe(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     model.qk_norm = model.qk_norm_of_heads = true;
     read_routing(config, model, "num_experts");
@@ -210,9 +196,7 @@ void read_olmoe(HfConfig& config, ModelSpec& model) {
 }
 
 void read_granitemoe(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     read_routing(config, model, "num_local_experts");
     model.experts.d_ff = model.d_ff;
@@ -250,9 +234,7 @@ void read_phimoe(HfConfig& config, ModelSpec& model) {
 }
 
 void read_minimax_m2(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qk_norm = model.qk_norm_of_heads = config.flag("use_qk_norm", true);
     read_routing(config, model, "num_local_experts");
     model.experts.d_ff = model.d_ff;
@@ -260,9 +242,7 @@ void read_minimax_m2(HfConfig& config, ModelSpec& model) {
 }
 
 void read_ernie_moe(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model, true);
+    read_body(config, model, true);
     model.qkv_bias = model.out_bias = config.flag("use_bias");
     read_routing(config, model, "moe_num_experts", "moe_k");
     model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
@@ -309,9 +289,7 @@ void read_hunyuan_moe(HfConfig& config, ModelSpec& model) {
 
 /// Hunyuan 3: grouped queries with norms, and experts as DeepSeek-V3 has them.
 void read_hy_v3(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     model.qk_norm = config.flag("qk_norm", true);
     read_routing(config, model, "num_experts");
     model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);

@@ -65,9 +65,7 @@ void read_gpt_neox(HfConfig& config, ModelSpec& model) {
 }
 
 void read_phi(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     refuse_set(config, "qk_layernorm", "a layer norm of queries and keys");
     set_gpt(model);
     model.parallel_block = true;
@@ -125,18 +123,14 @@ void read_falcon(HfConfig& config, ModelSpec& model) {
 }
 
 void read_starcoder2(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model, true);
+    read_body(config, model, true);
     read_window(config, model);
     set_gpt(model);
     model.qkv_bias = model.out_bias = model.mlp_bias = config.flag("use_bias", true);
 }
 
 void read_stablelm(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     // A vector for every head of queries and keys, without biases.
     model.qk_norm = model.qk_norm_of_heads = config.flag("qk_layernorm");
     model.norm = Norm::layer;

@@ -63,6 +63,7 @@ constexpr std::array kNotModelled = std::to_array<std::pair<std::string_view, st
 /// Other names of families, and what the text models of multimodal ones are called.
 constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"gemma3", "gemma3_text"},
+    {"gemma4", "gemma4_text"},
     {"llama4", "llama4_text"},
     {"llava", "llama"},
     {"mistral3", "mistral"},
@@ -82,7 +83,8 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
 
 /// What the classes of transformers take where a file does not have the key, and which is not what most take. Other names of a family are of
 /// classes with other defaults, but for those multimodal models whose text model is of the family's class.
-constexpr std::array kOfSameClass = std::to_array<std::string_view>({"gemma3", "mistral3"});
+constexpr std::array kOfSameClass =
+    std::to_array<std::string_view>({"gemma3", "gemma4", "mistral3"});
 struct ClassDefault {
     std::string_view family;
     const char* key;
@@ -97,6 +99,7 @@ constexpr std::array kClassDefaults = std::to_array<ClassDefault>({
     {"ministral", "sliding_window", 4096},
     {"gemma2", "num_key_value_heads", 4},
     {"gemma3_text", "num_key_value_heads", 4},
+    {"gemma4_text", "num_key_value_heads", 4},
     {"starcoder2", "num_key_value_heads", 2},
     {"qwen3_moe", "num_key_value_heads", 4},
     {"gpt_oss", "num_key_value_heads", 8},

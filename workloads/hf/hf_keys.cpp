@@ -12,16 +12,20 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "attention_bias",
     "attention_chunk_size",
     "attention_head_dim",
+    "attention_k_eq_v",
     "attention_out_bias",
     "bias",
     "decoder_sparse_step",
     "do_layer_norm_before",
     "enable_bias",
+    "enable_moe_block",
     "ffn_dim",
     "ffn_hidden_size",
     "first_k_dense_replace",
+    "global_head_dim",
     "head_dim",
     "hidden_size",
+    "hidden_size_per_layer_input",
     "interleave_moe_layer_step",
     "intermediate_size",
     "intermediate_size_mlp",
@@ -54,9 +58,11 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "num_attention_heads",
     "num_experts",
     "num_experts_per_tok",
+    "num_global_key_value_heads",
     "num_hidden_layers",
     "num_key_value_heads",
     "num_kv_heads",
+    "num_kv_shared_layers",
     "num_layers",
     "num_ln_in_parallel_attn",
     "num_local_experts",
@@ -73,6 +79,7 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "_sliding_window_pattern",
     "sliding_window_pattern",
     "tie_word_embeddings",
+    "top_k_experts",
     "use_bias",
     "use_cla",
     "use_parallel_residual",
@@ -130,7 +137,8 @@ constexpr Ignored kIgnored[] = {
      "bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id "
      "decoder_start_token_id eoc_token_id eoi_token_index boi_token_index "
      "image_token_index image_token_id video_token_id vision_start_token_id "
-     "vision_end_token_id vision_token_id tokenizer_class word_embed_proj_type prefix"},
+     "vision_end_token_id vision_token_id tokenizer_class word_embed_proj_type prefix "
+     "audio_token_id boa_token_id boi_token_id eoa_token_id eoa_token_index eoi_token_id"},
     {"of how the library runs or stores the model",
      "architectures auto_map torch_dtype dtype transformers_version use_cache "
      "cache_implementation _name_or_path _attn_implementation_autoset attn_implementation "
@@ -152,12 +160,16 @@ constexpr Ignored kIgnored[] = {
      "remove_invalid_values begin_suppress_tokens suppress_tokens return_dict_in_generate "
      "output_scores initial_context_length summary_type summary_use_proj "
      "summary_activation summary_proj_to_labels"},
-    {"modules of multi-token prediction are no layers of the model",
+    {"modules of multi-token prediction are no layers of the model; model.mtp_layers adds them",
      "num_nextn_predict_layers mtp_num_layers num_mtp_modules mtp_transformer_layers "
      "use_mtp"},
     {"a window that no layer has while use_sliding_window is false", "max_window_layers"},
+    {"of embeddings of every layer and of layers with the keys and values of others, of which "
+     "there are none",
+     "vocab_size_per_layer_input use_double_wide_mlp"},
     {"of the other parts of a multimodal model",
-     "vision_config audio_config vision_feature_layer vision_feature_select_strategy "
+     "use_bidirectional_attention vision_soft_tokens_per_image vision_config audio_config "
+     "vision_feature_layer vision_feature_select_strategy "
      "mm_tokens_per_image projector_hidden_act spatial_merge_size "
      "multimodal_projector_bias"},
 };

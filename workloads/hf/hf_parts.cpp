@@ -54,6 +54,12 @@ void read_tied(HfConfig& config, ModelSpec& model, bool fallback) {
                             of_wrapper;
 }
 
+void read_body(HfConfig& config, ModelSpec& model, bool tied) {
+    read_shape(config, model);
+    read_head_dim(config, model);
+    read_tied(config, model, tied);
+}
+
 void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback) {
     model.qkv_bias = model.out_bias = config.flag("attention_bias", fallback);
 }
@@ -208,9 +214,7 @@ void read_sparse_step(HfConfig& config, ModelSpec& model) {
 }
 
 void read_llama(HfConfig& config, ModelSpec& model) {
-    read_shape(config, model);
-    read_head_dim(config, model);
-    read_tied(config, model);
+    read_body(config, model);
     read_attention_bias(config, model);
     model.mlp_bias = config.flag("mlp_bias");
 }

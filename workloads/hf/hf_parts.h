@@ -15,6 +15,8 @@ void read_shape(HfConfig& config, ModelSpec& model, bool with_kv_heads = true);
 void read_head_dim(HfConfig& config, ModelSpec& model);
 /// `tie_word_embeddings`, of the text model or of the whole.
 void read_tied(HfConfig& config, ModelSpec& model, bool fallback = false);
+/// These three.
+void read_body(HfConfig& config, ModelSpec& model, bool tied = false);
 /// One flag for the biases of all four projections.
 void read_attention_bias(HfConfig& config, ModelSpec& model, bool fallback = false);
 void read_window(HfConfig& config, ModelSpec& model);

@@ -13,6 +13,7 @@ Compute forward_part(const Shard& shard, const Compute& whole, double share, boo
     Compute part = whole;
     part.flops = whole.flops * share;
     part.vector = whole.vector * share;
+    part.grid_steps = whole.grid_steps * share;
     part.hbm = (whole.hbm - sim::Bytes(queries + outputs)) * share +
                sim::Bytes(queries + outputs + (first ? 0 : outputs));
     part.matmuls[0].n *= share;
@@ -70,7 +71,7 @@ Heads project_heads(ForwardParts& parts, const Tensor& latents, Arriving& rows) 
     Heads made;
     made.qkv = shard.latent.width > 0 ? parts.with_weights("qkv", work, latents.made_by)
                                       : parts.matmul("qkv", work, rows);
-    made.own = parts.exchange.scatter_transposed("qkv", shard.qkv_width(), made.qkv);
+    made.own = parts.exchange.scatter_transposed("qkv", shard.projected_width(), made.qkv);
     return made;
 }
 

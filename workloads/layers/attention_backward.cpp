@@ -10,6 +10,7 @@ Compute gradient_part(const Shard& shard, const Compute& whole, double share, bo
     Compute part = whole;
     part.flops = whole.flops * share;
     part.vector = whole.vector * share;
+    part.grid_steps = whole.grid_steps * share;
     part.hbm = (whole.hbm - sim::Bytes(fixed)) * share + sim::Bytes(fixed + (first ? 0 : queries));
     part.matmuls[0].m *= share;
     part.matmuls[1].n *= share;
@@ -101,9 +102,10 @@ PartialSums AttentionBackward::first_input(const Sources& norm_input) {
         return parts_.matmul_scattered("latent input gradient", latent_input_gradient(shard), bytes,
                                        latent_gradient_.made_by + norm_input);
     }
-    gradient_gathered_ = held(
-        parts_, parts_.exchange.gather_transposed("qkv gradient", shard.qkv_width(), gradient_),
-        parts_.exchange.transposed_bytes(shard.qkv_width()));
+    const double width = shard.projected_width();
+    gradient_gathered_ =
+        held(parts_, parts_.exchange.gather_transposed("qkv gradient", width, gradient_),
+             parts_.exchange.transposed_bytes(width));
     return parts_.matmul_scattered("qkv input gradient", qkv_input_gradient(shard), bytes,
                                    gradient_gathered_.made_by + norm_input);
 }

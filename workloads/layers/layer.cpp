@@ -50,6 +50,7 @@ Tensor mlp_block(ForwardParts& parts, Holder& holder, LayerKind kind, const Tens
 }  // namespace
 
 LayerForward layer_pass(ForwardParts& parts, const Keep& keep, LayerKind kind, const Tensor& x) {
+    parts.enter(kind);
     Holder holder(parts, keep);
     const Shard& shard = parts.shard;
     if (shard.parallel_block) {

@@ -109,6 +109,7 @@ private:
 
 Tensor layer_backward(StepParts& parts, const Remat& remat, LayerKind kind, SavedLayer saved,
                       const Tensor& dy) {
+    parts.enter(kind);
     const OpIndex start = parts.chain.last();
     if (remat.policy == RematPolicy::block) {
         saved = recompute_block(parts, kind, saved.input);

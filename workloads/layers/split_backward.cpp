@@ -10,6 +10,7 @@ SplitBackward::SplitBackward(StepParts& parts, LayerKind kind, SavedLayer saved)
     : parts_(parts), kind_(kind), alive_(std::move(saved)) {}
 
 Tensor SplitBackward::input_gradients(const Tensor& dy) {
+    parts_.enter(kind_);
     const OpIndex start = parts_.chain.last();
     if (parts_.remat.policy == RematPolicy::block) {
         alive_ = recompute_block(parts_, kind_, alive_.input);
@@ -105,6 +106,7 @@ Tensor SplitBackward::block_weights() {
 }
 
 void SplitBackward::weight_gradients() {
+    parts_.enter(kind_);
     const Tensor rows = block_weights();
     parts_.buffers.release(attention_rows_, attention_->output_weights());
     const Tensor attention_input =

@@ -20,9 +20,9 @@ void check_range(sim::InputFaults& faults, std::string_view field, std::int64_t 
     }
 }
 
-std::int64_t attention_matrices(const ModelSpec& model) {
+std::int64_t attention_matrices(const ModelSpec& model, const AttentionSizes& sizes) {
     if (model.latent.kv_rank == 0) {
-        return model.d_model * model.head_dim * (2 * model.heads + 2 * model.kv_heads);
+        return model.d_model * (2 * model.heads * sizes.head_dim + sizes.kv_projection());
     }
     const LatentAttention& latent = model.latent;
     const std::int64_t queries = model.heads * model.head_dim;
@@ -33,7 +33,34 @@ std::int64_t attention_matrices(const ModelSpec& model) {
            model.heads * latent.value_dim * model.d_model;
 }
 
+void check_global(const ModelSpec& model, sim::InputFaults& faults) {
+    check_range(faults, "global.kv_heads", model.global.kv_heads, model.heads, 0);
+    check_range(faults, "global.head_dim", model.global.head_dim, ModelLimits::head_dim, 0);
+    faults.check("model.global.kv_heads", {"model.global.kv_heads", "model.heads"}, [&] {
+        if (model.global.kv_heads > 0 && model.heads % model.global.kv_heads != 0) {
+            throw SettingError("model.global.kv_heads",
+                               fmt::format("global.kv_heads = {} does not divide heads = {}",
+                                           model.global.kv_heads, model.heads),
+                               "every key/value head serves the same number of query heads");
+        }
+    });
+    faults.check("model.global", {"model.window", "model.global_every"}, [&] {
+        if (model.global_every == 0) {
+            throw SettingError("model.global", "sizes of global layers without global_every",
+                               "give the window of local layers, and which layers are global");
+        }
+    });
+}
+
 void check_latent(const ModelSpec& model, sim::InputFaults& faults) {
+    faults.check("model.latent", {"model.global", "model.shared_kv"}, [&] {
+        if (model.global != GlobalAttention{} || model.shared_kv || model.v_norm) {
+            throw SettingError(
+                "model.latent",
+                "latent attention beside global, shared_kv or v_norm is not modelled",
+                "leave one of the two out");
+        }
+    });
     const LatentAttention& latent = model.latent;
     check_range(faults, "latent.q_rank", latent.q_rank, ModelLimits::d_model, 0);
     check_range(faults, "latent.kv_rank", latent.kv_rank, ModelLimits::d_model);
@@ -104,20 +131,36 @@ std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model) {
     return kinds;
 }
 
+AttentionSizes attention_sizes(const ModelSpec& model, LayerKind kind) {
+    AttentionSizes sizes{.kv_heads = model.kv_heads,
+                         .head_dim = model.head_dim,
+                         .value_dim = 0,
+                         .shared_kv = model.shared_kv};
+    if (!kind.local) {
+        const GlobalAttention& global = model.global;
+        sizes.kv_heads = global.kv_heads > 0 ? global.kv_heads : sizes.kv_heads;
+        sizes.head_dim = global.head_dim > 0 ? global.head_dim : sizes.head_dim;
+        sizes.shared_kv = sizes.shared_kv || global.shared_kv;
+    }
+    sizes.value_dim = model.latent.kv_rank > 0 ? model.latent.value_dim : sizes.head_dim;
+    return sizes;
+}
+
 LayerParameters count_layer(const ModelSpec& model, LayerKind kind) {
     const std::int64_t matrices = model.gated_mlp ? 3 : 2;
+    const AttentionSizes sizes = attention_sizes(model, kind);
     LayerParameters count;
-    count.attention = attention_matrices(model);
+    count.attention = attention_matrices(model, sizes);
     count.vectors = model.norms * norm_width(model);
     if (model.latent.kv_rank > 0) {
         count.vectors += model.latent.q_rank + model.latent.kv_rank;
     }
     if (model.qk_norm) {
         count.vectors +=
-            (model.qk_norm_of_heads ? model.heads + model.kv_heads : 2) * model.head_dim;
+            (model.qk_norm_of_heads ? model.heads + sizes.kv_heads : 2) * sizes.head_dim;
     }
     if (model.qkv_bias) {
-        count.vectors += (model.heads + 2 * model.kv_heads) * model.head_dim;
+        count.vectors += model.heads * sizes.head_dim + sizes.kv_projection();
     }
     if (model.out_bias) {
         count.vectors += model.d_model;
@@ -198,8 +241,9 @@ FlopsPerToken training_flops_per_token(const ModelSpec& model, std::int64_t sequ
         6.0 * static_cast<double>(count.layers_matmul + count.embedding + count.mtp_matmul);
     flops.parameters = 6.0 * static_cast<double>(count.active);
     const auto length = static_cast<double>(sequence);
-    const auto widths = static_cast<double>(model.heads * (model.head_dim + value_dim(model)));
     const auto attend = [&](LayerKind kind, std::int64_t layers) {
+        const AttentionSizes sizes = attention_sizes(model, kind);
+        const auto widths = static_cast<double>(model.heads * (sizes.head_dim + sizes.value_dim));
         flops.attention += static_cast<double>(layers) * 6 * widths *
                            (attention_pairs(model, kind, length, causal) / length);
     };
@@ -245,6 +289,9 @@ void validate(const ModelSpec& model, sim::InputFaults& faults) {
                                "give the window of local attention");
         }
     });
+    if (model.global != GlobalAttention{}) {
+        check_global(model, faults);
+    }
     if (model.latent != LatentAttention{}) {
         check_latent(model, faults);
     }

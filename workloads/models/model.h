@@ -44,6 +44,14 @@ struct LatentAttention {
     bool operator==(const LatentAttention&) const = default;
 };
 
+/// Sizes of attention in global layers, where they differ from those of local ones (Gemma 4, 2026).
+struct GlobalAttention {
+    std::int64_t kv_heads = 0;  ///< 0: as in local layers
+    std::int64_t head_dim = 0;  ///< 0: as in local layers
+    bool shared_kv = false;     ///< as ModelSpec::shared_kv, of global layers alone
+    bool operator==(const GlobalAttention&) const = default;
+};
+
 /// One vector of D; two (scale and bias); none. A layer norm without bias counts as rms.
 enum class Norm { rms, layer, bare };
 
@@ -67,6 +75,9 @@ struct ModelSpec {
     std::int64_t norms = 2;  ///< of width D in a layer (4: outputs of both blocks are normed too)
     bool qk_norm = false;    ///< queries and keys are normed, two vectors of H a layer
     bool qk_norm_of_heads = false;  ///< and every head has a vector of its own: (N + K) H
+    bool v_norm = false;            ///< values are normed too, without a vector
+    /// Keys and values are one projection, of which keys are then normed and rotated: D K H parameters fewer.
+    bool shared_kv = false;
     bool qkv_bias = false;          ///< (N + 2 K) H
     bool out_bias = false;          ///< D
     bool mlp_bias = false;          ///< 2 F + D gated, F + D plain; every expert has them too
@@ -78,6 +89,7 @@ struct ModelSpec {
         0;  ///< the last of every so many layers sees all keys in spite of the window; 0: none does
     /// Local attention within chunks of so many tokens, which no sequence may exceed; 0: none.
     std::int64_t chunk = 0;
+    GlobalAttention global{};
     LatentAttention latent{};
     Experts experts{};
     /// Layers behind the last that predict further tokens in training (multi-token prediction; DeepSeek-V3, 2024, eq. 21 to
@@ -103,9 +115,22 @@ LayerKind layer_kind(const ModelSpec& model, std::int64_t layer);
 /// How many layers there are of each kind.
 std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model);
 
+/// Sizes of a layer's attention.
+struct AttentionSizes {
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;   ///< of queries and keys
+    std::int64_t value_dim = 0;  ///< of a head's values and output
+    bool shared_kv = false;
+    /// Columns of what is projected to keys and values.
+    [[nodiscard]] std::int64_t kv_projection() const {
+        return kv_heads * (head_dim + (shared_kv ? 0 : value_dim));
+    }
+};
+AttentionSizes attention_sizes(const ModelSpec& model, LayerKind kind);
+
 /// Parameters of one layer, exact.
 struct LayerParameters {
-    /// Projections. Plain: D H (2 N + 2 K). Latent: D q + q N H (D N H without q_rank)
+    /// Projections. Plain: D H (2 N + 2 K), D H (2 N + K) with shared keys and values. Latent: D q + q N H (D N H without q_rank)
     /// + D (kv + rope) + kv N (H - rope + value) + N value D.
     std::int64_t attention = 0;
     /// What every token takes: 3 D F gated, 2 D F plain; with experts the router D E and the shared.
@@ -183,11 +208,6 @@ struct ModelLimits {
 void validate(const ModelSpec& model);
 /// All that is wrong, at the places `model.layers`, ...: what follows from another fault is not said.
 void validate(const ModelSpec& model, sim::InputFaults& faults);
-
-/// The width of a head's values and output.
-inline std::int64_t value_dim(const ModelSpec& model) {
-    return model.latent.kv_rank > 0 ? model.latent.value_dim : model.head_dim;
-}
 
 /// Whether a norm reads what each block puts out before it is added to the rows.
 inline bool norms_outputs(const ModelSpec& model) {

@@ -85,8 +85,10 @@ Weights LayerWeights::of_group(WeightGroups groups, std::size_t group) const {
 
 LayerWeights layer_weights(const ModelSpec& model, LayerKind kind) {
     const auto d_model = static_cast<double>(model.d_model);
-    const auto queries = static_cast<double>(model.heads * model.head_dim);
-    const auto values = static_cast<double>(model.heads * value_dim(model));
+    const AttentionSizes sizes = attention_sizes(model, kind);
+    const auto queries = static_cast<double>(model.heads * sizes.head_dim);
+    const auto values = static_cast<double>(model.heads * sizes.value_dim);
+    const auto keys_and_values = static_cast<double>(sizes.kv_projection());
     const double branches = model.gated_mlp ? 2 : 1;
     LayerWeights layer;
     const auto dense = [&](Matrix matrix) -> double& {
@@ -105,16 +107,14 @@ LayerWeights layer_weights(const ModelSpec& model, LayerKind kind) {
         dense(Matrix::latent) = d_model * (kv_rank + rope + (latent.q_rank > 0 ? q_rank : queries));
         dense(Matrix::qkv) = q_rank * queries + kv_rank * heads + q_rank + kv_rank;
     } else {
-        dense(Matrix::qkv) =
-            d_model * (queries + static_cast<double>(2 * model.kv_heads * model.head_dim));
+        dense(Matrix::qkv) = d_model * (queries + keys_and_values);
     }
     if (model.qk_norm) {
         dense(Matrix::qkv) += static_cast<double>(
-            (model.qk_norm_of_heads ? model.heads + model.kv_heads : 2) * model.head_dim);
+            (model.qk_norm_of_heads ? model.heads + sizes.kv_heads : 2) * sizes.head_dim);
     }
     if (model.qkv_bias) {
-        dense(Matrix::qkv) +=
-            static_cast<double>((model.heads + 2 * model.kv_heads) * model.head_dim);
+        dense(Matrix::qkv) += queries + keys_and_values;
     }
     dense(Matrix::qkv) += static_cast<double>(model.sinks ? model.heads : 0);
     dense(Matrix::out) = values * d_model + (model.out_bias ? d_model : 0);

@@ -7,12 +7,22 @@ namespace {
 template <class Action>
 void for_each_split_size(ModelSpec& model, std::int64_t ways, KeyHeads heads, bool whole_experts,
                          Action&& action) {
-    const bool one_each = model.kv_heads == model.heads;
-    action("query heads", model.heads);
     // Fewer heads of keys and values than of queries are split by columns, where those divide.
-    const bool columns = heads == KeyHeads::split && model.kv_heads % ways != 0;
-    if (one_each || (columns && model.kv_heads * model.head_dim % ways != 0)) {
+    const auto pads = [&, queries = model.heads](LayerKind kind) {
+        const AttentionSizes sizes = attention_sizes(model, kind);
+        const bool columns = heads == KeyHeads::split && sizes.kv_heads % ways != 0;
+        return sizes.kv_heads == queries ||
+               (columns && sizes.kv_heads * sizes.head_dim % ways != 0);
+    };
+    const bool local = pads({.local = true});
+    const bool global = pads({.local = false});
+    const bool apart = model.global.kv_heads > 0;
+    action("query heads", model.heads);
+    if (local || (global && !apart)) {
         action("key/value heads", model.kv_heads);
+    }
+    if (global && apart) {
+        action("key/value heads of global layers", model.global.kv_heads);
     }
     action("feed-forward columns (d_ff)", model.d_ff);
     action("vocabulary entries", model.vocabulary);

@@ -12,6 +12,7 @@ namespace podsim::workloads {
 namespace {
 
 constexpr double kRowsOfArray = 128;
+constexpr double kKeysOfBlock = 512;  ///< where no blocks are set (attention_seen.h)
 /// Operations of the vector unit in a kernel over pages, beside the softmax: an element of a key or value, from 32-bit words of K beside V
 /// to fp32, masked; and a lane of a row's accumulators, its maximum and sum across lanes, in each block of keys. Both from how prefill on
 /// v6e slows down with context, of four models on one and four chips (docs/decisions.md); in profiles that know a kernel's steps alone.
@@ -101,6 +102,7 @@ void take_blocks(Compute& work, const Shard& s, const Shard::Run& run, const Wid
     work.matmuls = {{rows, width.key, of_kv, steps}, {rows, of_kv, width.value, steps}};
     work.tiled = steps * scores / pairs;
     work.attention = true;
+    work.grid_steps = 0;
     work.steps = {{.count = steps,
                    .tile = {.m = rows, .k = width.key, .n = of_kv * columns / width.key},
                    .bytes = (moved + keys * widths.read) / steps,
@@ -139,6 +141,7 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
         const double seen = std::max(scores.keys * part, 1.0);
         work.matmuls = {{rows, width.key, seen, count}, {rows, seen, width.value, count}};
         work.attention = true;
+        work.grid_steps = keys * widths.heads / kKeysOfBlock / s.cores;
     }
     if (s.attention_blocks.any() && run.fresh > 1) {
         take_blocks(work, s, run, widths, window, pairs);

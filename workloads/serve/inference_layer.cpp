@@ -118,7 +118,7 @@ Tensor attention_block(ForwardParts& parts, LayerKind kind, const Tensor& rows) 
         parts.reads(Matrix::qkv);
     }
     const Tensor made = parts.with_weights("qkv", qkv_forward(shard), read.made_by);
-    const Tensor qkv = parts.exchange.scatter_transposed("qkv", shard.qkv_width(), made);
+    const Tensor qkv = parts.exchange.scatter_transposed("qkv", shard.projected_width(), made);
     const Tensor attended = attend(parts, kind, qkv);
     hold(parts, bytes_of(shard, shard.tokens, shard.qkv_width()), made, attended);
     parts.reads(Matrix::out);
@@ -223,6 +223,7 @@ Tensor add_up(ForwardParts& parts, const std::string& what, double tokens, const
 }
 
 Tensor inference_layer(ForwardParts& parts, LayerKind kind, const Tensor& x) {
+    parts.enter(kind);
     const Shard& shard = parts.shard;
     const double norms = shard.norms_of_block;
     if (shard.parallel_block) {

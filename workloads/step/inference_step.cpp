@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <vector>
 
 #include "workloads/analytic/kv_cache.h"
 #include "workloads/builder/forward_parts.h"
@@ -47,50 +49,70 @@ public:
 
 private:
     void hold_parameters() {
-        const Shard& shard = parts_.shard;
         double held = parts_.sharding.local(layout_.weights());
-        // Beyond this way's share of the heads: those that other ways have, too.
-        const double own = static_cast<double>(model_.kv_heads) / plan_.ways.of_matrix();
         if (model_.latent.kv_rank == 0) {
-            held += (shard.kv_heads - own) * shard.d_model * (shard.head_dim + shard.value_dim) *
-                    layers() / parts_.sharding.dense_ways();
+            held += repeated_heads() / parts_.sharding.dense_ways();
         }
         parts_.buffers.hold(MemoryClass::parameters, held * plan_.precision.parameters, kWholeStep);
     }
 
-    [[nodiscard]] double layers() const {
-        double sum = 0;
+    /// How many layers of each kind this stage has.
+    [[nodiscard]] std::map<LayerKind, double> layers() const {
+        std::map<LayerKind, double> kinds;
         for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {
-            sum += layout_.end_of_layers(chunk) - layout_.first_layer(chunk);
+            for (int i = layout_.first_layer(chunk); i < layout_.end_of_layers(chunk); ++i) {
+                ++kinds[layout_.kind(i)];
+            }
+        }
+        return kinds;
+    }
+
+    /// Parameters beyond this way's share of the heads of keys and values: those that other ways have, too.
+    [[nodiscard]] double repeated_heads() {
+        double sum = 0;
+        for (const auto& [kind, count] : layers()) {
+            parts_.enter(kind);
+            const Shard& shard = parts_.shard;
+            const AttentionSizes sizes = attention_sizes(model_, kind);
+            const auto all = static_cast<double>(sizes.kv_heads);
+            const double columns = static_cast<double>(sizes.kv_projection()) / all;
+            sum +=
+                (shard.kv_heads - all / plan_.ways.of_matrix()) * shard.d_model * columns * count;
+        }
+        return sum;
+    }
+
+    /// Elements of a sequence of so many tokens: of this chip's heads, those that it shares with others whole; a latent vector is
+    /// nobody's own.
+    [[nodiscard]] double cached_elements(double tokens) {
+        double sum = 0;
+        for (const auto& [kind, count] : layers()) {
+            parts_.enter(kind);
+            const Shard& shard = parts_.shard;
+            const double heads = shard.latent.width > 0 ? 1 : shard.kv_heads / shard.all_kv_heads;
+            sum +=
+                count * cached_tokens(model_, kind, tokens) * cache_elements(model_, kind) * heads;
         }
         return sum;
     }
 
     /// Of all microbatches.
     void hold_cache() {
-        const Shard& shard = parts_.shard;
         const Inference& inference = *plan_.inference;
-        // Heads of this chip, those that it shares with others whole; a latent vector is nobody's own.
-        const double heads =
-            shard.latent.width > 0 ? 1 : shard.kv_heads / static_cast<double>(model_.kv_heads);
-        double bytes = 0;
-        for (const Shard::Run& run : shard.runs) {
+        double elements = 0;
+        for (const Shard::Run& run : std::vector(parts_.shard.runs)) {
             if (run.padding) {
                 continue;
             }
             const double tokens =
                 std::max(run.cached + run.fresh, static_cast<double>(inference.reserved));
-            for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {
-                bytes += run.sequences * cache_bytes(model_, layout_.first_layer(chunk),
-                                                     layout_.end_of_layers(chunk), tokens,
-                                                     inference.cache_element)
-                                             .value();
-            }
+            elements += run.sequences * cached_elements(tokens);
         }
-        parts_.buffers.hold(
-            MemoryClass::kv_cache,
-            bytes * heads * plan_.batch.microbatches / (shard.cache.ways * shard.context),
-            kWholeStep);
+        const Shard& shard = parts_.shard;
+        parts_.buffers.hold(MemoryClass::kv_cache,
+                            elements * inference.cache_element * plan_.batch.microbatches /
+                                (shard.cache.ways * shard.context),
+                            kWholeStep);
     }
 
     void go_through(const PipelineUnit& unit) {

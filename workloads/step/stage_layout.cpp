@@ -103,7 +103,7 @@ void StageLayout::add_mtp_use(std::vector<WeightUse>& uses, int layer, Pass pass
     uses.insert(uses.end(), {forward ? projection : all, forward ? all : projection});
 }
 
-/// The table is gathered once for all losses, and once more for lookups where it is not the same.
+/// The table is gathered once for all losses, and where it is not the same once more for each further token's lookups.
 void StageLayout::add_loss_uses(std::vector<WeightUse>& uses, int microbatch) const {
     add_end_use(uses, false, microbatch);
     if (mtp_layers_ == 0) {

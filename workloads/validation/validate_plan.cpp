@@ -43,12 +43,15 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
         "{} = {}", fmt::join(axes_with(&PlanAxis::splits_matrices, plan.ways), " x "), ways);
     const ModelSpec wide = padded(
         model, plan.ways, plan.inference ? KeyHeads::repeated : KeyHeads::split, plan.moe.whole);
-    if (wide.heads % wide.kv_heads != 0) {
-        throw SettingError("mesh.tensor",
-                           fmt::format("{} pads the {} query heads of {} to {}, which its {} "
-                                       "key/value heads do not divide",
-                                       setting, model.heads, model.name, wide.heads, wide.kv_heads),
-                           nearest_divisors(ways, model.heads));
+    for (const bool local : {true, false}) {
+        const std::int64_t kv_heads = attention_sizes(wide, {.local = local}).kv_heads;
+        if (wide.heads % kv_heads != 0) {
+            throw SettingError("mesh.tensor",
+                               fmt::format("{} pads the {} query heads of {} to {}, which its {} "
+                                           "key/value heads do not divide",
+                                           setting, model.heads, model.name, wide.heads, kv_heads),
+                               nearest_divisors(ways, model.heads));
+        }
     }
     const std::int64_t keys = model.latent.kv_rank + model.latent.rope_dim;
     if (model.latent.kv_rank > 0 && keys % ways != 0) {

@@ -13,6 +13,8 @@
 namespace podsim::workloads {
 namespace {
 
+constexpr double kKeyBlock = 512;
+
 /// Queries before x have, together, this many keys in a window of `seen`.
 double pairs_before(double x, double seen) {
     return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
@@ -51,12 +53,15 @@ double queries_of_block(const Shard& s) {
 }  // namespace
 
 double kv_read(const Shard& s) {
+    return key_blocks(s) * kKeyBlock * (s.head_dim + s.value_dim);
+}
+
+double key_blocks(const Shard& s) {
     const double heads = s.kv_split_by_columns ? std::ceil(s.kv_heads) : s.kv_heads;
-    return s.tokens * s.context * heads * (s.head_dim + s.value_dim);
+    return s.tokens * s.context * heads / kKeyBlock;
 }
 
 double query_block_rows(const Shard& s) {
-    constexpr double kKeyBlock = 512;
     constexpr double kFewest = 8;
     constexpr double kMost = 1L << 40;
     const double row = s.head_dim * s.precision.compute + s.value_dim * 4 + kKeyBlock * 4;

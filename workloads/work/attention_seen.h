@@ -51,5 +51,7 @@ double query_block_rows(const Shard& shard);
 double key_value_passes(const Shard& shard, bool local);
 /// Elements of the keys and values that attention reads: of the heads that its query heads use.
 double kv_read(const Shard& shard);
+/// Blocks of 512 keys of these heads, where no others are set.
+double key_blocks(const Shard& shard);
 
 }  // namespace podsim::workloads

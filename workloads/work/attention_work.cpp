@@ -24,6 +24,13 @@ Elementwise put_together(const Shard& s) {
     return {s.tokens * s.heads * columns * s.precision.compute, 0};
 }
 
+/// Of a projection that is both, values beside the keys: written of what keys are made of, and backward their gradients added to the
+/// keys'. They go through HBM so many `times`: once written; read beside the keys' gradients, whose sum is written.
+Elementwise values_apart(const Shard& s, double times) {
+    const double elements = s.shared_kv ? s.tokens * s.kv_heads * s.value_dim : 0;
+    return {times * elements * s.precision.compute, elements * (times > 1 ? 1 : 0)};
+}
+
 }  // namespace
 
 Compute latent_forward(const Shard& s) {
@@ -43,8 +50,8 @@ Compute latent_weight_gradient(const Shard& s) {
 
 Compute qkv_forward(const Shard& s) {
     if (s.latent.width == 0) {
-        return activations(s, s.block_rows(), s.block_columns(s.qkv_width()),
-                           norm_and_residual(s) + query_key(s));
+        return activations(s, s.block_rows(), s.block_columns(s.projected_width()),
+                           norm_and_residual(s) + query_key(s) + values_apart(s, 1));
     }
     const Compute keys = activations(s, s.latent.kv_rank, kv_up_columns(s),
                                      latent_norm(s) + query_key(s) + put_together(s));
@@ -59,8 +66,9 @@ Compute complete_keys(const Shard& s, double tokens) {
 Compute qkv_input_gradient(const Shard& s) {
     const Runs runs = backward_of(s, Matrix::qkv);
     if (s.latent.width == 0) {
-        return activations(s, s.block_columns(s.qkv_width()), s.block_rows(),
-                           norm_and_residual_gradient(s) + query_key_gradient(s), runs);
+        return activations(
+            s, s.block_columns(s.projected_width()), s.block_rows(),
+            norm_and_residual_gradient(s) + query_key_gradient(s) + values_apart(s, 3), runs);
     }
     const Compute keys =
         activations(s, kv_up_columns(s), s.latent.kv_rank,
@@ -73,7 +81,7 @@ Compute qkv_input_gradient(const Shard& s) {
 Compute qkv_weight_gradient(const Shard& s) {
     const Runs runs = backward_of(s, Matrix::qkv);
     if (s.latent.width == 0) {
-        return weight_gradient(s, s.block_rows(), s.block_columns(s.qkv_width()),
+        return weight_gradient(s, s.block_rows(), s.block_columns(s.projected_width()),
                                normed_again(s, s.attention_norms_again), runs);
     }
     const Compute keys = weight_gradient(s, s.latent.kv_rank, kv_up_columns(s), {}, runs);
@@ -83,6 +91,12 @@ Compute qkv_weight_gradient(const Shard& s) {
 }
 
 namespace {
+
+/// Blocks that a kernel goes through: those that are set, or of the keys that a block of queries reads without any.
+double steps_of(const Shard& s, const Seen& seen, const InBlocks& kernel) {
+    return (s.attention_blocks.any() ? s.heads * kernel.steps : key_blocks(s) * seen.passes) /
+           s.cores;
+}
 
 Compute forward_over(const Shard& s, const Seen& seen) {
     const double queries = seen.queries;
@@ -101,7 +115,7 @@ Compute forward_over(const Shard& s, const Seen& seen) {
                          s.precision.compute),
             .vector = Flops(computed * kSoftmax),
             .attention = true,
-            .grid_steps = s.heads * seen.forward.steps / s.cores,
+            .grid_steps = steps_of(s, seen, seen.forward),
             .known_max_logit = s.known_max_logit,
             .tiled = scores > 0 ? computed / scores : 1};
 }
@@ -187,7 +201,7 @@ Compute backward_over(const Shard& s, const Seen& seen) {
             .vector = Flops(exponents * kSoftmaxBackward + outputs),
             .attention = true,
             .attention_gradient = true,
-            .grid_steps = s.heads * (seen.dkv.steps + (split ? seen.dq.steps : 0)) / s.cores,
+            .grid_steps = steps_of(s, seen, seen.dkv) + (split ? steps_of(s, seen, seen.dq) : 0),
             .tiled = tiled};
 }
 

@@ -30,7 +30,8 @@ double rotated(const Shard& s) {
 }
 
 double normed_query_key(const Shard& s) {
-    return s.qk_norm ? s.tokens * (s.heads + s.kv_heads) * s.head_dim : 0;
+    return s.tokens * ((s.qk_norm ? (s.heads + s.kv_heads) * s.head_dim : 0) +
+                       (s.v_norm ? s.kv_heads * s.value_dim : 0));
 }
 
 double normed_latents(const Shard& s) {

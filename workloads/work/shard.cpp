@@ -32,18 +32,20 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
     shard.known_max_logit = plan.attention.known_max_logit;
 }
 
-/// Sizes of the model, over all `ways` that split its matrices.
-void take_sizes(Shard& shard, const ModelSpec& model, int split) {
+/// Sizes of the model, over all ways that `split` its matrices.
+void take_sizes(Shard& shard, const ModelSpec& model, const AttentionSizes& sizes, int split) {
     const double ways = split;
     shard.d_model = static_cast<double>(model.d_model);
     shard.d_ff = static_cast<double>(model.d_ff) / ways;
     shard.branches = model.gated_mlp ? 2 : 1;
     shard.heads = static_cast<double>(model.heads) / ways;
-    shard.kv_heads = static_cast<double>(model.kv_heads) / ways;
-    shard.all_kv_heads = static_cast<double>(model.kv_heads);
-    shard.kv_split_by_columns = model.kv_heads % split != 0;
-    shard.head_dim = static_cast<double>(model.head_dim);
-    shard.value_dim = static_cast<double>(value_dim(model));
+    shard.kv_heads = static_cast<double>(sizes.kv_heads) / ways;
+    shard.all_kv_heads = static_cast<double>(sizes.kv_heads);
+    shard.kv_split_by_columns = sizes.kv_heads % split != 0;
+    shard.head_dim = static_cast<double>(sizes.head_dim);
+    shard.value_dim = static_cast<double>(sizes.value_dim);
+    shard.shared_kv = sizes.shared_kv;
+    shard.v_norm = model.v_norm;
     shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
     shard.window = static_cast<double>(model.window);
     shard.parallel_block = model.parallel_block;
@@ -137,12 +139,13 @@ void take_runs(Shard& shard, const TrainingPlan& plan) {
 }
 
 /// Inference: rows are complete on all tensor ways, and ways beyond the key/value heads have them again.
-void take_inference(Shard& shard, const ModelSpec& model, const TrainingPlan& plan) {
+void take_inference(Shard& shard, const ModelSpec& model, const AttentionSizes& sizes,
+                    const TrainingPlan& plan) {
     take_runs(shard, plan);
     shard.rows = shard.tokens / plan.ways.tensor_transpose;
     shard.cache = {static_cast<double>(plan.ways.cache), plan.inference->split,
                    plan.inference->cache_element, plan.inference->dense};
-    const CacheLayout layout{model.heads, model.kv_heads,
+    const CacheLayout layout{model.heads, sizes.kv_heads,
                              std::int64_t{plan.ways.tensor} * plan.ways.tensor_transpose,
                              plan.ways.cache, plan.inference->split};
     shard.kv_heads = static_cast<double>(layout.most_heads());
@@ -157,10 +160,11 @@ int Shard::reach() const {
     return static_cast<int>(std::min(pieces, context * pieces_of_rank() - 1));
 }
 
-Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks) {
+Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks, bool local) {
+    const AttentionSizes sizes = attention_sizes(model, {.local = local});
     Shard shard;
     take_batch(shard, plan, ranks);
-    take_sizes(shard, model, plan.ways.of_matrix());
+    take_sizes(shard, model, sizes, plan.ways.of_matrix());
     take_remat(shard, model, plan.remat);
     shard.transposed = plan.ways.tensor_transpose;
     shard.precision = plan.precision;
@@ -172,7 +176,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
     shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;
     if (plan.inference) {
-        take_inference(shard, model, plan);
+        take_inference(shard, model, sizes, plan);
     }
     if (model.latent.kv_rank > 0) {
         shard.latent = latent_of(shard, model.latent, plan.ways);

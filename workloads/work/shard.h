@@ -29,8 +29,10 @@ struct Shard {
     double kv_heads = 0;    ///< K / T; a fraction when columns are split instead of heads
     double head_dim = 0;    ///< H
     double value_dim = 0;   ///< Hv
-    double vocabulary = 0;  ///< V / T
-    double window = 0;      ///< of local layers; 0: none
+    bool shared_kv = false;
+    bool v_norm = false;
+    double vocabulary = 0;             ///< V / T
+    double window = 0;                 ///< of local layers; 0: none
     bool kv_split_by_columns = false;  ///< T does not divide K: complete heads are gathered
     double all_kv_heads = 0;           ///< K
     bool parallel_block = false;
@@ -115,6 +117,10 @@ struct Shard {
     [[nodiscard]] double qkv_width() const {
         return heads * head_dim + kv_heads * (head_dim + value_dim);
     }
+    /// Of those, the columns that the projection makes.
+    [[nodiscard]] double projected_width() const {
+        return qkv_width() - (shared_kv ? kv_heads * value_dim : 0);
+    }
     /// Attention's output.
     [[nodiscard]] double attended_width() const { return heads * value_dim; }
     /// Of the pieces in which a causal sequence lies on the context ranks (Placement): of a rank, and keys of one.
@@ -129,7 +135,8 @@ struct Shard {
                (head_dim + value_dim);
     }
 };
-/// `plan` has been validated against `model`.
-Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {});
+/// `plan` has been validated against `model`. Sizes of attention are those of layers that are `local`, or of the others.
+Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {},
+                 bool local = true);
 
 }  // namespace podsim::workloads

@@ -52,6 +52,8 @@ TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
         {"llama4-17b-128e", "llama-4-maverick"},
         {"olmo3-7b", "olmo-3-7b"},
         {"olmo3-32b", "olmo-3-32b"},
+        {"gemma4-31b", "gemma-4-31b"},
+        {"gemma4-26b", "gemma-4-26b-a4b"},
         {"gpt-oss-20b", "gpt-oss-20b"},
         {"gpt-oss-120b", "gpt-oss-120b"},
     };
@@ -67,6 +69,8 @@ TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
         EXPECT_EQ(ours.head_dim, theirs.head_dim);
         EXPECT_EQ(ours.window, theirs.window);
         EXPECT_EQ(ours.global_every, theirs.global_every);
+        EXPECT_EQ(ours.global, theirs.global);
+        EXPECT_EQ(ours.v_norm, theirs.v_norm);
         EXPECT_EQ(ours.chunk, theirs.chunk);
         EXPECT_EQ(ours.tied_embeddings, theirs.tied_embeddings);
         EXPECT_EQ(ours.experts.per_token, theirs.experts.per_token);
@@ -91,7 +95,9 @@ TEST_F(MaxTextModels, HaveThePublishedCounts) {
 
 TEST_F(MaxTextModels, ThatPodsimLacksAreKnown) {
     for (const auto& [name, why] : {std::pair{"deepseek3.2-671b", "sparse attention with an index"},
-                                    {"gemma4-31b", "heads of two sizes"},
+                                    {"gemma4-e4b",
+                                     "embeddings of every layer, and layers with the keys and "
+                                     "values of others"},
                                     {"qwen3-next-80b-a3b", "linear attention"},
                                     {"qwen3-vl-2b", "an encoder"}}) {
         refused(

@@ -154,7 +154,7 @@ TEST_F(BadInput, HuggingFaceConfigs) {
     write("{\"model_type\": \"lama\"}", "config.json");
     expect_refused(good_but("llama-3-8b", "{hf_config: config.json}"),
                    "config.json:1:2: model_type 'lama' is not modelled; did you mean 'llama'? "
-                   "`podsim import hf --help` lists the 60 families that podsim reads");
+                   "`podsim import hf --help` lists the 61 families that podsim reads");
 }
 
 TEST_F(BadInput, AMeshThatDoesNotMultiplyToTheChips) {

@@ -69,7 +69,7 @@ TEST_F(AttentionStage, TakesItsBlocksAtTheShareOfTheProfile) {
 
 // Of 4096 tokens in blocks of 512 the mask leaves 8 x 9 / 2 = 36 of 64 a head, in blocks of 1024 4 x 5 / 2 = 10: of 2 sequences and 8
 // heads, by two cores of v5p, each with `grid_step_s` beside its scores. Two kernels of the backward pass take
-// theirs one after the other; without blocks none are known.
+// theirs one after the other; without blocks all queries of a head stand in half a core's VMEM, and read 8 blocks of 512 keys.
 TEST_F(AttentionStage, EveryStepOfItsGridTakesItsTime) {
     const std::string keys = "heads: 8, kv_heads: 8, head_dim: 128, sequence: 4096, sequences: 2, ";
     const auto more = [&](const std::string& blocks, const char* chip = "v5p") {
@@ -88,7 +88,7 @@ TEST_F(AttentionStage, EveryStepOfItsGridTakesItsTime) {
     const std::string blocks = ", attention_blocks: 1024";
     EXPECT_NEAR(more(back + "fused" + blocks), 2 * 8 * 10 / 2 * 1e-6, 2e-12);
     EXPECT_NEAR(more(back + "split" + blocks), 2 * 8 * (10 + 10) / 2 * 1e-6, 2e-12);
-    EXPECT_EQ(more("attention_blocks: none"), 0);
+    EXPECT_NEAR(more("attention_blocks: none"), 2 * 8 * 8 / 2 * 1e-6, 2e-12);
 }
 
 TEST_F(AttentionStage, IsRefusedAtItsPlace) {

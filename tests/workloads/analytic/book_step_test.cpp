@@ -48,6 +48,29 @@ TEST(BookStep, PipelinesAddTheirBubble) {
     EXPECT_DOUBLE_EQ(step(), (8 + 3) * 1 + 8 * 0.5);
 }
 
+// A further token is one more layer, 1 and 2 s, its projection of 2^21 parameters, 2 x 2^21 t / R = 1/8 and 1/4 s, and logits once
+// more, 0.5 and 1 s. Over an axis at W = 2^23 its 2 x 2^21 bytes are gathered in 0.5 s, twice, and its gradients scattered; the table's
+// 2 x 2^23 bytes, 2 s, are not gathered again.
+TEST(BookStep, FurtherTokensAreLayersWithAProjectionAndLogits) {
+    TrainingPlan plan = book_plan(1 << 13);
+    ModelSpec model = book_model(2);
+    const auto step = [&](double flops, double link, const DeviceMesh& mesh) {
+        return book_step(model, plan, mesh, step_rates(flops, link)).time.value();
+    };
+    const DeviceMesh one(torus(1), {});
+    EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 * 3 + 1.5);
+    model.mtp_layers = 2;
+    EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 * 3 + 1.5 + 2 * (3 + 0.375 + 1.5));
+    plan.forward_only = true;
+    EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 + 0.5);
+    plan.forward_only = false;
+    plan.ways.fsdp = 4;
+    const DeviceMesh ring(torus(4), {{"fsdp", {{0, 1, 4}}}});
+    const double with_two = step(kNever, 0x1p22, ring);
+    model.mtp_layers = 0;
+    EXPECT_DOUBLE_EQ(with_two - step(kNever, 0x1p22, ring), 2 * (3 * 3 + 3 * 0.5));
+}
+
 // Over one axis at W = 2^23: two reductions of P x 2 bytes 6 s, of the table 4 s.
 TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
     TrainingPlan plan = book_plan(1 << 16);

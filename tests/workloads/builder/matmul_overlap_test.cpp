@@ -121,6 +121,16 @@ TEST(CollectiveMatmul, APartReadsAllWeights) {
     EXPECT_EQ(part.matmuls[0].n, 16);
 }
 
+/// Blocks that attention goes through.
+double grid_steps(const StepProgram& program, Pass pass) {
+    double sum = 0;
+    for (const Op& op : program.ops) {
+        const auto* work = std::get_if<Compute>(&op.work);
+        sum += work != nullptr && op.pass == pass ? work->grid_steps : 0;
+    }
+    return sum;
+}
+
 // The table's V of keys and values: once forward, and backward once for themselves, which go round again, and once
 // for their gradients.
 TEST(RingAttention, BytesAndFlops) {
@@ -129,6 +139,7 @@ TEST(RingAttention, BytesAndFlops) {
         Random random(seed);
         ModelSpec model = samples::random_any_model(random);
         model.window = model.global_every = 0;
+        model.global = {};
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.ways.context = random.from(2, 5);
         plan.batch.sequence *= std::int64_t{plan.ways.context} * 2;
@@ -139,10 +150,11 @@ TEST(RingAttention, BytesAndFlops) {
         plan.overlap.context_steps = ring(plan.ways.context, false, random.coin());
         const StepProgram program = build_step(model, plan);
         const double ways = model.kv_heads % plan.ways.tensor == 0 ? plan.ways.tensor : 1;
+        const AttentionSizes sizes = attention_sizes(model, {});
         const double v =
             static_cast<double>(2 * occupancy(plan.batch, plan.ways).sequences_per_shard *
                                 plan.batch.sequence * model.kv_heads) *
-            static_cast<double>(model.head_dim + value_dim(model)) / ways;
+            static_cast<double>(sizes.head_dim + sizes.value_dim) / ways;
         std::map<Pass, double> bytes;
         for (const CollectiveBytes& row : collective_bytes(program)) {
             if (row.layer == 0 && row.purpose == Purpose::context) {
@@ -158,6 +170,8 @@ TEST(RingAttention, BytesAndFlops) {
             EXPECT_NEAR(flops_by_pass(program).of(pass).value(),
                         flops_by_pass(gathered).of(pass).value(),
                         1e-9 * flops_by_pass(gathered).total().value());
+            EXPECT_NEAR(grid_steps(program, pass), grid_steps(gathered, pass),
+                        1e-9 * grid_steps(gathered, pass));
         }
     }
 }

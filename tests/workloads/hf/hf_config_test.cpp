@@ -128,7 +128,7 @@ TEST_F(HfConfigTest, DenseLayersBeforeThoseWithExperts) {
 }
 
 TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
-    const std::string remedy = "`podsim import hf --help` lists the 60 families that podsim reads";
+    const std::string remedy = "`podsim import hf --help` lists the 61 families that podsim reads";
     EXPECT_EQ(refusal(with("model_type", "\"mamba\"")),
               ":1:2: model_type 'mamba' is not modelled: it has state-space layers; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "\"unheard_of\"")),
@@ -144,6 +144,23 @@ TEST_F(HfConfigTest, ArchitecturesThatAreNotModelled) {
               ":1:2: model_type 'qwen3_next' is not modelled: it has linear attention; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "")), ":1:1: the key 'model_type' is missing; " + remedy);
     EXPECT_EQ(refusal(with("model_type", "7")), ":1:2: 'model_type' is not a text; " + remedy);
+}
+
+TEST_F(HfConfigTest, Gemma4WithEmbeddingsOfEveryLayerIsNotModelled) {
+    std::ifstream file(source_folder() + "/tests/workloads/configs/gemma-4-31b.json");
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const auto with_eight = [&](const std::string& key) {
+        std::string other = text;
+        const std::string none = "\"" + key + "\": 0";
+        EXPECT_NE(other.find(none), std::string::npos);
+        return other.replace(other.find(none), none.size(), "\"" + key + "\": 8");
+    };
+    EXPECT_THAT(refusal(with_eight("hidden_size_per_layer_input")),
+                EndsWith(": embeddings of every layer ('hidden_size_per_layer_input') are not "
+                         "modelled"));
+    EXPECT_THAT(refusal(with_eight("num_kv_shared_layers")),
+                EndsWith(": layers with the keys and values of others ('num_kv_shared_layers') are "
+                         "not modelled"));
 }
 
 /// Another name for the experts, and the text model's default beside what the wrapper says.

@@ -55,6 +55,8 @@ TEST(HfCounts, are_the_published_ones) {
         {"llama-4-maverick", 400'711'848'960},  // meta-llama/Llama-4-Maverick-17B-128E: text model
         {"gemma-3-27b", 27'009'346'304},  // google/gemma-3-27b-it: 27432406640 less vision (416866032) and projector (1152 x 5376 + 1152)
         {"gemma-3-4b", 3'880'263'168},  // google/gemma-3-4b-it: 4300079472 less vision (416866032) and projector (1152 x 2560 + 1152)
+        {"gemma-4-31b", 30'697'345'280},  // google/gemma-4-31B, rounded: 30.7 billion
+        {"gemma-4-26b-a4b", 25'232'800'000},  // google/gemma-4-26B-A4B, rounded: 25.2 billion, 3.8 of a token
         {"mistral-small-3.1", 23'572'403'200},  // mistralai/Mistral-Small-24B-Base-2501: its text model
         {"kimi-k2", 1'026'408'232'448},  // moonshotai/Kimi-K2-Instruct
         {"command-r", 34'980'831'232},  // CohereForAI/c4ai-command-r-v01, rounded
@@ -151,6 +153,21 @@ TEST(HfCounts, maverick_interleaves) {
     EXPECT_EQ(count_layer(model, {.experts = true}).mlp, 5120 * (128 + 3 * 8192));
     EXPECT_EQ(count_layer(model, {}).mlp, 3 * 5120 * 16384);
     EXPECT_EQ(model.chunk, 8192);
+}
+
+// Gemma 4: sizes of global layers; of the mixture 8 of 128 experts of 704 columns beside an MLP of 2112.
+TEST(HfCounts, global_layers_have_sizes_of_their_own) {
+    const HfReading reading = reading_of("gemma-4-26b-a4b");
+    const ModelSpec& model = reading.model;
+    EXPECT_EQ(model.global, (GlobalAttention{.kv_heads = 2, .head_dim = 512, .shared_kv = true}));
+    EXPECT_EQ(model.global_every, 6);
+    EXPECT_EQ(model.window, 1024);
+    EXPECT_TRUE(model.qk_norm && model.v_norm && model.tied_embeddings);
+    EXPECT_EQ(count_layer(model, {.experts = true}).experts_taken, 8 * 3 * 2816 * 704);
+    EXPECT_EQ(count_layer(model, {.experts = true}).mlp, 2816 * (128 + 3 * 2112));
+    EXPECT_EQ(count_parameters(model).active, 25'232'800'000 - 30LL * 120 * 3 * 2816 * 704);
+    EXPECT_EQ(reading.notes.back(),
+              "three norms of a layer with experts, and scales of its router, are left out");
 }
 
 TEST(HfCounts, windows_come_from_layer_types) {

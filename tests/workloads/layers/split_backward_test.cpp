@@ -59,7 +59,8 @@ TrainingPlan split_plan(Random& random, ModelSpec& model) {
         model.experts.every = random.from(1, static_cast<int>(model.layers));
     }
     if (model.window > 0) {
-        model.global_every = random.from(0, static_cast<int>(model.layers));
+        const int least = model.global == GlobalAttention{} ? 0 : 1;
+        model.global_every = random.from(least, static_cast<int>(model.layers));
     }
     validate(plan, model);
     return plan;

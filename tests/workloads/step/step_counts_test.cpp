@@ -47,7 +47,8 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
                                           : plan.batch.sequence;
             const std::int64_t twice =
                 2 * plan.batch.sequence * seen - (plan.attention.causal ? seen * seen : 0);
-            attention += 3 * model.heads * (model.head_dim + value_dim(model)) * twice;
+            const AttentionSizes sizes = attention_sizes(model, layer_kind(model, layer));
+            attention += 3 * model.heads * (sizes.head_dim + sizes.value_dim) * twice;
         }
         const auto executed = static_cast<double>(
             6 * plan.batch.tokens * matmul + plan.batch.tokens / plan.batch.sequence * attention);
@@ -77,9 +78,10 @@ TEST(Step, FlopsOfEveryModelOfTheCatalogue) {
         const ParameterCount count = count_parameters(model);
         double attention = 0;  // 6 N (H + Hv) for each pair of a sequence
         for (const auto& [kind, layers] : layer_kinds(model)) {
-            attention += static_cast<double>(layers * 6 * model.heads *
-                                             (model.head_dim + value_dim(model))) *
-                         attention_pairs(model, kind, 4096, true);
+            const AttentionSizes sizes = attention_sizes(model, kind);
+            attention +=
+                static_cast<double>(layers * 6 * model.heads * (sizes.head_dim + sizes.value_dim)) *
+                attention_pairs(model, kind, 4096, true);
         }
         const std::int64_t matmul = count.layers_matmul + count.embedding;
         const double executed = static_cast<double>(6 * plan.batch.tokens * matmul) + 8 * attention;

@@ -55,6 +55,15 @@ TEST(AttentionKernels, MakeSoManyDotProducts) {
     EXPECT_EQ(backward(BackwardKernels::split).vector.value(), 2 * 7 * pairs + rows);
 }
 
+// Without set blocks a step of the grid is 512 keys: 8 of a sequence, which the blocks of each of 2 heads' queries read 4.5 times.
+// Two kernels go through theirs each.
+TEST(AttentionKernels, GoThroughSoManyBlocks) {
+    EXPECT_EQ(attention_forward(shard_of(BackwardKernels::split), false).grid_steps, 8 * 2 * 4.5);
+    EXPECT_EQ(attention_backward(shard_of(BackwardKernels::fused), false).grid_steps, 8 * 2 * 4.5);
+    EXPECT_EQ(attention_backward(shard_of(BackwardKernels::split), false).grid_steps,
+              2 * 8 * 2 * 4.5);
+}
+
 // Queries and keys of latent attention are wider than values: 192 and 128.
 TEST(AttentionKernels, CountTheWidthsOfKeysAndValuesApart) {
     const auto flops = [](BackwardKernels kernels) {

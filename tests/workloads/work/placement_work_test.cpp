@@ -39,6 +39,7 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
         Random random(seed);
         ModelSpec model = samples::random_model_of_training(random);
         model.window = model.global_every = 0;
+        model.global = {};
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.attention.causal = true;
         plan.ways.context = random.from(2, 5);

@@ -1,4 +1,4 @@
-#include "scenarios/load/collective_ends.h"
+#include "scenarios/spec/collective_ends.h"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "workloads/work/weight_sharding.h"
+#include "workloads/plan/weight_sharding.h"
 
 #include <fmt/format.h>
 
