@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/simulate/within_clock.h"
 #include "scenarios/study/serve_scenario.h"
 #include "scenarios/text/format.h"
 
@@ -30,6 +32,19 @@ std::optional<CheckedSearch> search_of(const ScenarioSource& source,
         search.varies.push_back(varied.key);
     }
     return search;
+}
+
+/// Throws sim::InputError where a run is refused, or known to be longer than the clock.
+void take_size_and_memory(Checked& checked, const Scenario& scenario, Watch* watch) {
+    if (scenario.is_program()) {
+        refuse_beyond_clock(scenario, longest_stage(scenario.hardware, scenario.program()).bound);
+    }
+    checked.size = size_of_run(scenario, Fold::automatic, watch);
+    if (!scenario.is_program()) {
+        const BuiltStep built = build_step_of(scenario, nullptr, watch);
+        refuse_beyond_clock(scenario, bounds_of(scenario, built).lower.time);
+        checked.memory = memory_in_order(scenario, built);
+    }
 }
 
 }  // namespace
@@ -58,10 +73,7 @@ Checked check(const ScenarioSource& source, std::span<const std::string> setting
             return checked;
         }
         const auto began = std::chrono::steady_clock::now();
-        checked.size = size_of_run(scenario, Fold::automatic, watch);
-        if (!scenario.is_program()) {
-            checked.memory = memory_in_order(scenario, build_step_of(scenario, nullptr, watch));
-        }
+        within_clock(scenario, [&] { take_size_and_memory(checked, scenario, watch); });
         const std::chrono::duration<double> built = std::chrono::steady_clock::now() - began;
         checked.wall_time_s =
             built.count() + static_cast<double>(checked.size->events) / kEventsPerSecond;

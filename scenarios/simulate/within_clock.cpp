@@ -87,4 +87,10 @@ sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow
                            {scenario.file, 0, 0});
 }
 
+void refuse_beyond_clock(const Scenario& scenario, sim::Seconds least) {
+    if (least.value() >= sim::Time::max().seconds()) {
+        throw clock_error_of(scenario, sim::TimeOverflow{});
+    }
+}
+
 }  // namespace podsim::scenarios

@@ -18,6 +18,9 @@ inline sim::InputError clock_error(const std::string& place, const sim::TimeOver
 /// beyond the clock, else what the closed forms leave out.
 sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error);
 
+/// Throws that where no run of the scenario takes less than `least`, and that is beyond the clock.
+void refuse_beyond_clock(const Scenario& scenario, sim::Seconds least);
+
 /// The result of `simulate()`. Throws clock_error at the place, or clock_error_of the scenario, when it leaves the clock's range.
 template <class Simulate>
 auto within_clock(const std::string& place, Simulate simulate) {

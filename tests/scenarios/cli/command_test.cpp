@@ -198,6 +198,11 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
             .out);
     EXPECT_EQ(std::floor(estimate["roofline_lower_s"].get<double>() / 86400 + 0.5), 10778615);
     EXPECT_EQ(plain(outcome.err), message);
+    const Outcome checked =
+        podsim({"check", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
+                "batch.tokens=1Ti"});
+    EXPECT_EQ(checked.status, 2);
+    EXPECT_EQ(plain(checked.err), message);
     std::string slow = kSmall;
     slow.replace(slow.find("v5p"), 3, "{base: v5p, bf16_flops: 1 GFLOP/s}");
     slow.replace(slow.find("32Ki"), 4, "1Ti");
