@@ -264,6 +264,38 @@ constexpr std::array kVersion8{
     Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
 };
 
+/// Version 9: queries and keys rotated and normed by kernels of their own.
+constexpr std::array kVersion9{
+    Measured{"v4p", "mxu", 0.730, kFittedByChip},
+    Measured{"v5e", "mxu", 0.848, kFittedByChip},
+    Measured{"v5p", "mxu", 0.845, kFittedByChip},
+    Measured{"v6e", "mxu", 0.652, kFittedByChip},
+    Measured{"tpu7x", "mxu", 0.746, kFittedByChip},
+    Measured{"", "mxu_8bit", 0.9, kInt8V6e},
+    Measured{"v4p", "mxu_8bit", 1, kInt8V4p},
+    Measured{"v5p", "mxu_8bit", 1, kFittedByChip},
+    Measured{"tpu7x", "mxu_8bit", 0.873, kFittedByChip},
+    Measured{"", "mxu_grouped", 0.832, kGroupedTpu7x},
+    Measured{"", "grid_step_s", 7.55e-7, kGroupedTpu7x},
+    Measured{"", "attention", 0.742, kForwardTpu7x},
+    Measured{"", "attention_backward", 0.795, kBackwardTpu7x},
+    Measured{"", "fusion", 0.5, kPriorFusion},
+    Measured{"", "gather", 0.158, kPooledGather},
+    Measured{"", "straggler", 0.02, kPriorStraggler},
+    Measured{"v5e", "straggler", 0.0338, kFittedByChip},
+    Measured{"", "hbm", 0.857, kMeanOfChips},
+    Measured{"v6e", "hbm", 0.850, kCopyV6e},
+    Measured{"tpu7x", "hbm", 0.864, kCopyTpu7x},
+    Measured{"", "ici", 0.815, kMeanOfChips},
+    Measured{"v5e", "ici", 0.827, kGatherV5e},
+    Measured{"v6e", "ici", 0.656, kPsumV6e},
+    Measured{"tpu7x", "ici", 0.999, kGatherTpu7x},
+    Measured{"", "dcn", 0.329, kPsumSlicesV6e},
+    Measured{"", "launch_s", 5.45e-6, kMeanOfChips},
+    Measured{"v5e", "launch_s", 2.37e-6, kTinyV5e},
+    Measured{"tpu7x", "launch_s", 1.25e-5, kTinyTpu7x},
+};
+
 /// What inference takes besides, for all chips.
 struct Overheads {
     double kernel_s;
@@ -281,7 +313,8 @@ struct Version {
     Overheads inference = kFirstOverheads;
 };
 // The seventh has the sixth's factors of training.
-constexpr std::array kVersions{Version{"8", kVersion8, kOverheads7},
+constexpr std::array kVersions{Version{"9", kVersion9, kOverheads7},
+                               Version{"8", kVersion8, kOverheads7},
                                Version{"7", kVersion6, kOverheads7},
                                Version{"6", kVersion6},
                                Version{"5", kVersion5},
@@ -291,7 +324,7 @@ constexpr std::array kVersions{Version{"8", kVersion8, kOverheads7},
                                Version{"1", kVersion1}};
 constexpr std::array kVersionNames{kVersions[0].name, kVersions[1].name, kVersions[2].name,
                                    kVersions[3].name, kVersions[4].name, kVersions[5].name,
-                                   kVersions[6].name, kVersions[7].name};
+                                   kVersions[6].name, kVersions[7].name, kVersions[8].name};
 
 const Version* find_version(std::string_view name) {
     const auto* const found = std::ranges::find(kVersions, name, &Version::name);

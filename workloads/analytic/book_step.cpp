@@ -286,15 +286,18 @@ double BookStep::layers(WeightLoading& loading, double& gradients) const {
 
 double BookStep::further_tokens(WeightLoading& loading) const {
     const LayerKind kind = layer_kind(model_, model_.layers);
-    const LayerTerms terms = terms_of(kind);
+    TrainingPlan keeps_all = plan_;
+    keeps_all.remat = {.policy = RematPolicy::none};
+    const BookStep book(model_, keeps_all, mesh_, rates_);
+    const LayerTerms terms = book.terms_of(kind);
     const auto matrix = static_cast<double>(mtp_matrix(model_));
     const double product = 2 * matrix * tokens_ / tensor_;
     const double brought = gather(matrix, plan_.precision.weights());
     const PassTime there{in_bf16(product), {}, {}, brought};
     const PassTime back{in_bf16(2 * product), {}, {}, brought + scatter(matrix)};
     return static_cast<double>(model_.mtp_layers) *
-           (forward(terms).time() + backward(kind, terms).time() + there.time() + back.time() +
-            logits(loading, 0, 0));
+           (book.forward(terms).time() + book.backward(kind, terms).time() + there.time() +
+            back.time() + logits(loading, 0, 0));
 }
 
 double BookStep::unembedding(WeightLoading& loading) const {

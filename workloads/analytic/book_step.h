@@ -49,7 +49,7 @@
 //   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both; with chunks of
 //            logits, which are made again, 6 V D t / T / R)
 //
-// A layer of further tokens (multi-token prediction) counts as one more like the last layer, with the product of its 2 D x D
+// A layer of further tokens (multi-token prediction) counts as one more like the last layer, none of which runs again, with the product of its 2 D x D
 // projection before it and an unembedding behind it, whose table is not gathered again:
 //   T_math = 4 D^2 t / T / R_bf16 and twice that backward, T_comms = the gather of 2 D^2, backward with its scatter
 //

@@ -97,9 +97,10 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.vpu = work.vector / (rates.vpu * rates.efficiency.vpu);
     time.waits = work.gathered / rates.hbm *
                  std::max(rates.efficiency.hbm / rates.efficiency.gather - 1, 0.0);
-    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm + time.waits);
-    time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
     time.fusion = hidden_share(work, rates.efficiency.fusion);
+    time.apart = time.fusion < 1 ? work.apart / rates.hbm : sim::Seconds{};
+    time.elementwise = std::max(time.vpu, work.elementwise / rates.hbm - time.apart + time.waits);
+    time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
     time.host = sim::Seconds(work.host_turns * rates.efficiency.host_s);
     if (std::max({time.mxu_reached, time.hbm, time.vpu}) > sim::Seconds(0)) {
         time.start =

@@ -21,8 +21,9 @@ namespace podsim::workloads {
 /// (Compute::kernel) nothing does, but ideally. A kernel of which the steps are known takes for each of them the longest of tile (by the
 /// share mxu_grouped, of attention its own), bytes and what the vector unit does beside the tile, and grid_step_s unless the steps are a
 /// loop inside the kernel; ideally blocks come as if all were fetched ahead, and it takes as long as any
-/// other operation. Rows that indices name move at the share `gather` of the bandwidth. Waiting for the host, and
-/// the kernel's start, come before.
+/// other operation. Rows that indices name move at the share `gather` of the bandwidth. Bytes of
+/// kernels of their own (Compute::apart) move before or behind all that, ideally beside it. Waiting for the host, and the kernel's start,
+/// come before.
 struct ComputeTime {
     sim::Seconds mxu;          ///< flops / peak of the dtype
     sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
@@ -30,12 +31,13 @@ struct ComputeTime {
     sim::Seconds hbm;          ///< bytes / bandwidth
     sim::Seconds vpu;          ///< elementwise operations / rate
     sim::Seconds
-        elementwise;     ///< the larger of vpu and the elementwise bytes / bandwidth, with waits
-    sim::Seconds waits;  ///< that gathers of rows take beyond their bytes: none at ideal rates
+        elementwise;  ///< the larger of vpu and the fused elementwise bytes / bandwidth, with waits
+    sim::Seconds waits;       ///< that gathers of rows take beyond their bytes: none at ideal rates
     sim::Seconds matmul_hbm;  ///< the other bytes / bandwidth
     sim::Seconds stepwise;    ///< of the kernel's steps one after another: none at ideal rates
     sim::Seconds
-        beside;  ///< of it, what the vector unit does beside the tiles: none at ideal rates
+        beside;          ///< of it, what the vector unit does beside the tiles: none at ideal rates
+    sim::Seconds apart;  ///< bytes of kernels of their own / bandwidth: none at ideal rates
     double fusion = 1;
     sim::Seconds
         host;  ///< that the chip waits for its host, beside the operation's work: none at ideal rates
@@ -43,10 +45,10 @@ struct ComputeTime {
         start;  ///< of the kernel and of its sequences (Efficiency::kernel_s, sequence_s), where there is work: none at ideal rates
     [[nodiscard]] sim::Seconds total() const {
         const sim::Seconds matmuls = std::max(mxu_reached, stepwise);
-        const sim::Seconds together = std::max({matmuls, hbm + waits, vpu});
-        const sim::Seconds apart = std::max(matmuls, matmul_hbm) + elementwise;
-        return host + start +
-               (apart > together ? together + (apart - together) * (1 - fusion) : together);
+        const sim::Seconds together = std::max({matmuls, hbm - apart + waits, vpu});
+        const sim::Seconds in_turn = std::max(matmuls, matmul_hbm) + elementwise;
+        return host + start + apart +
+               (in_turn > together ? together + (in_turn - together) * (1 - fusion) : together);
     }
 };
 ComputeTime compute_time(const Compute& work, const MachineRates& rates);

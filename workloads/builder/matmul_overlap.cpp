@@ -22,6 +22,7 @@ Compute MatmulOverlap::part_of_rows(const Compute& whole, double share) const {
     part.flops = whole.flops * share;
     part.vector = whole.vector * share;
     part.elementwise = whole.elementwise * share;
+    part.apart = whole.apart * share;
     part.gathered = whole.gathered * share;
     part.hbm = sim::Bytes((whole.hbm.value() - weights) * share + weights);
     for (MatmulShape& shape : part.matmuls) {

@@ -67,7 +67,36 @@ void read_gemma3(HfConfig& config, ModelSpec& model) {
     model.qk_norm = true;
 }
 
-/// Global layers have heads of their own sizes; experts, where there are any, stand beside the dense MLP.
+/// Which layers are global `layer_types` says, or else all are local but the last of every six. Newer files say the sizes of global
+/// layers layer by layer, in place of the two keys.
+GlobalAttention sizes_by_layer(HfConfig& config, const ModelSpec& model) {
+    const nlohmann::json& layers = *config.find("per_layer_config");
+    const auto whole = [](const nlohmann::json& sizes, const char* key, std::int64_t otherwise) {
+        const auto found = sizes.find(key);
+        return found == sizes.end()         ? otherwise
+               : found->is_number_integer() ? found->get<std::int64_t>()
+                                            : -1;  // out of every range
+    };
+    const auto sizes_of = [&](const nlohmann::json& sizes) {
+        return GlobalAttention{whole(sizes, "num_key_value_heads", model.kv_heads),
+                               whole(sizes, "head_dim", model.head_dim)};
+    };
+    bool agrees = layers.is_object() && !layers.empty();
+    for (std::int64_t layer = 0; layer < model.layers && agrees; ++layer) {
+        const auto found = layers.find(std::to_string(layer));
+        const bool local = layer_kind(model, layer).local;
+        agrees = local == (found == layers.end()) &&
+                 (local || sizes_of(*found) == sizes_of(*layers.begin()));
+    }
+    if (!agrees) {
+        config.refuse("per_layer_config",
+                      "'per_layer_config' is not the same sizes of all global layers",
+                      "other sizes by layer are not modelled");
+    }
+    return sizes_of(*layers.begin());
+}
+
+/// Global layers have sizes of their own, key and value heads where values are keys; experts stand beside the dense MLP.
 void read_gemma4(HfConfig& config, ModelSpec& model) {
     for (const auto& [key, what] :
          {std::pair{"hidden_size_per_layer_input", "embeddings of every layer"},
@@ -77,11 +106,24 @@ void read_gemma4(HfConfig& config, ModelSpec& model) {
         }
     }
     read_gemma_with_windows(config, model, 6);
+    if (config.find("layer_types") == nullptr && model.layers % model.global_every != 0) {
+        config.refuse("num_hidden_layers",
+                      "without 'layer_types' the last layer sees all, which is none of every six");
+    }
+    if (const auto* seen = config.find("use_bidirectional_attention"); seen && *seen == "all") {
+        config.refuse("use_bidirectional_attention", "attention to later tokens is not modelled");
+    }
     model.qk_norm = model.v_norm = true;
+    const bool shared = config.flag("attention_k_eq_v");
+    const auto kv_heads = config.whole("num_global_key_value_heads", model.heads);
     model.global = {
-        .kv_heads = config.whole("num_global_key_value_heads", model.heads).value_or(0),
+        .kv_heads = shared ? kv_heads.value_or(0) : 0,
         .head_dim = config.whole("global_head_dim", ModelLimits::head_dim).value_or(512),
-        .shared_kv = config.flag("attention_k_eq_v")};
+        .shared_kv = false};
+    if (config.find("per_layer_config") != nullptr) {
+        model.global = sizes_by_layer(config, model);
+    }
+    model.global.shared_kv = shared;
     if (config.flag("enable_moe_block")) {
         read_routing(config, model, "num_experts", "top_k_experts");
         model.experts.d_ff = config.required("moe_intermediate_size", ModelLimits::d_ff);
@@ -89,10 +131,6 @@ void read_gemma4(HfConfig& config, ModelSpec& model) {
         model.experts.shared_d_ff = model.d_ff;
         config.note("three norms of a layer with experts, and scales of its router, are left out");
     }
-}
-
-void read_phi3(HfConfig& config, ModelSpec& model) {
-    read_mistral(config, model);
 }
 
 /// Norms without parameters.
@@ -234,7 +272,7 @@ constexpr std::array kDenseFamilies = std::to_array<HfFamily>({
     {"ministral", read_ministral}, {"gemma", read_gemma},
     {"gemma2", read_gemma2},       {"gemma3_text", read_gemma3},
     {"gemma4_text", read_gemma4},  {"qwen2", read_qwen2},
-    {"qwen3", read_qwen3},         {"phi3", read_phi3},
+    {"qwen3", read_qwen3},         {"phi3", read_mistral},
     {"olmo", read_olmo},           {"olmo2", read_olmo2},
     {"olmo3", read_olmo3},         {"cohere", read_cohere},
     {"cohere2", read_cohere2},     {"glm", read_glm},

@@ -83,8 +83,7 @@ constexpr std::array kAliases = std::to_array<std::pair<std::string_view, std::s
 
 /// What the classes of transformers take where a file does not have the key, and which is not what most take. Other names of a family are of
 /// classes with other defaults, but for those multimodal models whose text model is of the family's class.
-constexpr std::array kOfSameClass =
-    std::to_array<std::string_view>({"gemma3", "gemma4", "mistral3"});
+constexpr std::array<std::string_view, 3> kOfSameClass{"gemma3", "gemma4", "mistral3"};
 struct ClassDefault {
     std::string_view family;
     const char* key;
@@ -100,6 +99,8 @@ constexpr std::array kClassDefaults = std::to_array<ClassDefault>({
     {"gemma2", "num_key_value_heads", 4},
     {"gemma3_text", "num_key_value_heads", 4},
     {"gemma4_text", "num_key_value_heads", 4},
+    {"gemma4_text", "sliding_window", 512},
+    {"gemma4_text", "hidden_size_per_layer_input", 256},
     {"starcoder2", "num_key_value_heads", 2},
     {"qwen3_moe", "num_key_value_heads", 4},
     {"gpt_oss", "num_key_value_heads", 8},

@@ -68,6 +68,7 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "num_local_experts",
     "num_shared_expert",
     "parallel_attn",
+    "per_layer_config",
     "q_lora_rank",
     "qk_layernorm",
     "qk_nope_head_dim",
@@ -81,6 +82,7 @@ constexpr std::array kKeys = std::to_array<std::string_view>({
     "tie_word_embeddings",
     "top_k_experts",
     "use_bias",
+    "use_bidirectional_attention",
     "use_cla",
     "use_parallel_residual",
     "use_qk_norm",
@@ -168,7 +170,7 @@ constexpr Ignored kIgnored[] = {
      "there are none",
      "vocab_size_per_layer_input use_double_wide_mlp"},
     {"of the other parts of a multimodal model",
-     "use_bidirectional_attention vision_soft_tokens_per_image vision_config audio_config "
+     "vision_soft_tokens_per_image vision_config audio_config "
      "vision_feature_layer vision_feature_select_strategy "
      "mm_tokens_per_image projector_hidden_act spatial_merge_size "
      "multimodal_projector_bias"},

@@ -123,6 +123,12 @@ LayerKind layer_kind(const ModelSpec& model, std::int64_t layer) {
                      (model.global_every == 0 || (layer + 1) % model.global_every != 0)};
 }
 
+bool has_layers(const ModelSpec& model, bool local) {
+    return local ? model.window > 0 && model.global_every != 1
+                 : model.window == 0 ||
+                       (model.global_every > 0 && model.global_every <= model.layers);
+}
+
 std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model) {
     std::map<LayerKind, std::int64_t> kinds;
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {

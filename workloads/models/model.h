@@ -112,6 +112,8 @@ struct LayerKind {
 };
 /// Of a layer of the model, or of one of further tokens, numbered behind them.
 LayerKind layer_kind(const ModelSpec& model, std::int64_t layer);
+/// Whether some of its layers are local, or some are not.
+bool has_layers(const ModelSpec& model, bool local);
 /// How many layers there are of each kind.
 std::map<LayerKind, std::int64_t> layer_kinds(const ModelSpec& model);
 

@@ -14,8 +14,8 @@ void for_each_split_size(ModelSpec& model, std::int64_t ways, KeyHeads heads, bo
         return sizes.kv_heads == queries ||
                (columns && sizes.kv_heads * sizes.head_dim % ways != 0);
     };
-    const bool local = pads({.local = true});
-    const bool global = pads({.local = false});
+    const bool local = has_layers(model, true) && pads({.local = true});
+    const bool global = has_layers(model, false) && pads({.local = false});
     const bool apart = model.global.kv_heads > 0;
     action("query heads", model.heads);
     if (local || (global && !apart)) {

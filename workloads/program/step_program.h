@@ -65,6 +65,7 @@ struct Compute {
     bool known_max_logit = false;  ///< whose softmax, forward, need not find its maximum
     sim::Bytes elementwise{};  ///< of hbm: moved by the elementwise work fused into the operation
     sim::Bytes gathered{};     ///< of elementwise: rows read or written in the order of indices
+    sim::Bytes apart{};        ///< of elementwise: moved by kernels of their own before or behind
     /// The matmuls are a kernel of their own (Pallas), into which XLA fuses no elementwise work: that goes before or behind.
     bool kernel = false;
     /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.

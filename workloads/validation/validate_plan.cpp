@@ -45,11 +45,13 @@ void check_tensor(const TrainingPlan& plan, const ModelSpec& model) {
         model, plan.ways, plan.inference ? KeyHeads::repeated : KeyHeads::split, plan.moe.whole);
     for (const bool local : {true, false}) {
         const std::int64_t kv_heads = attention_sizes(wide, {.local = local}).kv_heads;
-        if (wide.heads % kv_heads != 0) {
+        if (has_layers(wide, local) && wide.heads % kv_heads != 0) {
+            const bool apart = !local && wide.global.kv_heads > 0;
             throw SettingError("mesh.tensor",
                                fmt::format("{} pads the {} query heads of {} to {}, which its {} "
-                                           "key/value heads do not divide",
-                                           setting, model.heads, model.name, wide.heads, kv_heads),
+                                           "key/value heads{} do not divide",
+                                           setting, model.heads, model.name, wide.heads, kv_heads,
+                                           apart ? " of global layers" : ""),
                                nearest_divisors(ways, model.heads));
         }
     }

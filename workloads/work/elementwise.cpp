@@ -1,5 +1,7 @@
 #include "workloads/work/elementwise.h"
 
+#include <algorithm>
+
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads {
@@ -32,6 +34,22 @@ double rotated(const Shard& s) {
 double normed_query_key(const Shard& s) {
     return s.tokens * ((s.qk_norm ? (s.heads + s.kv_heads) * s.head_dim : 0) +
                        (s.v_norm ? s.kv_heads * s.value_dim : 0));
+}
+
+/// How often queries and keys go through HBM, read or written: by the kernels that rotate them, and by those that norm them.
+struct Passes {
+    double rotated = 0;
+    double normed = 0;
+};
+constexpr Passes kForward{5, 2};
+constexpr Passes kBackward{7, 3};
+
+/// What fits into a core's VMEM stays there.
+Elementwise in_kernels_apart(const Shard& s, const Passes& passes, double operations) {
+    const double once = 2 * std::max(rotated(s), normed_query_key(s)) * s.precision.compute;
+    const double elements = rotated(s) * passes.rotated + normed_query_key(s) * passes.normed;
+    const double bytes = once > s.vmem ? elements * s.precision.compute : 0;
+    return {.bytes = bytes, .operations = operations, .apart = bytes};
 }
 
 double normed_latents(const Shard& s) {
@@ -83,11 +101,12 @@ Elementwise activation_again(const Shard& s, double tokens, double width) {
 }
 
 Elementwise query_key(const Shard& s) {
-    return {0, rotated(s) * kRotary + normed_query_key(s) * kNorm};
+    return in_kernels_apart(s, kForward, rotated(s) * kRotary + normed_query_key(s) * kNorm);
 }
 
 Elementwise query_key_gradient(const Shard& s) {
-    return {0, rotated(s) * kRotary + normed_query_key(s) * kNormBackward};
+    return in_kernels_apart(s, kBackward,
+                            rotated(s) * kRotary + normed_query_key(s) * kNormBackward);
 }
 
 Elementwise latent_norm(const Shard& s) {

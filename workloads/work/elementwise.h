@@ -10,9 +10,11 @@ struct Elementwise {
     double bytes = 0;
     double operations = 0;
     double gathered = 0;  ///< of bytes: of rows that indices name
+    double apart = 0;     ///< of bytes: of kernels of their own
 
     friend Elementwise operator+(Elementwise a, Elementwise b) {
-        return {a.bytes + b.bytes, a.operations + b.operations, a.gathered + b.gathered};
+        return {a.bytes + b.bytes, a.operations + b.operations, a.gathered + b.gathered,
+                a.apart + b.apart};
     }
 };
 
@@ -30,7 +32,8 @@ Elementwise activation_function(const Shard& shard, double tokens, double width)
 Elementwise activation_gradient(const Shard& shard, double tokens, double width);
 Elementwise activation_again(const Shard& shard, double tokens, double width);
 
-/// Rotary embedding and norms of queries and keys; norms of latent vectors are those of the latents.
+/// Rotary embedding and norms of queries and keys, which XLA makes kernels of their own (work.h); norms of latent vectors are those of
+/// the latents.
 Elementwise query_key(const Shard& shard);
 Elementwise query_key_gradient(const Shard& shard);
 Elementwise latent_norm(const Shard& shard);

@@ -25,6 +25,7 @@ Compute quantised(Compute work, const Shard& s, const Elements& elements, Runs r
                   const Elementwise& fused) {
     work.elementwise = Bytes(fused.bytes);
     work.gathered = Bytes(fused.gathered);
+    work.apart = Bytes(fused.apart);
     if (runs == Runs::in_bf16 || s.precision.matmul == MatmulDtype::bf16) {
         return work;
     }
@@ -195,6 +196,7 @@ Compute both(Compute a, const Compute& b) {
     a.vector += b.vector;
     a.elementwise += b.elementwise;
     a.gathered += b.gathered;
+    a.apart += b.apart;
     a.matmuls.insert(a.matmuls.end(), b.matmuls.begin(), b.matmuls.end());
     a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
     return a;
@@ -206,7 +208,8 @@ Compute only(Elementwise work) {
             .hbm = Bytes(work.bytes),
             .vector = Flops(work.operations),
             .elementwise = Bytes(work.bytes),
-            .gathered = Bytes(work.gathered)};
+            .gathered = Bytes(work.gathered),
+            .apart = Bytes(work.apart)};
 }
 
 }  // namespace podsim::workloads

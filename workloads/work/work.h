@@ -24,7 +24,13 @@
 //                                         (read two, read and write the gradient's stream)
 //   activation function                   (g + 1) t F / T b
 //                                         (read gate and up, write the hidden product)
-//   rotary embedding, softmax             none (in registers)
+//   softmax                               none (in registers)
+// Rotary embedding and norms of queries and keys are kernels of their own, which no matmul hides (TPU module of LLaMA 3-8B and Qwen3-1.7B
+// on v6e, MaxText @e591f30, tests/utils/reference_hlo_*.txt: a fusion splits a head's columns in halves, one of them negated, one joins
+// them with the columns as they were; before them one norms, and backward one multiplies by the sine):
+//   rotated columns                       5 t columns b (read, write halves; read both, write), backward 7
+//   normed columns (values' too)          2 t columns b, backward 3 (read gradient and columns, write: an assumption, the module ends there)
+// unless they fit into a core's VMEM.
 // The lookup reads its rows and writes t rows (partial ones when T > 1).
 // Weights are read in the dtype that their gather brings, or as they are stored where nothing is gathered.
 // Tokens of experts: the router's operation also copies r rows to r k load, `combine` sums them back.

@@ -103,6 +103,19 @@ TEST_F(MaxTextStep, LayersOfFurtherTokens) {
     EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=0"}, "model"), "model: llama-3-8b");
 }
 
+// Gemma 4's own config shares keys and values of global layers, and has sizes of theirs.
+TEST_F(MaxTextStep, SizesOfGlobalLayersMayBeOverridden) {
+    const std::string own = "override_model_config=true";
+    EXPECT_EQ(warning({"model_name=gemma4-31b", own, "share_kv_projections=false"}),
+              "warning: share_kv_projections=false is not expressed: keys and values are what the "
+              "model's own block says\n");
+    EXPECT_EQ(warning({"model_name=gemma4-31b", own, "share_kv_projections=true"}), "");
+    EXPECT_NE(line({"model_name=gemma4-31b", own, "global_head_dim=256", "global_num_kv_heads=8"},
+                   "model")
+                  .find("global: {kv_heads: 8, head_dim: 256, shared_kv: true}"),
+              std::string::npos);
+}
+
 TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
     EXPECT_EQ(warning({"model_name=llama3.1-8b", "dtype=float32"}),
               "warning: dtype=float32 is not expressed: podsim computes in bf16, or in what "

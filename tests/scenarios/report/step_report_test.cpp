@@ -47,7 +47,7 @@ TEST_F(Report, SaysWhatAUserAsks) {
                           "  fits: 40.00 GB of 96.00 GB at the peak, 41.7 %\n"));
     EXPECT_THAT(text, HasSubstr("Training on 1.000T tokens: 13.3 days, 20.39k chip-hours, "
                                 "40.77k USD at 2.00 USD/chip-hour\n"));
-    EXPECT_THAT(text, HasSubstr("Assumed: profile measured@8, book ICI rates"));
+    EXPECT_THAT(text, HasSubstr("Assumed: profile measured@9, book ICI rates"));
     EXPECT_THAT(text,
                 EndsWith("\nsimulated 1 of 64 chips (folded), 1234 events of which 234 played, "
                          "0.012 s wall time\n"));

@@ -61,6 +61,10 @@ TEST(BookStep, FurtherTokensAreLayersWithAProjectionAndLogits) {
     EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 * 3 + 1.5);
     model.mtp_layers = 2;
     EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 * 3 + 1.5 + 2 * (3 + 0.375 + 1.5));
+    // They run nothing again, whatever the others do.
+    plan.remat.policy = RematPolicy::block;
+    EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 * 4 + 1.5 + 2 * (3 + 0.375 + 1.5));
+    plan.remat.policy = RematPolicy::none;
     plan.forward_only = true;
     EXPECT_DOUBLE_EQ(step(0x1p38, 1, one), 2 + 0.5);
     plan.forward_only = false;

@@ -323,12 +323,14 @@ TEST(WorkByHand, LatentProjections) {
     const double rotated = kTokens * 7 * 2 * 3;
     // Put together for the kernel, each read and written: 6 queries of 4, of keys 2 become 4 columns, values of 5.
     const double together = kTokens * 6 * (2 * 4 + (2 + 4) + 2 * 5) * kB;
+    // The rotated ones go through HBM 5 times, 7 backward (QueriesAndKeysAreNormedAndRotated).
+    const double once = kTokens * 7 * 2 * kB;
     expect_work(qkv_forward(s), {{kTokens, 9, 6 * 4}, {kTokens, 7, up}},
-                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together, together,
-                kTokens * 16 * 4 + rotated);
+                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together + 5 * once,
+                together + 5 * once, kTokens * 16 * 4 + rotated);
     expect_work(qkv_input_gradient(s), {{kTokens, 6 * 4, 9}, {kTokens, up, 7}},
-                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together, together,
-                kTokens * 16 * 9 + rotated);
+                kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together + 7 * once,
+                together + 7 * once, kTokens * 16 * 9 + rotated);
     expect_work(qkv_weight_gradient(s), {{9, kTokens, 6 * 4}, {7, kTokens, up}},
                 kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kD, 0, 0);
     // Queries without a rank come from the rows, beside the latents.
@@ -341,12 +343,25 @@ TEST(WorkByHand, LatentProjections) {
     EXPECT_EQ(qkv_forward(s).matmuls[0].k, 7);
 }
 
-// Norms of queries and keys on (6 + 3) x 4 columns, and rotation of as many.
+// Norms of queries and keys on (6 + 3) x 4 columns, and rotation of as many. Kernels of their own read the columns, write their halves,
+// read both and write what is rotated; backward they write the product with the sine before. A norm reads and writes them, backward it
+// reads the gradient too. What fits into VMEM stays there.
 TEST(WorkByHand, QueriesAndKeysAreNormedAndRotated) {
     Shard s = shard();
     const double columns = kTokens * (6 + 3) * 4;
     EXPECT_EQ(qkv_forward(s).vector.value(), kNormOps + 3 * columns);
     EXPECT_EQ(qkv_input_gradient(s).vector.value(), kNormBackwardOps + 3 * columns);
+    EXPECT_EQ(qkv_forward(s).apart.value(), 5 * columns * kB);
+    EXPECT_EQ(qkv_input_gradient(s).apart.value(), 7 * columns * kB);
+    s.qk_norm = true;
+    EXPECT_EQ(qkv_forward(s).apart.value(), (5 + 2) * columns * kB);
+    EXPECT_EQ(qkv_input_gradient(s).apart.value(), (7 + 3) * columns * kB);
+    s.v_norm = true;
+    EXPECT_EQ(qkv_forward(s).apart.value(), (5 + 2) * columns * kB + 2 * kTokens * 3 * 5 * kB);
+    s.v_norm = false;
+    s.vmem = 2 * columns * kB;
+    EXPECT_EQ(qkv_forward(s).apart.value(), 0);
+    s.vmem = 0;
     s.rotary = false;
     s.qk_norm = true;
     EXPECT_EQ(qkv_forward(s).vector.value(), kNormOps + 4 * columns);
@@ -360,7 +375,7 @@ TEST(WorkByHand, QueriesAndKeysAreNormedAndRotated) {
     EXPECT_EQ(logits_input_gradient(s).vector.value(), kRows * kModel * (12 + 1));
     const double qkv = 6 * 4 + 3 * (4 + 5);
     EXPECT_EQ(qkv_forward(s).hbm.value(),
-              kTokens * (kModel + qkv) * kB + kModel * qkv * kW + kNormBytes);
+              kTokens * (kModel + qkv) * kB + kModel * qkv * kW + kNormBytes + 2 * columns * kB);
     EXPECT_EQ(qkv_weight_gradient(s).hbm.value(),
               kTokens * (kModel + qkv) * kB + kModel * qkv * kD);
     EXPECT_EQ(out_forward(s).hbm.value(), kTokens * (30 + kModel) * kB + 30 * kModel * kW);
