@@ -33,8 +33,9 @@ std::string maxtext_report(const MaxTextSettings& settings, const MaxTextImport&
                             line.overridden ? "" : " (of the file)");
     }
     for (const Line& line : settings.taken()) {
-        text += fmt::format("  {} = {} (the file does not have the key: MaxText's default)\n",
-                            line.key, line.value);
+        text +=
+            fmt::format("  {} = {} (the file does not have the key: what MaxText did without it)\n",
+                        line.key, line.value);
     }
     text += "changes nothing:\n";
     std::size_t of_file = 0;

@@ -140,6 +140,9 @@ Inference read_served(const Reader& section) {
 Inference read_work(const Reader& section) {
     Inference inference;
     const Step step = section["step"].require().choose<Step>(kSteps, Step::decode);
+    if (!section["step"].sound()) {
+        return inference;  // what else is needed goes by it
+    }
     inference.runs =
         section["runs"].present() ? read_runs(section) : std::vector{read_run(section, step)};
     if (step == Step::generate) {

@@ -150,6 +150,23 @@ Scenario load(const YamlNode& tree, const std::string& path, Requests requests,
     return scenario;
 }
 
+/// Files of others, whose keys would each be unknown.
+void refuse_files_of_others(const YamlNode& tree, const std::string& path) {
+    const auto has = [&](std::string_view key) { return tree.find(key) != nullptr; };
+    if (tree.kind != YamlNode::Kind::map || has("hardware")) {
+        return;
+    }
+    if (has("base_emb_dim") || has("per_device_batch_size")) {
+        throw sim::InputError("a file of MaxText, not a scenario",
+                              "podsim import maxtext writes one of it", {path, 0, 0});
+    }
+    if (has("model_type") && (has("hidden_size") || has("text_config"))) {
+        throw sim::InputError("a Hugging Face config, not a scenario",
+                              "name it as model: {hf_config: FILE}; podsim import hf reads it",
+                              {path, 0, 0});
+    }
+}
+
 }  // namespace
 
 Scenario load_scenario(const ScenarioSource& source, std::span<const std::string> settings,
@@ -175,6 +192,7 @@ YamlNode read_scenario(const ScenarioSource& source) {
 }
 
 Scenario load_scenario(const YamlNode& tree, const std::string& path, Requests requests) {
+    refuse_files_of_others(tree, path);
     return load(tree, path, requests);
 }
 

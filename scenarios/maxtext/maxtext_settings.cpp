@@ -80,11 +80,29 @@ MaxTextTree maxtext_tree(const std::string& text, const std::string& file) {
     return tree;
 }
 
+namespace {
+
+/// Files that people have beside MaxText's.
+void refuse_other_files(const YamlNode& base) {
+    const auto has = [&](std::string_view key) { return base.find(key) != nullptr; };
+    if (has("hardware") && has("model")) {
+        throw sim::InputError("a scenario of podsim, not a file of MaxText", "podsim run takes it",
+                              base.mark);
+    }
+    if (has("model_type") && (has("hidden_size") || has("text_config"))) {
+        throw sim::InputError("a Hugging Face config, not a file of MaxText",
+                              "podsim import hf takes it", base.mark);
+    }
+}
+
+}  // namespace
+
 MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides) {
     if (base.kind != YamlNode::Kind::map) {
         throw sim::InputError(fmt::format("{} instead of a map of keys", describe(base.kind)),
                               "write MaxText's keys, as its base.yml has them", base.mark);
     }
+    refuse_other_files(base);
     for (const YamlNode::Entry& entry : base.entries) {
         values_[entry.key] = {text_of(entry.value), entry.mark, entry.mark.file};
     }

@@ -125,18 +125,20 @@ std::string diagnosis(const Scenario& scenario, const StepResult& result) {
         return text + "  the step is at that bound\n";
     }
     const std::vector<Share> causes = by_cause(result.gap);
-    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap{}\n",
-                        format_time(total.seconds()), causes[0].name,
-                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total),
-                        causes[0].time > total ? "; other terms are below zero: --show gap" : "");
     std::vector<std::string> others;
+    sim::Time named = causes[0].time;
     for (std::size_t i = 1; i < std::min<std::size_t>(causes.size(), 3); ++i) {
         if (causes[i].time.seconds() > 0.05 * total.seconds()) {
             others.push_back(fmt::format("{} {}, {}", causes[i].name,
                                          format_time(causes[i].time.seconds()),
                                          percent_of(causes[i].time, total)));
+            named = named + causes[i].time;
         }
     }
+    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap{}\n",
+                        format_time(total.seconds()), causes[0].name,
+                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total),
+                        named > total ? "; other terms are below zero: --show gap" : "");
     if (!others.empty()) {
         text += fmt::format("  then {}\n", fmt::join(others, "; "));
     }
@@ -210,7 +212,13 @@ std::string evaluation(const Scenario& scenario, const StepResult& result) {
         format_time(result.block.seconds()));
 }
 
-std::string training_run(const Scenario& scenario, const StepResult& result) {
+/// What a million tokens cost, of inference, and a training run.
+std::string cost_text(const Scenario& scenario, const StepResult& result) {
+    const std::optional<double>& price = scenario.step().report.usd_per_chip_hour;
+    if (scenario.step().plan.inference.has_value() && price.has_value()) {
+        return fmt::format("A million tokens cost {:.3g} USD at {:.2f} USD/chip-hour\n",
+                           *price / 3600 * result.chips / result.tokens_per_s * 1e6, *price);
+    }
     if (!scenario.step().report.tokens.has_value()) {
         return {};
     }
@@ -311,7 +319,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
     }
     for (std::string section :
          {ceilings_report(result), inference_report(scenario, result), evaluation(scenario, result),
-          training_run(scenario, result), verdicts_report(verdicts), parts.order,
+          cost_text(scenario, result), verdicts_report(verdicts), parts.order,
           assumptions(scenario, result)}) {
         sections.push_back(std::move(section));
     }

@@ -158,6 +158,32 @@ TEST(Readme, shows_a_scenario_that_runs) {
     EXPECT_EQ(run.status, 0) << "the scenario in README.md does not run, or its expectation fails";
 }
 
+// The table of README.md, of an AllGather of 1 GB.
+TEST(Readme, shows_how_near_the_bound_collectives_are) {
+    const std::string shares = "\"bound_over_simulated\": ";
+    int rows = 0;
+    for (const std::string& line : block_of("README.md", "| slice | bound / simulated |", "")) {
+        if (line.starts_with("|---")) {
+            continue;
+        }
+        const std::size_t bar = line.find(" | ");
+        ASSERT_NE(bar, std::string::npos) << line;
+        const std::string slice = line.substr(2, bar - 2);
+        const Output run = run_program("collective --chip v5p --slice " + slice +
+                                       " --op all-gather --axes xyz --bytes 1e9 --json -");
+        ASSERT_EQ(run.status, 0) << slice;
+        for (const std::string& said : run.lines) {
+            if (const std::size_t at = said.find(shares); at != std::string::npos) {
+                EXPECT_NEAR(std::stod(line.substr(bar + 3)),
+                            std::stod(said.substr(at + shares.size())), 0.5e-4)
+                    << slice;
+                ++rows;
+            }
+        }
+    }
+    EXPECT_EQ(rows, 7);
+}
+
 TEST(Readme, masks_the_wall_time_only) {
     EXPECT_EQ(
         without_wall_time("simulated 4 chips, 12 events of which 7 played, 0.012 s wall time, "

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <tuple>
 #include <vector>
 
 #include "sim/base/error.h"
@@ -61,7 +62,7 @@ std::vector<Point> defaults(const ChipSpec& chip) {
 [[noreturn]] void refuse_number(const ChipSpec& chip, std::string_view name, int number, int cores,
                                 const std::vector<Point>& shapes) {
     const Point near = *std::ranges::min_element(shapes, {}, [&](const Point& shape) {
-        return std::pair(std::abs(chips_in(shape) * cores - number), chips_in(shape));
+        return std::tuple(std::abs(chips_in(shape) * cores - number), chips_in(shape), sum(shape));
     });
     throw sim::InputError(
         fmt::format("no slice is called {}: {} is no number of {} that {} offers", name, number,

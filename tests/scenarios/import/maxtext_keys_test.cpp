@@ -83,6 +83,16 @@ TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
         HasSubstr("is not expressed: the clock in P-state 7 of v5p is not known"));
 }
 
+TEST_F(MaxTextKeys, OtherFilesAreNamed) {
+    EXPECT_THAT(
+        import_text("hardware: {chip: v5p, slice: 4x4x4}\nmodel: llama-3-8b\n", {}).err,
+        HasSubstr(":1:1: a scenario of podsim, not a file of MaxText; podsim run takes it\n"));
+    EXPECT_THAT(
+        import_text("model_type: llama\nhidden_size: 8\n", {}).err,
+        HasSubstr(":1:1: a Hugging Face config, not a file of MaxText; podsim import hf takes "
+                  "it\n"));
+}
+
 TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
     const Outcome outcome =
         import_text("model_name: llama2-7b\nremat_policy: minimal\n", {"compile_topology=v5e-256"});
@@ -93,7 +103,7 @@ TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
           "ici_fsdp_parallelism = -1", "attention = dot_product"}) {
         EXPECT_THAT(outcome.out,
                     HasSubstr(std::string("#   ") + taken +
-                              " (the file does not have the key: MaxText's default)\n"));
+                              " (the file does not have the key: what MaxText did without it)\n"));
     }
     // Nothing follows from one way.
     EXPECT_THAT(outcome.out, Not(HasSubstr("ici_tensor_parallelism")));

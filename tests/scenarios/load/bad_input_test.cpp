@@ -195,6 +195,24 @@ TEST_F(BadInput, SeveralSlices) {
         "more such as 2 or 1.5x; units: x");
 }
 
+TEST_F(BadInput, FilesOfOthers) {
+    expect_refused("base_emb_dim: 4096\nmodel_name: llama3-8b\n",
+                   "s.yaml: a file of MaxText, not a scenario; podsim import maxtext writes one of "
+                   "it");
+    expect_refused("model_type: llama\nhidden_size: 4096\n",
+                   "s.yaml: a Hugging Face config, not a scenario; name it as model: {hf_config: "
+                   "FILE}; podsim import hf reads it");
+}
+
+// What a step of an unknown kind needs is not known.
+TEST_F(BadInput, AnUnknownKindOfInferenceStep) {
+    expect_refused(
+        "hardware: {chip: v5e, slice: 4x4}\nmodel: llama-3-8b\nmesh: {tensor: 16}\n"
+        "inference: {step: prefil, prompt: 2048, batch: 4}\n",
+        "s.yaml:4:19: unknown inference.step 'prefil'; did you mean 'prefill'? allowed: prefill, "
+        "decode, generate");
+}
+
 TEST_F(BadInput, UnknownProfiles) {
     expect_refused(good_but("slice:", "profile: perfect, slice:"),
                    "s.yaml:1:32: hardware.profile: unknown profile 'perfect'; allowed: ideal, "

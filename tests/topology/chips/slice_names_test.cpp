@@ -95,6 +95,10 @@ TEST(SliceNames, Errors) {
     EXPECT_EQ(refusal("v5p-100"),
               "no slice is called v5p-100: 100 is no number of cores (two a chip) that v5p offers; "
               "nearest: v5p-128 (4x4x4), or write a shape such as 16x20x28");
+    // The shape that the name has.
+    EXPECT_EQ(refusal("v5p-513"),
+              "no slice is called v5p-513: 513 is no number of cores (two a chip) that v5p offers; "
+              "nearest: v5p-512 (4x8x8), or write a shape such as 16x20x28");
     EXPECT_EQ(refusal("v5litepod-512"),
               "no slice is called v5litepod-512: 512 is no number of chips that v5e offers; "
               "nearest: v5litepod-256 (16x16), or write a shape such as 16x16");
