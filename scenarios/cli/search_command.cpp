@@ -100,6 +100,9 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
         write_json(search_json(space, answer), paths.json, out);
     }
     write_plans(paths.write, space, answer);
+    if (paths.json != "-") {
+        out << written_plans(paths.write, answer);
+    }
     if (stopped != kDone) {
         err << "podsim search: stopped before its end\n";
         return stopped;

@@ -254,6 +254,15 @@ SearchPaths search_paths(const Usage& options) {
     return paths;
 }
 
+std::string written_plans(const std::string& path, const SearchAnswer& answer) {
+    const std::size_t plans = path.empty() ? 0 : answer.result.best.size();
+    return plans == 0 ? ""
+           : plans == 1
+               ? fmt::format("Written to {}\n", path)
+               : fmt::format("Written to {}, the others to {}{}\n", path, numbered(path, 2),
+                             plans > 2 ? fmt::format(" to {}", numbered(path, plans)) : "");
+}
+
 void write_plans(const std::string& path, const SearchSpace& space, const SearchAnswer& answer) {
     if (path.empty()) {
         return;

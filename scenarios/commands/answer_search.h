@@ -31,5 +31,7 @@ struct SearchPaths {
 SearchPaths search_paths(const Usage& options);
 /// Writes the best plans as scenarios there, and to numbered paths beside it; nothing without a path.
 void write_plans(const std::string& path, const SearchSpace& space, const SearchAnswer& answer);
+/// What to say of that.
+std::string written_plans(const std::string& path, const SearchAnswer& answer);
 
 }  // namespace podsim::scenarios

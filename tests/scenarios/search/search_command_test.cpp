@@ -135,10 +135,11 @@ TEST_F(SearchCommand, WritesPlansWithoutWhatWasExpected) {
                                    "mesh: {tensor: 8, context: 2}\nexpect: {step_time: {within: 1 "
                                    "%, of: 9 s, source: here}}\n");
     ASSERT_EQ(podsim({"run", file}).status, 1);
-    ASSERT_EQ(
-        podsim({"search", file, "--over", "mesh", "--no-explain", "--write", path("best.yaml")})
-            .status,
-        0);
+    const Outcome searched =
+        podsim({"search", file, "--over", "mesh", "--no-explain", "--write", path("best.yaml")});
+    ASSERT_EQ(searched.status, 0);
+    EXPECT_THAT(searched.out, HasSubstr("Written to " + path("best.yaml") + ", the others to " +
+                                        path("best-2.yaml") + " to "));
     EXPECT_EQ(podsim({"run", path("best.yaml")}).status, 0);
 }
 
