@@ -16,6 +16,10 @@ constexpr std::int64_t kMostRequests = 1000000;
 /// `4 requests/s`, `0.5`.
 double parse_request_rate(std::string text) {
     constexpr std::string_view kUnit = "requests/s";
+    if (text.find('/') != std::string::npos && !text.ends_with(kUnit)) {
+        throw sim::InputError(fmt::format("{} is in another unit", in_quotes(text)),
+                              "write requests/s, such as 4 requests/s");
+    }
     if (text.ends_with(kUnit)) {
         text.resize(text.size() - kUnit.size());
         text.erase(text.find_last_not_of(' ') + 1);

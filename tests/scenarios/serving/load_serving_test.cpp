@@ -160,6 +160,9 @@ TEST(LoadServing, says_what_is_wrong_and_where) {
         {"  rate: 1\n  concurrency: 2\n",
          "s.yaml:3:16: serving.concurrency: 'serving.rate' says already how requests come; write "
          "one of rate, concurrency, trace"},
+        {"  rate: 8 requests/min\n  requests: 1\n  prompt: 1\n  output: 1\n",
+         "s.yaml:2:9: serving.rate: '8 requests/min' is in another unit; write requests/s, such as "
+         "4 requests/s"},
         {"  rate: 0\n  requests: 1\n  prompt: 1\n  output: 1\n",
          "s.yaml:2:9: serving.rate: '0' is out of range; allowed: 1e-6 to 1e9 requests/s"},
         {"  rate: 1\n  requests: 1\n  prompt: {least: 9, most: 8}\n",
