@@ -37,6 +37,7 @@ Tensor FurtherTokens::losses(const Tensor& rows) {
     const ModelEnds::Logits next = ends_.loss_of(rows);
     const OpIndex gathered = parts_.chain.last();
     std::vector<Further> all;
+    all.reserve(static_cast<std::size_t>(layout_.mtp_layers()));
     for (int k = 0; k < layout_.mtp_layers(); ++k) {
         all.push_back(forward(k + 1, k == 0 ? rows : all.back().logits.own));
     }
@@ -117,8 +118,8 @@ FurtherTokens::RowGradients FurtherTokens::project_back(const Further& further, 
         "projection input gradient",
         activations(shard, shard.d_model, columns(parts_), norm_gradients(shard), Runs::in_bf16),
         made_by(gradient, further.hidden, further.embedded) + parts_.weights.gathered());
-    const RowGradients rows{parts_.exchange.scatter_rows("hidden gradient", {sums}),
-                            parts_.exchange.scatter_rows("embedded gradient", {sums})};
+    RowGradients rows{parts_.exchange.scatter_rows("hidden gradient", {sums}),
+                      parts_.exchange.scatter_rows("embedded gradient", {sums})};
 
     const Weights weights{layout_.mtp_projection(), 0};
     Gradients unreduced = parts_.gradients.begin(parts_.names.part(), weights);

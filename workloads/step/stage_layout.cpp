@@ -52,8 +52,8 @@ Weights StageLayout::weights() const {
     if (layers_only_) {
         return sum;
     }
-    for (int layer = 0; layer < mtp_layers_; ++layer) {
-        sum += layers_[static_cast<std::size_t>(first_mtp_layer() + layer)];
+    for (int layer = first_mtp_layer(); layer < first_mtp_layer() + mtp_layers_; ++layer) {
+        sum += layers_[static_cast<std::size_t>(layer)];
         sum.dense += mtp_projection_;
     }
     const bool shared = tied_ && has_both_ends();
