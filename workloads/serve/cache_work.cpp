@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "workloads/analytic/kv_cache.h"
+#include "workloads/work/attention_seen.h"
 #include "workloads/work/attention_work.h"
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
@@ -12,7 +13,6 @@ namespace podsim::workloads {
 namespace {
 
 constexpr double kRowsOfArray = 128;
-constexpr double kKeysOfBlock = 512;  ///< where no blocks are set (attention_seen.h)
 /// Operations of the vector unit in a kernel over pages, beside the softmax: an element of a key or value, from 32-bit words of K beside V
 /// to fp32, masked; and a lane of a row's accumulators, its maximum and sum across lanes, in each block of keys. Both from how prefill on
 /// v6e slows down with context, of four models on one and four chips (docs/decisions.md); in profiles that know a kernel's steps alone.
@@ -141,7 +141,7 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
         const double seen = std::max(scores.keys * part, 1.0);
         work.matmuls = {{rows, width.key, seen, count}, {rows, seen, width.value, count}};
         work.attention = true;
-        work.grid_steps = keys * widths.heads / kKeysOfBlock / s.cores;
+        work.grid_steps = keys * widths.heads / kKeyBlock / s.cores;
     }
     if (s.attention_blocks.any() && run.fresh > 1) {
         take_blocks(work, s, run, widths, window, pairs);

@@ -13,8 +13,6 @@
 namespace podsim::workloads {
 namespace {
 
-constexpr double kKeyBlock = 512;
-
 /// Queries before x have, together, this many keys in a window of `seen`.
 double pairs_before(double x, double seen) {
     return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;

@@ -44,14 +44,16 @@ Seen seen_of_block(const Shard& shard, int block);
 /// With a window: of those pieces of queries and keys. `first`: of the rank's parts.
 Seen seen_of_pieces(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 
+/// Keys of a block where no blocks are set.
+constexpr double kKeyBlock = 512;
 /// Rows of queries that one core of attention works on at a time where no blocks are set: the largest power of two of which
-/// query, sum of the output and scores against 512 keys (4-byte elements but for the query) fill at most half of its VMEM.
+/// query, sum of the output and scores against one block of keys (4-byte elements but for the query) fill at most half of its VMEM.
 double query_block_rows(const Shard& shard);
 /// How often attention without blocks reads the keys and values of whole sequences (a fraction where it skips masked ones).
 double key_value_passes(const Shard& shard, bool local);
 /// Elements of the keys and values that attention reads: of the heads that its query heads use.
 double kv_read(const Shard& shard);
-/// Blocks of 512 keys of these heads, where no others are set.
+/// Blocks of keys of these heads, where no others are set.
 double key_blocks(const Shard& shard);
 
 }  // namespace podsim::workloads
