@@ -65,19 +65,19 @@ Tensor ForwardParts::with_weights(std::string_view what, Compute work, Sources n
     return made;
 }
 
-Tensor ForwardParts::matmul(std::string_view what, const Compute& work, Arriving& rows,
+Tensor ForwardParts::matmul(std::string_view what, const RowsWork& work, Arriving& rows,
                             Sources others) {
     Tensor made = overlap.matmul(what, work, rows, std::move(others) + weights.gathered());
     weights.were_read();
     return made;
 }
 
-PartialSums ForwardParts::matmul_scattered(std::string_view what, const Compute& work, double bytes,
-                                           Sources needs) {
-    if (shard.precision.finds_scales() && work.dtype != MatmulDtype::bf16) {
+PartialSums ForwardParts::matmul_scattered(std::string_view what, const RowsWork& work,
+                                           double bytes, Sources needs) {
+    if (shard.precision.finds_scales() && work.whole().dtype != MatmulDtype::bf16) {
         // What is contracted is split: scales of rows and columns are those of all parts.
         constexpr double kMagnitude = 4;  // bytes
-        const MatmulShape& shape = work.matmuls.front();
+        const MatmulShape& shape = work.whole().matmuls.front();
         needs = exchange
                     .all_reduce(fmt::format("scales of {}", what), (shape.m + shape.n) * kMagnitude,
                                 {chain.next(), chain.next(), std::move(needs)})

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "workloads/builder/host_offload.h"
@@ -21,6 +22,7 @@
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/remat.h"
 #include "workloads/plan/ways.h"
+#include "workloads/work/rows_work.h"
 
 namespace podsim::workloads {
 
@@ -65,10 +67,16 @@ struct ForwardParts {
     /// One that reads the weights of the stretch under way, too.
     Tensor with_weights(std::string_view what, Compute work, Sources needs);
     /// A matmul of arriving rows by those weights; in parts where the gather overlaps with it.
-    Tensor matmul(std::string_view what, const Compute& work, Arriving& rows, Sources others = {});
+    Tensor matmul(std::string_view what, const RowsWork& work, Arriving& rows, Sources others = {});
+    Tensor matmul(std::string_view what, Compute work, Arriving& rows, Sources others = {}) {
+        return matmul(what, RowsWork(shard, std::move(work)), rows, std::move(others));
+    }
     /// A matmul by those weights whose rows, partial sums of `bytes` in all, the next scatter adds up.
-    PartialSums matmul_scattered(std::string_view what, const Compute& work, double bytes,
+    PartialSums matmul_scattered(std::string_view what, const RowsWork& work, double bytes,
                                  Sources needs);
+    PartialSums matmul_scattered(std::string_view what, Compute work, double bytes, Sources needs) {
+        return matmul_scattered(what, RowsWork(shard, std::move(work)), bytes, std::move(needs));
+    }
 
     StepProgram finish();
 

@@ -10,27 +10,6 @@ namespace podsim::workloads {
 using collectives::Operation;
 using collectives::SteppedGather;
 
-/// The part of a matmul that works on a share of its rows.
-Compute MatmulOverlap::part_of_rows(const Compute& whole, double share) const {
-    const double element =
-        whole.dtype == MatmulDtype::bf16 ? shard_.plain_weight_bytes : shard_.weight_bytes;
-    double weights = 0;
-    for (const MatmulShape& shape : whole.matmuls) {
-        weights += shape.m == 0 ? 0 : shape.k * shape.n * shape.count * element;
-    }
-    Compute part = whole;
-    part.flops = whole.flops * share;
-    part.vector = whole.vector * share;
-    part.elementwise = whole.elementwise * share;
-    part.apart = whole.apart * share;
-    part.gathered = whole.gathered * share;
-    part.hbm = sim::Bytes((whole.hbm.value() - weights) * share + weights);
-    for (MatmulShape& shape : part.matmuls) {
-        shape.m *= share;
-    }
-    return part;
-}
-
 OpIndex MatmulOverlap::step(std::string_view what, const PendingGather& array, std::uint32_t step,
                             Operation operation, int direction, bool counts, Chain::Waits waits) {
     const SteppedGather::Step& spec = order(array).steps[step];
@@ -99,17 +78,16 @@ MatmulOverlap::Parts MatmulOverlap::between_steps(std::string_view what,
     return parts;
 }
 
-Tensor MatmulOverlap::matmul(std::string_view what, const Compute& work, Arriving& rows,
+Tensor MatmulOverlap::matmul(std::string_view what, const RowsWork& work, Arriving& rows,
                              Sources others) {
     if (!rows.pending) {
-        const OpIndex op = chain_.compute(what, work, std::move(others) + rows.made_by);
+        const OpIndex op = chain_.compute(what, work.whole(), std::move(others) + rows.made_by);
         return {op, op, {op}};
     }
     const PendingGather gather = *std::exchange(rows.pending, std::nullopt);
     const Parts parts = between_steps(
         what, gather, rows.made_by, others,
-        [&](std::size_t piece) { return part_of_rows(work, order(gather).pieces[piece].share); },
-        false);
+        [&](std::size_t piece) { return work.part(order(gather).pieces[piece].share); }, false);
     rows.made_by = std::move(rows.made_by) + parts.gathers;
     return {parts.computed.front(), chain_.last(), parts.computed};
 }
@@ -135,10 +113,10 @@ Tensor MatmulOverlap::over_keys(std::string_view what, const Compute& work, cons
     return {end, end, Sources{end} + parts.passed_on};
 }
 
-PartialSums MatmulOverlap::matmul_scattered(std::string_view what, const Compute& work,
+PartialSums MatmulOverlap::matmul_scattered(std::string_view what, const RowsWork& work,
                                             double bytes, const Sources& needs) {
     if (!steps()) {
-        const OpIndex op = chain_.compute(what, work, needs);
+        const OpIndex op = chain_.compute(what, work.whole(), needs);
         return {{op, op, {op}}};
     }
     const SteppedGather& order = *overlap_.tensor_steps;
@@ -152,7 +130,7 @@ PartialSums MatmulOverlap::matmul_scattered(std::string_view what, const Compute
         const SteppedGather::Piece& piece = order.pieces[i];
         const OpIndex part = chain_.compute(
             fmt::format("{} {}/{}", what, order.pieces.size() - i, order.pieces.size()),
-            part_of_rows(work, piece.share), needs);
+            work.part(piece.share), needs);
         first = first == kWholeStep ? part : first;
         const BufferId partial = buffers_.hold(MemoryClass::buffers, bytes * piece.share, part);
         for (const std::uint32_t step : piece.steps) {

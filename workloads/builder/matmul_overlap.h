@@ -9,7 +9,7 @@
 // of attention for each block that the chip's queries see; the others only pass by. Each part adds to the part before.
 // Backward the gradients of a block follow it: they begin at the next chip and gather every chip's share
 // on the way round to the chip whose block it is, which adds its own, computed first.
-// A part of m' rows of an m x k by k x n product reads all k n elements of the weights again.
+// What a part of the rows does stands in work/rows_work.h.
 //
 // A gather that is to overlap is not issued where rows are asked for: it travels in the value (Arriving) to the matmul
 // that takes it.
@@ -23,6 +23,7 @@
 #include "workloads/chain/chain.h"
 #include "workloads/chain/held_buffers.h"
 #include "workloads/plan/overlap.h"
+#include "workloads/work/rows_work.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -69,9 +70,9 @@ public:
     [[nodiscard]] bool rings_of_keys() const { return overlap_.context_steps.has_value(); }
 
     /// A matmul of arriving rows; of a gather that overlaps with it, in parts, and the rows are there from then on.
-    Tensor matmul(std::string_view what, const Compute& work, Arriving& rows, Sources others);
+    Tensor matmul(std::string_view what, const RowsWork& work, Arriving& rows, Sources others);
     /// A matmul whose rows, partial sums of `bytes` in all, are added up over tensor by steps between its parts.
-    PartialSums matmul_scattered(std::string_view what, const Compute& work, double bytes,
+    PartialSums matmul_scattered(std::string_view what, const RowsWork& work, double bytes,
                                  const Sources& needs);
     /// Attention, or its gradient: of ring attention in parts by keys. `gradient`: the parts' gradients of keys and
     /// values go round too.
@@ -82,7 +83,6 @@ private:
     [[nodiscard]] const collectives::SteppedGather& order(const PendingGather& gather) const {
         return gather.keys() ? *overlap_.context_steps : *overlap_.tensor_steps;
     }
-    [[nodiscard]] Compute part_of_rows(const Compute& whole, double share) const;
     /// Parts of an operation between the steps of a gather, and what is behind them.
     struct Parts {
         Sources computed;   ///< in order

@@ -75,10 +75,11 @@ Routed routed_pass(ForwardParts& parts, const Tensor& router) {
     made.sent = parts.exchange.exchange_tokens("tokens", false, router);
     parts.reads(Matrix::gate_up);
     Arriving tokens = parts.exchange.gather_tokens("tokens", made.sent);
-    made.gate_up = parts.matmul("experts gate_up", experts_gate_up_forward(shard), tokens);
+    made.gate_up =
+        parts.matmul("experts gate_up", RowsWork(shard, experts_gate_up_forward), tokens);
     made.tokens = tokens;
     parts.reads(Matrix::down);
-    made.down = parts.matmul_scattered("experts down", experts_down_forward(shard),
+    made.down = parts.matmul_scattered("experts down", RowsWork(shard, experts_down_forward),
                                        token_sum_bytes(parts), made.gate_up.made_by);
     made.reduced = parts.exchange.scatter_tokens("expert output", made.down);
     made.returned = parts.exchange.exchange_tokens("expert output", true, made.reduced);
@@ -180,9 +181,9 @@ void recompute_experts(ForwardParts& parts, const Sources& x, SavedExperts& aliv
     parts.reads(Matrix::gate_up);
     Arriving tokens = parts.exchange.gather_tokens("tokens", alive.tokens);
     alive.tokens_gathered = held(parts, tokens, gathered_token_bytes(parts));
-    alive.routed.gate_up =
-        held(parts, parts.matmul("experts gate_up", experts_gate_up_forward(shard), tokens),
-             expert_bytes(shard, shard.branches * shard.experts.d_ff));
+    alive.routed.gate_up = held(
+        parts, parts.matmul("experts gate_up", RowsWork(shard, experts_gate_up_forward), tokens),
+        expert_bytes(shard, shard.branches * shard.experts.d_ff));
     alive.tokens_gathered.made_by = tokens.made_by;
 }
 
@@ -192,7 +193,7 @@ void recompute_returned(ForwardParts& parts, SavedExperts& alive) {
     if (!given.kept()) {
         parts.reads(Matrix::down);
         const PartialSums down =
-            parts.matmul_scattered("experts down", experts_down_forward(parts.shard),
+            parts.matmul_scattered("experts down", RowsWork(parts.shard, experts_down_forward),
                                    token_sum_bytes(parts), alive.routed.hidden_source().made_by);
         given = parts.exchange.scatter_tokens("expert output", down);
         given.from = given.through;

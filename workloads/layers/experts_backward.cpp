@@ -35,8 +35,9 @@ void ExpertBackward::hidden_gradient(const Tensor& dy) {
     parts_.reads(Matrix::down);
     Arriving complete = parts_.exchange.gather_tokens("expert output gradient", sent);
     output_gradient_ = held(parts_, complete, gathered_token_bytes(parts_));
-    hidden_ = parts_.matmul("experts down input gradient", experts_down_input_gradient(shard),
-                            complete, alive_.routed.gate_up.made_by);
+    hidden_ =
+        parts_.matmul("experts down input gradient", RowsWork(shard, experts_down_input_gradient),
+                      complete, alive_.routed.gate_up.made_by);
     output_gradient_.made_by = complete.made_by;
     hidden_.buffer = parts_.buffers.hold(MemoryClass::buffers,
                                          expert_bytes(shard, shard.branches * shard.experts.d_ff),
@@ -72,9 +73,9 @@ void ExpertBackward::complete_tokens() {
 
 void ExpertBackward::token_gradient() {
     parts_.reads(Matrix::gate_up);
-    const PartialSums dx = parts_.matmul_scattered("experts gate_up input gradient",
-                                                   experts_gate_up_input_gradient(parts_.shard),
-                                                   token_sum_bytes(parts_), hidden_.made_by);
+    const PartialSums dx = parts_.matmul_scattered(
+        "experts gate_up input gradient", RowsWork(parts_.shard, experts_gate_up_input_gradient),
+        token_sum_bytes(parts_), hidden_.made_by);
     const Tensor reduced = parts_.exchange.scatter_tokens("token gradient", dx);
     reduced_ = reduced.through;
     token_gradient_ = parts_.exchange.exchange_tokens("token gradient", true, reduced);

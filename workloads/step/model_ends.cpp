@@ -26,8 +26,8 @@ ModelEnds::Logits ModelEnds::forward(const Tensor& own) {
     Logits made;
     made.own = own;
     made.rows = parts_.exchange.gather_rows("input", normed);
-    const Tensor partial = parts_.overlap.matmul("logits", logits_forward(shard), made.rows,
-                                                 parts_.weights.gathered());
+    const Tensor partial = parts_.overlap.matmul("logits", RowsWork(shard, logits_forward(shard)),
+                                                 made.rows, parts_.weights.gathered());
     made.logits = parts_.exchange.scatter_transposed("logits", shard.vocabulary, partial);
     const Tensor softmax =
         parts_.exchange.all_reduce("softmax", shard.tokens * kSoftmaxBytes, made.logits);
