@@ -13,7 +13,7 @@ using scenarios::BatchingKind;
 /// 2 ms, and 20 us a token of prompts, and what a cache of 100 kB a token takes at 1 TB/s.
 struct LinearStepTimes final : scenarios::StepTimes {
     sim::Time time_of(const scenarios::StepShape& shape) override {
-        return {2000000000 + 20000000 * shape.prefill_tokens + 100000 * shape.decode_cached};
+        return {2000000000 + 20000000 * shape.prompt_tokens() + 100000 * shape.decode_cached};
     }
 };
 

@@ -4,6 +4,7 @@
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/spec/training_step.h"
+#include "workloads/work/placed_runs.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -36,7 +37,7 @@ Json head_json(const Scenario& scenario, const StepResult& result) {
     json["batch_tokens"] = scenario.step().plan.batch.tokens;
     json["sequence"] = scenario.step().plan.batch.sequence;
     json["occupied_fraction"] =
-        workloads::occupancy(scenario.step().plan.batch, scenario.step().plan.ways).occupied;
+        workloads::occupancy_of(scenario.step().model, scenario.step().plan).occupied;
     return json;
 }
 

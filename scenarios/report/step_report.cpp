@@ -18,6 +18,7 @@
 #include "workloads/models/model.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
+#include "workloads/work/placed_runs.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -35,7 +36,7 @@ std::string mesh_with_sizes(const Scenario& scenario) {
 
 std::string header(const Scenario& scenario) {
     const workloads::Occupancy batch =
-        workloads::occupancy(scenario.step().plan.batch, scenario.step().plan.ways);
+        workloads::occupancy_of(scenario.step().model, scenario.step().plan);
     Table table({1});
     const workloads::ParameterCount count = workloads::count_parameters(scenario.step().model);
     const std::string active =

@@ -12,7 +12,7 @@ Batch::Batch(const ServingSpec& spec, WaitingLine& line, WaitingLine& back)
       slots_(spec.batching.slots),
       drafted_(spec.speculation.tokens),
       reserve_(spec.cache.reserve || spec.batching.kind == BatchingKind::fixed),
-      common_pages_(spec.load.common_prefix / spec.cache.page) {
+      common_pages_(spec.load.common_prefix / spec.cache.page * spec.cache.parts) {
     if (!cache_.take(common_pages_)) {
         throw std::logic_error("serving: the common prefix is larger than the cache");
     }

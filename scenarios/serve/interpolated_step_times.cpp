@@ -14,6 +14,32 @@ double mean_of(std::int64_t sum, std::int64_t count) {
     return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
 }
 
+/// Equal prompts in place of unequal ones.
+struct Prompts {
+    std::int64_t count = 0;
+    double tokens = 0;  ///< new ones of each
+    double cached = 0;  ///< before them
+    std::int64_t ends = 0;
+};
+
+Prompts equal_prompts(const std::vector<PromptPart>& parts) {
+    Prompts equal;
+    double tokens = 0;
+    double pairs = 0;
+    for (const PromptPart& part : parts) {
+        const auto fresh = static_cast<double>(part.tokens);
+        tokens += fresh;
+        pairs += fresh * (static_cast<double>(part.cached) + fresh / 2);
+        equal.ends += part.ends ? 1 : 0;
+    }
+    equal.count = static_cast<std::int64_t>(parts.size());
+    if (tokens > 0) {
+        equal.tokens = tokens / static_cast<double>(equal.count);
+        equal.cached = std::max(0.0, pairs / tokens - equal.tokens / 2);
+    }
+    return equal;
+}
+
 }  // namespace
 
 InterpolatedStepTimes::InterpolatedStepTimes(StepTimes& exact, std::int64_t per_octave,
@@ -40,23 +66,40 @@ InterpolatedStepTimes::Between InterpolatedStepTimes::between(double value, cons
 
 sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
     remember(shape);
-    const bool mixed = shape.decoding > 0 && shape.prefilling > 0;
+    if (shape.full == 0) {
+        return sim::whole_picoseconds(interpolated(shape));
+    }
+    const auto all_like = [&](std::int64_t cached, std::int64_t sequences) {
+        StepShape alike = shape;
+        alike.full = alike.full_cached = 0;
+        alike.decode_cached =
+            std::llround(mean_of(cached, sequences) * static_cast<double>(shape.decoding));
+        return interpolated(alike) * mean_of(sequences, shape.decoding);
+    };
+    return sim::whole_picoseconds(
+        all_like(shape.full_cached, shape.full) +
+        all_like(shape.decode_cached - shape.full_cached, shape.decoding - shape.full));
+}
+
+double InterpolatedStepTimes::interpolated(const StepShape& shape) {
+    const Prompts prompts = equal_prompts(shape.prompts);
+    const bool mixed = shape.decoding > 0 && prompts.count > 0;
     const auto points = [&](std::int64_t coarser) {
         return mixed ? std::max<std::int64_t>(1, per_octave_ / coarser) : per_octave_;
     };
     const auto sequences = [&](std::int64_t count, std::int64_t coarser) {
         return between(static_cast<double>(count), {limits_.sequences, points(coarser)});
     };
-    const auto tokens = [&](std::int64_t sum, std::int64_t count, std::int64_t coarser,
+    const auto tokens = [&](double mean, std::int64_t count, std::int64_t coarser,
                             std::int64_t least) {
         const std::int64_t first = std::max(kRows / points(coarser), least + 1);
-        return between(mean_of(sum, count),
-                       {limits_.context, points(coarser), count == 0 ? 0 : least, first});
+        return between(mean, {limits_.context, points(coarser), count == 0 ? 0 : least, first});
     };
     const std::array<Between, 5> axes{
-        sequences(shape.decoding, 2), tokens(shape.decode_cached, shape.decoding, 2, 0),
-        sequences(shape.prefilling, 4), tokens(shape.prefill_tokens, shape.prefilling, 4, 1),
-        tokens(shape.prefill_cached, shape.prefilling, 4, 0)};
+        sequences(shape.decoding, 2),
+        tokens(mean_of(shape.decode_cached, shape.decoding), shape.decoding, 2, 0),
+        sequences(prompts.count, 4), tokens(prompts.tokens, prompts.count, 4, 1),
+        tokens(prompts.cached, prompts.count, 4, 0)};
     const std::int64_t compiled =
         shape.padding > 0 ? shape.decoding * shape.decode_tokens + shape.padding : 0;
     double picoseconds = 0;
@@ -71,21 +114,20 @@ sim::Time InterpolatedStepTimes::time_of(const StepShape& shape) {
         if (weight == 0) {
             continue;
         }
-        // A prompt part has at least a token a sequence, and a corner of no sequences no tokens.
-        const std::int64_t new_tokens = std::max<std::int64_t>(at[3], 1);
-        const bool all_end = shape.finishing == shape.prefilling;
-        const StepShape bucket{
+        StepShape bucket{
             .decoding = at[0],
             .decode_cached = at[0] * at[1],
             .decode_tokens = shape.decode_tokens,
-            .padding = std::max<std::int64_t>(0, compiled - at[0] * shape.decode_tokens),
-            .prefilling = at[2],
-            .prefill_tokens = at[2] * new_tokens,
-            .prefill_cached = at[2] * at[4],
-            .finishing = all_end ? at[2] : std::min(shape.finishing, at[2])};
+            .padding = std::max<std::int64_t>(0, compiled - at[0] * shape.decode_tokens)};
+        // A prompt part has at least a token, and a corner of no prompts no tokens.
+        const std::int64_t ends =
+            prompts.ends == prompts.count ? at[2] : std::min(prompts.ends, at[2]);
+        for (std::int64_t i = 0; i < at[2]; ++i) {
+            bucket.prompts.push_back({std::max<std::int64_t>(at[3], 1), at[4], i < ends});
+        }
         picoseconds += weight * static_cast<double>(buckets_.time_of(bucket).ps);
     }
-    return sim::whole_picoseconds(picoseconds);
+    return picoseconds;
 }
 
 void InterpolatedStepTimes::remember(const StepShape& shape) {

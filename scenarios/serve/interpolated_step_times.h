@@ -1,6 +1,6 @@
 // Step times from a grid of buckets that an exact source fills as they are needed, linear between them.
 //
-// Five coordinates: decoding sequences, the mean of their caches, prefilling sequences, the means of their new and of
+// Five coordinates: decoding sequences, the mean of their caches, prompts, the means of their new and of
 // their cached tokens. Along each the grid has the powers of two and `per_octave` - 1 points evenly between neighbours
 // (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the largest value that can occur; rows that fill a compiled step up
 // are those that a corner lacks; along the three of tokens the
@@ -10,6 +10,10 @@
 // multilinear interpolation of its up to 2^5 corners: a time a + b n + c n x of n sequences with caches of mean x is met
 // exactly; one that is twice differentiable along a coordinate is missed there by at most h^2 / 8 times its second
 // derivative, h the distance of the points. A step whose coordinates are all points of the grid is that of the exact source.
+//
+// n unequal prompts of f_i new tokens behind c_i stand for n equal ones of the same tokens and the same pairs of a query and a key: behind
+//   c = (sum of f_i (c_i + f_i / 2) - F^2 / 2n) / F   tokens, F the sum of f_i,
+// never fewer than none, and the mean of equal ones. Decodes of which some have full windows take what the two kinds take, by their numbers.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +69,8 @@ private:
     };
     [[nodiscard]] static Between between(double value, const Axis& axis);
     void remember(const StepShape& shape);
+    /// Of a shape whose decodes are alike.
+    [[nodiscard]] double interpolated(const StepShape& shape);
 
     StepTimes& exact_;
     MemoisedStepTimes buckets_;

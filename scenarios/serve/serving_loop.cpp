@@ -178,7 +178,7 @@ private:
             const Time takes = steps_.of(shape, ahead);
             engine.busy += takes;
             ++engine.steps;
-            engine.prefill_tokens += shape.prefill_tokens;
+            engine.prefill_tokens += shape.prompt_tokens();
             queue_.push(event_at(now_ + takes, Happens::step_end, number));
         }
     }
@@ -252,10 +252,7 @@ private:
         Sequence& sequence = entrance_.front();
         entrance_.pop();
         taken(entrance_, sequence);
-        const StepShape shape{.prefilling = 1,
-                              .prefill_tokens = sequence.todo(),
-                              .prefill_cached = sequence.cached,
-                              .finishing = 1};
+        const StepShape shape{.prompts = {{sequence.todo(), sequence.cached, true}}};
         const Time takes =
             prefills_.of(shape, pool_->use(server).ended == now_ && sequence.came < now_);
         pool_->start(server, sequence, takes);
@@ -367,13 +364,17 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
         return;
     }
     const std::int64_t page = spec.cache.page;
-    // A prefix of all lies in pages of its own, once.
+    const std::int64_t there = *spec.cache.pages / spec.cache.parts;
+    const std::string of_what =
+        spec.cache.parts == 1
+            ? "the cache of a server has"
+            : fmt::format("each of the {} parts of a server's cache has", spec.cache.parts);
+    // A prefix of all lies in pages of its own, once in every part.
     const std::int64_t common = spec.load.common_prefix / page;
-    if (common > *spec.cache.pages) {
+    if (common > there) {
         throw sim::InputError(
-            fmt::format(
-                "the prefix of {} tokens needs {} pages of {} tokens, the cache of a server has {}",
-                spec.load.common_prefix, common, page, *spec.cache.pages),
+            fmt::format("the prefix of {} tokens needs {} pages of {} tokens, {} {}",
+                        spec.load.common_prefix, common, page, of_what, there),
             "allow a shorter prefix, or more memory");
     }
     for (const Request& request : requests) {
@@ -381,12 +382,11 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
             most_cached(request.prompt, request.output, spec.speculation.tokens);
         const std::int64_t shared = common > 0 ? request.prefix / page : 0;
         const std::int64_t pages = (most + page - 1) / page + common - shared;
-        if (pages > *spec.cache.pages) {
+        if (pages > there) {
             throw sim::InputError(
-                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, the "
-                            "cache of a server has {}",
+                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, {} {}",
                             request.prompt, request.output, pages, page,
-                            common > 0 ? " with the prefix of all" : "", *spec.cache.pages),
+                            common > 0 ? " with the prefix of all" : "", of_what, there),
                 "allow shorter prompts and outputs, or more memory");
         }
     }

@@ -33,6 +33,9 @@ struct BatchingSpec {
 struct CacheSpec {
     std::optional<std::int64_t> pages;  ///< of a server; without: as many as are needed
     std::int64_t page = 16;             ///< tokens of a page
+    /// Equal parts of a server's memory that hold different sequences (ways of the batch, and members of the axis `cache` that split
+    /// it): a sequence lies in one of them. Pages are counted together, as if each part took what the others have too much of.
+    std::int64_t parts = 1;
     double memory =
         1;  ///< share of a chip's memory for weights, steps and cache, where pages are not given
     /// Tokens of a slot's buffer that every decode step reads whole, whatever it holds (JetStream without ragged attention);
@@ -74,6 +77,7 @@ struct ServingSpec {
     sim::Time host;  ///< of the host before every step
     bool host_beside =
         false;  ///< while the device works on the step before: a step takes the longer of the two
+    std::int64_t window = 0;  ///< of the model's local layers; 0: it has none
     std::int64_t per_octave =
         4;  ///< points of the grid of step times in a factor of two; 0: exact, no grid
 };

@@ -20,30 +20,46 @@ std::int64_t padded(std::int64_t decoding, const BatchingSpec& batching) {
     return batching.slots;
 }
 
+namespace {
+
+/// Adds a sequence that decodes behind its cache.
+void add_decode(StepShape& shape, std::int64_t cached, std::int64_t window) {
+    ++shape.decoding;
+    shape.decode_cached += cached;
+    if (window > 0 && cached + 1 >= window) {
+        ++shape.full;
+        shape.full_cached += cached;
+    }
+}
+
+}  // namespace
+
 StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& spec) {
     StepShape shape;
     for (const StepPart& part : plan.parts) {
         if (part.decode) {
-            ++shape.decoding;
-            shape.decode_cached += part.sequence->cached;
+            add_decode(shape, part.sequence->cached, spec.window);
             shape.decode_tokens = batch.step_tokens();
             continue;
         }
-        ++shape.prefilling;
-        shape.prefill_tokens += part.tokens;
-        shape.prefill_cached += part.sequence->cached;
-        shape.finishing += part.tokens == part.sequence->todo() ? 1 : 0;
+        shape.prompts.push_back(
+            {part.tokens, part.sequence->cached, part.tokens == part.sequence->todo()});
     }
+    std::ranges::sort(shape.prompts);
     if (shape.decoding > 0) {
         for (const Sequence* const sequence : batch.held()) {
-            ++shape.decoding;
-            shape.decode_cached += sequence->cached;
+            add_decode(shape, sequence->cached, spec.window);
         }
     }
     const std::int64_t compiled = padded(shape.decoding, spec.batching);
     if (spec.cache.length > 0) {  // buffers of slots that nobody has are read as well
         shape.decoding = compiled;
         shape.decode_cached = compiled * (spec.cache.length - shape.decode_tokens);
+        shape.full = 0;
+    }
+    if (shape.full == 0 || shape.full == shape.decoding) {  // all are alike
+        shape.full = 0;
+        shape.full_cached = 0;
     }
     shape.padding = (compiled - shape.decoding) * shape.decode_tokens;
     return shape;
@@ -59,18 +75,17 @@ sim::Time StepCost::on_device(const StepShape& shape) const {
     if (draft_ == nullptr || spec_.speculation.tokens == 0) {
         return time;
     }
-    if (shape.prefilling > 0) {
-        StepShape prompts = shape;
-        prompts.decoding = 0;
-        prompts.padding = 0;
-        prompts.decode_cached = 0;
-        prompts.decode_tokens = 1;
-        time += draft_->time_of(prompts);
+    if (!shape.prompts.empty()) {
+        time += draft_->time_of({.prompts = shape.prompts});
     }
-    StepShape drafting{.decoding = shape.decoding, .decode_cached = shape.decode_cached};
+    StepShape drafting{.decoding = shape.decoding,
+                       .decode_cached = shape.decode_cached,
+                       .full = shape.full,
+                       .full_cached = shape.full_cached};
     for (std::int64_t i = 0; shape.decoding > 0 && i < spec_.speculation.tokens; ++i) {
         time += draft_->time_of(drafting);
         drafting.decode_cached += drafting.decoding;
+        drafting.full_cached += drafting.full;
     }
     return time;
 }

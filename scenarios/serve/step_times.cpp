@@ -4,13 +4,28 @@
 
 namespace podsim::scenarios {
 
+std::int64_t StepShape::prompt_tokens() const {
+    std::int64_t sum = 0;
+    for (const PromptPart& part : prompts) {
+        sum += part.tokens;
+    }
+    return sum;
+}
+
 std::size_t StepShapeHash::operator()(const StepShape& shape) const {
     std::uint64_t mixed = 0;
-    for (const std::int64_t part :
-         {shape.decoding, shape.decode_cached, shape.decode_tokens, shape.padding, shape.prefilling,
-          shape.prefill_tokens, shape.prefill_cached, shape.finishing}) {
+    const auto mix = [&mixed](std::int64_t part) {
         mixed ^= static_cast<std::uint64_t>(part);
         mixed = sim::next_random(mixed);
+    };
+    for (const std::int64_t part : {shape.decoding, shape.decode_cached, shape.full,
+                                    shape.full_cached, shape.decode_tokens, shape.padding}) {
+        mix(part);
+    }
+    for (const PromptPart& part : shape.prompts) {
+        mix(part.tokens);
+        mix(part.cached);
+        mix(part.ends ? 1 : 0);
     }
     return static_cast<std::size_t>(mixed);
 }

@@ -1,28 +1,39 @@
 // What a step of a server costs, by what is in it: the face that the serving loop sees of simulated inference steps.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "sim/base/time.h"
 
 namespace podsim::scenarios {
 
+/// What a step computes of one prompt: attention costs a token as much as there is before it, so that parts do not add up.
+struct PromptPart {
+    std::int64_t tokens = 0;  ///< new ones
+    std::int64_t cached = 0;  ///< before them
+    bool ends = false;        ///< the prompt: the logits of its last token are made
+    friend auto operator<=>(const PromptPart&, const PromptPart&) = default;
+};
+
 /// The work of one step. Caches count what they hold before the step: a decoding sequence attends to those tokens and to
-/// its new ones, a prefilling one to those and, causally, to its new ones.
+/// its new ones, a prompt to those and, causally, to its new ones.
 struct StepShape {
     std::int64_t decoding = 0;       ///< sequences that decode
     std::int64_t decode_cached = 0;  ///< tokens in their caches, summed
+    /// Of them, where windows of a model are full in some and not in others, those of full windows.
+    std::int64_t full = 0;
+    std::int64_t full_cached = 0;
     std::int64_t decode_tokens =
-        1;                        ///< new tokens of each: 1, more where drafted ones are verified
-    std::int64_t padding = 0;     ///< rows beside theirs, of a step compiled for more sequences
-    std::int64_t prefilling = 0;  ///< sequences of the prefill part
-    std::int64_t prefill_tokens = 0;  ///< their new tokens, summed
-    std::int64_t prefill_cached = 0;  ///< tokens in their caches, summed
-    std::int64_t finishing =
-        0;  ///< of them those whose prompt ends: each needs the logits of one token
+        1;                     ///< new tokens of each: 1, more where drafted ones are verified
+    std::int64_t padding = 0;  ///< rows beside theirs, of a step compiled for more sequences
+    std::vector<PromptPart> prompts{};  ///< in order
 
+    /// Of all prompts.
+    [[nodiscard]] std::int64_t prompt_tokens() const;
     friend bool operator==(const StepShape&, const StepShape&) = default;
 };
 

@@ -28,10 +28,7 @@ double mean_prefill(const ServingSpec& spec, const StepCost& cost,
     double count = 0;
     for (std::size_t i = 0; i < requests.size(); i += apart) {
         const std::int64_t prefix = requests[i].prefix / spec.cache.page * spec.cache.page;
-        const StepShape step{.prefilling = 1,
-                             .prefill_tokens = requests[i].prompt - prefix,
-                             .prefill_cached = prefix,
-                             .finishing = 1};
+        const StepShape step{.prompts = {{requests[i].prompt - prefix, prefix, true}}};
         sum += cost.of(step, true);
         ++count;
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "scenarios/spec/training_step.h"
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/plan/axes.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"

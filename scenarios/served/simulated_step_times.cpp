@@ -15,41 +15,37 @@ namespace {
 
 using workloads::CachedRun;
 
-/// `total` in equal parts of `count`, the remainder one each on the first.
-std::int64_t part(std::int64_t total, std::int64_t count, std::int64_t place) {
-    return total / count + (place < total % count ? 1 : 0);
-}
-
-CachedRun decode_of(const StepShape& shape) {
-    const double mean = static_cast<double>(shape.decode_cached) /
-                        static_cast<double>(std::max<std::int64_t>(shape.decoding, 1));
-    return {shape.decoding, shape.decode_tokens, std::llround(mean), shape.decode_tokens};
+/// Sequences that decode behind caches of so many tokens in all.
+CachedRun decodes(const StepShape& shape, std::int64_t sequences, std::int64_t cached) {
+    const double mean = static_cast<double>(cached) / static_cast<double>(sequences);
+    return {sequences, shape.decode_tokens, std::llround(mean), shape.decode_tokens};
 }
 
 }  // namespace
 
 std::vector<CachedRun> runs_of(const StepShape& shape) {
     std::vector<CachedRun> runs;
-    if (shape.decoding > 0) {
-        runs.push_back(decode_of(shape));
+    if (shape.full > 0) {
+        runs.push_back(decodes(shape, shape.full, shape.full_cached));
+    }
+    if (shape.decoding > shape.full) {
+        runs.push_back(
+            decodes(shape, shape.decoding - shape.full, shape.decode_cached - shape.full_cached));
     }
     if (shape.padding > 0) {
         runs.push_back({shape.padding, 1, 0, 1, true});
     }
-    for (std::int64_t i = 0; i < shape.prefilling; ++i) {
-        const CachedRun one{1, part(shape.prefill_tokens, shape.prefilling, i),
-                            part(shape.prefill_cached, shape.prefilling, i),
-                            i < shape.finishing ? 1 : 0};
-        if (one.fresh == 0) {
+    const PromptPart* before = nullptr;
+    for (const PromptPart& part : shape.prompts) {
+        if (part.tokens == 0) {
             continue;
         }
-        CachedRun* const last = runs.empty() ? nullptr : &runs.back();
-        if (last != nullptr && last->fresh == one.fresh && last->cached == one.cached &&
-            last->logits == one.logits && !last->padding && (i > 0 || shape.decoding == 0)) {
-            ++last->sequences;
+        if (before != nullptr && *before == part) {
+            ++runs.back().sequences;
         } else {
-            runs.push_back(one);
+            runs.push_back({1, part.tokens, part.cached, part.ends ? 1 : 0});
         }
+        before = &part;
     }
     return runs;
 }

@@ -1,9 +1,8 @@
 // Times of the steps of a serving loop, each simulated on the scenario's chips.
 //
-// A shape becomes runs of the step (workloads/plan/inference.h): the decoding sequences with the mean of their caches, rounded; the
-// prefilling ones with equal parts of their new tokens and caches, the remainders on the first of them; logits of the
-// last token of those whose prompt ends. Attention is linear in its caches, so that the mean is what unequal ones take
-// together, but for windows that some of them have not filled.
+// A shape becomes runs of the step (workloads/plan/inference.h): the decoding sequences with the mean of their caches, rounded, those of
+// full windows apart from the others; every prompt's part by itself, equal ones together; logits of the last token of those whose prompt
+// ends. Attention of single tokens is linear in their caches, within a window and beyond it, so that the mean is what unequal ones take together.
 #pragma once
 
 #include <vector>

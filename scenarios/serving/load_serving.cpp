@@ -11,7 +11,7 @@
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -5,7 +5,7 @@
 #include "scenarios/spec/training_step.h"
 #include "workloads/analytic/book_formulas.h"
 #include "workloads/analytic/book_inference.h"
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -4,7 +4,9 @@
 
 #include "scenarios/served/server_memory.h"
 #include "scenarios/served/simulated_step_times.h"
+#include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
+#include "workloads/plan/axes.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -40,6 +42,11 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
 
 ServingSpec with_pages(const Scenario& scenario) {
     ServingSpec spec = *scenario.serving;
+    const workloads::TrainingPlan& plan = scenario.step().plan;
+    const bool by_sequence = plan.inference->split == workloads::CacheSplit::batch;
+    spec.window = scenario.step().model.window;
+    spec.cache.parts = ways_with(&workloads::PlanAxis::splits_batch, plan.ways) *
+                       (by_sequence ? plan.ways.cache : 1);
     try {
         spec.cache.pages = spec.cache.pages ? spec.cache.pages : pages_that_fit(scenario);
         check_cache(spec, draw_requests(spec.load));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/plan/plan.h"
 
 namespace podsim::workloads {

@@ -103,8 +103,8 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
     time.matmul_hbm = (work.hbm - work.elementwise) / rates.hbm;
     time.host = sim::Seconds(work.host_turns * rates.efficiency.host_s);
     if (std::max({time.mxu_reached, time.hbm, time.vpu}) > sim::Seconds(0)) {
-        time.start =
-            sim::Seconds(rates.efficiency.kernel_s + work.sequences * rates.efficiency.sequence_s);
+        time.start = sim::Seconds((work.continues ? 0 : rates.efficiency.kernel_s) +
+                                  work.sequences * rates.efficiency.sequence_s);
     }
     return time;
 }

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
 

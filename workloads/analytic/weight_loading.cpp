@@ -76,7 +76,8 @@ LoadedWeights weights_of_layer(const ModelSpec& model, const TrainingPlan& plan,
 LoadedWeights weights_of_table(const ModelSpec& model, const TrainingPlan& plan) {
     const double table =
         static_cast<double>(count_parameters(model).embedding) / plan.ways.of_matrix();
-    const double read = table * element(plan, &PlanAxis::shares_weights, plan.precision.compute);
+    const double read =
+        table * element(plan, &PlanAxis::shares_weights, plan.precision.plain_weights());
     return {sim::Bytes(read), sim::Bytes(read + table * plan.precision.gradients)};
 }
 

@@ -46,6 +46,22 @@ void WeightGathers::gather_part(std::size_t stretch, std::string_view what,
     gathered_.back().buffers.push_back(buffers_.hold(MemoryClass::gathered_weights, bytes, gather));
 }
 
+double WeightGathers::wider_backward(const Stretch& of, const WeightUse& use) const {
+    const double wider = precision_.plain_weights() - precision_.weights();
+    if (use.pass != Pass::backward || use.layer < 0 || wider == 0) {
+        return 0;
+    }
+    double bytes = 0;
+    for (const Matrix matrix : kMatrices) {
+        if (precision_.bf16_backward.has(matrix) &&
+            (of.reads_all || sharding_.group(matrix) == of.group)) {
+            const double dense = sharding_.layer(use.layer).of(matrix).dense;
+            bytes += sharding_.bytes({dense, 0}, wider).dense;
+        }
+    }
+    return bytes;
+}
+
 void WeightGathers::gather(std::size_t stretch) {
     const Stretch& of = stretches_[stretch];
     const WeightUse& use = uses_[of.use];
@@ -53,9 +69,10 @@ void WeightGathers::gather(std::size_t stretch) {
     if (of.first != stretch) {
         return;
     }
-    const Weights bytes =
+    Weights bytes =
         sharding_.bytes(of.reads_all ? use.weights : sharding_.of_group(use.layer, of.group),
-                        use.layer >= 0 ? precision_.weights() : precision_.compute);
+                        use.layer >= 0 ? precision_.weights() : precision_.plain_weights());
+    bytes.dense += wider_backward(of, use);
     const std::string label = of.reads_all ? "" : sharding_.label(of.group);
     gather_part(stretch, label + "weights", sharding_.dense_axes(), bytes.dense);
     gather_part(stretch, label + "expert weights", sharding_.expert_axes(), bytes.experts);

@@ -52,6 +52,8 @@ struct Precision {
         }
         return matmul == MatmulDtype::bf16 || !quantised_gather ? compute : 1;
     }
+    /// Of weights that are multiplied in bf16: of tables, and in the backward pass of `bf16_backward`.
+    [[nodiscard]] double plain_weights() const { return stored_gather ? parameters : compute; }
     /// Whether a matmul in the plan's precision looks for its operands' largest magnitudes.
     [[nodiscard]] bool finds_scales() const {
         return matmul != MatmulDtype::bf16 && scaling == Scaling::dynamic;

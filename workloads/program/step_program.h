@@ -73,6 +73,8 @@ struct Compute {
     std::vector<KernelStep> steps{};  ///< of grouped matmuls in tiles: all that they do
     double sequences =
         0;  ///< of attention with a cache: those that the kernel goes through, one after another
+    bool continues =
+        false;  ///< the kernel of the operation before it, which goes through all runs of a step: it has no start of its own
     int host_turns =
         0;  ///< of inference: times that the chip waits for its host to prepare what comes next
 };

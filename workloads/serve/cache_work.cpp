@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/work/attention_seen.h"
 #include "workloads/work/attention_work.h"
 #include "workloads/work/matmul_work.h"
@@ -42,11 +42,6 @@ Widths widths_of(const Shard& s, const Shard::Run& run, const CachedScores& scor
             .heads = latent ? 1 : s.kv_heads,
             .stored = stored,
             .read = stored * s.cache.element};
-}
-
-/// Of so many, those that the fullest of Z members has: whole ones, but for the mean of several runs.
-double shared(double count, double members) {
-    return count == std::floor(count) ? std::ceil(count / members) : count / members;
 }
 
 /// Keys that blocks of `block` queries read, all blocks together.
@@ -119,10 +114,10 @@ Compute cached_attention(const Shard& s, const Shard::Run& run, bool local) {
     const Widths widths = widths_of(s, run, scores);
     const CachedWidths& width = widths.of_head;
     const double heads = s.heads * s.cache.ways;
-    const double sequences = by_batch ? shared(run.sequences, s.cache.ways) : run.sequences;
+    const double sequences = by_batch ? run.attended : run.sequences;
     // Of a sequence's keys; those of a single query are whole ones.
     const double part = by_batch         ? 1
-                        : run.fresh == 1 ? shared(scores.keys, s.cache.ways) / scores.keys
+                        : run.fresh == 1 ? std::ceil(scores.keys / s.cache.ways) / scores.keys
                                          : 1 / s.cache.ways;
     const double rows = run.fresh * heads / widths.heads;
     const double pairs = sequences * heads * scores.pairs * part;

@@ -99,7 +99,9 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
         if (auto keys = completed_keys(shard, run, kind.local)) {
             made = parts.with_weights("keys of " + what, *std::move(keys), made.made_by);
         }
-        made = parts.compute(what, cached_attention(shard, run, kind.local), made.made_by);
+        Compute work = cached_attention(shard, run, kind.local);
+        work.continues = number > 1 && !shard.cache.dense;
+        made = parts.compute(what, std::move(work), made.made_by);
     }
     made.from = queries.from;
     return from_cache(parts, made);

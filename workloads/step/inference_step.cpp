@@ -5,12 +5,13 @@
 #include <map>
 #include <vector>
 
-#include "workloads/analytic/kv_cache.h"
 #include "workloads/builder/forward_parts.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/plan/plan.h"
 #include "workloads/serve/cache_work.h"
 #include "workloads/serve/inference_layer.h"
 #include "workloads/step/stage_layout.h"
+#include "workloads/work/placed_runs.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -96,22 +97,24 @@ private:
         return sum;
     }
 
-    /// Of all microbatches.
+    /// Of all microbatches, on the chip that keeps the most.
     void hold_cache() {
         const Inference& inference = *plan_.inference;
+        const std::vector<std::int64_t> kept = most_kept(model_, plan_);
         double elements = 0;
-        for (const Shard::Run& run : std::vector(parts_.shard.runs)) {
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            const CachedRun& run = inference.runs[i];
             if (run.padding) {
                 continue;
             }
-            const double tokens =
-                std::max(run.cached + run.fresh, static_cast<double>(inference.reserved));
-            elements += run.sequences * cached_elements(tokens);
+            const auto tokens =
+                static_cast<double>(std::max(run.cached + run.fresh, inference.reserved));
+            elements += static_cast<double>(kept[i]) * cached_elements(tokens);
         }
         const Shard& shard = parts_.shard;
+        const double of_tokens = inference.split == CacheSplit::sequence ? shard.cache.ways : 1;
         parts_.buffers.hold(MemoryClass::kv_cache,
-                            elements * inference.cache_element * plan_.batch.microbatches /
-                                (shard.cache.ways * shard.context),
+                            elements * inference.cache_element / (of_tokens * shard.context),
                             kWholeStep);
     }
 

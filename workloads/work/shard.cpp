@@ -9,6 +9,7 @@
 #include "workloads/plan/plan.h"
 #include "workloads/tiles/fullest_way.h"
 #include "workloads/tiles/served_tiles.h"
+#include "workloads/work/placed_runs.h"
 
 namespace podsim::workloads {
 namespace {
@@ -121,27 +122,27 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     return experts;
 }
 
-/// Sequences of each run on one shard of the batch: whole ones where all are alike.
-void take_runs(Shard& shard, const TrainingPlan& plan) {
-    const auto shards = static_cast<double>(ways_with(&PlanAxis::splits_batch, plan.ways)) *
-                        plan.batch.microbatches;
-    const bool alike = std::ranges::count(plan.inference->runs, false, &CachedRun::padding) == 1;
-    for (const CachedRun& run : plan.inference->runs) {
-        const double share = static_cast<double>(run.sequences) / shards;
-        shard.runs.push_back({alike ? std::ceil(share) : share, static_cast<double>(run.fresh),
+void take_runs(Shard& shard, const ModelSpec& model, const TrainingPlan& plan) {
+    const std::vector<PlacedRun> placed = place_runs(model, plan);
+    shard.tokens = 0;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        const CachedRun& run = plan.inference->runs[i];
+        const auto sequences = static_cast<double>(placed[i].sequences);
+        if (sequences == 0) {
+            continue;
+        }
+        const auto fresh = static_cast<double>(run.fresh);
+        shard.runs.push_back({sequences, static_cast<double>(placed[i].attended), fresh,
                               static_cast<double>(run.cached), static_cast<double>(run.logits),
                               run.padding});
-    }
-    shard.tokens = 0;
-    for (const Shard::Run& run : shard.runs) {
-        shard.tokens += run.sequences * run.fresh / plan.ways.context;
+        shard.tokens += sequences * fresh / plan.ways.context;
     }
 }
 
 /// Inference: rows are complete on all tensor ways, and ways beyond the key/value heads have them again.
 void take_inference(Shard& shard, const ModelSpec& model, const AttentionSizes& sizes,
                     const TrainingPlan& plan) {
-    take_runs(shard, plan);
+    take_runs(shard, model, plan);
     shard.rows = shard.tokens / plan.ways.tensor_transpose;
     shard.cache = {static_cast<double>(plan.ways.cache), plan.inference->split,
                    plan.inference->cache_element, plan.inference->dense};
@@ -174,7 +175,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.weights_quantised = shard.weights_gathered && plan.precision.quantised_gather;
     const double held = plan.zero > 0 ? plan.precision.copy() : plan.precision.parameters;
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
-    shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.compute : held;
+    shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.plain_weights() : held;
     if (plan.inference) {
         take_inference(shard, model, sizes, plan);
     }

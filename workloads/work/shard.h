@@ -92,9 +92,10 @@ struct Shard {
         double shared_width = 0;  ///< of all shared experts, / T
     } experts;
 
-    /// Of inference: a run as one chip group has it (CachedRun), sequences in the mean where there are several runs.
+    /// Of inference: a run as the fullest way of the batch has it (placed_runs.h).
     struct Run {
         double sequences = 0;
+        double attended = 0;  ///< of them, where members of the axis `cache` have different ones
         double fresh = 0;
         double cached = 0;
         double logits = 0;

@@ -56,7 +56,7 @@ TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     EXPECT_EQ(result.generate[0].steps, 4);
     EXPECT_EQ(result.generate[0].busy, us(4 * 3 + 10 + 105 + 106 + 107));
     ASSERT_EQ(times.asked.size(), 4U);
-    EXPECT_EQ(times.asked[0].finishing, 1);
+    EXPECT_TRUE(times.asked[0].prompts.at(0).ends);
 }
 
 /// The same with a host that prepares a step in 106 us while the device works: nobody knew of the request while that worked, so the prefill
@@ -152,12 +152,7 @@ TEST(ServingLoop, mixed_chunks_fill_the_budget_after_the_decodes) {
     const ServingResult result = by_hand::serve(spec, times);
     EXPECT_THAT(firsts(result), ElementsAre(us(216), us(319)));
     EXPECT_THAT(ends(result), ElementsAre(us(419), us(419)));
-    const StepShape third{.decoding = 1,
-                          .decode_cached = 10,
-                          .prefilling = 1,
-                          .prefill_tokens = 3,
-                          .prefill_cached = 6,
-                          .finishing = 1};
+    const StepShape third{.decoding = 1, .decode_cached = 10, .prompts = {{3, 6, true}}};
     EXPECT_EQ(times.asked[2], third);
 }
 

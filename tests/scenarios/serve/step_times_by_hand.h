@@ -20,9 +20,13 @@ struct LinearStepTimes final : StepTimes {
 
     sim::Time time_of(const StepShape& shape) override {
         asked.push_back(shape);
+        std::int64_t behind = 0;
+        for (const PromptPart& part : shape.prompts) {
+            behind += part.cached;
+        }
         return us(step + sequence * (shape.decoding + shape.padding) +
-                  cached * shape.decode_cached + prompt * shape.prefill_tokens +
-                  prompt_cached * shape.prefill_cached);
+                  cached * shape.decode_cached + prompt * shape.prompt_tokens() +
+                  prompt_cached * behind);
     }
 };
 

@@ -1,6 +1,7 @@
 // Interpolated step times against their exact source.
 #include "scenarios/serve/step_times.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "scenarios/serve/interpolated_step_times.h"
@@ -30,7 +31,7 @@ TEST(MemoisedStepTimes, ask_once) {
     EXPECT_EQ(times.time_of(shape), times.time_of(shape));
     EXPECT_EQ(exact.asked, 1);
     StepShape other = shape;
-    other.finishing = 1;
+    other.prompts = {{1, 0, true}};
     (void)times.time_of(other);
     EXPECT_EQ(times.asked(), 2U);
 }
@@ -52,14 +53,51 @@ TEST(InterpolatedStepTimes, meet_what_is_linear) {
     exact.prompt = 5;
     exact.prompt_cached = 2;
     InterpolatedStepTimes times(exact, 2, {});
-    const StepShape shape{.decoding = 37,
-                          .decode_cached = 37 * 1234 + 5,
-                          .prefilling = 1,
-                          .prefill_tokens = 777,
-                          .prefill_cached = 531,
-                          .finishing = 1};
+    const StepShape shape{
+        .decoding = 37, .decode_cached = 37 * 1234 + 5, .prompts = {{777, 531, true}}};
     const double wanted = static_cast<double>(exact.time_of(shape).ps);
     EXPECT_NEAR(static_cast<double>(times.time_of(shape).ps), wanted, 1e-12 * wanted + 2);
+}
+
+/// Pairs of a query and a key, in whole microseconds.
+struct PairTimes final : StepTimes {
+    sim::Time time_of(const StepShape& shape) override {
+        std::int64_t pairs = 0;
+        for (const PromptPart& part : shape.prompts) {
+            pairs += part.tokens * (2 * part.cached + part.tokens);
+        }
+        return us(pairs);
+    }
+};
+
+/// Prompts of 96 and 32 behind 32 tokens: 96^2 + 32 (2 x 32 + 32) = 12288 (half pairs), as two of 64 behind 16: 2 x 64 (32 + 64).
+TEST(InterpolatedStepTimes, keep_the_pairs_of_unequal_prompts) {
+    PairTimes exact;
+    InterpolatedStepTimes times(exact, 64, {});
+    const StepShape shape{.prompts = {{32, 32, true}, {96, 0, true}}};
+    EXPECT_EQ(exact.time_of(shape), us(12288));
+    EXPECT_EQ(times.time_of(shape), us(12288));
+    EXPECT_EQ(times.measure_error().largest, 0);
+}
+
+/// Windows of 10 tokens: what is before them is not read.
+struct WindowTimes final : StepTimes {
+    sim::Time time_of(const StepShape& shape) override {
+        const auto seen = [](std::int64_t count, std::int64_t cached) {
+            return count == 0 ? 0 : count * std::min<std::int64_t>(10, cached / count);
+        };
+        return us(seen(shape.full, shape.full_cached) +
+                  seen(shape.decoding - shape.full, shape.decode_cached - shape.full_cached));
+    }
+};
+
+/// Three of 4 tokens and one of 100 see 3 x 4 + 10, not 4 x 10.
+TEST(InterpolatedStepTimes, tell_full_windows_from_others) {
+    WindowTimes exact;
+    InterpolatedStepTimes times(exact, 64, {});
+    const StepShape shape{.decoding = 4, .decode_cached = 112, .full = 1, .full_cached = 100};
+    EXPECT_EQ(exact.time_of(shape), us(22));
+    EXPECT_EQ(times.time_of(shape), us(22));
 }
 
 /// x = 44 lies between 40 and 48: the chord of x^2 is 1/4 h^2 = 16 above it in the middle, h^2 / 8 x 2 with h = 8, at 10 ps.
@@ -84,10 +122,10 @@ TEST(InterpolatedStepTimes, begin_where_tokens_begin_to_count) {
     LinearStepTimes linear;
     linear.prompt = 31;
     InterpolatedStepTimes prompts(linear, 4, {});
-    EXPECT_EQ(prompts.time_of({.prefilling = 1, .prefill_tokens = 16}), us(31 * 16));
+    EXPECT_EQ(prompts.time_of({.prompts = {{16, 0, false}}}), us(31 * 16));
     ASSERT_EQ(linear.asked.size(), 2U);
-    EXPECT_EQ(linear.asked[0].prefill_tokens, 1);
-    EXPECT_EQ(linear.asked[1].prefill_tokens, 32);
+    EXPECT_EQ(linear.asked[0].prompt_tokens(), 1);
+    EXPECT_EQ(linear.asked[1].prompt_tokens(), 32);
 }
 
 /// A step of 5 sequences compiled for 8: the corners have 8 rows, too.
@@ -119,11 +157,11 @@ TEST(InterpolatedStepTimes, ask_for_nothing_beyond_the_limits) {
 TEST(InterpolatedStepTimes, have_a_coarser_grid_where_steps_mix) {
     LinearStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
-    (void)times.time_of({.decoding = 37, .prefilling = 1, .prefill_tokens = 777, .finishing = 1});
+    (void)times.time_of({.decoding = 37, .prompts = {{777, 0, true}}});
     EXPECT_EQ(times.buckets(), 4U);
     for (const StepShape& shape : exact.asked) {
         EXPECT_TRUE(shape.decoding == 32 || shape.decoding == 48) << shape.decoding;
-        EXPECT_TRUE(shape.prefill_tokens == 512 || shape.prefill_tokens == 1024);
+        EXPECT_TRUE(shape.prompt_tokens() == 512 || shape.prompt_tokens() == 1024);
     }
 }
 

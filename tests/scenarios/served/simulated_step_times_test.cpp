@@ -35,18 +35,18 @@ sim::Time time_of_run(const CachedRun& run) {
     return simulate_step(scenario, Fold::automatic, {}).step_time;
 }
 
-TEST(SimulatedStepTimesTest, AShapeIsRunsOfEqualSequences) {
-    // Three decode with 7 tokens in the mean of 20; two chunks of 9 tokens behind 5, one of which ends its prompt.
+TEST(SimulatedStepTimesTest, AShapeIsRunsOfLikeSequences) {
+    // Three decode with 7 tokens in the mean of 20; two chunks, one of which ends its prompt.
     const std::vector<CachedRun> runs = runs_of({.decoding = 3,
                                                  .decode_cached = 20,
                                                  .decode_tokens = 2,
-                                                 .prefilling = 2,
-                                                 .prefill_tokens = 9,
-                                                 .prefill_cached = 5,
-                                                 .finishing = 1});
-    EXPECT_EQ(runs, (std::vector<CachedRun>{{3, 2, 7, 2}, {1, 5, 3, 1}, {1, 4, 2, 0}}));
-    EXPECT_EQ(runs_of({.prefilling = 4, .prefill_tokens = 40, .prefill_cached = 8, .finishing = 4}),
+                                                 .prompts = {{4, 1, false}, {5, 4, true}}});
+    EXPECT_EQ(runs, (std::vector<CachedRun>{{3, 2, 7, 2}, {1, 4, 1, 0}, {1, 5, 4, 1}}));
+    EXPECT_EQ(runs_of({.prompts = std::vector(4, PromptPart{10, 2, true})}),
               (std::vector<CachedRun>{{4, 10, 2, 1}}));
+    // Of five that decode two have full windows, with 100 tokens each; the others have 10.
+    EXPECT_EQ(runs_of({.decoding = 5, .decode_cached = 230, .full = 2, .full_cached = 200}),
+              (std::vector<CachedRun>{{2, 1, 100, 1}, {3, 1, 10, 1}}));
     EXPECT_TRUE(runs_of({}).empty());
 }
 
@@ -55,8 +55,29 @@ TEST(SimulatedStepTimesTest, AStepIsThatOfItsRunsWithoutTheHost) {
     EXPECT_EQ(times.time_of({}).ps, 0);
     EXPECT_EQ(times.time_of({.decoding = 8, .decode_cached = 800}).ps,
               time_of_run({8, 1, 100, 1}).ps);
-    EXPECT_EQ(times.time_of({.prefilling = 1, .prefill_tokens = 512, .finishing = 1}).ps,
-              time_of_run({1, 512, 0, 1}).ps);
+    EXPECT_EQ(times.time_of({.prompts = {{512, 0, true}}}).ps, time_of_run({1, 512, 0, 1}).ps);
+}
+
+// Attention of a prompt grows with its square: three of 16 tokens and one of 4000 are no four of 1012. Of windows of 64 tokens those of
+// short caches are not full.
+TEST(SimulatedStepTimesTest, UnequalSequencesTakeWhatTheyTakeThemselves) {
+    const auto time_of_runs = [](Scenario scenario, const std::vector<CachedRun>& runs) {
+        scenario.hardware.efficiency.host_s = 0;
+        workloads::TrainingPlan& plan = scenario.step().plan;
+        plan.inference->runs = runs;
+        plan.batch.tokens = plan.inference->tokens();
+        plan.batch.sequence = 1;
+        return simulate_step(scenario, Fold::automatic, {}).step_time;
+    };
+    SimulatedStepTimes times(server());
+    EXPECT_EQ(
+        times.time_of({.prompts = {{16, 0, true}, {16, 0, true}, {16, 0, true}, {4000, 0, true}}}),
+        time_of_runs(server(), {{3, 16, 0, 1}, {1, 4000, 0, 1}}));
+    Scenario windows = server();
+    windows.step().model.window = 64;
+    SimulatedStepTimes local(windows);
+    EXPECT_EQ(local.time_of({.decoding = 6, .decode_cached = 4060, .full = 2, .full_cached = 4000}),
+              time_of_runs(windows, {{2, 1, 2000, 1}, {4, 1, 15, 1}}));
 }
 
 // A prompt of 300 and an answer of 5: the prefill, and decode steps behind 300, 301, 302 and 303 tokens; the host before each.

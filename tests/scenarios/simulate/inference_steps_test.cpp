@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/lower/rates.h"
-#include "tests/scenarios/simulate/step_support.h"
+#include "tests/scenarios/simulate/inference_support.h"
 #include "workloads/analytic/book_inference.h"
 #include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/kv_cache.h"
 #include "workloads/analytic/step_flops.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/plan/axes.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
@@ -40,23 +40,6 @@ ModelSpec small_with_latents() {
     model.head_dim = 96;
     model.latent = {.q_rank = 256, .kv_rank = 128, .rope_dim = 32, .value_dim = 64};
     return model;
-}
-
-Scenario inference(const std::string& chip, topology::Point shape, const ModelSpec& model,
-                   const Mesh& mesh, std::vector<CachedRun> runs,
-                   CacheSplit split = CacheSplit::batch) {
-    Scenario scenario = make_scenario(chip, shape, model, mesh, 1, 1);
-    workloads::TrainingPlan& plan = scenario.step().plan;
-    plan.ways = workloads::ways_of(scenario.step().mesh);
-    plan.forward_only = true;
-    plan.inference = workloads::Inference{std::move(runs), 1, split};
-    plan.batch.tokens = plan.inference->tokens();
-    plan.batch.sequence = plan.inference->runs.size() == 1 ? plan.inference->runs.front().fresh : 1;
-    plan.precision.parameters = 1;
-    plan.precision.scaling = workloads::Scaling::fixed;
-    plan.precision.stored_gather = true;
-    plan.attention.vmem = scenario.hardware.chip.vmem.value;
-    return scenario;
 }
 
 void free_links(topology::ChipSpec& chip) {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/step/step.h"
 
 namespace podsim::workloads {

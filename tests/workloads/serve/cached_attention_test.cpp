@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/cache_layout.h"
 #include "workloads/plan/plan.h"
@@ -136,8 +136,9 @@ TEST(CachedAttentionTest, CostsThePairsOfTheFullestChip) {
         const bool mean = one.split == CacheSplit::sequence && one.fresh > 1;
         const double pairs = mean ? static_cast<double>(all) / static_cast<double>(one.members)
                                   : static_cast<double>(most);
-        const Shard::Run run{static_cast<double>(one.sequences), static_cast<double>(one.fresh),
-                             static_cast<double>(one.cached), 1};
+        const Shard::Run run{static_cast<double>(one.sequences),
+                             static_cast<double>(layout_of(one).share(one.sequences)),
+                             static_cast<double>(one.fresh), static_cast<double>(one.cached), 1};
         EXPECT_DOUBLE_EQ(cached_attention(shard_of(one), run, one.window > 0).flops.value(),
                          2 * (16 + 16) * pairs);
     }
@@ -147,7 +148,7 @@ TEST(CachedAttentionTest, ReadsQueriesKeysAndOutputsOnceAndWritesNewKeys) {
     // 5 sequences of 7 cached tokens, one new each; 8 query heads on 2 ways, 2 heads of keys, so 4 and 1 on this chip.
     Case one;
     one.members = 1;
-    const Shard::Run run{5, 1, 7, 1};
+    const Shard::Run run{5, 5, 1, 7, 1};
     const double queries = 5 * 1 * 4 * 16;
     const double keys = 5 * 8 * 1 * (16 + 16);  // the new one too
     const double written = 5 * 1 * 1 * (16 + 16);
@@ -167,31 +168,31 @@ TEST(CachedAttentionTest, LatentAttentionTakesTheCheaperForm) {
     shard.latent.kv_rank = 512;
     shard.latent.rope_dim = 64;
     const auto flops = [&](double fresh, double cached) {
-        return cached_attention(shard, {2, fresh, cached, 1}, false).flops.value() / (2 * 4);
+        return cached_attention(shard, {2, 2, fresh, cached, 1}, false).flops.value() / (2 * 4);
     };
     EXPECT_DOUBLE_EQ(flops(1, 7), 2176 * 8);
     EXPECT_DOUBLE_EQ(flops(8, 0), 640 * 36);
     EXPECT_DOUBLE_EQ(flops(8, 8), 2176 * 100);
     EXPECT_DOUBLE_EQ(flops(512, 512), 640 * (512 * 512 + 512 * 513 / 2));
     // Queries, outputs and complete keys and values in bf16, latent vectors of one byte an element.
-    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).hbm.value(),
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 2, 8, 0, 1}, false).hbm.value(),
                      2 * 8 * (4 * 320 * 2 + 4 * 320 * 2 + 576));
-    EXPECT_DOUBLE_EQ(cached_attention(shard, {1, 512, 512, 1}, false).hbm.value(),
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {1, 1, 512, 512, 1}, false).hbm.value(),
                      512 * (4 * 320 * 2 + 576) + 1024 * 4 * 320 * 2);
     for (const auto& [fresh, cached] : {std::pair(1, 7), {8, 0}, {8, 8}}) {
-        const Shard::Run run{2, static_cast<double>(fresh), static_cast<double>(cached), 1};
+        const Shard::Run run{2, 2, static_cast<double>(fresh), static_cast<double>(cached), 1};
         EXPECT_FALSE(completed_keys(shard, run, false).has_value()) << fresh;
     }
     // Latent vectors of 576 bytes are read, 256 columns of each head written, and a matrix of 512 x 1024 read in bf16.
-    const Compute keys = *completed_keys(shard, {2, 512, 512, 1}, false);
+    const Compute keys = *completed_keys(shard, {2, 2, 512, 512, 1}, false);
     EXPECT_DOUBLE_EQ(keys.flops.value(), 2 * 4 * 512 * 0x1p18);
     ASSERT_EQ(keys.matmuls.size(), 1U);
     EXPECT_EQ(keys.matmuls[0].m, 1024);
     EXPECT_DOUBLE_EQ(keys.hbm.value(), 1024 * (576 + 1024 * 2) + 512 * 1024 * shard.weight_bytes);
     // Members of the axis cache exchange queries of latent width.
     shard.cache.ways = 2;
-    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 8, 0, 1}, false).flops.value(), 2176 * 36 * 8);
-    EXPECT_FALSE(completed_keys(shard, {2, 512, 512, 1}, false).has_value());
+    EXPECT_DOUBLE_EQ(cached_attention(shard, {2, 1, 8, 0, 1}, false).flops.value(), 2176 * 36 * 8);
+    EXPECT_FALSE(completed_keys(shard, {2, 2, 512, 512, 1}, false).has_value());
 }
 
 TEST(CachedAttentionTest, ScoresOfAWindowGrowUntilItIsFull) {
@@ -210,8 +211,8 @@ TEST(CachedAttentionTest, FewRowsCountByTheirBytesAndManyAsAKernel) {
     Case one;
     one.members = 1;
     const Shard shard = shard_of(one);  // 4 query heads of one head of keys
-    EXPECT_TRUE(cached_attention(shard, {1, 31, 7, 1}, false).matmuls.empty());
-    const Compute many = cached_attention(shard, {1, 32, 7, 1}, false);
+    EXPECT_TRUE(cached_attention(shard, {1, 1, 31, 7, 1}, false).matmuls.empty());
+    const Compute many = cached_attention(shard, {1, 1, 32, 7, 1}, false);
     ASSERT_EQ(many.matmuls.size(), 2);
     EXPECT_EQ(many.matmuls[0].m, 128);
     EXPECT_EQ(many.matmuls[0].n, 39);
@@ -227,7 +228,7 @@ TEST(CachedAttentionTest, OfAKernelOverPagesGoesThroughAllKeysInWholeBlocks) {
     one.members = 1;
     Shard shard = shard_of(one);
     shard.attention_blocks.forward = {.q = 2, .kv = 5};
-    const Compute work = cached_attention(shard, {2, 5, 7, 1}, false);
+    const Compute work = cached_attention(shard, {2, 2, 5, 7, 1}, false);
     EXPECT_EQ(work.flops.value(), 2 * 32 * 400);
     EXPECT_DOUBLE_EQ(work.tiled, 720.0 / 400);
     EXPECT_TRUE(work.attention);
@@ -244,15 +245,15 @@ TEST(CachedAttentionTest, OfAKernelOverPagesGoesThroughAllKeysInWholeBlocks) {
     EXPECT_EQ(work.vector.value(), 720 * 7);
     // A window of 3 leaves each block of queries the 4 keys that its two see; a single token is no block of queries.
     shard.window = 3;
-    const Compute local = cached_attention(shard, {2, 5, 7, 1}, true);
+    const Compute local = cached_attention(shard, {2, 2, 5, 7, 1}, true);
     EXPECT_EQ(local.steps.front().count, 2 * 3);
     EXPECT_DOUBLE_EQ(local.hbm.value(), moved + 2.0 * 3 * 4 * 32 + 2.0 * 5 * 32);
     // Blocks are no longer than the run: 5 queries and 12 keys of each.
     shard.attention_blocks.forward = {.q = 1024, .kv = 1024};
-    const Compute one_block = cached_attention(shard, {2, 5, 7, 1}, false);
+    const Compute one_block = cached_attention(shard, {2, 2, 5, 7, 1}, false);
     EXPECT_EQ(one_block.steps.front().count, 2);
     EXPECT_DOUBLE_EQ(one_block.tiled, 2.0 * 5 * 12 * 4 / 400);
-    EXPECT_TRUE(cached_attention(shard, {2, 1, 7, 1}, false).steps.empty());
+    EXPECT_TRUE(cached_attention(shard, {2, 2, 1, 7, 1}, false).steps.empty());
 }
 
 }  // namespace

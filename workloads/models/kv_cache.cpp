@@ -1,4 +1,4 @@
-#include "workloads/analytic/kv_cache.h"
+#include "workloads/models/kv_cache.h"
 
 #include <algorithm>
 
