@@ -21,12 +21,16 @@ inline std::int64_t demand_of(double rate, std::uint8_t passes) {
 }
 
 /// What a message asks for that crosses a link: on its first link it reads its source's memory, on its last it writes its
-/// destination's. Nothing on a link of infinite rate, and nothing of chips in between.
+/// destination's. Nothing on a link of infinite rate, and nothing of chips in between. Behind a slower link its bytes come as that one
+/// lets them, over all the time for which it holds this one.
 template <class Pending>
 void Player<Pending>::demands_of(const Crossing& crossing) {
     const TransferPath& path = *crossing.path;
-    const double rate = crossing.link->rate.value();
     const bool takes_time = last_.times.end > state_.now;
+    const Time held = last_.times.end - state_.now;
+    const double rate =
+        held == path.hold ? crossing.link->rate.value()
+                          : static_cast<double>(path.carried_units) / kCarriedUnit / held.seconds();
     last_.reads = takes_time && crossing.hop == 0 ? demand_of(rate, path.reads) : 0;
     last_.writes =
         takes_time && crossing.hop + 1 == path.hop_count ? demand_of(rate, path.writes) : 0;

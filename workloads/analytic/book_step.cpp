@@ -329,8 +329,15 @@ double BookStep::updated() const {
     if (plan_.zero == 0 || plan_.forward_only) {
         return 0;
     }
-    return over({axis::data}, static_cast<double>(count_parameters(model_).total) /
-                                  (tensor_ * shards_) * plan_.precision.copy());
+    const ParameterCount count = count_parameters(model_);
+    auto held = static_cast<double>(count.total);
+    if (plan_.ways.pipeline > 1) {  // of the last stage
+        const auto table =
+            static_cast<double>(count.unembedding > 0 ? count.unembedding : count.embedding);
+        const auto layers = static_cast<double>(count.total - count.embedding - count.unembedding);
+        held = layers / plan_.ways.pipeline + table;
+    }
+    return over({axis::data}, held / (tensor_ * shards_) * plan_.precision.copy());
 }
 
 }  // namespace

@@ -54,7 +54,7 @@
 //   T_math = 4 D^2 t / T / R_bf16 and twice that backward, T_comms = the gather of 2 D^2, backward with its scatter
 //
 // With ZeRO-2 the gradients' term over data stands once instead of twice; with ZeRO-1 and 2 the gather of the updated
-// parameters over data is added at the end.
+// parameters over data is added at the end: of a pipeline its last stage's, 1 / p of the layers and the table.
 //
 //   layers      = L max(T_math, T_comms) forward + L max(T_math, T_comms) backward
 //   unembedding = max(...) of the unembedding forward + max(...) backward

@@ -77,9 +77,8 @@ PartialSums ForwardParts::matmul_scattered(std::string_view what, const RowsWork
     if (shard.precision.finds_scales() && work.whole().dtype != MatmulDtype::bf16) {
         // What is contracted is split: scales of rows and columns are those of all parts.
         constexpr double kMagnitude = 4;  // bytes
-        const MatmulShape& shape = work.whole().matmuls.front();
         needs = exchange
-                    .all_reduce(fmt::format("scales of {}", what), (shape.m + shape.n) * kMagnitude,
+                    .all_reduce(fmt::format("scales of {}", what), work.scales() * kMagnitude,
                                 {chain.next(), chain.next(), std::move(needs)})
                     .made_by;
     }

@@ -54,7 +54,7 @@ Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Co
     begin_matrix(matrix);
     const std::size_t group = sharding_.group(matrix);
     OpenGroup& open = open_.at(group);
-    needs = with_scales(what, work, std::move(needs));
+    needs = with_scales(matrix, what, work, std::move(needs));
     Tensor made = write(open.gradients, what, std::move(work), std::move(needs));
     const auto bit = [](Matrix of) { return 1U << static_cast<unsigned>(of); };
     open.written |= bit(matrix);
@@ -72,22 +72,22 @@ Tensor GradientReductions::write_matrix(Matrix matrix, std::string_view what, Co
     return made;
 }
 
-Sources GradientReductions::with_scales(std::string_view what, const Compute& work, Sources needs) {
-    const bool grouped =
-        std::ranges::any_of(work.matmuls, [](const MatmulShape& one) { return one.count > 1; });
-    if (!plan_.precision.finds_scales() || work.dtype == MatmulDtype::bf16 || grouped ||
-        dense_.axes.empty()) {
+Sources GradientReductions::with_scales(Matrix matrix, std::string_view what, const Compute& work,
+                                        Sources needs) {
+    const bool of_experts = sharding_.layer(names_.layer()).of(matrix).experts > 0;
+    const Bucket& split = of_experts ? experts_ : dense_;
+    if (!plan_.precision.finds_scales() || work.dtype == MatmulDtype::bf16 || split.axes.empty()) {
         return needs;
     }
     constexpr double kMagnitude = 4;  // bytes
     // It stands in the way of the matmul like a tensor collective, and goes before what gathers ahead.
     double columns = 0;
     for (const MatmulShape& one : work.matmuls) {
-        columns += one.m + one.n;
+        columns += (one.m + one.n) * (of_experts ? one.count : 1);
     }
     return {chain_.blocking(
         fmt::format("reduce scales of {}", what),
-        {Operation::all_reduce, Purpose::tensor, dense_.axes, sim::Bytes(columns * kMagnitude)},
+        {Operation::all_reduce, Purpose::tensor, split.axes, sim::Bytes(columns * kMagnitude)},
         std::move(needs))};
 }
 

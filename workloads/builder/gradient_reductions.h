@@ -107,7 +107,7 @@ private:
 
     /// With dynamic scales: what makes the largest magnitudes of a weight gradient's operands, whose tokens are split. A
     /// replica along data, a slice as a rule, has scales of its own (AQT's local quantisation).
-    Sources with_scales(std::string_view what, const Compute& work, Sources needs);
+    Sources with_scales(Matrix matrix, std::string_view what, const Compute& work, Sources needs);
     void reduce_group(const std::string& name, const Weights& weights, const Gradients& unreduced,
                       std::string_view label);
     static Taken take(Bucket& bucket, double bytes);

@@ -4,6 +4,7 @@
 
 #include "workloads/analytic/step_flops.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/padding.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/axis_names.h"
 #include "workloads/program/memory_peak.h"
@@ -87,6 +88,13 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
         mean.moe.matmul = dense ? ExpertMatmul::ideal : plan.moe.matmul;
         mean.experts.capacity_factor = mean.experts.imbalance = 1;
         return mean_recomputed(model, mean, build_stages(model, mean));
+    }
+    if (!plan.inference && !paddings(model, plan.ways)
+                                .empty()) {  // heads that nobody has are none of the model's FLOPs
+        TrainingPlan whole = plan;
+        whole.ways.tensor = whole.ways.tensor_transpose = 1;
+        whole.overlap.tensor_steps.reset();
+        return mean_recomputed(model, whole, build_stages(model, whole)) / plan.ways.of_matrix();
     }
     sim::Flops sum;
     for (const StepProgram& program : programs.programs) {

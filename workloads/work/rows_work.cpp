@@ -37,6 +37,12 @@ Compute RowsWork::part(double share) const {
     return part;
 }
 
+double RowsWork::scales() const {
+    const MatmulShape& shape = whole_.matmuls.front();
+    return of_experts_ != nullptr ? shard_.experts.tokens + shard_.experts.reached * shape.n
+                                  : shape.m + shape.n;
+}
+
 Compute RowsWork::part_in_tiles(double share) const {
     Shard quantised_before = shard_;
     quantised_before.experts.quantised = true;

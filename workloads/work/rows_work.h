@@ -20,6 +20,8 @@ public:
     [[nodiscard]] const Compute& whole() const { return whole_; }
     /// The part that has such a share of the rows.
     [[nodiscard]] Compute part(double share) const;
+    /// Rows and columns that have a scale each in a quantised matmul of dynamic scales, of experts those of every one.
+    [[nodiscard]] double scales() const;
 
 private:
     [[nodiscard]] double weight_bytes() const;

@@ -1,6 +1,7 @@
 // Kernels and messages that share a chip's HBM: steps derived by hand.
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
@@ -100,6 +101,41 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
     }
     EXPECT_EQ(terms, slow.simulated.ps - sim::round_down(slow.physical_bound).ps);
     EXPECT_GT(memory, 0);
+}
+
+/// Two chips of two slices add up `bytes` in four pieces while each reads 100 GB; a host's share of the fabric is 6.25 GB/s.
+ProgramResult between_slices(HbmRule hbm, double pcie, double bytes) {
+    IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = "1x1"});
+    hardware.slices = 2;
+    hardware.oversubscription = 4;
+    hardware.chip.pcie_one_way.value = sim::BytesPerSecond(pcie);
+    hardware.hbm = hbm;
+    Program program;
+    program.pieces = 4;
+    StageCollective reduce;
+    reduce.operation = collectives::Operation::all_reduce;
+    reduce.members = {{}, {1, 2}};
+    reduce.bytes = sim::Bytes(bytes);
+    program.stages.push_back({"reduce", reduce});
+    StageCompute reading;
+    reading.work.hbm = sim::Bytes(200e9);
+    program.stages.push_back({"read", reading});
+    return simulate_program(hardware, program, Fold::automatic);
+}
+
+// Whatever PCIe could take, messages come over it at the rate of the fabric before it: a chip moves the same bytes in the same time, and the
+// reads are late by no more than 7 (n - 1) V / n of them, 7/4 of 0.5 GB at 810 GB/s.
+TEST(SharedHbm, FastLinksBehindSlowOnesBringNoMoreBytes) {
+    constexpr double kBytes = 0.5e9;
+    const ProgramResult alone = between_slices(HbmRule::separate, 7e9, kBytes);
+    const double slowest = between_slices(HbmRule::shared, 7e9, kBytes).time.seconds();
+    for (const double pcie : {15e9, 64e9, 1e13, std::numeric_limits<double>::infinity()}) {
+        EXPECT_NEAR(between_slices(HbmRule::separate, pcie, kBytes).time.seconds(),
+                    alone.time.seconds(), 1e-3);
+        const double shared = between_slices(HbmRule::shared, pcie, kBytes).time.seconds();
+        EXPECT_NEAR(shared, slowest, 1e-3) << pcie;
+        EXPECT_LE(shared, alone.time.seconds() + 7 * kBytes / 2 / 810e9) << pcie;
+    }
 }
 
 // With infinite HBM nothing is shared; the gap has what sharing costs.

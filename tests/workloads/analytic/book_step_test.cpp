@@ -90,6 +90,13 @@ TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
     EXPECT_DOUBLE_EQ(step(), 2 * 3 + 2 + updated);
     plan.zero = 2;
     EXPECT_DOUBLE_EQ(step(), 2 * 3 + 2 + updated);
+    // Of two stages the last gathers one of the two layers, the final norm's half with it, and the table.
+    plan.ways.pipeline = 2;
+    const ParameterCount count = count_parameters(model);
+    const double held = static_cast<double>(count.total - 2 * count.embedding) / 2 +
+                        static_cast<double>(count.embedding);
+    EXPECT_DOUBLE_EQ(step(), (6 + 6) / 2 + 2 + held * 2 / 0x1p23);
+    plan.ways.pipeline = 1;
     // Gradients of 4 bytes; the copy that is gathered stays at 2.
     plan.precision.gradients = plan.precision.parameters = 4;
     EXPECT_DOUBLE_EQ(step(), 2 * 6 + 4 + updated);

@@ -109,6 +109,20 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
     }
 }
 
+// Six heads on four ways are computed as eight; of the model's FLOPs that are executed twice the two are none.
+TEST(Step, PaddedHeadsAreNotRecomputed) {
+    ModelSpec model = samples::one_layer();
+    model.heads = model.kv_heads = 6;
+    TrainingPlan plan = samples::one_chip();
+    plan.remat.policy = RematPolicy::block;
+    const sim::Flops whole = mean_recomputed(model, plan, build_stages(model, plan));
+    plan.ways.tensor = 4;
+    const StepPrograms programs = build_stages(model, plan);
+    EXPECT_DOUBLE_EQ(mean_recomputed(model, plan, programs).value() * 4, whole.value());
+    EXPECT_GT(flops_by_pass(programs.programs.front()).of(Pass::recompute).value() * 4,
+              whole.value());
+}
+
 /// Sum of V of a layer's collectives (AllReduce twice), in bytes.
 double bytes_moved(const StepProgram& program, int layer, Pass pass, Purpose purpose) {
     for (const CollectiveBytes& row : collective_bytes(program)) {

@@ -96,6 +96,41 @@ TEST(Quantised, DynamicScalesOfPartialSumsAreReducedOverTensor) {
     EXPECT_EQ(gathered_bytes(program, "layer 0 forward reduce scales of out"), 4 * (32 + 16));
 }
 
+// Four experts of width 8 on two ways, two of 32 tokens' experts each: of what tensor splits, the rows that come (32 copies) and the 16
+// columns of each of a chip's two experts; of weight gradients, whose tokens are split over fsdp alone, the 8 + 16 columns of each.
+TEST(Quantised, DynamicScalesOfExpertsAreThoseOfEveryExpert) {
+    ModelSpec model = small();
+    model.experts = {.count = 4, .per_token = 2, .d_ff = 8};
+    TrainingPlan plan = quantised(Scaling::dynamic, false);
+    plan.ways = {};
+    plan.ways.expert = plan.ways.fsdp = 2;
+    const StepProgram split = build_step(model, plan);
+    const std::string gradient = "layer 0 backward reduce scales of experts down weight gradient";
+    EXPECT_EQ(gathered_bytes(split, gradient), 4 * 2 * (8 + 16));
+    const auto& reduced = std::get<Collective>(split.ops[find_op(split, gradient)].work);
+    EXPECT_EQ(reduced.axes, std::vector<std::string>{"fsdp"});
+    plan.ways = {};
+    plan.ways.tensor = 4;
+    const StepProgram program = build_step(model, plan);
+    const double rows = 2.0 * static_cast<double>(plan.batch.tokens);
+    EXPECT_EQ(gathered_bytes(program, "layer 0 forward reduce scales of experts down"),
+              4 * (rows + 4 * 16));
+}
+
+// Weights that are gathered in one byte an element are gathered in two by the backward pass where it multiplies them in bf16: 16 x 32 of
+// `down` here, 16 x 32 and a norm of 16 of `gate_up`, which has no gate.
+TEST(Quantised, WhatStaysBf16BackwardIsGatheredInBf16) {
+    TrainingPlan plan = quantised(Scaling::delayed, true);
+    const auto gathered = [&](const std::string& pass) {
+        return gathered_bytes(build_step(small(), plan), "layer 0 " + pass + " gather weights");
+    };
+    const double forward = gathered("forward");
+    EXPECT_EQ(gathered("backward"), forward);
+    plan.precision.bf16_backward = {Matrix::down, Matrix::gate_up};
+    EXPECT_EQ(gathered("forward"), forward);
+    EXPECT_EQ(gathered("backward"), forward + 16 * 32 + 16 * 32 + 16);
+}
+
 TEST(Quantised, WhatStaysBf16BackwardRunsAsBf16) {
     TrainingPlan plan = quantised(Scaling::dynamic, false);
     plan.precision.bf16_backward = {Matrix::out, Matrix::down, Matrix::gate_up};
