@@ -173,6 +173,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     }
     watch.begin();
     RunAnswer answer{.scenario = std::move(scenario), .result = StepResult{}};
+    answer.settings = settings_in_force(source, options.all("set"));
     try {
         answer.result = simulated(answer.scenario, fold, how);
     } catch (const std::bad_alloc&) {
@@ -253,6 +254,7 @@ Json answer_json(const RunAnswer& answer) {
     const StepResult& step = std::get<StepResult>(answer.result);
     Json json = step_json(answer.scenario, step, answer.verdicts, answer.wall);
     add_remedies(json["memory"], answer.scenario, step);
+    json["settings_in_force"] = settings_json(answer.settings);
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
     }

@@ -51,6 +51,7 @@ TEST_P(ShownLibrary, RunsToTheSameStep) {
     for (std::size_t i = GetParam(); i < files.size(); i += kParts) {
         SCOPED_TRACE(files[i]);
         const ShownScenario shown = show_scenario(files[i], {});
+        EXPECT_EQ(settings_json(settings_in_force(files[i], {})), settings_json(shown.keys));
         const Scenario again = reloaded(shown);
         EXPECT_EQ(again.name, shown.scenario.name);
         EXPECT_EQ(again.hardware.profile, shown.scenario.hardware.profile);
