@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "scenarios/study/error_summary.h"
+#include "scenarios/report/error_summary.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 

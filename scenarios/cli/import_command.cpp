@@ -39,6 +39,9 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
     const std::string title =
         path.empty() ? "imported" : std::filesystem::path(path).stem().string();
     const MaxTextImport result = import_maxtext(settings, printable(title));
+    if (const std::string defaults = maxtext_defaults_text(settings); !defaults.empty()) {
+        err << fmt::format("warning: {}\n", defaults);
+    }
     for (const MaxTextSettings::Line& line : settings.not_expressed()) {
         err << fmt::format("warning: {}={} is not expressed: {}\n", line.key, printable(line.value),
                            line.why);

@@ -17,7 +17,8 @@ Usage compare_usage() {
         "compare FILE|DIR ... [--jobs N] [--json PATH|-] [--report PATH]",
         "Simulates scenarios and prints a line for each: the simulated step time, the\n"
         "analytic estimates, the ratios simulated / estimate, and the references that the\n"
-        "scenario states. A folder stands for all *.yaml files in it and below.\n"
+        "scenario states. Of serving the time is the median between tokens, or to the first of\n"
+        "answers of one. A folder stands for all *.yaml files in it and below.\n"
         "Of a reference, analytic is the formula's value, or the roofline_lower of a step_time;\n"
         "the reason is the formula's rounding, of one collective every part of the gap to the\n"
         "reference text's time (from book), else the largest parts of the gap to roofline_lower.\n"

@@ -104,8 +104,8 @@ Usage diff_usage() {
         "standard input. Without B, B is A with the changes of --set-b.",
         "podsim diff scenarios/quickstart/llama3-70b-v5p-pod.yaml --set-b training.remat=full",
         "The differences of the terms of each account add up to the difference of the steps, to "
-        "the\npicosecond. Of a result that was written, those settings are compared that it "
-        "says.\n");
+        "the\npicosecond. The settings of a result are its `settings_in_force`; of one without "
+        "them, what\nits other keys say is compared.\n");
     usage.settings("set", "override one value of both scenarios; may be repeated");
     usage.settings("set-a", "override one value of A; may be repeated");
     usage.settings("set-b", "override one value of B; may be repeated");

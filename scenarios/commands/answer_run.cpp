@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "scenarios/advice/memory_remedies.h"
 #include "scenarios/commands/common_options.h"
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/commands/report_option.h"
@@ -172,6 +173,7 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     }
     watch.begin();
     RunAnswer answer{.scenario = std::move(scenario), .result = StepResult{}};
+    answer.settings = settings_in_force(source, options.all("set"));
     try {
         answer.result = simulated(answer.scenario, fold, how);
     } catch (const std::bad_alloc&) {
@@ -249,13 +251,15 @@ Json answer_json(const RunAnswer& answer) {
     if (const auto* const program = std::get_if<ProgramResult>(&answer.result)) {
         return program_json(answer.scenario, *program, answer.verdicts, answer.wall);
     }
-    Json json = step_json(answer.scenario, std::get<StepResult>(answer.result), answer.verdicts,
-                          answer.wall);
+    const StepResult& step = std::get<StepResult>(answer.result);
+    Json json = step_json(answer.scenario, step, answer.verdicts, answer.wall);
+    add_remedies(json["memory"], answer.scenario, step);
+    json["settings_in_force"] = settings_json(answer.settings);
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
     }
     if (answer.advice.has_value() && answer.advice->tried) {
-        json["advice"] = suggestions_json(*answer.advice, std::get<StepResult>(answer.result));
+        json["advice"] = suggestions_json(*answer.advice, step);
     }
     return json;
 }

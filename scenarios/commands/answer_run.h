@@ -8,6 +8,7 @@
 
 #include "scenarios/console/timed_watch.h"
 #include "scenarios/console/usage.h"
+#include "scenarios/describe/shown_scenario.h"
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/study/order_noise.h"
@@ -26,6 +27,7 @@ struct RunAnswer {
     std::optional<Suggestions> advice{};  ///< of a step that is explained
     std::vector<Verdict> verdicts{};
     WallTime wall{};
+    std::vector<ShownKey> settings{};  ///< of a step
     /// The watch ended it when the step was there: what is missing of what is said of the step.
     std::string stopped_before{};
     std::string

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <ostream>
 #include <unistd.h>
 
@@ -37,8 +38,33 @@ bool same_file(const std::string& one, const std::string& other) {
     return place(one) == place(other);
 }
 
-[[noreturn]] void refuse(const NamedOutput& output, const std::string& what) {
-    throw sim::InputError(what, "give it another path",
+/// Whether a scenario stands there that people have written: no plan of a search and no import, which podsim writes anew. What
+/// podsim init writes is theirs: it is there to be changed.
+bool is_scenario_of_people(const std::string& path) {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown)) {
+        return false;
+    }
+    constexpr std::size_t kMostRead = std::size_t{1} << 20U;  // of what is no scenario
+    std::ifstream file(path);
+    std::string line;
+    for (std::size_t read = 0; read < kMostRead && std::getline(file, line); read += line.size()) {
+        const bool of_podsim =
+            line == "# used:" ||
+            (line.starts_with("# Number ") && line.find(" of podsim search: ") < line.size());
+        if (read == 0 && of_podsim) {
+            return false;
+        }
+        if (line.starts_with("hardware:")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+[[noreturn]] void refuse(const NamedOutput& output, const std::string& what,
+                         const std::string& remedy = "give it another path") {
+    throw sim::InputError(what, remedy,
                           {fmt::format("--{} {}", output.option, printable(output.path)), 0, 0});
 }
 
@@ -70,6 +96,10 @@ void refuse_lost_files(const Usage& options, const std::string& name, const std:
         if (other.option != name && same_file(path, other.path)) {
             refuse(output, fmt::format("--{} names the same file", other.option));
         }
+    }
+    if (is_scenario_of_people(path)) {
+        refuse(output, "a scenario stands there, which would be lost",
+               "give it another path, or remove that file first");
     }
 }
 

@@ -15,11 +15,12 @@ namespace podsim::scenarios {
 void refuse_dash(std::string_view option, const std::string& path);
 
 /// The path of an option that names a file to write, empty where it is not given. Before any work is done throws cannot_write when
-/// nothing could be written there, and sim::InputError for a file that the command reads or that another of its options names;
-/// creates nothing.
+/// nothing could be written there, and sim::InputError for a file that the command reads, that another of its options names, or
+/// that is a scenario of people's own; creates nothing.
 std::string output_path(const Usage& options, const std::string& name);
 
-/// Throws sim::InputError for a path at which `option` would overwrite what the command reads, or what another of its options names.
+/// Throws sim::InputError for a path at which `option` would overwrite what the command reads, what another of its options names, or a scenario that
+/// people have written.
 void refuse_lost_files(const Usage& options, const std::string& name, const std::string& path);
 
 /// An option that names a file to write, and that file.

@@ -26,6 +26,14 @@ void fill_in(ReadingLog& log) {
     }
 }
 
+YamlNode tree_with(const ScenarioSource& source, std::span<const std::string> settings) {
+    YamlNode tree = read_scenario(source);
+    for (const std::string& setting : settings) {
+        apply_setting(tree, setting);
+    }
+    return tree;
+}
+
 class Showing {
 public:
     Showing(YamlNode tree, const std::string& path)
@@ -154,15 +162,33 @@ std::string_view to_string(Origin origin) {
 }
 
 ShownScenario show_scenario(const ScenarioSource& source, std::span<const std::string> settings) {
-    YamlNode tree = read_scenario(source);
-    for (const std::string& setting : settings) {
-        apply_setting(tree, setting);
-    }
-    return show_scenario(std::move(tree), source.file);
+    return show_scenario(tree_with(source, settings), source.file);
 }
 
 ShownScenario show_scenario(YamlNode tree, const std::string& path) {
     return Showing(std::move(tree), path).show();
+}
+
+std::vector<ShownKey> settings_in_force(const ScenarioSource& source,
+                                        std::span<const std::string> settings) {
+    const YamlNode tree = tree_with(source, settings);
+    ReadingLog log;
+    static_cast<void>(load_scenario(tree, source.file, Requests::any, log));
+    fill_in(log);
+    const std::set<std::string> none;
+    ScenarioWriter writer(tree, log, none);
+    static_cast<void>(writer.lines());
+    return writer.keys();
+}
+
+Json settings_json(std::span<const ShownKey> keys) {
+    Json json = {{"said", Json::object()}, {"defaults", Json::object()}};
+    for (const ShownKey& key : keys) {
+        const bool said = key.origin == Origin::file || key.origin == Origin::option;
+        json[said ? "said" : "defaults"][key.place] =
+            key.comes_to.empty() ? key.value : key.comes_to;
+    }
+    return json;
 }
 
 Json shown_json(const ShownScenario& shown) {

@@ -46,6 +46,13 @@ ShownScenario show_scenario(const ScenarioSource& source, std::span<const std::s
 /// Of a tree from `path`, to which all settings have been applied.
 ShownScenario show_scenario(YamlNode tree, const std::string& path);
 
+/// The keys alone, of which none is `written`: no text is made of them.
+std::vector<ShownKey> settings_in_force(const ScenarioSource& source,
+                                        std::span<const std::string> settings);
+
 Json shown_json(const ShownScenario& shown);
+
+/// `{said: {key: value}, defaults: {key: value}}`: what the scenario or an option says, and all else; what a value comes to in place of it.
+Json settings_json(std::span<const ShownKey> keys);
 
 }  // namespace podsim::scenarios

@@ -102,7 +102,29 @@ private:
     const std::string& file_;
 };
 
+/// What a result says of its scenario, all of it.
+void add_all_settings(const Document& document, StepFigures& figures) {
+    for (const bool said : {true, false}) {
+        const std::string part = said ? "/settings_in_force/said" : "/settings_in_force/defaults";
+        const Json map = document.object(part);
+        for (const auto& [key, value] : map.items()) {
+            if (!value.is_string()) {
+                throw document.refused(fmt::format("what is in {} is not a text", part.substr(1)));
+            }
+            if (!is_aside(key)) {
+                figures.settings.push_back({key, value.get<std::string>(), said});
+            }
+        }
+    }
+    figures.all_settings = true;
+}
+
+/// Of a result without `settings_in_force`, those that its other keys say.
 void add_settings(const Document& document, StepFigures& figures) {
+    if (document.has("settings_in_force")) {
+        add_all_settings(document, figures);
+        return;
+    }
     const auto add = [&](const std::string& key, const std::string& value) {
         figures.settings.push_back({key, value, true});
     };

@@ -37,7 +37,7 @@ struct StepFigures {
     std::optional<bool> quantised{};
     bool like_published = false;  ///< a training step like a published one, with the profile's band
     std::vector<Setting> settings{};
-    /// Settings are all that `podsim show` has; else those that a written result says.
+    /// Settings are all that `podsim show` has; else what a result without `settings_in_force` says of them.
     bool all_settings = false;
 
     sim::Time step{};

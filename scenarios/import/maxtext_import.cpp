@@ -40,6 +40,18 @@ std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& 
 
 }  // namespace
 
+std::string maxtext_defaults_text(const MaxTextSettings& settings) {
+    const std::size_t count = settings.taken().size();
+    if (settings.is_whole() || count == 0) {
+        return {};
+    }
+    return fmt::format(
+        "the file is no whole base.yml: {} key{} that it does not have {} as MaxText of 2023 did "
+        "without; those of your base.yml may differ: import that file, or write `base_config: "
+        "base.yml` into this one",
+        count, count == 1 ? "" : "s", count == 1 ? "is taken" : "are taken");
+}
+
 MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title) {
     MaxTextImport result;
     const MaxTextMachine machine = maxtext_machine(settings);
@@ -56,6 +68,9 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
     result.scenario += mesh.text;
     result.scenario += maxtext_training(settings, machine, model, batch, mesh, result.notes);
     maxtext_not_modelled(settings);
+    if (const std::string text = maxtext_defaults_text(settings); !text.empty()) {
+        result.notes.push_back(text);
+    }
     return result;
 }
 

@@ -27,6 +27,9 @@ struct MaxTextImport {
 /// podsim does not know, values out of range.
 MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title);
 
+/// Of a file of a few overrides, imported: how many keys are as they were long ago, in a sentence. Empty of a base.yml.
+std::string maxtext_defaults_text(const MaxTextSettings& settings);
+
 /// `global_parameter_scale` doubles heads and MLP, then the width, then the layers, and so on.
 struct MaxTextScales {
     std::int64_t heads_and_mlp = 1;

@@ -9,6 +9,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/load/load_parts.h"
 #include "scenarios/profile/read_profile.h"
+#include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -141,6 +142,23 @@ void change(Sourced<T>& field, const Reader& place, Parse parse) {
     }
 }
 
+/// A capacity that the scenario says is all for programs, unless it says what the runtime keeps, too.
+void read_hbm(ChipSpec& spec, const Reader& capacity, const Reader& reserved) {
+    change(spec.hbm_capacity, capacity, parse_capacity);
+    if (capacity.present()) {
+        spec.hbm_reserved = {sim::Bytes(0), "hbm_capacity of the scenario is all for programs"};
+    }
+    change(spec.hbm_reserved, reserved, parse_bytes);
+    reserved.check({"hardware.chip.base", "hardware.chip.hbm_capacity"}, [&] {
+        if (!(spec.usable_hbm().value() > 0)) {
+            throw reserved.error(fmt::format("{} leaves nothing of the {} of a chip",
+                                             format_bytes(spec.hbm_reserved.value),
+                                             format_bytes(spec.hbm_capacity.value)),
+                                 "write what the runtime keeps of them, such as 256 MiB");
+        }
+    });
+}
+
 /// A shape with at most the axes of the chip.
 void change_shape(ChipSpec& spec, Sourced<topology::Point>& field, const Reader& place) {
     const int dimensions = spec.torus_dimensions.value;
@@ -206,11 +224,7 @@ ChipSpec read_chip(const Reader& chip, const Reader& slice) {
     if (mxu.present()) {
         spec.mxu_dimension = {read, "the scenario"};
     }
-    const Reader capacity = chip["hbm_capacity"];
-    change(spec.hbm_capacity, capacity, parse_capacity);
-    if (capacity.present()) {
-        spec.hbm_reserved = {sim::Bytes(0), "the scenario"};
-    }
+    read_hbm(spec, chip["hbm_capacity"], chip["hbm_reserved"]);
     change(spec.hbm_bandwidth, chip["hbm_bandwidth"], parse_link_rate);
     const Reader rate = chip["ici_one_way"];
     change(spec.ici_one_way_book, rate, parse_link_rate);

@@ -249,6 +249,16 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::taken() const {
     return lines;
 }
 
+bool MaxTextSettings::is_whole() const {
+    constexpr const char* kInEveryBase[] = {"base_emb_dim",      "per_device_batch_size",
+                                            "max_target_length", "remat_policy",
+                                            "scan_layers",       "vocab_size"};
+    return std::ranges::all_of(kInEveryBase, [&](const char* key) {
+        const auto found = values_.find(key);
+        return found != values_.end() && !found->second.file.empty();
+    });
+}
+
 std::vector<MaxTextSettings::Line> MaxTextSettings::not_expressed() const {
     std::vector<Line> lines;
     for (const auto& [key, why] : cannot_) {

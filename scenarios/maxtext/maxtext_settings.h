@@ -68,6 +68,8 @@ public:
     [[nodiscard]] std::vector<Line> not_expressed() const;
     /// What was taken where neither file nor overrides have a key that was asked for.
     [[nodiscard]] std::vector<Line> taken() const;
+    /// Whether the file has what base.yml has in every version: that it is one, or stands upon one.
+    [[nodiscard]] bool is_whole() const;
     [[nodiscard]] std::vector<Line> ignored() const;
 
 private:

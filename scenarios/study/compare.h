@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "scenarios/report/error_summary.h"
 #include "scenarios/report/machine_text.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/serve_report/serving_run.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/program.h"
 #include "scenarios/spec/scenario.h"
-#include "scenarios/study/error_summary.h"
 
 namespace podsim::scenarios {
 

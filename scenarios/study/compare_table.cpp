@@ -20,10 +20,25 @@
 namespace podsim::scenarios {
 namespace {
 
+/// What the time of a serving run is (ServingSummary::between_tokens), which is none of a step; empty of others.
+std::string time_of(const Comparison& row) {
+    const auto* const run = std::get_if<ServingRun>(&row.result);
+    return run == nullptr ? "" : run->summary.gap.median > 0 ? "between tokens" : "to first token";
+}
+
 std::string estimates(std::span<const Comparison> rows) {
-    Table table;
-    table.row({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
-               "roofline_serial", "sim/serial"});
+    const bool labelled =
+        std::ranges::any_of(rows, [](const Comparison& row) { return !time_of(row).empty(); });
+    Table table(labelled ? std::vector<std::size_t>{2} : std::vector<std::size_t>{});
+    const auto add = [&](std::vector<std::string> cells, std::string label) {
+        if (labelled) {
+            cells.insert(cells.begin() + 2, std::move(label));
+        }
+        table.row(std::move(cells));
+    };
+    add({"scenario", "simulated", "book", "sim/book", "roofline_lower", "sim/lower",
+         "roofline_serial", "sim/serial"},
+        "");
     const auto time = [](const std::optional<double>& estimate) {
         return estimate ? format_time(*estimate) : "none";
     };
@@ -31,9 +46,10 @@ std::string estimates(std::span<const Comparison> rows) {
         return estimate ? fmt::format("{:.3f}", simulated / *estimate) : "";
     };
     for (const Comparison& row : rows) {
-        table.row({row.scenario.name, format_time(row.simulated), time(row.book),
-                   ratio(row.simulated, row.book), time(row.lower), ratio(row.simulated, row.lower),
-                   time(row.serial), ratio(row.simulated, row.serial)});
+        add({row.scenario.name, format_time(row.simulated), time(row.book),
+             ratio(row.simulated, row.book), time(row.lower), ratio(row.simulated, row.lower),
+             time(row.serial), ratio(row.simulated, row.serial)},
+            time_of(row));
     }
     return table.text(0);
 }

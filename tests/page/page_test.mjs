@@ -235,6 +235,36 @@ mesh: {fsdp: x y, tensor: z}
     await close();
 });
 
+test('what would make a step fit', { timeout: 60_000 }, async () => {
+    const text = `hardware: {chip: v5e, slice: 2x2}
+model: {base: llama-3-8b, layers: 2}
+batch: {tokens: 64Ki, sequence: 4096}
+mesh: {fsdp: x y}
+training: {remat: none}
+`;
+    const { report, json } = podsim('unfit', ['run', 'unfit.yaml'], { files: { 'unfit.yaml': text } });
+    const { page, wrong, close } = await open(report);
+    assert.ok(json.memory.remedies.length > 1);
+    assert.deepEqual(
+        (await rowsOf(page, 'remedies')).map(([change, , options]) => [change, options]),
+        json.memory.remedies.map(({ meaning, set }) => [
+            meaning,
+            set.map((one) => (one.includes(' ') ? `--set '${one}'` : `--set ${one}`)).join(' '),
+        ]),
+    );
+    await checkPage('unfit', { page, wrong });
+    await close();
+    const none = podsim('hopeless', ['run', 'unfit.yaml', '--set', 'hardware.chip={base: v5e, hbm_capacity: 100 MB}'], {
+        files: { 'unfit.yaml': text },
+    });
+    const other = await open(none.report);
+    assert.match(
+        plain(await other.page.textContent('#remedies')),
+        /^No single change of the plan would make it fit; the best reaches [\d.]+ [MG]B\.$/,
+    );
+    await other.close();
+});
+
 test('a program', { timeout: 60_000 }, async () => {
     const { report, json } = podsim('program', ['run', join(kBook, 'ex2.6-ici.yaml')]);
     const { page, wrong, close } = await open(report);

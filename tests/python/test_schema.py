@@ -36,6 +36,9 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "step", json_of("run", small, "--what-if")
     yield "step", json_of("run", small, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
     yield "step", json_of("run", small, "--set", "mesh={fsdp: x y, pipeline: z}", "--set", "training.microbatches=2")
+    small_chip = ["--no-explain", "--set", "hardware.chip={base: v5e, hbm_capacity: 8 GB}", "--set", "hardware.slice=2x2"]
+    yield "step", json_of("run", small, *small_chip, "--set", "mesh={fsdp: x y}")
+    yield "step", json_of("run", small, *small_chip, "--set", "mesh={fsdp: x y}", "--set", "hardware.chip.hbm_capacity=1 GB")
     yield "step", json_of("run", SOURCE / "scenarios/book/sec6-4pods.yaml")
     yield "step", json_of("run", SOURCE / "scenarios/examples/llama3-70b-decode-v5e.yaml")
     yield "program", json_of("run", gather)

@@ -52,6 +52,8 @@ function memoryOf(memory) {
         tight: memory.tight,
         at: memory.peak_at_s,
         atPeak: entries(memory.at_peak_bytes),
+        remedies: memory.remedies ?? [],
+        leastPeak: memory.least_peak_bytes,
     };
 }
 

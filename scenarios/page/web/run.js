@@ -63,6 +63,24 @@ function tiles(step) {
     );
 }
 
+/// Settings as they are written in a shell.
+const options = (set) =>
+    set.map((setting) => (/[ {}[\]]/.test(setting) ? `--set '${setting}'` : `--set ${setting}`)).join(' ');
+
+/// Of a step that does not fit.
+function remedies({ remedies, leastPeak }) {
+    if (remedies.length === 0) {
+        const best = leastPeak === undefined ? '' : `; the best reaches ${bytes(leastPeak)}`;
+        return el('p', { id: 'remedies' }, `No single change of the plan would make it fit${best}.`);
+    }
+    return table({
+        id: 'remedies',
+        caption: 'What would make it fit, each alone',
+        columns: [{ name: 'Change' }, { name: 'Memory', number: true, text: bytes }, { name: 'Options' }],
+        rows: remedies.map((one) => [one.meaning, one.peak_bytes, options(one.set)]),
+    });
+}
+
 function adviceTable(advice) {
     return table({
         id: 'advice',
@@ -79,7 +97,7 @@ function adviceTable(advice) {
             one.step_time_s,
             one.saved_fraction,
             one.peak_bytes,
-            one.set.map((setting) => (/[ {}[\]]/.test(setting) ? `--set '${setting}'` : `--set ${setting}`)).join(' '),
+            options(one.set),
         ]),
     });
 }
@@ -98,6 +116,7 @@ function summary(step, causes) {
         ),
         step.warnings.map((warning) => el('p', { class: 'warning' }, warning)),
     );
+    if (!step.memory.fits) section.append(remedies(step.memory));
     if (step.advice.length > 0) section.append(adviceTable(step.advice));
 }
 

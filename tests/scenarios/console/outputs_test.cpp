@@ -22,6 +22,10 @@ constexpr const char* kNaming =
     "model: {hf_config: config.json}\n"
     "serving: {trace: trace.csv}\n";
 
+constexpr const char* kScenarioThere =
+    ": a scenario stands there, which would be lost; give it another path, or remove that file "
+    "first\n";
+
 struct CommandWithOutputs {
     Texts args;     ///< S is the scenario, R a record, F the folder
     Texts outputs;  ///< options
@@ -136,9 +140,13 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
                     const Outcome outcome = podsim(args);
                     EXPECT_EQ(outcome.status, 2) << joined(args);
                     EXPECT_EQ(outcome.out, "");
-                    EXPECT_EQ(outcome.err, "--" + option + " " + name +
-                                               ": the command reads this file, and would "
-                                               "overwrite it; give it another path\n")
+                    const std::string at = "--" + option + " " + name;
+                    const std::string read = at +
+                                             ": the command reads this file, and would overwrite "
+                                             "it; give it another path\n";
+                    // Of a folder's, the one that the command looks at first.
+                    const bool in_folder = input == "s.yaml" && command.args[1] == "F";
+                    EXPECT_THAT(outcome.err, AnyOf(read, in_folder ? at + kScenarioThere : read))
                         << joined(args);
                     EXPECT_EQ(text_of(input), before) << joined(args);
                     ++combinations;
@@ -208,6 +216,44 @@ TEST_F(Outputs, ReplaceNothingThatStandardInputReads) {
                                   ": the command reads this file, and would overwrite it; give it "
                                   "another path\n");
     EXPECT_EQ(text_of("s.yaml"), before);
+}
+
+// By `--write` of another command, or a name that was mistyped.
+TEST_F(Outputs, ReplaceNoScenarioOfPeople) {
+    const std::string file = write(kGood, "good.yaml");
+    const std::string mine = std::string("# mine\n") + kGood;
+    write(mine, "mine.yaml");
+    const std::string base = source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml";
+    const Texts import{
+        "import",  "maxtext",        base, "model_name=llama3.1-8b", "compile_topology=v6e-64",
+        "--write", path("mine.yaml")};
+    const Texts init{"init",     "--slice", "v5p-16",         "--model",
+                     "gemma-2b", "--write", path("mine.yaml")};
+    const Texts search{"search", file, "--over", "remat", "--write", path("mine.yaml")};
+    const Texts run{"run", file, "--no-explain", "--json", path("mine.yaml")};
+    for (const Texts& args : {import, init, search, run}) {
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2) << args[0];
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(outcome.err, "--" + std::string(args[0] == "run" ? "json " : "write ") +
+                                   path("mine.yaml") + kScenarioThere);
+        EXPECT_EQ(text_of("mine.yaml"), mine);
+    }
+    // What podsim has written it writes again: results, imports and plans, but no first scenario.
+    const auto twice = [&](Texts args, const std::string& name) {
+        args.back() = path(name);
+        EXPECT_EQ(podsim(args).status, 0) << name;
+        return podsim(args).status;
+    };
+    EXPECT_EQ(twice(import, "i.yaml"), 0);
+    EXPECT_EQ(twice(search, "plan.yaml"), 0);
+    EXPECT_EQ(twice(run, "r.json"), 0);
+    EXPECT_EQ(twice(init, "first.yaml"), 2);
+    // A plan that is numbered.
+    write(mine, "plan-2.yaml");
+    Texts again = search;
+    again.back() = path("plan.yaml");
+    EXPECT_EQ(podsim(again).err, "--write " + path("plan-2.yaml") + kScenarioThere);
 }
 
 // The plans of a search beyond the first have names that no option has.

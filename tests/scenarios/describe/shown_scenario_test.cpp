@@ -51,6 +51,7 @@ TEST_P(ShownLibrary, RunsToTheSameStep) {
     for (std::size_t i = GetParam(); i < files.size(); i += kParts) {
         SCOPED_TRACE(files[i]);
         const ShownScenario shown = show_scenario(files[i], {});
+        EXPECT_EQ(settings_json(settings_in_force(files[i], {})), settings_json(shown.keys));
         const Scenario again = reloaded(shown);
         EXPECT_EQ(again.name, shown.scenario.name);
         EXPECT_EQ(again.hardware.profile, shown.scenario.hardware.profile);
@@ -107,6 +108,24 @@ TEST_F(Show, SaysWhereEachValueComesFrom) {
     // What may not be written: bf16 matmuls have no scales.
     expect("training.scaling", "dynamic", Origin::fallback, "default", false);
     EXPECT_THAT(shown.text, ::testing::Not(HasSubstr("scaling")));
+}
+
+TEST_F(Show, SaysWhatTheRuntimeKeepsOfTheMemory) {
+    const auto shown_of = [&](const std::string& chip) {
+        return show_scenario(write(good_but("chip: v5p", "chip: " + chip)), {});
+    };
+    const ShownScenario plain = shown_of("v4p");
+    EXPECT_EQ(key_of(plain, "hardware.chip.hbm_reserved").value, "1280 MiB");
+    EXPECT_EQ(key_of(plain, "hardware.chip.hbm_reserved").origin, Origin::catalogue);
+    EXPECT_THAT(plain.text, HasSubstr("# hbm_reserved: 1280 MiB "));
+    EXPECT_THAT(plain.text, HasSubstr("# XLA's messages on memory that ran out"));
+    const ShownScenario all = shown_of("{base: v5p, hbm_capacity: 96 GB}");
+    EXPECT_EQ(key_of(all, "hardware.chip.hbm_reserved").value, "0 B");
+    EXPECT_EQ(key_of(all, "hardware.chip.hbm_reserved").from,
+              "hbm_capacity of the scenario is all for programs");
+    const ShownScenario said = shown_of("{base: v5p, hbm_reserved: 2 GiB}");
+    EXPECT_EQ(key_of(said, "hardware.chip.hbm_reserved").origin, Origin::file);
+    EXPECT_THAT(said.text, HasSubstr("    hbm_reserved: 2 GiB "));
 }
 
 TEST_F(Show, SizesSayWhereTheyLie) {

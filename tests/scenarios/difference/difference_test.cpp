@@ -107,12 +107,30 @@ TEST_F(Diff, AResultThatWasWrittenIsAsGoodAsItsScenario) {
     const std::string file = write(kGood);
     ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
     const Doc doc = diff_json({path("r.json"), file, "--set-b", "training.remat=none"});
-    EXPECT_FALSE(doc["all_settings"]);
     Doc of_files = diff_json({file, "--set-b", "training.remat=none"});
-    for (const char* map : {"causes_s", "stream_s", "critical_path_s", "gap_s", "at_peak_bytes",
-                            "link_bytes", "more_s", "why", "belief"}) {
+    for (const char* map : {"settings", "all_settings", "causes_s", "stream_s", "critical_path_s",
+                            "gap_s", "at_peak_bytes", "link_bytes", "more_s", "why", "belief"}) {
         EXPECT_EQ(doc[map], of_files[map]) << map;
     }
+    // Two results, without their scenarios.
+    ASSERT_EQ(
+        podsim({"run", file, "--set", "training.remat=none", "--json", path("n.json")}).status, 0);
+    EXPECT_EQ(diff_json({path("r.json"), path("n.json")})["settings"],
+              Doc::parse(R"([{"key": "training.remat", "a": "full", "b": "none"}])"));
+    EXPECT_THAT(podsim({"diff", path("r.json"), path("n.json")}).out,
+                HasSubstr("Settings that differ  A     B\n  training.remat      full  none\n"));
+    EXPECT_THAT(podsim({"diff", path("r.json"), path("r.json")}).out,
+                HasSubstr("\nNo setting differs\n"));
+}
+
+/// Of a result without `settings_in_force`, by an older podsim.
+TEST_F(Diff, AResultWithoutSettingsIsComparedByWhatItSays) {
+    const std::string file = write(kGood);
+    ASSERT_EQ(podsim({"run", file, "--json", path("r.json")}).status, 0);
+    Doc older = Doc::parse(std::ifstream(path("r.json")));
+    older.erase("settings_in_force");
+    write(older.dump(), "r.json");
+    EXPECT_FALSE(diff_json({path("r.json"), file})["all_settings"]);
     const Doc meshes = diff_json({path("r.json"), file, "--set-b", "mesh={fsdp: x y, tensor: z}"});
     EXPECT_EQ(meshes["settings"], Doc::parse(R"([{"key": "mesh.fsdp", "a": "x y z", "b": "x y"},
                                                  {"key": "mesh.tensor", "a": null, "b": "z"}])"));
@@ -130,6 +148,11 @@ TEST_F(Diff, AResultWithAModelOfItsOwnIsThatOfItsScenario) {
         "model: {base: llama-3-8b, layers: 4}\n"
         "batch: {tokens: 256Ki, sequence: 4096}\nmesh: {fsdp: x y z}\n");
     ASSERT_EQ(podsim({"run", file, "--json", path("own.json")}).status, 0);
+    EXPECT_EQ(diff_json({path("own.json"), file})["settings"], Doc::array());
+    EXPECT_EQ(diff_json({file, path("own.json")})["settings"], Doc::array());
+    Doc older = Doc::parse(std::ifstream(path("own.json")));
+    older.erase("settings_in_force");
+    write(older.dump(), "own.json");
     EXPECT_EQ(diff_json({path("own.json"), file})["settings"], Doc::array());
     EXPECT_EQ(diff_json({file, path("own.json")})["settings"], Doc::array());
     EXPECT_EQ(
@@ -211,6 +234,13 @@ TEST_F(Diff, WhatCannotBeComparedIsRefused) {
     broken["step_time_s"] = 1;
     refused({write(broken.dump(), "b.json"), file},
             "b.json: no tokens_per_s in this result" + reads);
+    broken = whole;
+    broken["settings_in_force"]["said"]["batch.tokens"] = 4;
+    refused({write(broken.dump(), "b.json"), file},
+            "b.json: what is in settings_in_force/said is not a text" + reads);
+    broken["settings_in_force"]["said"] = Doc::array();
+    refused({write(broken.dump(), "b.json"), file},
+            "b.json: settings_in_force/said is no map" + reads);
     for (const Doc& count : {Doc(4e119), Doc(512.5), Doc(-1), Doc("512")}) {
         broken = whole;
         broken["chips"] = count;

@@ -51,6 +51,33 @@ TEST_F(MaxTextBases, AFileStandsUponItsBase) {
               "base_config\n");
 }
 
+// The defaults of long ago stand key by key among what is used; that they are a whole model's is said in a line.
+TEST_F(MaxTextBases, AFileOfAFewOverridesIsWarnedOf) {
+    const std::string few = "per_device_batch_size: 4\nmax_target_length: 4096\n";
+    const std::string file = write(few, "few.yml");
+    const std::vector<std::string> args{"import", "maxtext", file, "model_name=llama3.1-8b",
+                                        "compile_topology=v6e-64"};
+    const Outcome outcome = podsim(args);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    std::size_t taken = 0;
+    const std::string each = "(the file does not have the key: what MaxText did without it)\n";
+    for (std::size_t at = 0; (at = outcome.out.find(each, at)) != std::string::npos; ++at) {
+        ++taken;
+    }
+    EXPECT_GT(taken, 10U);
+    const std::string text =
+        "the file is no whole base.yml: " + std::to_string(taken) +
+        " keys that it does not have are taken as MaxText of 2023 did without; those of your "
+        "base.yml may differ: import that file, or write `base_config: base.yml` into this one\n";
+    EXPECT_EQ(outcome.err, "warning: " + text);
+    EXPECT_THAT(outcome.out, HasSubstr("# note: " + text));
+    // Upon a base that has all of them it is none of its keys' own.
+    std::filesystem::copy_file(source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml",
+                               path("base.yml"));
+    write("base_config: base.yml\n" + few, "few.yml");
+    EXPECT_EQ(podsim(args).err, "");
+}
+
 // MaxText has none of them; parts of their names are those of keys that change nothing.
 TEST_F(MaxTextBases, KeysThatOnlySoundHarmlessAreRefused) {
     for (const char* const key :

@@ -67,6 +67,11 @@ TEST_F(Limits, OfTheMachine) {
          {"hardware.chip.pcie_latency", {"0 us", "1 s"}, {"1.001 s"}, "is longer than 1 s"},
          {"hardware.chip.dcn_latency", {"0 us", "1 s"}, {"1.001 s"}, "is longer than 1 s"},
          {"hardware.chip.hbm_capacity", {"1 B"}, {"0 B"}, "is zero; write a size such as 96 GB"},
+         {"hardware.chip.hbm_reserved",
+          {"0 B", "95 GiB"},
+          {"96 GiB", "97 GiB"},
+          " leaves nothing of the 103.1 GB of a chip; write what the runtime keeps of them, such "
+          "as 256 MiB"},
          {"hardware.chip.vmem", {"1 MiB"}, {"1048575 B"}, "is below 1 MiB"},
          {"hardware.chip.mxu",
           {"1", "65536"},

@@ -51,6 +51,21 @@ TEST_F(Load, SizesAloneArePlaced) {
     EXPECT_EQ(scenario.step().plan.ways.tensor, 4);
 }
 
+// A capacity is all for programs, as it always was, unless the scenario says what of it is not.
+TEST_F(Load, WhatTheRuntimeKeepsOfTheMemory) {
+    const auto usable = [&](const std::string& chip) {
+        return load_scenario(write(good_but("chip: v5p", "chip: " + chip)))
+            .hardware.chip.usable_hbm()
+            .value();
+    };
+    constexpr double kGiB = 1024.0 * 1024 * 1024;
+    EXPECT_EQ(usable("v5p"), 95.74 * kGiB);
+    EXPECT_EQ(usable("{base: v5p, hbm_reserved: 2 GiB}"), 94 * kGiB);
+    EXPECT_EQ(usable("{base: v5p, hbm_reserved: 0 B}"), 96 * kGiB);
+    EXPECT_EQ(usable("{base: v5p, hbm_capacity: 80 GiB}"), 80 * kGiB);
+    EXPECT_EQ(usable("{base: v5p, hbm_capacity: 80 GiB, hbm_reserved: 1 GiB}"), 79 * kGiB);
+}
+
 TEST_F(Load, EverySection) {
     const Scenario scenario = load_scenario(write(R"(
 name: everything

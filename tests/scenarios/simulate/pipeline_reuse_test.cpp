@@ -19,6 +19,7 @@ namespace podsim::scenarios {
 namespace {
 
 using samples::make_scenario;
+using samples::Mesh;
 using samples::small_model;
 using workloads::PipelineSchedule;
 

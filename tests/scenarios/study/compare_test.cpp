@@ -125,6 +125,31 @@ TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
               "     0.500\n");
 }
 
+// Beside steps a reader took a serving run's time for that of a step.
+TEST_F(CompareRows, ATimeOfServingSaysWhatItIsOf) {
+    Comparison step = hand_made_row();
+    step.verdicts.clear();
+    Comparison serving = step;
+    serving.scenario.name = "server";
+    serving.result = ServingRun{};
+    std::get<ServingRun>(serving.result).summary.gap.median = 0.005;
+    serving.simulated = 0.005;
+    serving.book.reset();
+    serving.lower.reset();
+    serving.serial.reset();
+    Comparison prefill = serving;
+    std::get<ServingRun>(prefill.result).summary.gap.median = 0;
+    EXPECT_EQ(compare_report(std::vector{step, serving, prefill}),
+              "scenario  simulated                      book  sim/book  roofline_lower  sim/lower  "
+              "roofline_serial  sim/serial\n"
+              "one        750.0 ms                  500.0 ms     1.500        250.0 ms      3.000  "
+              "        1.500 s       0.500\n"
+              "server     5.000 ms  between tokens      none                      none             "
+              "           none\n"
+              "server     5.000 ms  to first token      none                      none             "
+              "           none\n");
+}
+
 // A row that differs gives the scenario's reason before its parts, and a mean of what was simulated has no formulas in it.
 TEST_F(CompareRows, WhatDiffersHasItsReason) {
     Comparison row = hand_made_row();

@@ -1,4 +1,4 @@
-#include "scenarios/study/error_summary.h"
+#include "scenarios/report/error_summary.h"
 
 #include <cmath>
 

@@ -1,0 +1,218 @@
+#include "scenarios/advice/memory_remedies.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+#include <utility>
+
+#include "scenarios/advice/serving_fit.h"
+#include "scenarios/spec/training_step.h"
+#include "sim/base/error.h"
+#include "workloads/program/memory_peak.h"
+#include "workloads/step/step.h"
+#include "workloads/validation/validate_plan.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::RematPolicy;
+using workloads::TrainingPlan;
+using workloads::WeightGroups;
+
+/// A change to be tried; its peak is not known yet.
+struct Change {
+    std::string text;
+    std::vector<std::string> set;
+    TrainingPlan plan;
+};
+
+/// Layers' inputs to the host: of named tensors beside them, of a policy instead of all else. False when they go
+/// there already.
+bool offload_input(TrainingPlan& plan) {
+    using workloads::LayerTensor;
+    workloads::RematNames names;
+    if (plan.remat.policy == RematPolicy::named) {
+        names = plan.remat.names;
+    }
+    if (names.offload.has(LayerTensor::input)) {
+        return false;
+    }
+    names.save.remove(LayerTensor::input);
+    names.offload.add(LayerTensor::input);
+    plan.remat.policy = RematPolicy::named;
+    plan.remat.names = names;
+    return true;
+}
+
+/// Changes that do not need more chips, in the order of what they cost in time.
+std::vector<Change> changes_of(const TrainingPlan& plan) {
+    std::vector<Change> changes;
+    const auto add = [&](const std::string& key, const std::string& value, auto&& edit) {
+        changes.push_back(
+            {fmt::format("{}: {}", key, value), {fmt::format("{}={}", key, value)}, plan});
+        edit(changes.back().plan);
+    };
+    if (plan.overlap.weights != WeightGroups::matmul &&
+        plan.ways.fsdp * plan.ways.context * plan.ways.expert > 1) {
+        add("overlap.weights", "matmul",
+            [](TrainingPlan& p) { p.overlap.weights = WeightGroups::matmul; });
+    }
+    if (plan.overlap.prefetch_layers > 0) {
+        add("overlap.prefetch_layers", "0", [](TrainingPlan& p) { p.overlap.prefetch_layers = 0; });
+    }
+    if (plan.overlap.reductions_in_flight > 1) {
+        add("overlap.reductions_in_flight", "1",
+            [](TrainingPlan& p) { p.overlap.reductions_in_flight = 1; });
+    }
+    if (plan.precision.gradients > 2) {
+        add("training.gradients", "bf16", [](TrainingPlan& p) { p.precision.gradients = 2; });
+    }
+    if (plan.remat.policy == RematPolicy::none) {
+        add("training.remat", "matmuls",
+            [](TrainingPlan& p) { p.remat.policy = RematPolicy::matmuls; });
+    }
+    if (kept_tensors(plan.remat) != workloads::TensorSet{workloads::LayerTensor::input}) {
+        add("training.remat", "full", [](TrainingPlan& p) { p.remat = {}; });
+    }
+    if (TrainingPlan offloading = plan; offload_input(offloading)) {
+        add("training.remat", to_string(offloading.remat),
+            [&](TrainingPlan& p) { p = offloading; });
+    }
+    if (plan.ways.data > 1) {
+        changes.push_back({"the data axis of the mesh as fsdp", {}, plan});
+        workloads::Ways& ways = changes.back().plan.ways;
+        ways.fsdp *= ways.data;
+        ways.data = 1;
+    }
+    if (const workloads::Occupancy batch = workloads::occupancy(plan.batch, plan.ways);
+        batch.sequences_per_shard > 1) {
+        const std::int64_t tokens = batch.shards * plan.batch.sequence;
+        add("batch.tokens", std::to_string(tokens),
+            [&](TrainingPlan& p) { p.batch.tokens = tokens; });
+        changes.back().text += " (one sequence a shard)";
+    }
+    return changes;
+}
+
+/// The same of a step of inference.
+std::vector<Change> changes_of_inference(const TrainingPlan& plan) {
+    std::vector<Change> changes;
+    const auto add = [&](const std::string& key, const std::string& value, auto&& edit) {
+        changes.push_back(
+            {fmt::format("{}: {}", key, value), {fmt::format("{}={}", key, value)}, plan});
+        edit(changes.back().plan);
+    };
+    if (plan.inference->cache_element > 1) {
+        add("inference.kv_cache", "int8", [](TrainingPlan& p) { p.inference->cache_element = 1; });
+    }
+    if (plan.precision.parameters > 1) {
+        add("inference.weights", "int8", [](TrainingPlan& p) { p.precision.parameters = 1; });
+    }
+    if (plan.precision.parameters > 0.5) {
+        add("inference.weights", "int4", [](TrainingPlan& p) { p.precision.parameters = 0.5; });
+    }
+    if (plan.precision.parameters > 1 && plan.inference->cache_element > 1) {
+        changes.push_back({"inference.weights and inference.kv_cache: int8",
+                           {"inference.weights=int8", "inference.kv_cache=int8"},
+                           plan});
+        changes.back().plan.precision.parameters = 1;
+        changes.back().plan.inference->cache_element = 1;
+    }
+    return changes;
+}
+
+/// More chips, all of them on tensor, or on the cache's axis: 2, 4, ... 64 times as many.
+std::vector<Change> larger_tensor(const TrainingPlan& plan, int chips) {
+    std::vector<Change> changes;
+    for (int times = 2; times <= 64; times *= 2) {
+        for (int workloads::Ways::*axis : {&workloads::Ways::tensor, &workloads::Ways::cache}) {
+            TrainingPlan larger = plan;
+            larger.ways.*axis *= times;
+            changes.push_back(
+                {fmt::format("{} {} ways instead of {} ({} chips)",
+                             axis == &workloads::Ways::tensor ? "tensor" : "cache",
+                             larger.ways.*axis, plan.ways.*axis, std::int64_t{chips} * times),
+                 {},
+                 larger});
+        }
+    }
+    return changes;
+}
+
+/// More chips, all of them on fsdp: 2, 4, ... 64 times as many.
+std::vector<Change> larger_slices(const TrainingPlan& plan, int chips) {
+    std::vector<Change> changes;
+    for (int times = 2; times <= 64; times *= 2) {
+        TrainingPlan larger = plan;
+        larger.ways.fsdp *= times;
+        changes.push_back({fmt::format("fsdp {} ways instead of {} ({} chips)", larger.ways.fsdp,
+                                       plan.ways.fsdp, std::int64_t{chips} * times),
+                           {},
+                           larger});
+    }
+    return changes;
+}
+
+/// The peak of a changed plan; infinite when the model does not allow it.
+sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) {
+    try {
+        workloads::validate(plan, model);
+        return workloads::peak_of_stages(model, plan);
+    } catch (const sim::InputError&) {
+        return sim::Bytes::infinity();
+    }
+}
+
+}  // namespace
+
+Remedies memory_remedies(const Scenario& scenario, const StepResult& result) {
+    Remedies remedies;
+    if (result.memory.fits) {
+        return remedies;
+    }
+    TrainingPlan plan = scenario.step().plan;
+    plan.overlap.prefetch_layers =
+        result.prefetch_layers;  // it has been lowered already to save memory
+    const auto offer = [&](const Change& change) {
+        const sim::Bytes peak = peak_of(change.plan, scenario.step().model);
+        remedies.least_peak = std::min(remedies.least_peak, peak);
+        if (peak > result.memory.capacity) {
+            return false;
+        }
+        remedies.each.push_back({change.text, change.set, peak});
+        return true;
+    };
+    for (const Change& change : plan.inference ? changes_of_inference(plan) : changes_of(plan)) {
+        offer(change);
+    }
+    if (plan.inference && plan.inference->runs.size() == 1) {
+        if (const std::int64_t most = largest_batch(scenario); most > 0) {
+            remedies.each.push_back({fmt::format("inference.batch: {}", most),
+                                     {fmt::format("inference.batch={}", most)},
+                                     peak_with_batch(scenario, most)});
+        }
+    }
+    for (const Change& change :
+         plan.inference ? larger_tensor(plan, result.chips) : larger_slices(plan, result.chips)) {
+        if (offer(change)) {
+            break;
+        }
+    }
+    return remedies;
+}
+
+void add_remedies(Json& memory, const Scenario& scenario, const StepResult& result) {
+    if (result.memory.fits) {
+        return;
+    }
+    const Remedies remedies = memory_remedies(scenario, result);
+    Json& list = memory["remedies"] = Json::array();
+    for (const Remedy& one : remedies.each) {
+        list.push_back({{"meaning", one.text}, {"set", one.set}, {"peak_bytes", one.peak.value()}});
+    }
+    if (remedies.each.empty() && remedies.least_peak < sim::Bytes::infinity()) {
+        memory["least_peak_bytes"] = remedies.least_peak.value();
+    }
+}
+
+}  // namespace podsim::scenarios

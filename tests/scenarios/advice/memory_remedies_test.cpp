@@ -1,0 +1,83 @@
+// What would make a step fit, beside the step with it.
+#include "scenarios/advice/memory_remedies.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/text/format.h"
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using SortedJson = nlohmann::json;
+using MemoryRemedies = CommandTest;
+
+constexpr const char* kTooLarge =
+    "hardware: {chip: v5e, slice: 4x4}\n"
+    "model: {base: llama-3-8b, layers: 8}\n"
+    "batch: {tokens: 128Ki, sequence: 4096}\n"
+    "mesh: {data: x, fsdp: y}\n"
+    "training: {remat: none, gradients: fp32}\n"
+    "overlap: {prefetch_layers: 0}\n";  // which is lowered where memory is short
+
+SortedJson memory_of(std::vector<std::string> args) {
+    args.insert(args.begin(), "run");
+    args.insert(args.end(), {"--no-explain", "--json", "-"});
+    const Outcome outcome = podsim(args);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return SortedJson::parse(outcome.out)["memory"];
+}
+
+// Each alone, as --set takes it, fits with the peak that is said of it; the report says the same.
+TEST_F(MemoryRemedies, MakeTheStepFit) {
+    const std::string file = write(kTooLarge);
+    const SortedJson memory = memory_of({file});
+    EXPECT_EQ(memory["fits"], false);
+    EXPECT_FALSE(memory.contains("least_peak_bytes"));
+    const std::string report = podsim({"run", file, "--no-explain"}).out;
+    std::vector<std::string> settings;
+    for (const SortedJson& remedy : memory["remedies"]) {
+        const auto meaning = remedy["meaning"].get<std::string>();
+        EXPECT_THAT(report, HasSubstr(fmt::format(
+                                "    {}: peak {}\n", meaning,
+                                format_bytes(sim::Bytes(remedy["peak_bytes"].get<double>())))));
+        if (remedy["set"].empty()) {
+            settings.push_back(meaning);
+            continue;
+        }
+        std::vector<std::string> args{file};
+        for (const std::string& setting : remedy["set"].get<std::vector<std::string>>()) {
+            args.insert(args.end(), {"--set", setting});
+            settings.push_back(setting);
+        }
+        const SortedJson with = memory_of(args);
+        EXPECT_EQ(with["fits"], true) << meaning;
+        EXPECT_EQ(with["peak_bytes"], remedy["peak_bytes"]) << meaning;
+        EXPECT_FALSE(with.contains("remedies"));
+    }
+    EXPECT_THAT(settings, ElementsAre("training.remat=full",
+                                      "training.remat={offload: [decoder_layer_input]}",
+                                      "batch.tokens=65536", "fsdp 8 ways instead of 4 (32 chips)"));
+}
+
+TEST_F(MemoryRemedies, WithoutOneTheLeastPeakIsSaid) {
+    const std::string file = write(kTooLarge);
+    const std::vector<std::string> args{file, "--set",
+                                        "hardware.chip={base: v5e, hbm_capacity: 1 GB}"};
+    const SortedJson memory = memory_of(args);
+    EXPECT_EQ(memory["remedies"], SortedJson::array());
+    const std::string report = podsim({"run", args[0], args[1], args[2], "--no-explain"}).out;
+    EXPECT_THAT(report,
+                HasSubstr(fmt::format(
+                    "  no single change of remat, overlap, batch or fsdp ways would make it fit; "
+                    "the best reaches {}\n",
+                    format_bytes(sim::Bytes(memory["least_peak_bytes"].get<double>())))));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
