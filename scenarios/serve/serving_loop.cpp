@@ -323,18 +323,15 @@ private:
                                        .mean_pages = engine->pages.mean(),
                                        .most_pages = engine->batch.cache().peak()});
         }
+        const double took = result.took().seconds();
         for (std::size_t i = 0; pool_.has_value() && i < pool_->size(); ++i) {
             const PrefillPool::Use& use = pool_->use(i);
             result.prefill.push_back({.busy = use.busy,
                                       .steps = use.steps,
                                       .prefill_tokens = use.tokens,
-                                      .mean_running = share_of_run(use.busy),
+                                      .mean_running = took > 0 ? use.busy.seconds() / took : 0,
                                       .most_running = use.steps > 0 ? 1 : 0});
         }
-    }
-
-    [[nodiscard]] double share_of_run(Time busy) const {
-        return now_.ps == 0 ? 0 : busy.seconds() / now_.seconds();
     }
 
     static constexpr std::uint64_t kDraftStreams = 16;  ///< those before are of the arrivals
