@@ -61,7 +61,9 @@ std::string batch_that_fits(const Scenario& scenario, const MemoryUse& memory) {
     const std::int64_t batch = runs.front().sequences;
     const std::int64_t most =
         memory.fits ? std::max(largest_batch(scenario), batch) : largest_batch(scenario);
-    const std::int64_t tokens = runs.front().cached + runs.front().fresh;
+    const std::int64_t generated = scenario.step().plan.inference->generate;
+    const std::int64_t tokens =
+        runs.front().cached + runs.front().fresh + std::max<std::int64_t>(generated, 1) - 1;
     if (memory.tight && most < batch) {
         return most == 0 ? sequences_text(batch, tokens) + ", tight (see below)"
                          : fmt::format("{}; the step's {} are tight (see below)",
@@ -126,7 +128,11 @@ std::string runs_text(const workloads::TrainingPlan& plan) {
     for (const CachedRun& run : plan.inference->runs) {
         runs.push_back(run_text(run));
     }
-    return fmt::format("{}", fmt::join(runs, "; "));
+    const std::int64_t generated = plan.inference->generate;
+    return fmt::format("{}{}", fmt::join(runs, "; "),
+                       generated == 0 ? ""
+                                      : fmt::format(", {} token{} of each generated", generated,
+                                                    generated == 1 ? "" : "s"));
 }
 
 std::string stored_text(const Scenario& scenario) {

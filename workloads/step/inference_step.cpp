@@ -271,6 +271,8 @@ StepProgram build_inference(const ModelSpec& model, const TrainingPlan& plan, co
         if (step == 0) {
             program = std::move(built);
         } else {
+            program.first_decode =
+                step == 1 ? static_cast<OpIndex>(program.ops.size()) : program.first_decode;
             append(program, std::move(built), fmt::format("token {}", step + 1));
         }
     }
