@@ -84,9 +84,11 @@ double share_read_whole(const workloads::ModelSpec& model) {
 std::string weights_text(const Scenario& scenario, const BookInference& book,
                          const StepResult& result) {
     const double share = share_read_whole(scenario.step().model);
-    return fmt::format("{:.1f} % of the step, were {} read once at full rate",
-                       100 * share * book.weights.value() / result.step_time.seconds(),
-                       share < 1 ? "all but the embedding's" : "they");
+    return fmt::format(
+        "{:.1f} % of the step, were {} read once{} at full rate",
+        100 * share * book.weights.value() / result.step_time.seconds(),
+        share < 1 ? "all but the embedding's" : "they",
+        scenario.step().plan.inference->generate > 1 ? " for every token of a sequence" : "");
 }
 
 /// Rows of the matmuls of a step, or of the decode steps of one that generates.

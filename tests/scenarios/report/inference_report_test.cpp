@@ -113,6 +113,9 @@ TEST_F(InferenceReport, SaysWhatIsGenerated) {
     EXPECT_THAT(text, HasSubstr("prefill of 8 sequences of 128 tokens, 64 tokens of each "
                                 "generated\n"));
     EXPECT_THAT(line_of(text, "  largest batch"), ::testing::EndsWith(" sequences of 191 tokens"));
+    EXPECT_THAT(line_of(text, "  weights"),
+                ::testing::EndsWith(" % of the step, were all but the embedding's read once for "
+                                    "every token of a sequence at full rate"));
     const std::string one = report("step: generate, batch: 8, prompt: 128, generate: 1").text;
     EXPECT_THAT(one,
                 HasSubstr("prefill of 8 sequences of 128 tokens, 1 token of each generated\n"));
