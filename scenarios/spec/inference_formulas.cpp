@@ -87,13 +87,29 @@ double least_chips_of_2d(const Scenario& scenario) {
     return root * root / (one_axis * one_axis);
 }
 
-/// Of the first run: S T G / (S + T G) of T new tokens that see S, where G heads of queries share keys and values.
+/// G: how many heads of queries multiply each element of a cached key or value. Of latent attention in the form that a run takes
+/// (kv_cache.h): with the up projections absorbed N heads multiply the R + Rr columns of a latent vector and its rope as keys and R of
+/// them as values, N (2 R + Rr) / (R + Rr); complete keys and values are each head's own.
+double heads_that_share(const Scenario& scenario, const workloads::CachedRun& run) {
+    const workloads::ModelSpec& model = scenario.step().model;
+    const auto heads = static_cast<double>(model.heads);
+    if (model.latent.kv_rank == 0) {
+        return heads / static_cast<double>(model.kv_heads);
+    }
+    const auto fresh = static_cast<double>(run.fresh);
+    const workloads::CachedWidths widths = workloads::cached_widths(
+        static_cast<double>(model.head_dim), static_cast<double>(model.latent.value_dim),
+        static_cast<double>(model.latent.kv_rank), static_cast<double>(model.latent.rope_dim),
+        workloads::cached_scores(fresh, static_cast<double>(run.cached), 0), fresh,
+        scenario.step().plan.ways.cache == 1);
+    return widths.latent ? heads * (widths.key + widths.value) / widths.key : 1;
+}
+
+/// Of the first run: S T G / (S + T G) of T new tokens that see S.
 double attention_intensity(const Scenario& scenario) {
     const workloads::CachedRun run = one_step(scenario).runs.front();
-    const auto queries = static_cast<double>(run.fresh);
     const auto keys = static_cast<double>(run.cached + run.fresh);
-    const double rows = queries * static_cast<double>(scenario.step().model.heads) /
-                        static_cast<double>(scenario.step().model.kv_heads);
+    const double rows = static_cast<double>(run.fresh) * heads_that_share(scenario, run);
     return keys * rows / (keys + rows);
 }
 

@@ -61,5 +61,18 @@ TEST_F(InferenceFormulas, OfDraftedTokensCountOneASequence) {
     EXPECT_DOUBLE_EQ(value(scenario, "activation_bytes"), 20 * 2048 * 2);
 }
 
+/// DeepSeek-V3 in decode: 128 heads multiply 512 + 64 columns of a cached token and then 512, 2 x 128 x 1088 FLOPs, for its 576
+/// elements of 2 bytes: 241.8, less what queries and outputs are of 8192 tokens. A prompt is multiplied by complete keys
+/// and values, each head's own: S T / (S + T).
+TEST_F(InferenceFormulas, LatentAttentionSharesItsVectorBetweenAllHeads) {
+    const double decode = value(scenario_of("step: decode, batch: 1, context: 8191", "deepseek-v3"),
+                                "attention_intensity");
+    EXPECT_NEAR(decode, 2.0 * 8192 * 128 * 1088 / (2.0 * (8192 * 576 + 128 * 1088)), 1e-9);
+    EXPECT_NEAR(decode, 234.8, 0.1);
+    EXPECT_DOUBLE_EQ(
+        value(scenario_of("step: prefill, prompt: 1024", "deepseek-v3"), "attention_intensity"),
+        512);
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
