@@ -1,7 +1,6 @@
 #include "scenarios/serve/serving_loop.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <memory>
 #include <optional>
 
@@ -9,7 +8,6 @@
 #include "scenarios/serve/prefill_pool.h"
 #include "scenarios/serve/run_log.h"
 #include "scenarios/serve/step_cost.h"
-#include "sim/base/error.h"
 #include "sim/queue/event_queue.h"
 
 namespace podsim::scenarios {
@@ -358,36 +356,6 @@ private:
 };
 
 }  // namespace
-
-void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
-    if (!spec.cache.pages.has_value()) {
-        return;
-    }
-    const std::int64_t page = spec.cache.page;
-    // A prefix of all lies in pages of its own, once.
-    const std::int64_t common = spec.load.common_prefix / page;
-    if (common > *spec.cache.pages) {
-        throw sim::InputError(
-            fmt::format(
-                "the prefix of {} tokens needs {} pages of {} tokens, the cache of a server has {}",
-                spec.load.common_prefix, common, page, *spec.cache.pages),
-            "allow a shorter prefix, or more memory");
-    }
-    for (const Request& request : requests) {
-        const std::int64_t most =
-            most_cached(request.prompt, request.output, spec.speculation.tokens);
-        const std::int64_t shared = common > 0 ? request.prefix / page : 0;
-        const std::int64_t pages = (most + page - 1) / page + common - shared;
-        if (pages > *spec.cache.pages) {
-            throw sim::InputError(
-                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, the "
-                            "cache of a server has {}",
-                            request.prompt, request.output, pages, page,
-                            common > 0 ? " with the prefix of all" : "", *spec.cache.pages),
-                "allow shorter prompts and outputs, or more memory");
-        }
-    }
-}
 
 ServingResult serve(const ServingSpec& spec, const ServingTimes& times, Watch* watch) {
     return Loop(spec, times, watch).run();
