@@ -61,7 +61,9 @@ std::string batch_that_fits(const Scenario& scenario, const MemoryUse& memory) {
     const std::int64_t batch = runs.front().sequences;
     const std::int64_t most =
         memory.fits ? std::max(largest_batch(scenario), batch) : largest_batch(scenario);
-    const std::int64_t tokens = runs.front().cached + runs.front().fresh;
+    const std::int64_t generated = scenario.step().plan.inference->generate;
+    const std::int64_t tokens =
+        runs.front().cached + runs.front().fresh + std::max<std::int64_t>(generated, 1) - 1;
     if (memory.tight && most < batch) {
         return most == 0 ? sequences_text(batch, tokens) + ", tight (see below)"
                          : fmt::format("{}; the step's {} are tight (see below)",
@@ -82,9 +84,11 @@ double share_read_whole(const workloads::ModelSpec& model) {
 std::string weights_text(const Scenario& scenario, const BookInference& book,
                          const StepResult& result) {
     const double share = share_read_whole(scenario.step().model);
-    return fmt::format("{:.1f} % of the step, were {} read once at full rate",
-                       100 * share * book.weights.value() / result.step_time.seconds(),
-                       share < 1 ? "all but the embedding's" : "they");
+    return fmt::format(
+        "{:.1f} % of the step, were {} read once{} at full rate",
+        100 * share * book.weights.value() / result.step_time.seconds(),
+        share < 1 ? "all but the embedding's" : "they",
+        scenario.step().plan.inference->generate > 1 ? " for every token of a sequence" : "");
 }
 
 /// Rows of the matmuls of a step, or of the decode steps of one that generates.
@@ -126,7 +130,11 @@ std::string runs_text(const workloads::TrainingPlan& plan) {
     for (const CachedRun& run : plan.inference->runs) {
         runs.push_back(run_text(run));
     }
-    return fmt::format("{}", fmt::join(runs, "; "));
+    const std::int64_t generated = plan.inference->generate;
+    return fmt::format("{}{}", fmt::join(runs, "; "),
+                       generated == 0 ? ""
+                                      : fmt::format(", {} token{} of each generated", generated,
+                                                    generated == 1 ? "" : "s"));
 }
 
 std::string stored_text(const Scenario& scenario) {

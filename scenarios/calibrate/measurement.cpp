@@ -37,7 +37,7 @@ double training_work(const TrainingStep& step) {
 
 /// Seconds of the reference text's step.
 double book_step(const Scenario& scenario) {
-    return static_cast<double>(scenario.step().plan.inference->tokens()) /
+    return static_cast<double>(scenario.step().plan.inference->counted_tokens()) /
            find_formula("book_tokens_per_s")->value(scenario);
 }
 

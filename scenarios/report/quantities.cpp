@@ -141,13 +141,16 @@ constexpr QuantitySource kSources[] = {
     {"time_per_token",
      [](const S& s, const R& r) {
          const auto& inference = s.step().plan.inference;
-         const bool prefill =
-             !inference || (inference->generate == 0 &&
-                            inference->runs.front().logits < inference->runs.front().fresh);
-         return prefill
-                    ? Value()
-                    : Value(r.step_time.seconds() /
-                            static_cast<double>(std::max<std::int64_t>(inference->generate, 1)));
+         if (!inference) {
+             return Value();
+         }
+         if (inference->generate > 1) {
+             return Value((r.step_time - r.prefill).seconds() /
+                          static_cast<double>(inference->generate - 1));
+         }
+         const workloads::CachedRun& run = inference->runs.front();
+         const bool decode = inference->generate == 0 && run.logits == run.fresh;
+         return decode ? Value(r.step_time.seconds()) : Value();
      }},
     {"tokens_per_s_per_chip",
      [](const S& s, const R& r) {

@@ -4,7 +4,7 @@
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/spec/training_step.h"
-#include "workloads/work/placed_runs.h"
+#include "workloads/shards/placed_runs.h"
 
 namespace podsim::scenarios {
 namespace {

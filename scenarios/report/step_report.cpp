@@ -18,7 +18,7 @@
 #include "workloads/models/model.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
-#include "workloads/work/placed_runs.h"
+#include "workloads/shards/placed_runs.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -1,9 +1,66 @@
 #include "scenarios/serve/batch.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <stdexcept>
+#include <string>
+
+#include "scenarios/serve/step_cost.h"
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// A decode step reads one for every sequence that it is compiled for.
+void check_buffers(const ServingSpec& spec) {
+    const std::int64_t page = spec.cache.page;
+    const std::int64_t buffers = padded(spec.batching.slots, spec.batching);
+    const std::int64_t pages = buffers * ((spec.cache.length + page - 1) / page);
+    if (pages > *spec.cache.pages) {
+        throw sim::InputError(
+            fmt::format("{} buffer{} of {} tokens need{} {} pages of {} tokens, the cache of a "
+                        "server has {}",
+                        buffers, buffers == 1 ? "" : "s", spec.cache.length,
+                        buffers == 1 ? "s" : "", pages, page, *spec.cache.pages),
+            "write fewer slots, a smaller cache.length, or more memory");
+    }
+}
+
+}  // namespace
+
+void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
+    if (!spec.cache.pages.has_value()) {
+        return;
+    }
+    check_buffers(spec);
+    const std::int64_t page = spec.cache.page;
+    const std::int64_t there = *spec.cache.pages / spec.cache.parts;
+    const std::string of_what =
+        spec.cache.parts == 1
+            ? "the cache of a server has"
+            : fmt::format("each of the {} parts of a server's cache has", spec.cache.parts);
+    // A prefix of all lies in pages of its own, once in every part.
+    const std::int64_t common = spec.load.common_prefix / page;
+    if (common > there) {
+        throw sim::InputError(
+            fmt::format("the prefix of {} tokens needs {} pages of {} tokens, {} {}",
+                        spec.load.common_prefix, common, page, of_what, there),
+            "allow a shorter prefix, or more memory");
+    }
+    for (const Request& request : requests) {
+        const std::int64_t most =
+            most_cached(request.prompt, request.output, spec.speculation.tokens);
+        const std::int64_t shared = common > 0 ? request.prefix / page : 0;
+        const std::int64_t pages = (most + page - 1) / page + common - shared;
+        if (pages > there) {
+            throw sim::InputError(
+                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, {} {}",
+                            request.prompt, request.output, pages, page,
+                            common > 0 ? " with the prefix of all" : "", of_what, there),
+                "allow shorter prompts and outputs, or more memory");
+        }
+    }
+}
 
 Batch::Batch(const ServingSpec& spec, WaitingLine& line, WaitingLine& back)
     : line_(line),

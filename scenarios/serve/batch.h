@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "scenarios/serve/waiting_line.h"
 
 namespace podsim::scenarios {
+
+/// Throws sim::InputError unless a server's cache holds each of these requests alone, and where every slot has a buffer of its own those
+/// that a decode step reads.
+void check_cache(const ServingSpec& spec, std::span<const Request> requests);
 
 class Batch {
 public:

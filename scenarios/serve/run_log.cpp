@@ -24,6 +24,7 @@ RunLog::RunLog(std::span<const Request> requests, std::int64_t page)
 
 void RunLog::arrived(std::size_t request, sim::Time now) {
     result_.requests[request].arrived = now;
+    result_.begin = std::exchange(began_, true) ? result_.begin : now;
     result_.last_arrival = now;
     in_system_.add(now, 1);
     arrived_now_ = true;
@@ -54,7 +55,7 @@ void RunLog::decoded(std::int64_t drafted, std::int64_t accepted, std::int64_t m
 void RunLog::waiting(std::size_t requests, sim::Time now) {
     waiting_.set(now, static_cast<std::int64_t>(requests));
     if (std::exchange(arrived_now_, false)) {
-        trend_.add(now.seconds(), static_cast<double>(requests));
+        trend_.add((now - result_.begin).seconds(), static_cast<double>(requests));
         result_.queue.at_last_arrival = static_cast<std::int64_t>(requests);
     }
 }
@@ -73,7 +74,7 @@ ServingResult RunLog::result(sim::Time now, bool open) && {
     queue.mean = waiting_.mean();
     queue.most = waiting_.most();
     queue.growth_per_s = trend_.slope();
-    const bool at_once = result_.requests.front().arrived == result_.last_arrival;
+    const bool at_once = result_.begin == result_.last_arrival;
     queue.overloaded =
         open && !at_once &&
         static_cast<double>(queue.at_last_arrival) > overload_limit(std::ssize(result_.requests));

@@ -39,6 +39,7 @@ private:
     ServingResult result_;
     std::vector<sim::Time> last_token_;
     std::vector<bool> answering_;
+    bool began_ = false;
     bool arrived_now_ = false;
     Level in_system_;
     Level waiting_;

@@ -1,7 +1,6 @@
 #include "scenarios/serve/serving_loop.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <memory>
 #include <optional>
 
@@ -9,7 +8,6 @@
 #include "scenarios/serve/prefill_pool.h"
 #include "scenarios/serve/run_log.h"
 #include "scenarios/serve/step_cost.h"
-#include "sim/base/error.h"
 #include "sim/queue/event_queue.h"
 
 namespace podsim::scenarios {
@@ -320,18 +318,15 @@ private:
                                        .mean_pages = engine->pages.mean(),
                                        .most_pages = engine->batch.cache().peak()});
         }
+        const double took = result.took().seconds();
         for (std::size_t i = 0; pool_.has_value() && i < pool_->size(); ++i) {
             const PrefillPool::Use& use = pool_->use(i);
             result.prefill.push_back({.busy = use.busy,
                                       .steps = use.steps,
                                       .prefill_tokens = use.tokens,
-                                      .mean_running = share_of_run(use.busy),
+                                      .mean_running = took > 0 ? use.busy.seconds() / took : 0,
                                       .most_running = use.steps > 0 ? 1 : 0});
         }
-    }
-
-    [[nodiscard]] double share_of_run(Time busy) const {
-        return now_.ps == 0 ? 0 : busy.seconds() / now_.seconds();
     }
 
     static constexpr std::uint64_t kDraftStreams = 16;  ///< those before are of the arrivals
@@ -358,39 +353,6 @@ private:
 };
 
 }  // namespace
-
-void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
-    if (!spec.cache.pages.has_value()) {
-        return;
-    }
-    const std::int64_t page = spec.cache.page;
-    const std::int64_t there = *spec.cache.pages / spec.cache.parts;
-    const std::string of_what =
-        spec.cache.parts == 1
-            ? "the cache of a server has"
-            : fmt::format("each of the {} parts of a server's cache has", spec.cache.parts);
-    // A prefix of all lies in pages of its own, once in every part.
-    const std::int64_t common = spec.load.common_prefix / page;
-    if (common > there) {
-        throw sim::InputError(
-            fmt::format("the prefix of {} tokens needs {} pages of {} tokens, {} {}",
-                        spec.load.common_prefix, common, page, of_what, there),
-            "allow a shorter prefix, or more memory");
-    }
-    for (const Request& request : requests) {
-        const std::int64_t most =
-            most_cached(request.prompt, request.output, spec.speculation.tokens);
-        const std::int64_t shared = common > 0 ? request.prefix / page : 0;
-        const std::int64_t pages = (most + page - 1) / page + common - shared;
-        if (pages > there) {
-            throw sim::InputError(
-                fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, {} {}",
-                            request.prompt, request.output, pages, page,
-                            common > 0 ? " with the prefix of all" : "", of_what, there),
-                "allow shorter prompts and outputs, or more memory");
-        }
-    }
-}
 
 ServingResult serve(const ServingSpec& spec, const ServingTimes& times, Watch* watch) {
     return Loop(spec, times, watch).run();

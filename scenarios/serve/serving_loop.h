@@ -6,7 +6,6 @@
 // answer, so that an answer of n tokens takes its prefill and n - 1 decode steps.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "scenarios/serve/serving_result.h"
@@ -24,9 +23,6 @@ struct ServingTimes {
     StepTimes* draft = nullptr;               ///< of the model that drafts
     const TransferTimes* transfer = nullptr;  ///< null: that of the spec's rate and latency
 };
-
-/// Throws sim::InputError unless a server's cache holds each of these requests alone.
-void check_cache(const ServingSpec& spec, std::span<const Request> requests);
 
 /// Serves all requests of the spec. Throws sim::InputError where one of them alone is larger than a server's cache,
 /// sim::TimeOverflow beyond the clock's range, Stopped where the watch ends it, std::logic_error for a breach of what audit.h holds.

@@ -20,7 +20,7 @@ struct ServedRequest {
     std::int64_t preemptions = 0;
 };
 
-/// Over the whole run, from 0 to the end of the last request.
+/// Over the whole run, from the first arrival to the end of the last request.
 struct ServerUse {
     sim::Time busy;  ///< steps, the host's part included
     std::int64_t steps = 0;
@@ -56,6 +56,7 @@ struct LittleLaw {
 struct ServingResult {
     std::vector<ServedRequest> requests;  ///< in the order of their numbers
     std::vector<sim::Time> gaps;  ///< between a request's steps that made tokens, of all requests
+    sim::Time begin;              ///< the first arrival
     sim::Time end;
     sim::Time last_arrival;
     std::vector<ServerUse> prefill;   ///< servers of disaggregated prefill
@@ -71,6 +72,9 @@ struct ServingResult {
     sim::Time transfers;       ///< of caches: time on the way, all together
     std::int64_t caches_sent = 0;
     std::int64_t events = 0;
+
+    /// What averages and shares of time are over: a trace may begin at any time.
+    [[nodiscard]] sim::Time took() const { return end - begin; }
 };
 
 }  // namespace podsim::scenarios

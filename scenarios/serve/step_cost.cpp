@@ -51,6 +51,10 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
             add_decode(shape, sequence->cached, spec.window);
         }
     }
+    return as_compiled(shape, spec);
+}
+
+StepShape as_compiled(StepShape shape, const ServingSpec& spec) {
     const std::int64_t compiled = padded(shape.decoding, spec.batching);
     if (spec.cache.length > 0) {  // buffers of slots that nobody has are read as well
         shape.decoding = compiled;

@@ -12,6 +12,9 @@ std::int64_t padded(std::int64_t decoding, const BatchingSpec& batching);
 /// What is in a step; those held of a static batch are rows like any other.
 StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& spec);
 
+/// The same step as compiled for as many sequences as there may be, and with whole buffers where every slot has one.
+StepShape as_compiled(StepShape shape, const ServingSpec& spec);
+
 class StepCost {
 public:
     /// `draft` may be null: drafted tokens then cost nothing.

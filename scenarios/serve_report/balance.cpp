@@ -66,10 +66,11 @@ Balance balance_of(const ServingSpec& spec, const ServingTimes& times) {
     balance.context = contexts / decodes;
     const std::int64_t slots = spec.batching.slots;
     const auto full_batch = static_cast<double>(slots);
-    const StepShape step{
-        .decoding = slots,
-        .decode_cached = static_cast<std::int64_t>(std::round(balance.context * full_batch)),
-        .decode_tokens = 1 + spec.speculation.tokens};
+    const StepShape step = as_compiled(
+        {.decoding = slots,
+         .decode_cached = static_cast<std::int64_t>(std::round(balance.context * full_batch)),
+         .decode_tokens = 1 + spec.speculation.tokens},
+        spec);
     balance.generate_s = decodes / static_cast<double>(requests.size()) /
                          tokens_a_step(spec.speculation) * generate.of(step, true).seconds() /
                          full_batch;

@@ -6,7 +6,8 @@
 namespace podsim::scenarios {
 
 /// A request takes, of a prefill server, the step of its prompt alone; of a generate server with all slots taken, its
-/// share of the decode steps: (output - 1) / tokens a step x t(slots, mean context) / slots. Both server kinds are busy
+/// share of the decode steps: (output - 1) / tokens a step x t(slots, mean context) / slots; where every slot
+/// has a buffer of its own that is read whole, and of a step compiled for more sequences, t of those. Both server kinds are busy
 /// to the same degree where prefill : generate servers are as those two times.
 struct Balance {
     double prefill_s = 0;   ///< of a prefill server, a request

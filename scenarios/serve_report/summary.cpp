@@ -59,7 +59,6 @@ void add_rates(ServingSummary& summary, const ServingSpec& spec, const ServingRe
     double prompts = 0;
     double served_in_time = 0;
     double good_ones = 0;
-    sim::Time begin = result.end;
     for (const ServedRequest& served : result.requests) {
         outputs += static_cast<double>(served.output);
         prompts += static_cast<double>(served.prompt);
@@ -67,11 +66,9 @@ void add_rates(ServingSummary& summary, const ServingSpec& spec, const ServingRe
         good_ones += good(served, spec.objective) ? 1 : 0;
         summary.preemptions += served.preemptions;
         summary.preempted_requests += served.preemptions > 0 ? 1 : 0;
-        begin = std::min(begin, served.arrived);
     }
     const auto count = static_cast<double>(result.requests.size());
-    const double arriving = (result.last_arrival - begin).seconds();
-    summary.seconds = (result.end - begin).seconds();
+    const double arriving = (result.last_arrival - result.begin).seconds();
     summary.requests_per_s = ratio(count, summary.seconds);
     summary.output_per_s = ratio(outputs, summary.seconds);
     summary.prompt_per_s = ratio(prompts, summary.seconds);
@@ -89,14 +86,13 @@ void add_rates(ServingSummary& summary, const ServingSpec& spec, const ServingRe
 }
 
 void add_servers(ServingSummary& summary, const ServingSpec& spec, const ServingResult& result) {
-    const double end = result.end.seconds();
     for (const ServerUse& use : result.prefill) {
-        summary.prefill_busy += ratio(use.busy.seconds(), end);
+        summary.prefill_busy += ratio(use.busy.seconds(), summary.seconds);
         summary.recomputed += use.prefill_tokens;
     }
     summary.prefill_busy = ratio(summary.prefill_busy, static_cast<double>(result.prefill.size()));
     for (const ServerUse& use : result.generate) {
-        summary.generate_busy += ratio(use.busy.seconds(), end);
+        summary.generate_busy += ratio(use.busy.seconds(), summary.seconds);
         summary.slots_used += use.mean_running / static_cast<double>(spec.batching.slots);
         summary.mean_pages += use.mean_pages;
         summary.most_pages = std::max(summary.most_pages, use.most_pages);
@@ -106,8 +102,8 @@ void add_servers(ServingSummary& summary, const ServingSpec& spec, const Serving
     summary.generate_busy /= servers;
     summary.slots_used /= servers;
     summary.a_transfer = ratio(result.transfers.seconds(), static_cast<double>(result.caches_sent));
-    summary.sending =
-        ratio(result.transfers.seconds(), end * static_cast<double>(result.prefill.size()));
+    summary.sending = ratio(result.transfers.seconds(),
+                            summary.seconds * static_cast<double>(result.prefill.size()));
     summary.transfers_limit =
         summary.sending > std::max(summary.prefill_busy, summary.generate_busy);
     summary.mean_pages /= servers;
@@ -138,6 +134,7 @@ Spread spread_of(std::vector<sim::Time> times) {
 
 ServingSummary summarise(const ServingSpec& spec, const ServingResult& result) {
     ServingSummary summary;
+    summary.seconds = result.took().seconds();
     add_times(summary, result);
     add_rates(summary, spec, result);
     add_servers(summary, spec, result);

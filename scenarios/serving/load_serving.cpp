@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/serve/serving_loop.h"
+#include "scenarios/serve/batch.h"
 #include "scenarios/serve/serving_spec.h"
 #include "scenarios/serving/read_requests.h"
 #include "scenarios/spec/training_step.h"

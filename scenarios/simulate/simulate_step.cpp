@@ -55,6 +55,21 @@ std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun&
     return spans;
 }
 
+/// When the last chip ends the operations before the first decode step. What it sends is on its way to that.
+sim::Time end_of_prefill(const workloads::StepPrograms& programs, const StepRun& run) {
+    sim::Time end;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        const workloads::StepProgram& program = programs.programs[p];
+        for (workloads::OpIndex op = 0; op < program.first_decode; ++op) {
+            const auto* const handover = std::get_if<workloads::Handover>(&program.ops[op].work);
+            if (handover == nullptr || !handover->sends) {
+                end = std::max(end, run.chips[p].ended[op]);
+            }
+        }
+    }
+    return end;
+}
+
 /// Of longer runs, which may turn out to be too long to be explained, what happened is recorded by a run of its own: 40 MB.
 constexpr std::size_t kMostHeldBeside = 1'000'000;
 
@@ -236,6 +251,7 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
 void StepSimulation::account_time(const StepRun& run, StepResult& result) const {
     const workloads::StepProgram& program = programs().programs[run.program];
     const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
+    result.prefill = end_of_prefill(programs(), run);
     result.compute = stream.busy;
     result.exposed = stream.waited_for;
     result.exposed_total = stream.waited;

@@ -40,6 +40,7 @@ struct StepResult {
     sim::Time step_time;
     sim::Time evaluation;  ///< of one evaluation step, where the scenario has them
     sim::Time block;       ///< of the training and evaluation steps of a block, one after the other
+    sim::Time prefill;     ///< of a step that generates tokens: until each sequence has its first
     sim::Time compute;     ///< sum of the compute stream's work on the reported chip
     std::vector<Share>
         exposed;  ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`

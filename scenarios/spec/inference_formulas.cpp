@@ -1,5 +1,6 @@
 #include "scenarios/spec/inference_formulas.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "scenarios/spec/training_step.h"
@@ -13,28 +14,44 @@ namespace {
 using workloads::BookInference;
 using workloads::MachineRates;
 
-BookInference book(const Scenario& scenario) {
+BookInference book_of(const Scenario& scenario, const workloads::TrainingPlan& plan) {
     const topology::ChipSpec& chip = scenario.hardware.chip;
     MachineRates rates{.flops = chip.bf16_flops.value,
                        .hbm = chip.hbm_bandwidth.value,
                        .ici_one_way = chip.ici_one_way(scenario.hardware.ici_rates)};
     rates.int8 = chip.int8_ops.value;
     rates.fp8 = chip.fp8_flops.value;
-    return workloads::book_inference(scenario.step().model, scenario.step().plan,
-                                     scenario.hardware.chips(), rates,
+    return workloads::book_inference(scenario.step().model, plan, scenario.hardware.chips(), rates,
                                      scenario.step().report.parameters.value_or(0));
+}
+
+BookInference book(const Scenario& scenario) {
+    return book_of(scenario, scenario.step().plan);
 }
 
 const workloads::Inference& inference(const Scenario& scenario) {
     return *scenario.step().plan.inference;
 }
 
-double sequences(const Scenario& scenario) {
-    return static_cast<double>(inference(scenario).sequences());
+/// What is said of one step is, of those that generate tokens, said of the first decode step.
+workloads::Inference one_step(const Scenario& scenario) {
+    workloads::Inference steps = inference(scenario);
+    steps.generate = std::min<std::int64_t>(steps.generate, 2);
+    return workloads::steps_of(steps).back();
 }
 
-double new_tokens(const Scenario& scenario) {
-    return static_cast<double>(inference(scenario).tokens());
+double tokens_of_a_step(const Scenario& scenario) {
+    return static_cast<double>(one_step(scenario).tokens());
+}
+
+double load_parameters(const Scenario& scenario) {
+    workloads::TrainingPlan plan = scenario.step().plan;
+    plan.inference = one_step(scenario);
+    return book_of(scenario, plan).weights.value();
+}
+
+double sequences(const Scenario& scenario) {
+    return static_cast<double>(inference(scenario).sequences());
 }
 
 double capacity_of_chip(const Scenario& scenario) {
@@ -70,19 +87,35 @@ double least_chips_of_2d(const Scenario& scenario) {
     return root * root / (one_axis * one_axis);
 }
 
-/// Of the first run: S T G / (S + T G) of T new tokens that see S, where G heads of queries share keys and values.
+/// G: how many heads of queries multiply each element of a cached key or value. Of latent attention in the form that a run takes
+/// (kv_cache.h): with the up projections absorbed N heads multiply the R + Rr columns of a latent vector and its rope as keys and R of
+/// them as values, N (2 R + Rr) / (R + Rr); complete keys and values are each head's own.
+double heads_that_share(const Scenario& scenario, const workloads::CachedRun& run) {
+    const workloads::ModelSpec& model = scenario.step().model;
+    const auto heads = static_cast<double>(model.heads);
+    if (model.latent.kv_rank == 0) {
+        return heads / static_cast<double>(model.kv_heads);
+    }
+    const auto fresh = static_cast<double>(run.fresh);
+    const workloads::CachedWidths widths = workloads::cached_widths(
+        static_cast<double>(model.head_dim), static_cast<double>(model.latent.value_dim),
+        static_cast<double>(model.latent.kv_rank), static_cast<double>(model.latent.rope_dim),
+        workloads::cached_scores(fresh, static_cast<double>(run.cached), 0), fresh,
+        scenario.step().plan.ways.cache == 1);
+    return widths.latent ? heads * (widths.key + widths.value) / widths.key : 1;
+}
+
+/// Of the first run: S T G / (S + T G) of T new tokens that see S.
 double attention_intensity(const Scenario& scenario) {
-    const workloads::CachedRun& run = inference(scenario).runs.front();
-    const auto queries = static_cast<double>(run.fresh);
+    const workloads::CachedRun run = one_step(scenario).runs.front();
     const auto keys = static_cast<double>(run.cached + run.fresh);
-    const double rows = queries * static_cast<double>(scenario.step().model.heads) /
-                        static_cast<double>(scenario.step().model.kv_heads);
+    const double rows = static_cast<double>(run.fresh) * heads_that_share(scenario, run);
     return keys * rows / (keys + rows);
 }
 
 /// New tokens x D.
 double activation_bytes(const Scenario& scenario) {
-    return new_tokens(scenario) * static_cast<double>(scenario.step().model.d_model) *
+    return tokens_of_a_step(scenario) * static_cast<double>(scenario.step().model.d_model) *
            scenario.step().plan.precision.compute;
 }
 
@@ -100,7 +133,7 @@ double active_parameters(const Scenario& scenario) {
 
 /// Of all prompts, at report.mfu.
 double prefill_time(const Scenario& scenario) {
-    return 2 * active_parameters(scenario) * new_tokens(scenario) /
+    return 2 * active_parameters(scenario) * static_cast<double>(inference(scenario).tokens()) /
            (scenario.hardware.chips() * scenario.hardware.chip.bf16_flops.value.value() *
             *scenario.step().report.mfu);
 }
@@ -134,13 +167,17 @@ constexpr Formula kInferenceFormulas[] = {
     {of_text("kv_bytes", ValueUnit::bytes, "42.9 GB", "cache of all sequences"), all_caches,
      kNeedsInference},
     {of_text("book_least_step", ValueUnit::time, "17.3 ms",
-             "cache and parameters read once, by all chips"),
+             "cache and parameters read once, by all chips; of generation once in every step"),
      [](const Scenario& s) { return book(s).least.value(); }, kNeedsInference},
     {of_text("book_tokens_per_s", ValueUnit::token_rate, "12.2k",
-             "new tokens / the step of `book`"),
-     [](const Scenario& s) { return new_tokens(s) / book(s).step.value(); }, kNeedsInference},
-    {of_text("book_load_parameters", ValueUnit::time, "1.4 ms", "parameters read once"),
-     [](const Scenario& s) { return book(s).weights.value(); }, kNeedsInference},
+             "tokens that tokens_per_s counts / the step of `book`"),
+     [](const Scenario& s) {
+         return static_cast<double>(inference(s).counted_tokens()) / book(s).step.value();
+     },
+     kNeedsInference},
+    {of_text("book_load_parameters", ValueUnit::time, "1.4 ms",
+             "parameters read once; of experts those that a step's tokens meet"),
+     load_parameters, kNeedsInference},
     {of_text("critical_batch", ValueUnit::count, "240",
              "tokens of a step above which matmuls take longer than loading their weights"),
      [](const Scenario& s) { return book(s).critical_batch; }, kNeedsInference},
@@ -163,9 +200,10 @@ constexpr Formula kInferenceFormulas[] = {
     {of_text("full_memory_step", ValueUnit::time, "19.5 ms", "a chip's whole memory read once"),
      full_memory_step, kNeedsInference},
     {of_text("most_model_ways", ValueUnit::count, "57",
-             "F / (B beta): above it tensor parallelism waits for the links, not the HBM"),
+             "F / (B beta), B tokens of a step, of generation of a decode step: above it tensor "
+             "parallelism waits for the links, not the HBM"),
      [](const Scenario& s) {
-         return static_cast<double>(s.step().model.d_ff) / (new_tokens(s) * beta(s));
+         return static_cast<double>(s.step().model.d_ff) / (tokens_of_a_step(s) * beta(s));
      },
      kNeedsInference},
     {of_text("least_chips_of_2d", ValueUnit::count, "72",
@@ -181,7 +219,7 @@ constexpr Formula kInferenceFormulas[] = {
              "FLOPs of attention's dot products for each of their bytes, in bf16"),
      attention_intensity, kNeedsInference},
     {of_text("activation_bytes", ValueUnit::bytes, "84 MB",
-             "an activation of width D of all new tokens"),
+             "an activation of width D of all new tokens, of generation of a decode step's"),
      activation_bytes, kNeedsInference},
     {of_text("latency_bound_bytes", ValueUnit::bytes, "360 kB",
              "an array on the tensor ways below which its collectives take a hop's latency"),
@@ -196,7 +234,7 @@ constexpr Formula kInferenceFormulas[] = {
          "evicted_tokens_per_step", ValueUnit::count, "96",
          "of sequences of context and report.output_tokens, one of which begins as another ends"),
      [](const Scenario& s) {
-         const workloads::CachedRun& run = inference(s).runs.front();
+         const workloads::CachedRun run = one_step(s).runs.front();
          return sequences(s) * (static_cast<double>(run.cached) + generated(s)) / generated(s);
      },
      kNeedsInference | kNeedsOutput},

@@ -95,7 +95,7 @@ constexpr QuantityName kReported[] = {
      .key = "training_run.chip_hours", .part = JsonPart::training_run, .column = true},
     {.name = "training_run_cost", .unit = money, .meaning = "its price", .key = "training_run.cost_usd",
      .part = JsonPart::training_run, .column = true},
-    {.name = "time_per_token", .unit = time, .meaning = "between two tokens of a sequence, of decode and generation",
+    {.name = "time_per_token", .unit = time, .meaning = "between two tokens of a sequence, of decode and generation (without its prefill)",
      .key = "inference.time_per_token_s", .part = JsonPart::inference, .example = "20 ms", .column = true},
     {.name = "tokens_per_s_per_chip", .unit = token_rate, .meaning = "tokens a second and chip",
      .key = "inference.tokens_per_s_per_chip", .part = JsonPart::inference, .example = "200", .column = true},

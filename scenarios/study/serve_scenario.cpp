@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/serve/batch.h"
 #include "scenarios/served/server_memory.h"
 #include "scenarios/served/simulated_step_times.h"
 #include "scenarios/spec/training_step.h"

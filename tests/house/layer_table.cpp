@@ -48,6 +48,7 @@ const std::vector<Layer>& layers() {
           {"hf", "program"},
           {"plan"},
           {"tiles", "validation"},
+          {"shards"},
           {"work", "analytic"},
           {"chain", "schedule"},
           {"builder"},

@@ -164,6 +164,8 @@ struct StepProgram {
     /// The first operation of each turn, ascending: a pass over a layer, an end of the model, the optimizer. What is computed
     /// in one belongs to it; gathers of weights and reductions of gradients may stand in another.
     std::vector<OpIndex> turns{};
+    /// Of a step that generates tokens, the first operation of its first decode step, behind the prefill; 0: it has none.
+    OpIndex first_decode = 0;
     /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
     std::array<std::uint32_t, 3> priority{0, 1, 2};
 };

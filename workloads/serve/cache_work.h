@@ -25,7 +25,7 @@
 #include <optional>
 
 #include "workloads/program/step_program.h"
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 namespace podsim::workloads {
 

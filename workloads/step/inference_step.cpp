@@ -10,8 +10,8 @@
 #include "workloads/plan/plan.h"
 #include "workloads/serve/cache_work.h"
 #include "workloads/serve/inference_layer.h"
+#include "workloads/shards/placed_runs.h"
 #include "workloads/step/stage_layout.h"
-#include "workloads/work/placed_runs.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
@@ -274,6 +274,8 @@ StepProgram build_inference(const ModelSpec& model, const TrainingPlan& plan, co
         if (step == 0) {
             program = std::move(built);
         } else {
+            program.first_decode =
+                step == 1 ? static_cast<OpIndex>(program.ops.size()) : program.first_decode;
             append(program, std::move(built), fmt::format("token {}", step + 1));
         }
     }

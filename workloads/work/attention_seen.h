@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 namespace podsim::workloads {
 

@@ -27,8 +27,8 @@
 #include <span>
 
 #include "workloads/program/step_program.h"
+#include "workloads/shards/shard.h"
 #include "workloads/work/attention_seen.h"
-#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 

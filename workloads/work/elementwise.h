@@ -2,7 +2,7 @@
 // unit (vector_work.h). Symbols as in work.h.
 #pragma once
 
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 namespace podsim::workloads {
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "workloads/program/step_program.h"
+#include "workloads/shards/shard.h"
 #include "workloads/work/elementwise.h"
-#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 

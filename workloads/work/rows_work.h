@@ -6,7 +6,7 @@
 #pragma once
 
 #include "workloads/program/step_program.h"
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 namespace podsim::workloads {
 

@@ -38,7 +38,7 @@
 
 #include "workloads/plan/precision.h"
 #include "workloads/program/step_program.h"
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 namespace podsim::workloads {
 

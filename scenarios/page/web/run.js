@@ -53,7 +53,7 @@ function tiles(step) {
                 : `${count(step.training.chip_hours)} chip-hours`,
         ]);
     }
-    if (step.inference) all.push(['Time per token', time(step.inference.time_per_token_s), '']);
+    if (step.inference?.time_per_token_s) all.push(['Time per token', time(step.inference.time_per_token_s), '']);
     return el(
         'dl',
         { class: 'tiles' },

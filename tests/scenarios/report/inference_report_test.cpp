@@ -107,6 +107,21 @@ TEST_F(InferenceReport, SaysWhenFewRowsBindTheMxu) {
                           "weights\n"));
 }
 
+/// A prompt of 128 tokens and 64 more, the last of which no cache holds: 191 of them.
+TEST_F(InferenceReport, SaysWhatIsGenerated) {
+    const std::string text = report("step: generate, batch: 8, prompt: 128, generate: 64").text;
+    EXPECT_THAT(text, HasSubstr("prefill of 8 sequences of 128 tokens, 64 tokens of each "
+                                "generated\n"));
+    EXPECT_THAT(line_of(text, "  largest batch"), ::testing::EndsWith(" sequences of 191 tokens"));
+    EXPECT_THAT(line_of(text, "  weights"),
+                ::testing::EndsWith(" % of the step, were all but the embedding's read once for "
+                                    "every token of a sequence at full rate"));
+    const std::string one = report("step: generate, batch: 8, prompt: 128, generate: 1").text;
+    EXPECT_THAT(one,
+                HasSubstr("prefill of 8 sequences of 128 tokens, 1 token of each generated\n"));
+    EXPECT_THAT(line_of(one, "  largest batch"), ::testing::EndsWith(" sequences of 128 tokens"));
+}
+
 /// 16.06 GB of weights and a cache of 1.07 GB are 1.3 % more than the 16.91 GB of a chip: within the 5 % that the account is true
 /// to. With int8 weights 8 sequences have room and 9 are 4.6 % too many.
 TEST_F(InferenceReport, HasOneVerdictOfWhatIsTight) {

@@ -271,8 +271,22 @@ TEST_F(QuantityValues, OfInferenceAreThoseOfATokenToo) {
     EXPECT_EQ(value(decode, "tokens_per_s_per_chip"), Value(1e6 / 64));
     EXPECT_DOUBLE_EQ(number_of(value(decode, "cost_per_million_tokens")), 2.0 / 3600 * 64);
     EXPECT_EQ(value("inference: {step: prefill, prompt: 2048}\n", "time_per_token"), Value());
-    EXPECT_EQ(value("inference: {step: generate, prompt: 2048, generate: 9}\n", "time_per_token"),
-              Value(0.9 / 9));
+}
+
+// 9 tokens in 0.9 s, the first after 0.1 s: eight intervals of 0.1 s. A single token has none.
+TEST_F(QuantityValues, TheTimeOfAGeneratedTokenIsWithoutThePrefill) {
+    StepResult result = distinct();
+    result.prefill = {100 * kMs};
+    const auto value = [&](int generate) {
+        return value_of("time_per_token",
+                        load_scenario(write(fmt::format(
+                            "hardware: {{chip: v5e, slice: 4x2}}\nmodel: llama-3-8b\n"
+                            "inference: {{step: generate, prompt: 2048, generate: {}}}\n",
+                            generate))),
+                        result);
+    };
+    EXPECT_EQ(value(9), Value(0.1));
+    EXPECT_EQ(value(1), Value());
 }
 
 TEST_F(QuantityValues, OfWhatAResultHasNotAreNone) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/serve/audit.h"
+#include "scenarios/serve/batch.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
@@ -124,6 +125,54 @@ TEST(ServingMemory, a_common_prefix_leaves_room_for_every_request) {
     EXPECT_EQ(problem(3, 6, 4), "");
     EXPECT_EQ(problem(1, 3, 0),
               "the prefix of 4 tokens needs 2 pages of 2 tokens, the cache of a server has 1");
+}
+
+/// On two ways that hold different sequences each has half of the pages, and the prefix once.
+TEST(ServingMemory, a_request_lies_in_one_part_of_the_cache) {
+    ServingSpec spec;
+    spec.cache.page = 2;
+    spec.cache.pages = 10;
+    const auto problem = [&](std::int64_t parts, std::int64_t prompt) {
+        spec.cache.parts = parts;
+        try {
+            check_cache(spec, std::vector{request({}, prompt, 1)});
+        } catch (const sim::InputError& error) {
+            return error.problem();
+        }
+        return std::string();
+    };
+    EXPECT_EQ(problem(1, 20), "");
+    EXPECT_EQ(problem(2, 10), "");
+    EXPECT_EQ(problem(2, 11),
+              "a request of 11 + 1 tokens needs 6 pages of 2 tokens, each of the 2 parts of a "
+              "server's cache has 5");
+}
+
+/// A step of three sequences that is compiled for four reads four buffers of 10 tokens, five pages each, whoever has them.
+TEST(ServingMemory, the_buffers_that_a_step_reads_have_room) {
+    ServingSpec spec;
+    spec.batching.slots = 3;
+    spec.cache.page = 2;
+    spec.cache.length = 10;
+    const auto problem = [&](std::int64_t pages) {
+        spec.cache.pages = pages;
+        try {
+            check_cache(spec, {});
+        } catch (const sim::InputError& error) {
+            return error.problem();
+        }
+        return std::string();
+    };
+    EXPECT_EQ(problem(15), "");
+    EXPECT_EQ(problem(14),
+              "3 buffers of 10 tokens need 15 pages of 2 tokens, the cache of a server has 14");
+    spec.batching.padding = Padding::power_of_two;
+    EXPECT_EQ(problem(20), "");
+    EXPECT_EQ(problem(19),
+              "4 buffers of 10 tokens need 20 pages of 2 tokens, the cache of a server has 19");
+    spec.batching.slots = 1;
+    EXPECT_EQ(problem(4),
+              "1 buffer of 10 tokens needs 5 pages of 2 tokens, the cache of a server has 4");
 }
 
 /// Drafted tokens need room while they are verified: a token, its three drafts and a prompt of 3 are 7 tokens.

@@ -150,6 +150,30 @@ TEST(ServingStatistics, prefill_and_generate_servers_balance_as_their_times_of_a
     EXPECT_LT(summary.slots_used, 0.75);
 }
 
+/// 4 sequences read buffers of 20 tokens, one of them new: a step of 40 + 4 x 10 + 4 x 19 = 156 us where a cached token takes 1 us, and two
+/// of them a request; with tokens alone 40 + 4 x 10 + 4 x 10.5 = 122 us. A request comes to 12 tokens.
+TEST(ServingStatistics, a_full_generate_server_reads_whole_buffers) {
+    LinearStepTimes times;
+    times.step = 40;
+    times.sequence = 10;
+    times.cached = 1;
+    ServingSpec spec;
+    spec.load.requests = 10;
+    spec.load.prompt.least = 10;
+    spec.load.output.least = 3;
+    spec.batching.slots = 4;
+    const auto generate_s = [&] { return balance_of(spec, {.steps = &times}).generate_s; };
+    EXPECT_DOUBLE_EQ(generate_s(), 2 * 122e-6 / 4);
+    spec.cache.length = 20;
+    EXPECT_DOUBLE_EQ(generate_s(), 2 * 156e-6 / 4);
+    // Three sequences in a step that is compiled for four.
+    spec.batching.slots = 3;
+    spec.batching.padding = Padding::power_of_two;
+    EXPECT_DOUBLE_EQ(generate_s(), 2 * 156e-6 / 3);
+    spec.cache.length = 0;
+    EXPECT_DOUBLE_EQ(generate_s(), 2 * (40e-6 + 4 * 10e-6 + std::round(3 * 10.5) * 1e-6) / 3);
+}
+
 /// Past what the closed form says one of each can serve, the queue grows; just below it does not.
 TEST(ServingStatistics, the_balance_tells_the_load_that_can_be_served) {
     LinearStepTimes steps;

@@ -203,6 +203,34 @@ TEST(ServingText, names_slow_transfers_of_caches) {
     EXPECT_EQ(json["transfers"]["limit"], true);
 }
 
+/// In the system 31 + 57 of 62 us, in line 26 of them, the server busy with its one slot all the time: whenever the trace begins. Of servers
+/// apart the second prompt ends at 20 us and waits for the one way of caches to 50, whose 40 us each are 80 of the run's 111.
+TEST(ServingJson, averages_from_the_first_arrival) {
+    ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
+    const auto later = [&] {
+        ServingSpec shifted = spec;
+        for (Request& one : shifted.load.trace) {
+            one.arrival += us(100000000);
+        }
+        return serving_json(small_run(shifted), {}, false);
+    };
+    const Json together = later();
+    EXPECT_DOUBLE_EQ(together["mean_in_system"].get<double>(), 88.0 / 62);
+    EXPECT_DOUBLE_EQ(together["queue"]["mean"].get<double>(), 26.0 / 62);
+    EXPECT_DOUBLE_EQ(together["generate_busy_fraction"].get<double>(), 1);
+    EXPECT_DOUBLE_EQ(together["slots_used_fraction"].get<double>(), 1);
+    EXPECT_EQ(together, serving_json(small_run(spec), {}, false));
+
+    spec.disaggregation = DisaggregationSpec{};
+    spec.disaggregation->a_token = sim::Bytes(1);
+    spec.disaggregation->rate = sim::BytesPerSecond(250e3);
+    const Json apart = later();
+    EXPECT_DOUBLE_EQ(apart["transfers"]["busy_fraction"].get<double>(), 80.0 / 111);
+    EXPECT_DOUBLE_EQ(apart["prefill_busy_fraction"].get<double>(), 20.0 / 111);
+    EXPECT_DOUBLE_EQ(apart["prefill_servers"][0]["mean_running"].get<double>(), 20.0 / 111);
+    EXPECT_EQ(apart, serving_json(small_run(spec), {}, false));
+}
+
 TEST(ServingText, writes_lengths) {
     EXPECT_EQ(length_text({.least = 1}), "1 token");
     EXPECT_EQ(length_text({.kind = LengthKind::uniform, .least = 1, .most = 9}), "1 to 9 tokens");

@@ -234,6 +234,12 @@ TEST(LoadServing, HoldsThePagesAgainstTheRequests) {
               "tokens, the cache of a server has 64; allow shorter prompts and outputs, or more "
               "memory");
     EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {pages: 65}\n"), "none");
+    EXPECT_EQ(
+        error_of(kLoad + "  slots: 8\n  cache: {pages: 519, length: 1025}\n"),
+        "s.yaml:7:18: serving.cache.pages: 8 buffers of 1025 tokens need 520 pages of 16 "
+        "tokens, the cache of a server has 519; write fewer slots, a smaller cache.length, or "
+        "more memory");
+    EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {pages: 520, length: 1025}\n"), "none");
     EXPECT_EQ(error_of(kLoad + "  slots: 8\n  cache: {length: 1024}\n"),
               "s.yaml:7:19: serving.cache.length: a buffer of 1024 tokens is less than the 1025 "
               "that a request comes to; write a longer one, or shorter requests");

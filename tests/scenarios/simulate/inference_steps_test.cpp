@@ -288,7 +288,8 @@ TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
         Scenario scenario = inference("v5p", {4, 4, 4}, model, {{"tensor", "x"}, {"data", "y z"}},
                                       {{16, 300, 0, 1}});
         scenario.hardware.efficiency.host_s = 2e-3;
-        sim::Time sum = simulate_step(scenario, Fold::automatic, {}).step_time;
+        const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
+        sim::Time sum = prefill;
         for (std::int64_t cached = 300; cached < 303; ++cached) {
             Scenario decode = scenario;
             decode.step().plan.inference->runs = {{16, 1, cached, 1}};
@@ -298,6 +299,7 @@ TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
         scenario.step().plan.inference->generate = 4;
         const StepResult whole = simulate_step(scenario, Fold::automatic, {});
         EXPECT_EQ(whole.step_time.ps, sum.ps) << model.name;
+        EXPECT_EQ(whole.prefill.ps, prefill.ps) << model.name;
         EXPECT_GE(whole.step_time.seconds(), 4 * 2e-3);
         EXPECT_DOUBLE_EQ(whole.tokens_per_s, 16 * 4 / whole.step_time.seconds());
     }
@@ -346,6 +348,7 @@ TEST(InferenceSteps, APipelineGeneratesTokenByToken) {
     const StepResult folded = simulate_step(scenario, Fold::automatic, {});
     const StepResult whole = simulate_step(scenario, Fold::off, {});
     EXPECT_EQ(folded.step_time.ps, whole.step_time.ps);
+    EXPECT_EQ(folded.prefill.ps, prefill.ps);
     // The first microbatch's tokens are there before the second's: steps overlap by less than one of them.
     EXPECT_LT(folded.step_time, prefill + step + step);
     EXPECT_GT(folded.step_time, prefill);

@@ -1,5 +1,5 @@
 // Sequences come whole: a step takes what its fullest way of the batch takes, and memory what its fullest chip keeps.
-#include "workloads/work/placed_runs.h"
+#include "workloads/shards/placed_runs.h"
 
 #include <gtest/gtest.h>
 

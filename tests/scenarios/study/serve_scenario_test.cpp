@@ -74,6 +74,22 @@ TEST_F(ServeScenario, BeyondTheClockNamesTheStepOrTheRequests) {
               "serving.requests, their prompts and outputs, serving.slots and serving.host\n");
 }
 
+/// 64 slots of 2M tokens of 2 x 4 heads x 64 elements x 2 layers x 2 bytes are 262 GB: nothing is served, nor found good.
+TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
+    std::string large = kServer;
+    large.replace(large.find("slots: 1"), 8, "slots: 64, cache: {length: 2000000}");
+    for (const char* const command : {"serve", "check"}) {
+        const Outcome outcome = podsim({command, write(large)});
+        EXPECT_EQ(outcome.status, 2) << command;
+        EXPECT_THAT(plain(outcome.err + outcome.out),
+                    ::testing::ContainsRegex(
+                        "s.yaml: 64 buffers of 2000000 tokens need 8000000 pages of 16 tokens, the "
+                        "cache of a server has [0-9]+; write fewer slots, a smaller cache.length, "
+                        "or more memory"))
+            << command;
+    }
+}
+
 /// Hears of shares, and asks to stop at the first.
 class Impatient final : public Watch {
 public:

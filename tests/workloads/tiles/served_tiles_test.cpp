@@ -10,9 +10,9 @@
 
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/shards/shard.h"
 #include "workloads/tiles/fullest_way.h"
 #include "workloads/work/experts_work.h"
-#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 namespace {

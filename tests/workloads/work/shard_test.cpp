@@ -1,5 +1,5 @@
 // What sharding leaves of each size on one chip, with ways that have no common factors.
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/work/shard.h"
+#include "workloads/shards/shard.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include "workloads/plan/axes.h"
 #include "workloads/plan/cache_layout.h"
 #include "workloads/plan/plan.h"
+#include "workloads/shards/placed_runs.h"
 #include "workloads/tiles/fullest_way.h"
 #include "workloads/tiles/served_tiles.h"
-#include "workloads/work/placed_runs.h"
 
 namespace podsim::workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/work/placed_runs.h"
+#include "workloads/shards/placed_runs.h"
 
 #include <algorithm>
 #include <cstddef>
