@@ -142,8 +142,20 @@ std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& n
     if (policy == "custom") {
         return custom_remat(settings, model, notes);
     }
-    std::vector<std::string> names{"custom"};
+    if (policy == "none") {
+        // Layers are wrapped all the same, in jax.checkpoint without a policy, which saves nothing.
+        if (!settings.flag("scan_layers", true)) {
+            settings.cannot("remat_policy",
+                            "layers apart: MaxText recomputes all of them in its linen decoder and "
+                            "nothing in its nnx decoder, here all");
+        }
+        return "full";
+    }
+    std::vector<std::string> names{"custom", "none"};
     for (const auto& [name, unused] : workloads::remat_policies()) {
+        if (name == "matmuls" || name == "block" || name == "none") {
+            continue;  // podsim's own
+        }
         if (name == policy) {
             if (policy.starts_with("minimal") && model.experts > 0 && model.gated &&
                 maxtext_sparse_matmul(settings)) {

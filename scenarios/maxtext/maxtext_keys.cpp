@@ -147,7 +147,8 @@ std::string meant_by(const std::string& key) {
 bool shapes_steps(const std::string& key) {
     constexpr std::array kParts = std::to_array<std::string_view>(
         {"parallelism", "batch", "accum", "remat", "attention", "dtype", "quantiz", "expert",
-         "fsdp", "tensor", "mlp", "layers", "heads", "head_dim", "target_length"});
+         "fsdp", "tensor", "mlp", "layers", "heads", "head_dim", "target_length", "acc_", "fused",
+         "attn"});
     return key.find("example_batch") == std::string::npos &&
            std::ranges::any_of(
                kParts, [&](std::string_view part) { return key.find(part) != std::string::npos; });

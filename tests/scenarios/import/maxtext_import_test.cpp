@@ -86,6 +86,12 @@ TEST_F(MaxText, Errors) {
             "remat_polixy=full: MaxText has no key 'remat_polixy' in that file; did you mean "
             "'remat_policy'?\n"
             "steps: not key=value; write such as per_device_batch_size=4");
+    // No key that sounds as if it changed a step passes for another part of its name.
+    EXPECT_THAT(import({"gradient_acc_steps=8"}).err,
+                HasSubstr("gradient_acc_steps=8: MaxText has no key 'gradient_acc_steps' in that "
+                          "file"));
+    EXPECT_THAT(import({"fused_attn_backward=true"}).err,
+                HasSubstr("MaxText has no key 'fused_attn_backward' in that file"));
     refused({"remat_policy"}, "remat_policy: not key=value; write such as per_device_batch_size=4");
     refused({"remat_policy=full", "remat_policy=none"},
             "remat_policy=none: 'remat_policy' is said twice; keep one");

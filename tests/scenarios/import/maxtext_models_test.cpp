@@ -179,6 +179,19 @@ TEST_F(MaxTextModels, AttentionsOutputIsNotItsResiduals) {
                 HasSubstr("remat: {save: [context]}"));
 }
 
+// decoders.py: without a policy a scanned layer is wrapped in jax.checkpoint all the same, which saves nothing. podsim's own names are none of
+// MaxText's.
+TEST_F(MaxTextModels, NoPolicyRecomputesAll) {
+    EXPECT_EQ(line({"model_name=llama3.1-8b", "remat_policy=none"}, "training"),
+              line({"model_name=llama3.1-8b", "remat_policy=full"}, "training"));
+    EXPECT_THAT(import({"model_name=llama3.1-8b", "remat_policy=none", "scan_layers=false"}).err,
+                HasSubstr("warning: remat_policy=none is not expressed: layers apart: MaxText "
+                          "recomputes all of them in its linen decoder and nothing in its nnx "
+                          "decoder, here all\n"));
+    EXPECT_THAT(import({"model_name=llama3.1-8b", "remat_policy=matmuls"}).err,
+                HasSubstr("remat_policy: unknown policy 'matmuls'; allowed: custom, none, "));
+}
+
 // moe.py names an expert's second first matmul moe_mlpwi_1 alone, which minimal_policy does not list.
 TEST_F(MaxTextModels, MinimalPoliciesKeepOneFirstMatmulOfAnExpert) {
     const std::string warning =
