@@ -122,7 +122,7 @@ private:
                         "write one for each column");
         }
         Request request;
-        request.arrival = sim::round_up(sim::Seconds(seconds(cell(kArrival))));
+        request.arrival = arrival(cell(kArrival));
         request.prompt = whole(1, 1, kMostTokens, 1);
         request.output = whole(2, 1, kMostTokens, 1);
         request.prefix = whole(3, 0, request.prompt - 1, 0);
@@ -131,6 +131,26 @@ private:
     }
 
     [[nodiscard]] const Cell& cell(std::size_t name) const { return cells_[*places_[name]]; }
+
+    /// Decimals to the picosecond as they are written, so that rows are apart by the same whenever a trace begins: the double of 100.001
+    /// lies above it, and would be rounded up to a picosecond more.
+    [[nodiscard]] sim::Time arrival(const Cell& cell) const {
+        const double value = seconds(cell);
+        const std::string_view text = cell.text;
+        if (text.find_first_not_of("0123456789.") != std::string_view::npos) {
+            return sim::round_up(sim::Seconds(value));
+        }
+        constexpr std::size_t kDigits = 12;
+        const std::size_t point = std::min(text.find('.'), text.size());
+        const std::string_view decimals = text.substr(std::min(point + 1, text.size()));
+        sim::Time time;
+        std::from_chars(text.data(), text.data() + point, time.ps);
+        for (std::size_t i = 0; i < kDigits; ++i) {
+            time.ps = 10 * time.ps + (i < decimals.size() ? decimals[i] - '0' : 0);
+        }
+        const bool more = decimals.find_first_not_of('0', kDigits) != std::string_view::npos;
+        return {time.ps + (more ? 1 : 0)};
+    }
 
     [[nodiscard]] double seconds(const Cell& cell) const {
         double value = 0;

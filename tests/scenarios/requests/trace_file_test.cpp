@@ -34,6 +34,21 @@ TEST(TraceFile, finds_columns_by_their_names) {
     EXPECT_EQ(requests[1].prefix, 0);
 }
 
+/// The double next to 100.001 is 100.00100000000000477, which would round up to a picosecond more. What is written beyond one does.
+TEST(TraceFile, arrivals_are_what_is_written) {
+    const std::vector<Request> requests = parse_trace(
+        "arrival_s,prompt,output\n.5,1,1\n1.,1,1\n1.0000000000010,1,1\n1.00000000000101,1,1\n"
+        "100.001,1,1\n2e2,1,1\n0999999.000001,1,1\n1000000,1,1\n",
+        "t.csv");
+    std::vector<std::int64_t> ps;
+    for (const Request& request : requests) {
+        ps.push_back(request.arrival.ps);
+    }
+    EXPECT_EQ(ps, (std::vector<std::int64_t>{500000000000, 1000000000000, 1000000000001,
+                                             1000000000002, 100001000000000, 200000000000000,
+                                             999999000001000000, 1000000000000000000}));
+}
+
 TEST(TraceFile, says_what_is_wrong_and_where) {
     EXPECT_EQ(trace_error_of(""),
               "t.csv:1:1: the trace has no column 'arrival_s'; begin it with a line such as "
