@@ -21,9 +21,15 @@ double four_of_five(std::vector<double> sizes) {
 }
 
 bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all) {
-    return std::ranges::any_of(all, [&](const HeldOutError& other) {
-        return other.family != step.family && other.kind == step.kind;
-    });
+    const auto any = [&](const auto& holds) {
+        return std::ranges::any_of(all, [&](const HeldOutError& other) {
+            return other.family != step.family && holds(other);
+        });
+    };
+    return any([&](const HeldOutError& other) { return other.kind == step.kind; }) &&
+           any([&](const HeldOutError& other) {
+               return other.kind.experts == step.kind.experts && other.d_model <= step.d_model;
+           });
 }
 
 ErrorBand error_band(std::span<const HeldOutError> errors) {
@@ -35,6 +41,8 @@ ErrorBand error_band(std::span<const HeldOutError> errors) {
         if (std::ranges::find(band.measured, one.kind) == band.measured.end()) {
             band.measured.push_back(one.kind);
         }
+        std::int64_t& from = one.kind.experts ? band.experts_from : band.dense_from;
+        from = from == 0 ? one.d_model : std::min(from, one.d_model);
     }
     std::ranges::sort(band.measured);
     band.like = four_of_five(like.empty() ? unlike : like);

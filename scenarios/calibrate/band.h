@@ -4,7 +4,9 @@
 // (error_band.h); `unlike` that of the others, and at least 1.5 times `like`: fewer steps lie behind it.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "scenarios/calibrate/measurement.h"
@@ -15,6 +17,7 @@ namespace podsim::scenarios {
 /// A step's error when its family is left out: predicted / measured - 1.
 struct HeldOutError {
     StepKind kind;
+    std::int64_t d_model = 0;
     std::string family;
     double error = 0;
 };
@@ -22,7 +25,7 @@ struct HeldOutError {
 /// The smallest of the sizes within which at least four of five lie; 0 without any.
 double four_of_five(std::vector<double> sizes);
 
-/// Whether a step of another family is of the same kind.
+/// Whether a step of another family is of the same kind, and one of another family with such a model no wider.
 bool is_like_others(const HeldOutError& step, std::span<const HeldOutError> all);
 
 ErrorBand error_band(std::span<const HeldOutError> errors);

@@ -252,6 +252,7 @@ std::vector<CalibratedPoint> points_of(const Measurements& measurements) {
                           .tier = one.scenario->expectations.front().tier,
                           .what = one.what,
                           .kind = one.kind,
+                          .d_model = one.d_model,
                           .defines = one.defines,
                           .measured_s = one.measured_s,
                           .podsim = {},
@@ -280,8 +281,8 @@ void judge(const Measurements& measurements, Calibration& calibration) {
     std::vector<HeldOutError> errors;
     for (const CalibratedPoint& point : calibration.points) {
         if (point.what == Measured::step && point.podsim.without_family_s.has_value()) {
-            errors.push_back(
-                {point.kind, point.family, *point.podsim.without_family_s / point.measured_s - 1});
+            errors.push_back({point.kind, point.d_model, point.family,
+                              *point.podsim.without_family_s / point.measured_s - 1});
         }
     }
     calibration.profile.band = error_band(errors);

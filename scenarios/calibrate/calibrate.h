@@ -57,6 +57,7 @@ struct CalibratedPoint {
     std::string tier;
     Measured what{};
     StepKind kind;
+    std::int64_t d_model = 0;
     std::string defines;
     double measured_s = 0;
     Predictions podsim;  ///< of a microbenchmark, and of tokens a second, `fitted_s` alone

@@ -282,8 +282,11 @@ Json calibration_json(const Calibration& calibration) {
                       {"four_of_five", calibration.ratios.four_of_five},
                       {"worst", calibration.ratios.worst}};
     const ErrorBand& band = calibration.profile.band;
-    json["error_band"] = {
-        {"like", band.like}, {"unlike", band.unlike}, {"covered", calibration.covered}};
+    json["error_band"] = {{"like", band.like},
+                          {"unlike", band.unlike},
+                          {"dense_from", band.dense_from},
+                          {"experts_from", band.experts_from},
+                          {"covered", calibration.covered}};
     for (const StepKind& kind : band.measured) {
         json["error_band"]["measured"].push_back(to_string(kind));
     }

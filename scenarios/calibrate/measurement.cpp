@@ -68,6 +68,7 @@ void add_step(const Scenario& scenario, Measurement& measurement) {
     const TrainingStep& step = scenario.step();
     measurement.what = Measured::step;
     measurement.kind = kind_of(scenario);
+    measurement.d_model = step.model.d_model;
     measurement.bf16_peak = scenario.hardware.chip.bf16_flops.value.value();
     if (step.plan.inference) {
         measurement.work = paper_time(scenario) * measurement.bf16_peak;

@@ -36,7 +36,8 @@ struct Measurement {
     /// laid out, how weights are converted) is part of every step.
     double noise = 1;
     Measured what = Measured::microbenchmark;
-    StepKind kind;  ///< of a step
+    StepKind kind;             ///< of a step
+    std::int64_t d_model = 0;  ///< of a step's model
     /// What a formula on paper knows of a step, in FLOPs on one chip: 6 x active parameters x tokens, and 2 x of evaluation
     /// steps of a block; of inference, what the peak does in the reference text's time of the step (book_inference.h).
     double work = 0;

@@ -28,7 +28,9 @@ constexpr std::array kBands{VersionBand{"9", 0.126, 0.189}, VersionBand{"8", 0.1
                             VersionBand{"5", 0.135, 0.202}, VersionBand{"4", 0.118, 0.191},
                             VersionBand{"3", 0.202, 0.302}};
 
-/// The kinds of steps under scenarios/published.
+/// The kinds of steps under scenarios/published, and their narrowest models: Gemma 3 12B and DeepSeek-V2-Lite.
+constexpr std::int64_t kNarrowestDense = 3840;
+constexpr std::int64_t kNarrowestExperts = 2048;
 const StepKind kPublishedKinds[] = {
     {"v4p", false, false},   {"v5e", false, false},  {"v5p", false, false},  {"v5p", false, true},
     {"v5p", true, false},    {"v6e", false, false},  {"v6e", false, true},   {"v6e", true, false},
@@ -51,8 +53,11 @@ std::optional<Profile> measured_profile(const std::string& version) {
     }
     for (const VersionBand& band : kBands) {
         if (band.version == wanted) {
-            profile.band = {
-                band.like, band.unlike, {std::begin(kPublishedKinds), std::end(kPublishedKinds)}};
+            profile.band = {band.like,
+                            band.unlike,
+                            {std::begin(kPublishedKinds), std::end(kPublishedKinds)},
+                            kNarrowestDense,
+                            kNarrowestExperts};
         }
     }
     return profile;

@@ -1,6 +1,8 @@
 #include "scenarios/profile/profile_file.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <span>
@@ -22,6 +24,7 @@ namespace {
 using NodeKind = YamlNode::Kind;
 
 constexpr double kWidestBand = 10;  // of the measured time
+constexpr double kWidestModel = 1e6;
 
 /// A key of the file: how it is written, and what it holds.
 struct Key {
@@ -37,7 +40,9 @@ constexpr Key kTopKeys[] = {
     {"band", NodeKind::map, "band: {like: 0.06, unlike: 0.12, measured: [v5e dense bf16]}", false}};
 constexpr Key kBandKeys[] = {{"like", NodeKind::scalar, "like: 0.06", true},
                              {"unlike", NodeKind::scalar, "unlike: 0.12", true},
-                             {"measured", NodeKind::sequence, "measured: [v5e dense bf16]", true}};
+                             {"measured", NodeKind::sequence, "measured: [v5e dense bf16]", true},
+                             {"dense_from", NodeKind::scalar, "dense_from: 4096", false},
+                             {"experts_from", NodeKind::scalar, "experts_from: 2048", false}};
 
 /// Checks that a map has only those keys, each in its form, and all that it must have.
 void check_keys(const YamlNode& map, std::span<const Key> keys, const std::string& what) {
@@ -121,6 +126,13 @@ ErrorBand read_band(const YamlNode& band) {
         }
         read.measured.push_back(*kind);
     }
+    const auto width = [&](std::string_view key) {
+        return band.find(key) == nullptr
+                   ? std::int64_t{0}
+                   : std::llround(number_of(entry_of(band, key), 0, kWidestModel));
+    };
+    read.dense_from = width("dense_from");
+    read.experts_from = width("experts_from");
     return read;
 }
 
@@ -141,8 +153,10 @@ std::string profile_text(const Profile& profile) {
         for (const StepKind& kind : profile.band.measured) {
             kinds.push_back(to_string(kind));
         }
-        text += fmt::format("band: {{like: {}, unlike: {}, measured: [{}]}}\n", profile.band.like,
-                            profile.band.unlike, fmt::join(kinds, ", "));
+        text += fmt::format(
+            "band: {{like: {}, unlike: {}, measured: [{}], dense_from: {}, experts_from: {}}}\n",
+            profile.band.like, profile.band.unlike, fmt::join(kinds, ", "), profile.band.dense_from,
+            profile.band.experts_from);
     }
     return text;
 }

@@ -13,18 +13,19 @@ StepKind kind_of(const Scenario& scenario) {
             scenario.step().plan.precision.matmul != workloads::MatmulDtype::bf16};
 }
 
-std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind) {
+std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind, std::int64_t d_model) {
     if (band.like <= 0) {
         return std::nullopt;
     }
-    const bool like = std::ranges::find(band.measured, kind) != band.measured.end();
+    const bool like = d_model >= (kind.experts ? band.experts_from : band.dense_from) &&
+                      std::ranges::find(band.measured, kind) != band.measured.end();
     return StepBand{like ? band.like : band.unlike, like};
 }
 
 std::optional<StepBand> band_of(const Scenario& scenario) {
-    return scenario.step().plan.inference
-               ? std::nullopt
-               : band_of(scenario.hardware.error_band, kind_of(scenario));
+    return scenario.step().plan.inference ? std::nullopt
+                                          : band_of(scenario.hardware.error_band, kind_of(scenario),
+                                                    scenario.step().model.d_model);
 }
 
 std::string to_string(const StepKind& kind) {

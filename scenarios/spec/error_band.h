@@ -1,11 +1,13 @@
 // How far a profile's predictions lay from published steps that they had not seen: an 80 % band.
 //
 // A step is like a published one if the profile knows a step on the same chip, of the same kind of model (dense or with
-// experts) and of the same kind of matmuls (bf16 or quantised). For such steps the band is `like`, for all others the
-// wider `unlike`. scenarios/calibrate/band.h says how both are found.
+// experts) and of the same kind of matmuls (bf16 or quantised), and its model is no narrower than the narrowest that is
+// known of its kind, on any chip: of narrow models other things take the time than matmuls. For such steps the band is
+// `like`, for all others the wider `unlike`. scenarios/calibrate/band.h says how both are found.
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct ErrorBand {
     double like = 0;
     double unlike = 0;
     std::vector<StepKind> measured;
+    std::int64_t dense_from = 0;    ///< d_model of the narrowest dense model among the measured
+    std::int64_t experts_from = 0;  ///< the same of models with experts
     bool operator==(const ErrorBand&) const = default;
 };
 
@@ -39,7 +43,7 @@ struct StepBand {
 StepKind kind_of(const Scenario& scenario);
 
 /// None where the profile has no band.
-std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind);
+std::optional<StepBand> band_of(const ErrorBand& band, const StepKind& kind, std::int64_t d_model);
 
 /// Of the scenario's profile; none of a step of inference, which the published training steps say nothing about.
 std::optional<StepBand> band_of(const Scenario& scenario);

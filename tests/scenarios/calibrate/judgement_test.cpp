@@ -80,16 +80,25 @@ TEST(PairOrderOfSteps, CountsPairsOfOneChipAndPrecision) {
 TEST(ErrorBandOfSteps, HoldsFourOfFiveErrors) {
     const StepKind dense{"v5e", false, false};
     const StepKind experts{"v6e", true, false};
-    std::vector<HeldOutError> errors{{dense, "a", 0.01},  {dense, "a", -0.04}, {dense, "b", 0.1},
-                                     {dense, "b", -0.02}, {dense, "b", 0.03},  {experts, "c", -0.3},
-                                     {experts, "c", 0.05}};
+    std::vector<HeldOutError> errors{{dense, 4096, "a", 0.01},  {dense, 4096, "a", -0.04},
+                                     {dense, 4096, "b", 0.1},   {dense, 4096, "b", -0.02},
+                                     {dense, 5120, "b", 0.03},  {experts, 2048, "c", -0.3},
+                                     {experts, 4096, "c", 0.05}};
     EXPECT_TRUE(is_like_others(errors[0], errors));
     EXPECT_FALSE(is_like_others(errors[5], errors));
     const ErrorBand band = error_band(errors);
     EXPECT_EQ(band.like, 0.04);
     EXPECT_EQ(band.unlike, 0.3);
     EXPECT_EQ(band.measured, (std::vector{dense, experts}));
+    EXPECT_EQ(band.dense_from, 4096);
+    EXPECT_EQ(band.experts_from, 2048);
     EXPECT_DOUBLE_EQ(coverage(band, errors), 6.0 / 7);
+    // A step of a model that no other family has as narrow is like none, though its kind is measured.
+    errors.push_back({dense, 1024, "b", 0.2});
+    EXPECT_FALSE(is_like_others(errors.back(), errors));
+    EXPECT_EQ(error_band(errors).dense_from, 1024);
+    EXPECT_EQ(error_band(errors).like, 0.04);
+    errors.pop_back();
     // The band of the others is at least half as wide again.
     errors[5].error = 0.01;
     EXPECT_DOUBLE_EQ(error_band(errors).unlike, 0.06);
@@ -97,17 +106,21 @@ TEST(ErrorBandOfSteps, HoldsFourOfFiveErrors) {
     EXPECT_EQ(coverage(band, {}), 0);
 }
 
-TEST(ErrorBandOfSteps, IsWiderForAKindThatNobodyMeasured) {
-    const ErrorBand band{0.06, 0.12, {{"v5e", false, false}}};
-    EXPECT_EQ(band_of(band, {"v5e", false, false})->share, 0.06);
-    EXPECT_TRUE(band_of(band, {"v5e", false, false})->like);
+TEST(ErrorBandOfSteps, IsWiderForAKindOrAWidthThatNobodyMeasured) {
+    const ErrorBand band{0.06, 0.12, {{"v5e", false, false}, {"v5e", true, true}}, 4096, 2048};
+    EXPECT_EQ(band_of(band, {"v5e", false, false}, 4096)->share, 0.06);
+    EXPECT_TRUE(band_of(band, {"v5e", false, false}, 4096)->like);
+    EXPECT_EQ(band_of(band, {"v5e", false, false}, 4095)->share, 0.12);
+    EXPECT_FALSE(band_of(band, {"v5e", false, false}, 4095)->like);
+    EXPECT_TRUE(band_of(band, {"v5e", true, true}, 2048)->like);
+    EXPECT_FALSE(band_of(band, {"v5e", true, true}, 2047)->like);
     for (const StepKind& other : {StepKind{"v5p", false, false}, StepKind{"v5e", true, false},
                                   StepKind{"v5e", false, true}}) {
-        EXPECT_EQ(band_of(band, other)->share, 0.12) << to_string(other);
-        EXPECT_FALSE(band_of(band, other)->like);
+        EXPECT_EQ(band_of(band, other, 8192)->share, 0.12) << to_string(other);
+        EXPECT_FALSE(band_of(band, other, 8192)->like);
         EXPECT_EQ(parse_step_kind(to_string(other)), other);
     }
-    EXPECT_FALSE(band_of({}, {"v5e", false, false}).has_value());
+    EXPECT_FALSE(band_of({}, {"v5e", false, false}, 8192).has_value());
     EXPECT_FALSE(parse_step_kind("v5e dense").has_value());
     EXPECT_FALSE(parse_step_kind("v5e dense int8").has_value());
 }

@@ -273,6 +273,15 @@ TEST_F(Profile, ReportPrintsTheBandOfTheProfile) {
                                       "others lay within ±12 %\n"));
     EXPECT_THAT(podsim({"run", file, "--set", "hardware.profile=ideal"}).out,
                 ::testing::Not(HasSubstr("published step")));
+    // Of the built-in profile, whose narrowest dense model has d_model 3840: the least that is like it, and one below.
+    for (const auto& [width, is_like] : {std::pair("3840", true), std::pair("3712", false)}) {
+        const std::string model = std::string("{layers: 2, d_model: ") + width +
+                                  ", d_ff: 8192, heads: 32, head_dim: 128, vocabulary: 32000}";
+        const Json narrow = Json::parse(podsim({"run", file, "--set", "hardware.profile=measured",
+                                                "--set", "model=" + model, "--json", "-"})
+                                            .out);
+        EXPECT_EQ(narrow["error_band"]["like_published"], is_like) << narrow;
+    }
 }
 
 // A profile of training steps knows nothing of what inference takes besides; what the step assumes of the engine stands beside it.

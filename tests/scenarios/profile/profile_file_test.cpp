@@ -29,7 +29,7 @@ TEST_F(ProfileFile, IsReadBackTheSame) {
     }
     Profile odd{.name = "odd", .version = "2026-11-22", .chips = {}, .band = {}};
     odd.chips["v5e"] = {.mxu = 1.0 / 3, .launch_s = 1.0 / 7e5, .straggler = 0.1 + 0.2};
-    odd.band = {1.0 / 17, 0.5, {{"v5e", true, true}, {"v5e", false, false}}};
+    odd.band = {1.0 / 17, 0.5, {{"v5e", true, true}, {"v5e", false, false}}, 3840, 2048};
     EXPECT_EQ(read_profile_file(write(profile_text(odd), "p.yaml")), odd);
     odd.name = "a: b # c";
     odd.version = "~";
@@ -72,6 +72,8 @@ TEST_F(ProfileFile, BrokenOnes) {
             "p.yaml:4:7: the band lacks 'measured'; write measured: [v5e dense bf16]");
     refused(head + "chips: {}\nband: {like: 0.1, unlike: 0.05, measured: []}\n",
             "p.yaml:4:27: unlike '0.05' is out of range; allowed are 0.1 to 10");
+    refused(head + "chips: {}\nband: {like: 0.1, unlike: 0.2, measured: [], dense_from: 2M}\n",
+            "p.yaml:4:58: dense_from '2M' is out of range; allowed are 0 to 1e+06");
     refused(head + "chips: {}\nband: {like: 0.1, unlike: 0.2, measured: [v5e int8]}\n",
             "p.yaml:4:43: 'v5e int8' is no kind of step; write a chip, dense or experts, and bf16 "
             "or quantised, such as v5e dense bf16");
