@@ -35,7 +35,7 @@ int import_maxtext_run(const std::vector<std::string>& arguments, const Usage& o
             refuse_lost_input(output, base);
         }
     }
-    MaxTextSettings settings(tree.keys, std::span(arguments).subspan(2));
+    MaxTextSettings settings(tree, std::span(arguments).subspan(2));
     const std::string title =
         path.empty() ? "imported" : std::filesystem::path(path).stem().string();
     const MaxTextImport result = import_maxtext(settings, printable(title));

@@ -40,7 +40,7 @@ std::string maxtext_report(const MaxTextSettings& settings, const MaxTextImport&
     text += "changes nothing:\n";
     std::size_t of_file = 0;
     for (const Line& line : settings.ignored()) {
-        if (!line.overridden) {
+        if (!line.own) {
             ++of_file;
             continue;
         }

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/maxtext/maxtext_defaults.h"
 #include "scenarios/maxtext/maxtext_keys.h"
-#include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -53,9 +53,7 @@ constexpr std::array kUnlike = std::to_array<Unlike>({
     {"enable_rampup_batch_size", "false", "the batch is that of per_device_batch_size"},
 });
 
-bool says_the_same(const std::string& text, std::string_view usual) {
-    return text.empty() || lower_case(text) == usual;
-}
+constexpr const char* kUsual = "its usual value";
 
 /// Gemma 4's own config has it, of global layers (configs/models/gemma4-31b.yml).
 std::string_view usual_of(const Unlike& each, const MaxTextSettings& settings) {
@@ -77,18 +75,22 @@ void maxtext_not_modelled(MaxTextSettings& settings) {
         if (!settings.has(key)) {
             continue;
         }
-        if (says_the_same(settings.said(key), usual_of(each, settings))) {
-            settings.pass_over(key, "its usual value");
+        if (says_the_same(settings.said(key), usual_of(each, settings)) ||
+            says_the_same(settings.said(key), "")) {
+            settings.pass_over(key, kUsual);
         } else {
             settings.cannot(key, std::string(each.why));
         }
     }
     for (const MaxTextSettings::Line& line : settings.ignored()) {
-        if (!line.overridden || !line.why.empty()) {
+        if (!line.own || !line.why.empty()) {
             continue;
         }
+        const auto usual = maxtext_default(line.key);
         if (is_read(line.key)) {
             settings.pass_over(line.key, "nothing goes by it beside what the other keys say");
+        } else if (usual && says_the_same(line.value, *usual)) {
+            settings.pass_over(line.key, kUsual);
         } else {
             settings.cannot(line.key, "podsim does not know what it does");
         }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/maxtext/maxtext_defaults.h"
 #include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -48,22 +49,36 @@ std::string base_path(const YamlNode& name, const std::string& file) {
         "put MaxText's file there: all that this one does not say stands in it", name.mark);
 }
 
-YamlNode tree_upon_bases(const std::string& text, const std::string& file,
-                         std::vector<std::string>& bases) {
+bool is_same(const YamlNode& one, const YamlNode& other) {
+    const auto same_entry = [](const YamlNode::Entry& a, const YamlNode::Entry& b) {
+        return a.key == b.key && is_same(a.value, b.value);
+    };
+    return says_the_same(one.text, other.text) &&
+           std::ranges::equal(one.items, other.items, is_same) &&
+           std::ranges::equal(one.entries, other.entries, same_entry);
+}
+
+YamlNode tree_upon_bases(const std::string& text, const std::string& file, MaxTextTree& read) {
     constexpr std::size_t kMostKeysOfMaxText = 4096;
     YamlNode tree = parse_yaml(text, file, kMostKeysOfMaxText);
     const YamlNode* const name = tree.find(kBaseConfig);
     if (name == nullptr || name->text.empty()) {
         return tree;
     }
-    if (bases.size() == kMostBases) {
+    if (read.bases.size() == kMostBases) {
         throw sim::InputError("base_config: files that name each other",
                               "let one of them have no base_config", name->mark);
     }
     const std::string path = base_path(*name, file);
-    bases.push_back(path);
-    YamlNode merged = tree_upon_bases(read_text_file(path), path, bases);
+    read.bases.push_back(path);
+    YamlNode merged = tree_upon_bases(read_text_file(path), path, read);
     if (merged.kind == YamlNode::Kind::map) {
+        for (const YamlNode::Entry& entry : tree.entries) {
+            const YamlNode* const under = merged.find(entry.key);
+            if (under == nullptr || !is_same(*under, entry.value)) {
+                read.changed.insert(entry.key);
+            }
+        }
         std::erase_if(merged.entries, [&](const YamlNode::Entry& entry) {
             return tree.find(entry.key) != nullptr;
         });
@@ -76,7 +91,7 @@ YamlNode tree_upon_bases(const std::string& text, const std::string& file,
 
 MaxTextTree maxtext_tree(const std::string& text, const std::string& file) {
     MaxTextTree tree;
-    tree.keys = tree_upon_bases(text, file, tree.bases);
+    tree.keys = tree_upon_bases(text, file, tree);
     return tree;
 }
 
@@ -97,7 +112,8 @@ void refuse_other_files(const YamlNode& base) {
 
 }  // namespace
 
-MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides) {
+void MaxTextSettings::read_file(const MaxTextTree& tree) {
+    const YamlNode& base = tree.keys;
     if (base.kind != YamlNode::Kind::map) {
         throw sim::InputError(fmt::format("{} instead of a map of keys", describe(base.kind)),
                               "write MaxText's keys, as its base.yml has them", base.mark);
@@ -106,6 +122,16 @@ MaxTextSettings::MaxTextSettings(const YamlNode& base, std::span<const std::stri
     for (const YamlNode::Entry& entry : base.entries) {
         values_[entry.key] = {text_of(entry.value), entry.mark, entry.mark.file};
     }
+    const bool few = tree.bases.empty() && !is_whole();
+    for (auto& [key, value] : values_) {
+        const auto usual = maxtext_default(key);
+        value.own =
+            tree.changed.contains(key) || (usual ? !says_the_same(value.text, *usual) : few);
+    }
+}
+
+MaxTextSettings::MaxTextSettings(const MaxTextTree& tree, std::span<const std::string> overrides) {
+    read_file(tree);
     // Keys are wrong each on its own: all of them are told.
     std::vector<sim::InputError> errors;
     for (const std::string& setting : overrides) {
@@ -167,7 +193,7 @@ void MaxTextSettings::override_with(const std::string& setting) {
         throw sim::InputError(fmt::format("'{}' without a value", printable(key)),
                               "give one, or leave it out", mark);
     }
-    values_[key] = {value, mark, found == values_.end() ? "" : found->second.file, true};
+    values_[key] = {value, mark, found == values_.end() ? "" : found->second.file, true, true};
 }
 
 void MaxTextSettings::refuse(const std::string& key, const std::string& problem,
@@ -233,7 +259,7 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::used() const {
     for (const std::string& key : read_) {
         if (!cannot_.contains(key) && !passed_over_.contains(key)) {
             const Value& value = values_.at(key);
-            lines.push_back({key, value.text, "", value.overridden});
+            lines.push_back({key, value.text, "", value.overridden, value.own});
         }
     }
     return lines;
@@ -243,7 +269,7 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::taken() const {
     std::vector<Line> lines;
     for (const auto& [key, value] : taken_) {
         if (!value.empty()) {
-            lines.push_back({key, value, "", false});
+            lines.push_back({key, value, ""});
         }
     }
     return lines;
@@ -262,9 +288,9 @@ bool MaxTextSettings::is_whole() const {
 std::vector<MaxTextSettings::Line> MaxTextSettings::not_expressed() const {
     std::vector<Line> lines;
     for (const auto& [key, why] : cannot_) {
-        const auto value = values_.find(key);
-        lines.push_back({key, value == values_.end() ? "" : value->second.text, why,
-                         value != values_.end() && value->second.overridden});
+        const auto found = values_.find(key);
+        const Value value = found == values_.end() ? Value{} : found->second;
+        lines.push_back({key, value.text, why, value.overridden, value.own});
     }
     return lines;
 }
@@ -277,7 +303,7 @@ std::vector<MaxTextSettings::Line> MaxTextSettings::ignored() const {
             lines.push_back(
                 {key, value.text,
                  passed != passed_over_.end() ? passed->second : std::string(reason_of(key)),
-                 value.overridden});
+                 value.overridden, value.own});
         }
     }
     return lines;

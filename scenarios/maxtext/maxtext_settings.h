@@ -16,7 +16,8 @@ namespace podsim::scenarios {
 
 struct MaxTextTree {
     YamlNode keys;
-    std::vector<std::string> bases;  ///< files that were read besides
+    std::vector<std::string> bases{};  ///< files that were read besides
+    std::set<std::string> changed{};   ///< keys that the others do not have, or with another value
 };
 /// The YAML of a file of MaxText, whose base.yml of 2026 has some 660 keys, with what it does not say of the file that its `base_config` names
 /// (pyconfig.py, _load_config), which lies beside it or in a folder above. Throws sim::InputError there.
@@ -24,9 +25,9 @@ MaxTextTree maxtext_tree(const std::string& text, const std::string& file);
 
 class MaxTextSettings {
 public:
-    /// `base`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, has no value
+    /// `tree`: the file's map. Throws sim::InputError (of several sim::InputErrors) at an override that is no key=value, is said twice, has no value
     /// where one is needed, or names no key of the file and none that is read, with the nearest; and at a key of the file that is likely to be a misspelt one (maxtext_keys.h), unless that file has the right one, too.
-    MaxTextSettings(const YamlNode& base, std::span<const std::string> overrides);
+    MaxTextSettings(const MaxTextTree& tree, std::span<const std::string> overrides);
 
     /// Whether file or overrides say something.
     [[nodiscard]] bool has(const std::string& key) const {
@@ -61,6 +62,9 @@ public:
         std::string value;
         std::string why;
         bool overridden = false;  ///< by a key=value, not the file
+        /// By a key=value, or a file that says otherwise than MaxText's own as far as that is known: than the files that it stands upon, than
+        /// the defaults (maxtext_defaults.h), or in a few keys, which somebody wrote.
+        bool own = false;
     };
     /// In alphabetical order. What is neither used nor expressible changes nothing as far as podsim knows: `why` says of what it is,
     /// or is empty for a key that podsim does not know.
@@ -78,7 +82,9 @@ private:
         sim::SourceMark mark;
         std::string file{};  ///< that has the key
         bool overridden = false;
+        bool own = false;
     };
+    void read_file(const MaxTextTree& tree);
     void override_with(const std::string& setting);
 
     std::map<std::string, Value> values_;

@@ -88,7 +88,7 @@ std::string call_search(const Options& texts, const py::object& scenario,
 
 std::string call_import_maxtext(const std::string& path, const Options& overrides) {
     return json_apart([&] {
-        MaxTextSettings settings(maxtext_tree(read_text_file(path), path).keys, overrides);
+        MaxTextSettings settings(maxtext_tree(read_text_file(path), path), overrides);
         return maxtext_json(settings, import_maxtext(settings, "imported"));
     });
 }

@@ -12,7 +12,7 @@
 namespace podsim::scenarios {
 namespace {
 
-std::string folder_of(const std::string& file) {
+std::string family_folder(const std::string& file) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     return folder.filename().empty() ? "." : folder.filename().string();
 }
@@ -54,7 +54,7 @@ std::vector<Verdict> verdicts_of(std::span<const Comparison> rows, const std::st
 Comparison compare(const Scenario& scenario, Watch* watch) {
     Comparison row;
     row.scenario = scenario;
-    row.family = folder_of(scenario.file);
+    row.family = family_folder(scenario.file);
     if (scenario.serving != nullptr) {
         ServingRun run = within_clock(scenario, [&] { return serve_scenario(scenario, watch); });
         row.simulated = run.summary.between_tokens();

@@ -78,6 +78,41 @@ TEST_F(MaxTextBases, AFileOfAFewOverridesIsWarnedOf) {
     EXPECT_EQ(podsim(args).err, "");
 }
 
+// A value of one's own file is one as a key=value is: other than that of the file it stands upon, or than MaxText's default where that is known.
+TEST_F(MaxTextBases, WhatOnesOwnFileSaysIsWarnedOfLikeAnOverride) {
+    const auto unknown = [](const std::string& setting) {
+        return "warning: " + setting + " is not expressed: podsim does not know what it does\n";
+    };
+    const std::string base = source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml";
+    const std::string whole = read_text_file(base);
+    const auto import_text = [&](const std::string& text) {
+        return podsim({"import", "maxtext", write(text, "run.yml"), "model_name=llama3.1-8b",
+                       "compile_topology=v6e-64"});
+    };
+    write(whole + "merge_gating_gmm: False\nsome_key: [a, b]\nother_key: 1\nsteps: 10\n",
+          "base.yml");
+    const Outcome other =
+        import_text("base_config: base.yml\nmerge_gating_gmm: true\nsome_key: [a, c]\nsteps: 20\n");
+    EXPECT_EQ(other.err, unknown("merge_gating_gmm=true") + unknown("some_key=[a,c]"));
+    EXPECT_THAT(other.out, HasSubstr("#   steps = 20: of the run's length\n"));
+    EXPECT_EQ(import_text("base_config: base.yml\nmerge_gating_gmm: false\nsome_key: [a, b]\n"
+                          "other_key: 1.0\n")
+                  .err,
+              "");
+    // A whole file of one's own: the defaults are known of some keys.
+    EXPECT_EQ(import_text(whole + "merge_gating_gmm: false\nunknown_key: 3\n").err, "");
+    EXPECT_EQ(import_text(whole + "merge_gating_gmm: True\nunknown_key: 3\n").err,
+              unknown("merge_gating_gmm=True"));
+    // What stands in a file of a few keys somebody wrote.
+    const std::string few =
+        import_text("per_device_batch_size: 4\nunknown_key: 3\nmerge_gating_gmm: false\n").err;
+    EXPECT_THAT(few, HasSubstr("\n" + unknown("unknown_key=3")));
+    EXPECT_THAT(few, Not(HasSubstr("merge_gating_gmm")));
+    // As a key=value, too, the usual value changes nothing.
+    EXPECT_THAT(import({"model_name=llama3.1-8b", "use_splash_scheduler=false"}).out,
+                HasSubstr("#   use_splash_scheduler = false: its usual value\n"));
+}
+
 // MaxText has none of them; parts of their names are those of keys that change nothing.
 TEST_F(MaxTextBases, KeysThatOnlySoundHarmlessAreRefused) {
     for (const char* const key :

@@ -219,7 +219,7 @@ std::vector<std::string> words(const std::string& text) {
 Scenario imported(const Line& line) {
     const std::string base =
         source_folder() + "/tests/scenarios/import/maxtext/base-" + line.base + ".yml";
-    MaxTextSettings settings(parse_yaml(read_text_file(base), base), words(line.keys));
+    MaxTextSettings settings(maxtext_tree(read_text_file(base), base), words(line.keys));
     const MaxTextImport result = import_maxtext(settings, "imported");
     return load_scenario(handed_over(source_folder(), "imported", result.scenario, true),
                          line.unsaid);

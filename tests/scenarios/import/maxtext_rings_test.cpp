@@ -80,7 +80,7 @@ int place_in_list(int i, int j, int width) {
 /// The mesh that the importer writes.
 topology::DeviceMesh mesh_of(const Keys& keys, const topology::Lattice& slice) {
     const std::string base = source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml";
-    MaxTextSettings settings(parse_yaml(read_text_file(base), base), keys);
+    MaxTextSettings settings(maxtext_tree(read_text_file(base), base), keys);
     MaxTextModel model;
     model.expert_axis_is_fsdp = false;
     Keys notes;
