@@ -19,6 +19,8 @@ struct Unlike {
     const char* why;
 };
 
+constexpr const char* kLocal = "local layers have the attention kernel of the others here";
+
 constexpr std::array kUnlike = std::to_array<Unlike>({
     {"dtype", "bfloat16", "podsim computes in bf16, or in what quantization says"},
     {"matmul_precision", "default", "matmuls of bf16 have one pass here"},
@@ -51,6 +53,21 @@ constexpr std::array kUnlike = std::to_array<Unlike>({
     {"pipeline_fsdp_ag_per_repeat", "false", "stages gather weights for each microbatch here"},
     {"vocab_tiling_ag_once", "false", "the unembedding is gathered for each chunk here"},
     {"enable_rampup_batch_size", "false", "the batch is that of per_device_batch_size"},
+    {"use_iota_embed", "false",
+     "the look-up as a matmul of 2 V D FLOPs a token each way: podsim times a look-up"},
+    {"use_jax_splash", "false", "JAX's own splash attention: podsim times the kernel of MaxText"},
+    {"dq_reduction_steps", "0", "how the fused backward kernel adds up dq is not modelled"},
+    {"num_communication_overlapping_steps", "0",
+     "every step reduces its gradients over all slices here"},
+    {"dropout_rate", "0.0", "dropout is not modelled"},
+    {"int8_training", "false", "podsim reads quantization=int8 alone"},
+    {"local_sa_block_q", "", kLocal},
+    {"local_sa_block_kv", "", kLocal},
+    {"local_sa_block_q_dkv", "", kLocal},
+    {"local_sa_block_kv_dkv", "", kLocal},
+    {"local_sa_block_q_dq", "", kLocal},
+    {"local_sa_block_kv_dq", "", kLocal},
+    {"local_sa_use_fused_bwd_kernel", "", kLocal},
 });
 
 constexpr const char* kUsual = "its usual value";
@@ -61,6 +78,18 @@ std::string_view usual_of(const Unlike& each, const MaxTextSettings& settings) {
                      settings.said("model_name").starts_with("gemma4") &&
                      settings.overridden(std::string(each.key));
     return own ? "true" : each.usual;
+}
+
+/// What is said of local layers and of the others changes nothing, nor does what nothing is said of (types.py: a key of local layers is
+/// that of the others unless set).
+bool is_usual(const Unlike& each, const MaxTextSettings& settings) {
+    const std::string said = settings.said(std::string(each.key));
+    if (says_the_same(said, usual_of(each, settings)) || says_the_same(said, "")) {
+        return true;
+    }
+    constexpr std::string_view kOfLocal = "local_";
+    const std::string others(each.key.substr(each.key.starts_with(kOfLocal) ? kOfLocal.size() : 0));
+    return others != each.key && settings.has(others) && says_the_same(said, settings.said(others));
 }
 
 }  // namespace
@@ -75,8 +104,7 @@ void maxtext_not_modelled(MaxTextSettings& settings) {
         if (!settings.has(key)) {
             continue;
         }
-        if (says_the_same(settings.said(key), usual_of(each, settings)) ||
-            says_the_same(settings.said(key), "")) {
+        if (is_usual(each, settings)) {
             settings.pass_over(key, kUsual);
         } else {
             settings.cannot(key, std::string(each.why));

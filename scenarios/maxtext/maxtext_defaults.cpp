@@ -30,7 +30,6 @@ gdn_key_head_dim=128 gdn_num_key_heads=16 gdn_num_value_heads=32 gdn_value_head_
 global_rampup_samples=500 hidden_size_per_layer_input=0 indexer_approx_top_k_recall=0.95 indexer_cutoff_threshold=remat
 indexer_head_dim=128 indexer_loss_scaling_factor=0.0 indexer_mask_exact_topk=true indexer_n_heads=64 indexer_sparse_training=false
 indexer_topk=2048 indexer_use_approx_top_k=false inhomogeneous_layer_cycle_interval=1 interleave_moe_layer_step=1 kv_lora_rank=512
-local_sa_block_kv= local_sa_block_kv_dkv= local_sa_block_kv_dq= local_sa_block_q= local_sa_block_q_dkv= local_sa_block_q_dq=
 local_sa_fuse_reciprocal= local_sa_use_base2_exp= local_use_splash_scheduler= lora_input_adapters_path= max_checkify=false
 max_inflight_computations=2 max_num_images_per_example=-1 merge_gating_gmm=false mhc_expansion_rate=1 mhc_pallas_kernel_bwd_block_size=128
 mhc_pallas_kernel_fwd_block_size=256 mla_qk_head_chunk_size=0 mlp_activations_limit=-1.0 mlp_bias=false moba=false moba_chunk_size=1024

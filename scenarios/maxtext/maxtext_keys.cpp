@@ -67,8 +67,6 @@ constexpr std::array kReasons = std::to_array<std::pair<std::string_view, std::s
     {"warmup", "of the optimizer's numbers"},
     {"_compute", "of the kernel's inner blocks"},
     {"_layout", "of the kernel's layouts"},
-    {"iota_embed",
-     "the look-up as a matmul of 2 V D FLOPs a token each way: podsim times a look-up"},
     {"tokamax", "which kernel: podsim has one"},
     {"fused_", "matmuls side by side: podsim runs them as one"},
     {"hardware", "of how the run starts"},

@@ -138,6 +138,29 @@ TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
             "dot_product, flash");
 }
 
+// Parts of their names are those of keys that change nothing (dq_reduction_steps is none of the run's length).
+TEST_F(MaxTextStep, WarnsOfKeysThatOnlySoundHarmless) {
+    const auto warned = [&](const std::string& setting, const std::string& why) {
+        EXPECT_EQ(warning({"model_name=gemma3-12b", setting}),
+                  "warning: " + setting + " is not expressed: " + why + "\n");
+    };
+    warned("use_iota_embed=true",
+           "the look-up as a matmul of 2 V D FLOPs a token each way: podsim times a look-up");
+    warned("use_jax_splash=true", "JAX's own splash attention: podsim times the kernel of MaxText");
+    warned("dq_reduction_steps=3", "how the fused backward kernel adds up dq is not modelled");
+    warned("num_communication_overlapping_steps=2",
+           "every step reduces its gradients over all slices here");
+    warned("dropout_rate=0.1", "dropout is not modelled");
+    warned("int8_training=true", "podsim reads quantization=int8 alone");
+    const std::string local = "local layers have the attention kernel of the others here";
+    warned("local_sa_use_fused_bwd_kernel=true", local);
+    warned("local_sa_block_kv=1024", local);
+    EXPECT_EQ(warning({"model_name=gemma3-12b", "local_sa_use_fused_bwd_kernel=None",
+                       "local_sa_block_q=512", "use_iota_embed=False", "dropout_rate=0",
+                       "dq_reduction_steps=0"}),
+              "");
+}
+
 // Of the optimizer's state a chip has the part of its data rank: train_utils, maybe_shard_optimizer_over_data.
 TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     const std::string zero = "shard_optimizer_over_data=true";
