@@ -145,6 +145,9 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
     const double capacity = settings.number("capacity_factor", -1);
     const bool sparse = maxtext_sparse_matmul(settings);
     static_cast<void>(settings.flag("megablox", true));
+    if (sparse && settings.has("capacity_factor")) {
+        settings.pass_over("capacity_factor", "read with sparse_matmul=false alone");
+    }
     if (capacity > 0 && !sparse) {
         return {fmt::format("capacity_factor: {}", capacity), "moe: {matmul: dense}"};
     }

@@ -59,6 +59,14 @@ const Dimension& dimension_of(std::string_view key) {
     return *std::ranges::find(kDimensions, key, &Dimension::key);
 }
 
+/// What a model lacks that has 0 there.
+std::string lacking(const Dimension& dimension, const std::string& model) {
+    const std::string_view place = dimension.place;
+    return place.starts_with("experts.")  ? model + " has no experts"
+           : place.starts_with("global.") ? model + " has no global layers with sizes of their own"
+                                          : fmt::format("podsim has no {} of {}", place, model);
+}
+
 /// A model as a scenario has it, whose keys can be changed.
 class ModelText {
 public:
@@ -256,7 +264,7 @@ MaxTextModel maxtext_named_model(MaxTextSettings& settings, const std::string& n
         const std::string_view key = dimension.key;
         const std::int64_t own = model.number(dimension);
         if (own == 0 && overriding.of_command_line(dimension.key)) {
-            settings.cannot(dimension.key, fmt::format("{} has no experts", name));
+            settings.cannot(dimension.key, lacking(dimension, name));
         }
         if (own == 0 || (latent && key == "head_dim")) {
             continue;

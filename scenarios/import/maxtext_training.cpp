@@ -195,8 +195,11 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     } else if (weights == "bf16" && optimizer != "sgd") {
         parts.emplace_back("moments: bf16");
     }
-    if (settings.text("grad_dtype", "float32") == "bfloat16") {
-        settings.cannot("grad_dtype", "gradients are reduced in bf16 here anyway");
+    const std::string gradients = settings.text("grad_dtype", "float32");
+    if (weights == "bf16" && settings.has("grad_dtype")) {
+        settings.pass_over("grad_dtype", "gradients of bfloat16 weights are bfloat16");
+    } else if (gradients != "bfloat16" && settings.own("grad_dtype")) {
+        settings.cannot("grad_dtype", "gradients are bf16 here, as reduced and as stored");
     }
     std::string quantization = settings.text("quantization", "");
     if (const std::string small = lower_case(quantization); small == "none" || small == "null") {

@@ -38,6 +38,11 @@ public:
         const auto found = values_.find(key);
         return found != values_.end() && found->second.overridden;
     }
+    /// Whether the overrides say it, or a file that says otherwise than MaxText's own (Line).
+    [[nodiscard]] bool own(const std::string& key) const {
+        const auto found = values_.find(key);
+        return found != values_.end() && found->second.own;
+    }
     /// Values; the fallback where nothing is said, or an empty text. Throw sim::InputError at the value.
     [[nodiscard]] std::string text(const std::string& key, const std::string& fallback);
     [[nodiscard]] bool flag(const std::string& key, bool fallback);

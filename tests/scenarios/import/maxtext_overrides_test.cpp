@@ -123,6 +123,9 @@ TEST_F(MaxTextOverrides, OrOverrideTheConfig) {
                 HasSubstr("qk_norm: false"));
     const Outcome outcome = import({"model_name=llama2-7b", "num_experts=8"});
     EXPECT_EQ(outcome.err, "warning: num_experts=8 is not expressed: llama2-7b has no experts\n");
+    EXPECT_EQ(import({"model_name=llama2-7b", "global_head_dim=256"}).err,
+              "warning: global_head_dim=256 is not expressed: llama2-7b has no global layers with "
+              "sizes of their own\n");
 }
 
 TEST_F(MaxTextOverrides, ScalesGoOnTop) {

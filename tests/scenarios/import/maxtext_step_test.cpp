@@ -161,6 +161,29 @@ TEST_F(MaxTextStep, WarnsOfKeysThatOnlySoundHarmless) {
               "");
 }
 
+// train.py casts gradients that are float32, those of float32 weights, to grad_dtype; here they are bf16.
+TEST_F(MaxTextStep, GradientsAreBf16) {
+    const std::string model = "model_name=llama3.1-8b";
+    EXPECT_EQ(warning({model, "grad_dtype=bfloat16"}), "");
+    EXPECT_EQ(warning({model}), "");
+    EXPECT_EQ(warning({model, "grad_dtype=float32"}),
+              "warning: grad_dtype=float32 is not expressed: gradients are bf16 here, as reduced "
+              "and as stored\n");
+    const Outcome bf16 = import({model, "grad_dtype=float32", "weight_dtype=bfloat16"});
+    EXPECT_EQ(bf16.err, "");
+    EXPECT_THAT(bf16.out, HasSubstr("#   grad_dtype = float32: gradients of bfloat16 weights are "
+                                    "bfloat16\n"));
+}
+
+// moe.py: only dense_matmul reads it.
+TEST_F(MaxTextStep, CapacitiesAreThoseOfDenseExperts) {
+    EXPECT_THAT(import({"model_name=mixtral-8x7b", "capacity_factor=1.25"}).out,
+                HasSubstr("#   capacity_factor = 1.25: read with sparse_matmul=false alone\n"));
+    EXPECT_THAT(
+        import({"model_name=mixtral-8x7b", "capacity_factor=1.25", "sparse_matmul=false"}).out,
+        HasSubstr("(of the file)\n#   capacity_factor = 1.25\n"));
+}
+
 // Of the optimizer's state a chip has the part of its data rank: train_utils, maybe_shard_optimizer_over_data.
 TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     const std::string zero = "shard_optimizer_over_data=true";
