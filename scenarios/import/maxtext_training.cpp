@@ -171,7 +171,50 @@ std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& n
                     fmt::format("allowed: {}", fmt::join(names, ", ")));
 }
 
-void add_precision(MaxTextSettings& settings, Parts& parts) {
+/// Qwix's rule of fp8_full alone has methods, of weights, activations and gradients (quantizations.py, get_fp8_full_qwix_rule_w_sparsity);
+/// other rules, AQT and flax find scales. Weights of fixed scales are quantised before they are gathered (moe.py).
+void add_scaling(MaxTextSettings& settings, const std::string& quantization, Parts& parts,
+                 Parts& notes) {
+    const auto key = [](const char* what) {
+        return fmt::format("{}_quantization_calibration_method", what);
+    };
+    if (quantization != "fp8_full") {
+        for (const char* const what : {"weight", "act", "bwd"}) {
+            if (settings.has(key(what))) {
+                settings.pass_over(key(what), "read with quantization=fp8_full alone");
+            }
+        }
+        return;
+    }
+    const auto fixed = [&](const char* what) {
+        return lower_case(settings.text(key(what), "absmax")).starts_with("fixed");
+    };
+    const bool weights = fixed("weight");
+    const bool activations = fixed("act");
+    const bool gradients = fixed("bwd");
+    if (weights && activations) {
+        parts.emplace_back("scaling: fixed");
+        if (!gradients) {
+            notes.emplace_back(
+                "scales of gradients are fixed here, as those of weights and activations are: "
+                "podsim has one scaling");
+        }
+        return;
+    }
+    if (weights) {
+        parts.emplace_back("quantized_gather: true");
+        notes.emplace_back(
+            "weights of fixed scales are quantised before they are gathered, but read once more "
+            "for their magnitudes, as activations are: podsim has one scaling, here dynamic");
+    }
+    for (const auto& [what, is_fixed] : {std::pair("act", activations), {"bwd", gradients}}) {
+        if (is_fixed) {
+            settings.cannot(key(what), "podsim has one scaling, and others are dynamic: all are");
+        }
+    }
+}
+
+void add_precision(MaxTextSettings& settings, Parts& parts, Parts& notes) {
     const auto stored = [&](const std::string& key, const std::string& fallback) -> std::string {
         const std::string type = settings.text(key, fallback);
         if (type != "float32" && type != "bfloat16") {
@@ -213,11 +256,7 @@ void add_precision(MaxTextSettings& settings, Parts& parts) {
     if (quantization == "int8" || quantization == "fp8" || quantization == "fp8_full") {
         parts.push_back(
             fmt::format("precision: {}", quantization.substr(0, quantization.find('_'))));
-        const std::string scales =
-            settings.text("weight_quantization_calibration_method", "absmax");
-        if (scales.starts_with("fixed")) {
-            parts.emplace_back("scaling: fixed");
-        }
+        add_scaling(settings, quantization, parts, notes);
     } else if (!quantization.empty()) {
         settings.refuse("quantization", fmt::format("{} is not modelled", in_quotes(quantization)),
                         "allowed: int8, fp8, fp8_full, or nothing");
@@ -282,7 +321,7 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& ma
                              const MaxTextMesh& mesh, Parts& notes) {
     const Parts pieces = maxtext_microbatches(settings, batch, model, mesh.stages, notes);
     Parts parts;
-    add_precision(settings, parts);
+    add_precision(settings, parts, notes);
     parts.push_back("remat: " + remat(settings, model, notes));
     add_attention(settings, parts, notes);
     if (model.experts > 0) {

@@ -184,6 +184,44 @@ TEST_F(MaxTextStep, CapacitiesAreThoseOfDenseExperts) {
         HasSubstr("(of the file)\n#   capacity_factor = 1.25\n"));
 }
 
+// Qwix's rule of fp8_full has a method each for weights, activations and gradients (quantizations.py); others have none.
+TEST_F(MaxTextStep, ScalesAreFixedWhereAllAre) {
+    const std::string weights = "weight_quantization_calibration_method=fixed,-224,224";
+    const std::string acts = "act_quantization_calibration_method=fixed,-224,224";
+    const std::string grads = "bwd_quantization_calibration_method=fixed,-57344,57344";
+    const auto imported = [&](std::vector<std::string> keys, const std::string& precision) {
+        keys.insert(keys.end(), {"model_name=llama3.1-8b", "quantization=" + precision,
+                                 "use_qwix_quantization=True"});
+        return import(keys, "tpu7x-128");
+    };
+    const auto training = [](const Outcome& outcome) {
+        const std::size_t at = outcome.out.find("\ntraining: ");
+        return outcome.out.substr(at, outcome.out.find(", remat", at) - at);
+    };
+    const std::string fp8 = "\ntraining: {parameters: fp32, precision: fp8";
+    EXPECT_EQ(training(imported({}, "fp8_full")), fp8);
+    const Outcome recipe = imported({weights, acts}, "fp8_full");
+    EXPECT_EQ(training(recipe), fp8 + ", scaling: fixed");
+    EXPECT_THAT(recipe.out, HasSubstr("# note: scales of gradients are fixed here, as those of "
+                                      "weights and activations are: podsim has one scaling\n"));
+    EXPECT_THAT(imported({weights, acts, grads}, "fp8_full").out, Not(HasSubstr("one scaling")));
+    const Outcome gathered = imported({weights}, "fp8_full");
+    EXPECT_EQ(training(gathered), fp8 + ", quantized_gather: true");
+    EXPECT_THAT(gathered.out,
+                HasSubstr("# note: weights of fixed scales are quantised before they are "
+                          "gathered, but read once more for their magnitudes, as activations are: "
+                          "podsim has one scaling, here dynamic\n"));
+    const Outcome found = imported({acts}, "fp8_full");
+    EXPECT_EQ(training(found), fp8);
+    EXPECT_EQ(found.err, "warning: " + acts +
+                             " is not expressed: podsim has one scaling, and others are dynamic: "
+                             "all are\n");
+    const Outcome other = imported({weights, acts}, "fp8");
+    EXPECT_EQ(training(other), fp8);
+    EXPECT_THAT(other.out, HasSubstr("#   weight_quantization_calibration_method = fixed,-224,224: "
+                                     "read with quantization=fp8_full alone\n"));
+}
+
 // Of the optimizer's state a chip has the part of its data rank: train_utils, maybe_shard_optimizer_over_data.
 TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     const std::string zero = "shard_optimizer_over_data=true";
