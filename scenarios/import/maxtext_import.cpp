@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "scenarios/maxtext/maxtext_not_modelled.h"
+
 namespace podsim::scenarios {
 namespace {
 

@@ -92,9 +92,4 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& ma
                              const MaxTextModel& model, const MaxTextBatch& batch,
                              const MaxTextMesh& mesh, std::vector<std::string>& notes);
 
-/// Marks as not expressed what would change the step and has no counterpart: keys whose value is not that which changes nothing, and
-/// keys of the command line, or that a file has otherwise than MaxText's own, that nothing has read and of which podsim does not know what they
-/// do (maxtext_not_modelled.cpp). The last to be called.
-void maxtext_not_modelled(MaxTextSettings& settings);
-
 }  // namespace podsim::scenarios

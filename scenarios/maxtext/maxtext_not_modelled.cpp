@@ -1,11 +1,10 @@
-// Keys of MaxText that change a step and have no counterpart in a scenario.
-// Source: AI-Hypercomputer/maxtext @e591f30, src/maxtext/configs/base.yml and types.py.
+#include "scenarios/maxtext/maxtext_not_modelled.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 
-#include "scenarios/import/maxtext_import.h"
 #include "scenarios/maxtext/maxtext_defaults.h"
 #include "scenarios/maxtext/maxtext_keys.h"
 
