@@ -148,7 +148,7 @@ void write_sizes(std::vector<std::string>& axes, const MaxTextMachine& machine) 
 /// `mesh_mapping: jax`, which is MaxText's, for sizes as a scenario writes them. JAX refuses what needs an axis split unless
 /// allow_split_physical_axes says otherwise. Of chips with several devices nothing is said: JAX lays out devices.
 std::string mapping_of(MaxTextSettings& settings, const MaxTextMachine& machine,
-                       const std::vector<std::string>& axes) {
+                       const std::vector<std::string>& axes, std::vector<std::string>& notes) {
     const std::string key = "allow_split_physical_axes";
     const bool splits = settings.has(key) && settings.flag(key, false);
     if (machine.devices_per_chip > 1) {
@@ -160,9 +160,16 @@ std::string mapping_of(MaxTextSettings& settings, const MaxTextMachine& machine,
         sizes.emplace_back(axis.substr(0, colon), std::stoi(axis.substr(colon + 1)));
     }
     try {
-        static_cast<void>(topology::map_mesh_as_jax({.lengths = machine.shape}, sizes,
-                                                    workloads::placing_order(), splits,
-                                                    static_cast<int>(machine.slices)));
+        const topology::Lattice slice{.lengths = machine.shape};
+        const topology::DeviceMesh mesh =
+            topology::map_mesh_as_jax(slice, sizes, workloads::placing_order(), splits,
+                                      static_cast<int>(machine.slices), machine.chip);
+        if (const auto unlike = topology::unlike_jax(mesh, slice, machine.chip); !unlike.empty()) {
+            notes.push_back(fmt::format(
+                "JAX orders the {} chips of {} itself: groups of {} have other members here (there "
+                "they are no factors of axes)",
+                machine.chips, machine.slice, fmt::join(unlike, " and ")));
+        }
     } catch (const sim::InputError& error) {
         settings.cannot(
             key, fmt::format("JAX finds no mesh of these sizes on {}, so that MaxText does not "
@@ -244,7 +251,7 @@ MaxTextMesh maxtext_mesh(MaxTextSettings& settings, const MaxTextMachine& machin
         axes = axes_of(ici, dcn, machine, model);
         if (std::ranges::any_of(axes, is_size)) {
             write_sizes(axes, machine);
-            mapping = mapping_of(settings, machine, axes);
+            mapping = mapping_of(settings, machine, axes, notes);
         }
     }
     std::string text = fmt::format("mesh: {{{}}}\n{}", fmt::join(axes, ", "), mapping);

@@ -48,7 +48,8 @@ DeviceMesh mesh_of_sizes(const Reader& mesh, Mapping mapping, const Hardware& ha
                ? topology::choose_mesh(hardware.slice, sizes, workloads::placing_order(),
                                        hardware.slices)
                : topology::map_mesh_as_jax(hardware.slice, sizes, workloads::placing_order(),
-                                           mapping == Mapping::jax_split, hardware.slices);
+                                           mapping == Mapping::jax_split, hardware.slices,
+                                           hardware.chip.name);
 }
 
 DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {

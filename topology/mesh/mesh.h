@@ -128,8 +128,19 @@ DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::st
 /// more of x, then of y. Along a physical axis the later logical axis has the smaller stride.
 /// Several slices are given out as in choose_mesh, and the sizes that are left mapped in each slice
 /// (create_hybrid_device_mesh with those numbers). Throws sim::InputError.
+/// The small slices of some chips (jax_order) have any sizes: chips are counted along x, then y, then z, and cut into the sizes with the last
+/// axis the fastest. Its groups are JAX's, those of other axes may have other members (unlike_jax).
 DeviceMesh map_mesh_as_jax(const Lattice& slice,
                            const std::vector<std::pair<std::string, int>>& sizes,
-                           const PlacingOrder& order, bool split_physical_axes, int slices = 1);
+                           const PlacingOrder& order, bool split_physical_axes, int slices = 1,
+                           std::string_view chip = {});
+
+/// The chips of a small slice in an order that JAX has for it (device_kind_handler_dict): 2x2, and eight in a plane, of v5e and v6e, 2x2x2 of
+/// v5p; nothing of others. create_device_mesh cuts them into sizes as an array, whatever these are.
+/// Source: jax-ml/jax @cec06d1, jax/_src/mesh_utils.py. Of 4x4 (v5e, v6e) JAX has one for a single axis, which has all chips.
+std::vector<Point> jax_order(std::string_view chip, const Lattice& slice);
+/// The axes of a mesh on such slices whose groups have other members than JAX's: there they jump with the order.
+std::vector<std::string> unlike_jax(const DeviceMesh& mesh, const Lattice& slice,
+                                    std::string_view chip);
 
 }  // namespace podsim::topology

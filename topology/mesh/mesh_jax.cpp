@@ -100,6 +100,19 @@ void split_axes(const Lattice& slice, const Sizes& sizes, Shares& shares) {
     }
 }
 
+/// Chips along x, then y, then z, the last logical axis the fastest: of lengths and sizes that are powers of two.
+void count_off(const Lattice& slice, const Sizes& sizes, Shares& shares) {
+    Point left = slice.lengths;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        int wanted = sizes[i].second;
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
+            shares[i][axis] = std::min(wanted, left[axis]);
+            left[axis] /= shares[i][axis];
+            wanted /= shares[i][axis];
+        }
+    }
+}
+
 sim::InputError no_whole_axes(const Lattice& slice, const std::pair<std::string, int>& wanted,
                               unsigned taken) {
     std::vector<std::string> left;
@@ -121,7 +134,8 @@ sim::InputError no_whole_axes(const Lattice& slice, const std::pair<std::string,
 
 DeviceMesh map_mesh_as_jax(const Lattice& slice,
                            const std::vector<std::pair<std::string, int>>& all_sizes,
-                           const PlacingOrder& order, bool split_physical_axes, int slices) {
+                           const PlacingOrder& order, bool split_physical_axes, int slices,
+                           std::string_view chip) {
     check_sizes(slice, all_sizes, slices);
     Sizes sizes = all_sizes;
     std::vector<LogicalAxis> axes;
@@ -131,7 +145,10 @@ DeviceMesh map_mesh_as_jax(const Lattice& slice,
     place_slices(sizes, slices, order.slices, axes);
     Shares shares(sizes.size(), Point{1, 1, 1});
     unsigned taken = 0;
-    if (const auto without = take_whole_axes(slice, sizes, shares, taken)) {
+    const bool counted = !jax_order(chip, slice).empty();
+    if (counted) {
+        count_off(slice, sizes, shares);
+    } else if (const auto without = take_whole_axes(slice, sizes, shares, taken)) {
         if (!split_physical_axes) {
             throw no_whole_axes(slice, sizes[*without], taken);
         }
@@ -140,7 +157,8 @@ DeviceMesh map_mesh_as_jax(const Lattice& slice,
     // Along a physical axis the later logical axis is the nearer neighbourhood.
     Point stride{1, 1, 1};
     for (std::size_t i = sizes.size(); i-- > 0;) {
-        for (int axis = 0; axis < kAxes; ++axis) {
+        for (int n = 0; n < kAxes; ++n) {
+            const int axis = counted ? kAxes - 1 - n : n;  // ranks count along x first
             const auto a = static_cast<std::size_t>(axis);
             if (shares[i][a] > 1) {
                 axes[i].factors.push_back({axis, stride[a], shares[i][a]});

@@ -1,6 +1,8 @@
 // What keys make of a step: what is kept for the backward pass, how sizes lie on axes, and what is said of keys that have no counterpart.
 #include <gmock/gmock.h>
 
+#include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
 namespace podsim::scenarios {
@@ -73,6 +75,23 @@ TEST_F(MaxTextStep, MapsSizesAsJax) {
               "taken\n");
     four.push_back(split);
     EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
+}
+
+// JAX has orders of its own for them (mesh_utils.py, device_kind_handler_dict), and cuts them into any sizes.
+TEST_F(MaxTextStep, MapsSmallSlicesAsJax) {
+    const std::vector<std::string> twos{"model_name=llama3.1-8b", "ici_data_parallelism=2",
+                                        "ici_fsdp_parallelism=2", "ici_tensor_parallelism=2"};
+    const Outcome eight = import(twos, "v6e-8");
+    EXPECT_EQ(eight.err, "");
+    EXPECT_THAT(eight.out, HasSubstr("\nmesh: {data: 2, fsdp: 2, tensor: 2}\nmesh_mapping: jax\n"));
+    EXPECT_THAT(eight.out, HasSubstr("# note: JAX orders the 8 chips of 2x4 itself: groups of data "
+                                     "have other members here (there they are no factors of "
+                                     "axes)\n"));
+    EXPECT_THAT(import(twos, "v5p-16").out,
+                HasSubstr("8 chips of 2x2x2 itself: groups of data and fsdp have other members"));
+    EXPECT_THAT(import({"model_name=llama3.1-8b"}, "v6e-8").out, Not(HasSubstr("itself")));
+    const Scenario scenario = load_scenario(write(eight.out, "eight.yaml"));
+    EXPECT_EQ(scenario.step().mesh_axes, (std::vector<std::string>{"y/2", "y%2", "x"}));
 }
 
 // A file of early 2024 has no sparse_matmul: without megablox tokens go through masks (layers/linears.py).

@@ -16,7 +16,7 @@ const PlacingOrder kSliceOrder{.slices = {"c"}};
 
 /// `x%2 y | z`: the factors of each axis in the order of the sizes.
 std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool split,
-                   int slices = 1) {
+                   int slices = 1, std::string_view chip = {}) {
     const Lattice slice = box(shape);
     Sizes named;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -24,7 +24,7 @@ std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool
     }
     std::string text;
     bool first = true;
-    const DeviceMesh mesh = map_mesh_as_jax(slice, named, kSliceOrder, split, slices);
+    const DeviceMesh mesh = map_mesh_as_jax(slice, named, kSliceOrder, split, slices, chip);
     for (const LogicalAxis& axis : mesh.axes()) {
         text += first ? "" : " | ";
         first = false;
@@ -78,6 +78,61 @@ TEST(MapMeshAsJax, SeveralSlices) {
     EXPECT_EQ(mapped("4x4x4", {8, 16}, false, 2), "slice z | x y");
     EXPECT_EQ(mapped("4x4x4", {2, 64}, false, 2), "slice | x y z");
     EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "y/2 z/2 | z%2 | slice x y%2");
+}
+
+/// device_kind_handler_dict: JAX cuts its own order into the sizes.
+TEST(MapMeshAsJax, SmallSlicesHaveAnySizes) {
+    const auto small = [](const std::string& chip, const std::string& shape,
+                          const std::vector<int>& sizes) {
+        return mapped(shape, sizes, false, 1, chip);
+    };
+    EXPECT_EQ(small("v5e", "2x2", {2, 2}), "y | x");
+    EXPECT_EQ(small("v6e", "2x4", {2, 2, 2}), "y/2 | y%2 | x");
+    // The first four of the order: two rows of two.
+    EXPECT_EQ(small("v6e", "2x4", {2, 4}), "y/2 | y%2 x");
+    EXPECT_EQ(small("v6e", "2x4", {4, 2}), "y | x");
+    EXPECT_EQ(small("v6e", "2x4", {1, 8}), " | y x");
+    EXPECT_EQ(small("v5e", "4x2", {4, 2}), "y x/2 | x%2");
+    EXPECT_EQ(small("v5p", "2x2x2", {2, 2, 2}), "z | y | x");
+    EXPECT_EQ(small("v5p", "2x2x2", {4, 2}), "z y | x");
+    EXPECT_EQ(mapped("2x4", {2, 2, 4}, false, 2, "v6e"), "y/2 | y%2 | slice x");
+    EXPECT_EQ(mapped("2x4", {2, 1, 8}, false, 2, "v6e"), "y/2 |  | slice y%2 x");
+    // Others have none, and the rule of whole axes.
+    EXPECT_EQ(small("v4", "2x2x2", {4, 2}), "y z | x");
+    EXPECT_EQ(small("v6e", "4x4", {4, 4}), "y | x");
+    EXPECT_EQ(small("v5p", "2x2x4", {4, 4}), "z | x y");
+}
+
+/// (0, 1, 2, 3, 7, 6, 5, 4) of chips counted along x, then y.
+TEST(MapMeshAsJax, OrdersOfSmallSlices) {
+    const std::vector<Point> eight{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
+                                   {1, 3, 0}, {0, 3, 0}, {1, 2, 0}, {0, 2, 0}};
+    EXPECT_EQ(jax_order("v6e", box("2x4")), eight);
+    const std::vector<Point> ring{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                  {0, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 0, 1}};
+    EXPECT_EQ(jax_order("v5p", box("2x2x2")), ring);
+    EXPECT_TRUE(jax_order("v4", box("2x2x2")).empty());
+    EXPECT_TRUE(jax_order("v5p", box("2x2x1")).empty());
+}
+
+TEST(MapMeshAsJax, SaysWhichGroupsAreOthers) {
+    const auto unlike = [](const std::string& chip, const std::string& shape, const Sizes& sizes) {
+        const Lattice slice = box(shape);
+        return unlike_jax(map_mesh_as_jax(slice, sizes, kSliceOrder, false, 1, chip), slice, chip);
+    };
+    using Names = std::vector<std::string>;
+    // Of 2x2 the first is a diagonal: (0,0) and (1,1).
+    EXPECT_EQ(unlike("v5e", "2x2", {{"a", 2}, {"b", 2}}), Names{"a"});
+    EXPECT_EQ(unlike("v5e", "2x2", {{"a", 1}, {"b", 4}}), Names{});
+    // (0,0) and (1,3); b is (0,0) and (0,1), (1,3) and (1,2), and so on.
+    EXPECT_EQ(unlike("v6e", "2x4", {{"a", 2}, {"b", 2}, {"c", 2}}), Names{"a"});
+    EXPECT_EQ(unlike("v6e", "2x4", {{"a", 4}, {"b", 2}}), Names{"a"});
+    EXPECT_EQ(unlike("v6e", "2x4", {{"a", 2}, {"b", 4}}), Names{"a"});
+    EXPECT_EQ(unlike("v6e", "2x4", {{"a", 8}, {"b", 1}}), Names{});
+    // Diagonals of the plane of y and z, and of that of x and y.
+    EXPECT_EQ(unlike("v5p", "2x2x2", {{"a", 2}, {"b", 2}, {"c", 2}}), (Names{"a", "b"}));
+    EXPECT_EQ(unlike("v5p", "2x2x2", {{"a", 2}, {"b", 4}}), Names{"a"});
+    EXPECT_EQ(unlike("v4", "2x2x2", {{"a", 2}, {"b", 4}}), Names{});
 }
 
 TEST(MapMeshAsJax, Messages) {
